@@ -26,7 +26,7 @@ session for each worker:
     def parrot(argument: str) -> Agent:
         return Parrot()
 
-Results hold the `endpoint` as it is: it should tell no secret of the argument. A factory raises `UsageError` for an
+Results hold the `endpoint` as it is: it should hold no secret of the argument. A factory raises `UsageError` for an
 argument that it cannot use, before anything runs. A session raises `AgentUnavailable`, `AgentProtocolError` or
 `AgentError` if there is no usable answer, and the case ends in `error`; so it does with any other exception.
 """
@@ -56,7 +56,7 @@ __all__ = [
 
 
 class AgentFactory(Protocol):
-    """What an entry point names."""
+    """The object that an entry point names."""
 
     def __call__(self, argument: str, /) -> Agent:
         """The agent of the argument, the text after `NAME:`, which may be empty.

@@ -32,7 +32,7 @@ __all__ = ["Answer", "Check", "Outcome", "ToolCall", "Usage"]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check may look at: the answer, and the case that asked for it. It belongs to the check alone.
+    """The input of a check: the answer, and the case that asked for it. It belongs to the check alone.
 
     Attributes:
         text: the response; under `at PATH`, the text of that place.
@@ -67,7 +67,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Check(Protocol):
-    """What an entry point names: called with the answer, and with JSON values by place and by name."""
+    """The object that an entry point names: called with the answer, and with JSON values by place and by name."""
 
     def __call__(self, answer: Answer, /, *args: Any, **options: Any) -> Any:
         """Whether the check holds: a `bool`, an `Outcome`, or an awaitable of one of them."""

@@ -31,7 +31,7 @@ ROOT: Final = Path(__file__).parents[1]
 RESULTS: Final = ROOT / "benchmarks" / "results" / "mutants.md"
 EXPLAINED: Final = ROOT / "benchmarks" / "mutants-explained.toml"
 SECONDS: Final = 120
-"""How long the tests of a mutant may take: one that never ends is noticed."""
+"""How long the tests of a mutant may take, so that endless ones are noticed."""
 
 TARGETS: Final = {
     "runtime/run/score.py": ("tests/runtime/test_score.py", "tests/runtime/test_attempts.py"),

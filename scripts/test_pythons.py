@@ -1,7 +1,7 @@
 """Tests each supported version of Python that is installed: `make test-pythons`.
 
 `make test` runs the whole suite on one Python. This runs the part that touches what differs between versions (parsers,
-regular expressions, typing, asyncio) on every other one that it finds, in an environment of its own, and says which
+regular expressions, typing, asyncio) on each of the others, in an environment of its own, and says which
 versions it did not find. Another patch release of the same version is tested, too: `re` of Python 3.11.2 differs from
 that of 3.11.7.
 """

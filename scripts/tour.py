@@ -84,7 +84,7 @@ def demo_agent() -> Iterator[str]:
 
 
 def require_only_the_planned_failure() -> None:
-    """Look into the report: one case failed, the one that had to."""
+    """Look into the report: only the planned case failed."""
     report = json.loads((EXAMPLES / REPORT).read_text(encoding="utf-8"))
     failed = [case["id"] for suite in report["suites"] for case in suite["cases"] if not case["passed"]]
     if failed != [PLANNED_FAILURE]:

@@ -83,8 +83,8 @@ def test_a_call_takes_every_flag_of_the_command() -> None:
     options = [parameter.opts for parameter in command.commands["run"].params if parameter.param_type_name == "option"]
     flags = {opts[0].lstrip("-").replace("-", "_") for opts in options}
     assert {"keywords" if flag == "k" else flag for flag in flags} - OF_A_TERMINAL == FLAGS.keys()
-    told = str(evalc.run.__doc__)
-    assert all((f"`{name}`" in told) == (flag.shown != "nowhere") for name, flag in FLAGS.items())
+    doc = str(evalc.run.__doc__)
+    assert all((f"`{name}`" in doc) == (flag.shown != "nowhere") for name, flag in FLAGS.items())
 
 
 CITIES = """\

@@ -35,7 +35,7 @@ def listed(heading: str) -> list[str]:
 
 
 def inside(folder: Path) -> set[str]:
-    """The modules and packages; a folder may be left with nothing but what Python keeps of modules that have gone."""
+    """The modules and packages; a folder may still hold caches of modules that have gone."""
     return {
         path.name + "/" * path.is_dir() for path in folder.iterdir() if path.is_file() or any(path.glob("*.py"))
     } - NO_ROOMS
@@ -49,11 +49,11 @@ def test_the_lines_are_the_contract_s() -> None:
 
 def test_every_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [
+    required = [
         *project["dependencies"],
         *(each for extra in project["optional-dependencies"].values() for each in extra),
     ]
-    names = {name[0] for each in wanted if (name := re.match(r"[\w.-]+", each))}
+    names = {name[0] for each in required if (name := re.match(r"[\w.-]+", each))}
     rows = re.findall(r"^\| ([^|]+) \|", section("Dependencies"), re.MULTILINE)
     listed = {name for row in rows for name in re.split(r",? extra |, | ", row)}
     assert names <= listed

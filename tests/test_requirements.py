@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCKS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "requirements").iterdir())}
-WANTED = {"runtime": PROJECT["project"]["dependencies"], **PROJECT["dependency-groups"]}
+REQUIRED = {"runtime": PROJECT["project"]["dependencies"], **PROJECT["dependency-groups"]}
 
 
 def versions(lock: str) -> dict[str, str]:
@@ -23,12 +23,12 @@ def versions(lock: str) -> dict[str, str]:
 
 
 def test_there_is_one_lock_for_each_purpose() -> None:
-    assert set(LOCKS) == set(WANTED)
+    assert set(LOCKS) == set(REQUIRED)
 
 
-@pytest.mark.parametrize(("lock", "wanted"), [(lock, wanted) for lock in WANTED for wanted in WANTED[lock]])
-def test_a_requirement_is_locked(lock: str, wanted: str) -> None:
-    requirement = Requirement(wanted)
+@pytest.mark.parametrize(("lock", "required"), [(lock, required) for lock in REQUIRED for required in REQUIRED[lock]])
+def test_a_requirement_is_locked(lock: str, required: str) -> None:
+    requirement = Requirement(required)
     version = (versions("runtime") | versions(lock)).get(canonicalize_name(requirement.name))
     assert version is not None, "run `make requirements`"
     assert requirement.specifier.contains(version, prereleases=True), f"{version}: run `make requirements`"
@@ -42,6 +42,6 @@ def test_every_version_has_hashes_and_no_address(lock: str) -> None:
     assert not re.search(r"https?:|file:|--(?:index|find|extra)", LOCKS[lock])
 
 
-@pytest.mark.parametrize("lock", sorted(set(WANTED) - {"runtime"}))
+@pytest.mark.parametrize("lock", sorted(set(REQUIRED) - {"runtime"}))
 def test_what_the_runtime_needs_is_locked_once(lock: str) -> None:
     assert not versions(lock).keys() & versions("runtime").keys()

@@ -333,9 +333,9 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
         prompts: how many files held prompts and no evals.
         shared: how many files of shared rules were named.
         with_examples: those of the prompt files that have examples, of which `evalc import` could make cases.
-        others: the YAML and JSON files of other kinds that a search came upon.
+        others: the YAML and JSON files of other kinds that a search found.
         unparsed: those that cannot be read as YAML or JSON, and in which nothing looks like evals.
-        copies: compiled files that a search came upon beside what they were compiled from.
+        copies: compiled files that a search found beside their sources.
     """
 
     suites: int = 0

@@ -243,7 +243,7 @@ def write_lock(lock: Lock) -> Path:
 
 
 def lock_text(lock: Lock) -> str:
-    """The text of the lock file: TOML, sorted, a case a line, so that merges of new cases rarely meet."""
+    """The text of the lock file: TOML, sorted, one case per line, so that merges of new cases rarely meet."""
     return "\n".join((_HEAD, *(_suite_text(key, lock.suites[key]) for key in sorted(lock.suites))))
 
 

@@ -387,7 +387,7 @@ class Compiler:
         self._compiled += compiled
 
     def _without_copies(self, suites: tuple[CompiledSuite, ...]) -> tuple[CompiledSuite, ...]:
-        """The suites less evalc's own output that a search came upon beside what it was compiled from.
+        """The suites less evalc's own output that a search found beside its sources.
 
         That is output all of whose cases an authored suite of its name has, or, as earlier versions named their
         output for the tool, those of its tool. It is also output in place of which a suite will be written.

@@ -86,7 +86,7 @@ class _Pieces(msgspec.Struct, frozen=True):
 
 @final
 class BodyTemplate(msgspec.Struct, frozen=True):
-    """A body whose placeholders are known to be ones that can be filled."""
+    """A body whose placeholders can all be filled."""
 
     _parts: Any
 

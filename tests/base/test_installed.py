@@ -15,7 +15,7 @@ from tests.support.packages import install
 BROKEN = "raise RuntimeError('imported')"
 
 
-def test_names_are_told_without_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_are_known_without_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch, module="offering_names", source=BROKEN, checks={"b": "f", "a.c": "f"})
     assert installed.names("evalc.checks") == ("a.c", "b")
     assert "offering_names" not in sys.modules

@@ -23,13 +23,13 @@ def test_all_good(invoke: Invoke) -> None:
 def test_a_folder_without_eval_files(invoke: Invoke, project: Path) -> None:
     (project / "empty").mkdir()
     (project / "empty" / "data.yaml").write_text("a: 1\n")
-    told = "error: there are no evals in `empty`: 1 other file skipped\n"
+    message = "error: there are no evals in `empty`: 1 other file skipped\n"
     running = ("run", "empty", "--agent", "demo")
     for command in (("check", "empty"), ("check", "empty", "--strict"), ("compile", "empty"), running):
         outcome = invoke(*command)
-        assert (outcome.code, outcome.out, outcome.err) == (2, "", told)
+        assert (outcome.code, outcome.out, outcome.err) == (2, "", message)
     outcome = invoke("check", "empty", "--format", "json")
-    assert (outcome.code, outcome.out, outcome.err) == (2, "[]\n", told)
+    assert (outcome.code, outcome.out, outcome.err) == (2, "[]\n", message)
     assert invoke("check", "none.eval.yaml").code == 2
 
 

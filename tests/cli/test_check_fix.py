@@ -33,7 +33,7 @@ def test_fix(invoke: Invoke, file: Path) -> None:
     assert (again.code, again.out, again.err) == (0, "all good: 1 suite\n", "nothing to fix\n")
 
 
-def test_what_is_left_is_told(invoke: Invoke, file: Path) -> None:
+def test_remaining_problems_are_printed(invoke: Invoke, file: Path) -> None:
     file.write_text(BROKEN + '        - containz "x"\n')
     outcome = invoke("check", "--fix")
     assert (outcome.code, outcome.err) == (2, "fixed 1 problem in 1 file\n")

@@ -99,7 +99,7 @@ def test_an_ignore_comment_holds_for_all_commands_and_under_strict(invoke: Invok
     assert invoke("check", "--strict").code == 0
 
 
-def test_problems_of_the_configuration_are_always_told(invoke: Invoke, project: Path) -> None:
+def test_problems_of_the_configuration_are_always_reported(invoke: Invoke, project: Path) -> None:
     (project / "evalc.toml").write_text("concurency = 1\n")
     assert codes(invoke, "--select", "EV5") == ["error EV621"]
 

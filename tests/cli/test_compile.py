@@ -102,6 +102,6 @@ def test_a_failure_of_compiled_json_names_the_line_of_the_yaml(invoke: Invoke, p
     compiled = project / "out" / "failing.labeled.json"
     assert "failing.eval.yaml:5:18\n" in invoke("run", str(compiled), "--agent", "demo").out
     compiled.write_text(compiled.read_text().replace("zzz", "yyy"))
-    told = invoke("run", str(compiled), "--agent", "demo").out
-    assert "failing.eval.yaml" not in told, "the map is of another file"
-    assert "failing.labeled.json:" in told
+    output = invoke("run", str(compiled), "--agent", "demo").out
+    assert "failing.eval.yaml" not in output, "the map is of another file"
+    assert "failing.labeled.json:" in output

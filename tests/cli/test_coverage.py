@@ -59,7 +59,7 @@ def test_what_no_case_looks_at_is_named(covered: Invoke) -> None:
     assert bus["cases"] == 0
 
 
-def test_an_ambiguous_case_tells_tools_apart(covered: Invoke, project: Path) -> None:
+def test_an_ambiguous_case_distinguishes_tools(covered: Invoke, project: Path) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(SUITE.format(difficulty="ambiguous"))
     parts = {part["kind"]: part["missing"] for part in json.loads(covered("--json").out)["parts"]}
     assert parts["toolPairs"] == []

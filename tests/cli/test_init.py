@@ -143,14 +143,14 @@ def test_the_workflow_installs_evalc_from_where_it_came(
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the step is a script for bash")
 @pytest.mark.parametrize(
-    ("requirement", "installed", "told"),
+    ("requirement", "installed", "note"),
     [
         ("evalc @ https://example.org/e.whl", True, "install|evalc @ https://example.org/e.whl|"),
         ("", False, "EVALC: is empty, say above what pip installs evalc from"),
     ],
 )
 def test_the_workflow_says_where_nobody_has_said_what_to_install(
-    invoke: Invoke, empty: Path, requirement: str, installed: bool, told: str
+    invoke: Invoke, empty: Path, requirement: str, installed: bool, note: str
 ) -> None:
     invoke("init")
     workflow = yaml.safe_load((empty / ".github" / "workflows" / "evals.yml").read_text())
@@ -162,7 +162,7 @@ def test_the_workflow_says_where_nobody_has_said_what_to_install(
     environment = {**os.environ, "PATH": f"{pip.parent}{os.pathsep}{os.environ['PATH']}", "EVALC": requirement}
     ended = subprocess.run(["bash", "-e", "-c", steps[0]], env=environment, capture_output=True, text=True, check=False)
     assert (ended.returncode == 0) == installed
-    assert (ended.stdout + ended.stderr).strip().endswith(told)
+    assert (ended.stdout + ended.stderr).strip().endswith(note)
 
 
 def test_a_file_is_no_folder(invoke: Invoke, empty: Path) -> None:

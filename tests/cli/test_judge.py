@@ -62,8 +62,8 @@ def test_a_judge_of_a_panel_that_gives_no_score_is_warned_of(project: Path, invo
     outcome = invoke(
         *CALIBRATE, *(flag for name in ("tone", "also", "broken") for flag in ("--judge", f"python:panelled:{name}"))
     )
-    told = "the judge `python:panelled:broken` gave no score (ValueError): 3 answers scored by the others"
-    assert (outcome.code, outcome.err.count(told)) == (0, 1)
+    message = "the judge `python:panelled:broken` gave no score (ValueError): 3 answers scored by the others"
+    assert (outcome.code, outcome.err.count(message)) == (0, 1)
 
 
 def test_a_judge_has_to_be_named(project: Path, invoke: Invoke) -> None:
@@ -94,11 +94,11 @@ def test_every_mistake_is_printed(project: Path, invoke: Invoke) -> None:
         ("response,label\nx,nan\n", ["2:3: `label` must be a number from 0"]),
     ],
 )
-def test_mistakes_are_told_at_their_places(project: Path, text: str, faults: list[str]) -> None:
+def test_mistakes_are_reported_at_their_places(project: Path, text: str, faults: list[str]) -> None:
     (project / "labels.csv").write_text(text)
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         read_labels("labels.csv")
-    lines = str(told.value).splitlines()
+    lines = str(raised.value).splitlines()
     assert len(lines) == len(faults)
     for line, fault in zip(lines, faults, strict=True):
         assert line.startswith(f"labels.csv:{fault}")

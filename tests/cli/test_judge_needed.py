@@ -1,4 +1,4 @@
-"""A judge that is needed and not named: told before the agent is paid for answers that nobody could judge."""
+"""A judge that is needed and not named: reported before the agent is paid for answers that nobody could judge."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_gates_on_classes(gates: str, passes: bool, tmp_path: Path) -> None:
     assert (run(SUITE.format(gates=gates, source="at intent"), IN_JSON, tmp_path).exit_code == 0) is passes
 
 
-def test_every_report_tells_the_classes(invoke: Invoke, project: Path) -> None:
+def test_every_report_shows_the_classes(invoke: Invoke, project: Path) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(
         """\
 eval:

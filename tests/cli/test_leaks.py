@@ -24,9 +24,9 @@ baseUrl = "http://me:pw@host/v1?key=abc"
 def test_urls_are_shown_without_credentials(invoke: Invoke, project: Path, flag: str) -> None:
     (project / "evalc.toml").write_text(SETTINGS)
     outcome = invoke("run", flag)
-    told = outcome.out + outcome.err
-    assert "http://localhost:1/chat?api_key=***&***" in told
-    assert not [part for part in ("pw", "abc", "user:", "frag") if part in told]
+    output = outcome.out + outcome.err
+    assert "http://localhost:1/chat?api_key=***&***" in output
+    assert not [part for part in ("pw", "abc", "user:", "frag") if part in output]
 
 
 def test_a_secret_that_a_header_echoes_is_struck_out_though_it_is_cut(

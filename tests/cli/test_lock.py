@@ -110,7 +110,7 @@ def test_a_changed_case_is_not_locked_anew(invoke: Invoke, file: Path, project: 
         ("{city: Oslo}", "{city: " + "x" * 200 + "}", '`input.inputs.city` was "Oslo", and is another long text'),
     ],
 )
-def test_what_has_changed_is_told(invoke: Invoke, file: Path, old: str, new: str, changed: str) -> None:
+def test_changes_of_a_locked_case_are_named(invoke: Invoke, file: Path, old: str, new: str, changed: str) -> None:
     assert invoke("lock").code == 0
     file.write_text(SUITE.replace(old, new, 1))
     outcome = invoke("check")
@@ -318,7 +318,7 @@ def test_a_folder_is_no_lock(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["deleted", "renamed", "ignored by git", "excluded"])
-def test_a_locked_suite_that_is_gone_is_told(invoke: Invoke, project: Path, file: Path, way: str) -> None:
+def test_a_missing_locked_suite_is_reported(invoke: Invoke, project: Path, file: Path, way: str) -> None:
     (project / "evals" / "other.eval.yaml").write_text(OTHER)
     assert invoke("lock").code == 0
     match way:
@@ -333,10 +333,10 @@ def test_a_locked_suite_that_is_gone_is_told(invoke: Invoke, project: Path, file
     for command in COMMANDS:
         outcome = invoke(*command)
         assert outcome.code == 2, command
-        told = outcome.out + outcome.err
-        assert told.count("error[EV451]") == 2
-        assert "which was in `evals/regression.eval.yaml`" in told
-        assert "--> evalc.lock:" in told
+        output = outcome.out + outcome.err
+        assert output.count("error[EV451]") == 2
+        assert "which was in `evals/regression.eval.yaml`" in output
+        assert "--> evalc.lock:" in output
     assert invoke("check", "evals/other.eval.yaml").code == 0  # where nobody looked for it
 
 

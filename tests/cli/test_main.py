@@ -46,7 +46,7 @@ def test_the_version_is_answered_before_anything_is_imported() -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a device that is full")
 @pytest.mark.parametrize("arguments", ["--version", "--help", "run --help", "schema case"])
-def test_output_that_cannot_be_written_is_told_in_a_line(arguments: str) -> None:
+def test_output_that_cannot_be_written_is_reported_in_a_line(arguments: str) -> None:
     line = f"exec '{sys.executable}' -m evalc {arguments} >/dev/full"
     ended = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (70, "error: No space left on device\n")
@@ -76,7 +76,7 @@ def test_standard_error_that_cannot_be_written_decides_nothing(tmp_path: Path, a
 
 
 @pytest.mark.parametrize("arguments", ["--version", "--help"])
-def test_output_that_is_closed_is_nothing_to_be_told(arguments: str) -> None:
+def test_closed_output_is_not_reported(arguments: str) -> None:
     line = f"exec '{sys.executable}' -m evalc {arguments} >&-"
     ended = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -124,8 +124,8 @@ def test_what_was_removed_on_purpose_is_accepted(invoke: Invoke, suites: Path, c
     assert callable(change)
     change(suites)
     assert run(invoke).code == 0  # no gate asks
-    told = invoke("accept").out
-    assert ("no longer in it: the suite `gone (labeled)`\n" if change is drop_suite else "`gone/two`\n") in told
+    output = invoke("accept").out
+    assert ("no longer in it: the suite `gone (labeled)`\n" if change is drop_suite else "`gone/two`\n") in output
     accepted = (suites / "baseline.json").read_text()
     assert "gone/two" not in accepted
     assert ("gone/one" in accepted) == (change is drop_case)
@@ -180,8 +180,8 @@ def test_what_was_not_reached_is_not_missing_but_what_is_gone_is(
     stopped = run(invoke, *flags, *baseline)
     assert (stopped.code, "REGRESSIONS (1)" in stopped.out, "MISSING" in stopped.out) == (1, True, False)
     drop_case(suites)
-    told = run(invoke, *flags, *baseline).out
-    assert "    - gone/two\n" in told.partition("MISSING (1)")[2]
+    output = run(invoke, *flags, *baseline).out
+    assert "    - gone/two\n" in output.partition("MISSING (1)")[2]
     drop_suite(suites)
     assert "    - gone (labeled), 2 cases" in run(invoke, *flags, *baseline).out
     accepted = invoke("accept")
@@ -521,7 +521,7 @@ def test_the_api_says_it_too(suites: Path) -> None:
 
 
 @pytest.mark.parametrize(("before", "now", "code"), [((1, 2, 3), (2, 3), 1), ((1, 3), (1, 2, 3), 0)])
-def test_rows_that_only_their_numbers_tell_apart(
+def test_rows_that_differ_only_in_their_numbers(
     invoke: Invoke, suites: Path, before: tuple[int, ...], now: tuple[int, ...], code: int
 ) -> None:
     def write(rows: tuple[int, ...]) -> None:

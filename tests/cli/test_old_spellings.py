@@ -97,13 +97,13 @@ def test_settings_were_shown_by_the_run(invoke: Invoke, project: Path) -> None:
 
 
 def test_no_help_text_names_an_old_spelling(invoke: Invoke) -> None:
-    told = invoke("--help").out + invoke("run", "--help-all").out + invoke("check", "--help").out
+    help_pages = invoke("--help").out + invoke("run", "--help-all").out + invoke("check", "--help").out
     for old in (
         *("--eval ", "--not-tag", "--filter", "--failed-from", "--tool-registry", "--ray-address", "--judge-samples"),
         *("--rubrics", "--no-judge-cache", "--collect-only", "--show-settings", "--timeout-ms", "--max-p95-ms"),
         *("--fail-fast", "  judge "),
     ):
-        assert old not in told
+        assert old not in help_pages
 
 
 def test_last_failed_takes_a_run_only_after_an_equals_sign(invoke: Invoke, project: Path) -> None:

@@ -199,7 +199,7 @@ def test_a_report_that_breaks_keeps_no_other_from_being_written(
     assert "sensitive" not in outcome.err
 
 
-def test_every_file_that_cannot_be_written_is_told_of(
+def test_every_file_that_cannot_be_written_is_reported(
     invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:

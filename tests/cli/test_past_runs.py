@@ -40,12 +40,12 @@ def test_a_run_that_has_not_finished_is_named(invoke: Invoke, results: Path) -> 
     (cut,) = (folder for folder in results.iterdir() if folder.is_dir() and folder != finished)
     for file in cut.glob("*.json"):
         file.unlink()
-    told = f"the run {cut.name} has not finished: `evalc run --resume {cut.name}` runs the rest"
+    message = f"the run {cut.name} has not finished: `evalc run --resume {cut.name}` runs the rest"
     for command in ("history", "show"):
         outcome = invoke(command)
         assert outcome.code == 0
-        assert told in outcome.err
-    assert told not in invoke("show", finished.name).err
+        assert message in outcome.err
+    assert message not in invoke("show", finished.name).err
     assert invoke("run", "--resume", cut.name).code == 0
     assert invoke("history").err == ""
 
@@ -100,9 +100,7 @@ def test_show_prints_what_the_run_printed(
 
 
 @pytest.mark.parametrize("detail", ["-q", "-v"])
-def test_show_tells_as_much_as_the_run_did_where_it_is_asked_likewise(
-    invoke: Invoke, project: Path, detail: str
-) -> None:
+def test_show_prints_the_same_as_the_run_with_the_same_flags(invoke: Invoke, project: Path, detail: str) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(FAILING)
     run = invoke("run", "--agent", "demo", detail)
     assert run.code == 1
@@ -153,7 +151,7 @@ def test_an_empty_history(invoke: Invoke, results: Path) -> None:
     assert not results.exists()
 
 
-def test_what_is_no_result_is_told(invoke: Invoke, results: Path) -> None:
+def test_files_that_are_no_results_are_reported(invoke: Invoke, results: Path) -> None:
     save(results, result(True, run_id=OLD))
     save(results, "{", run=OLD)
     (results / "history.db").mkdir()

@@ -45,7 +45,7 @@ def test_any_run_may_stand_beside_it(invoke: Invoke, project: Path) -> None:
     assert cases_of(project / "report.html")[0]["baseline"]["status"] == "passed"
 
 
-def test_the_page_tells_what_the_checks_miss_and_no_case_covers(invoke: Invoke, project: Path) -> None:
+def test_the_page_shows_missed_faults_and_uncovered_tools(invoke: Invoke, project: Path) -> None:
     (project / "seed.json").write_text('{"city": {"name": "Paris"}}')
     (project / "evals" / "weather.eval.yaml").write_text(
         "suite: weather\ntool: get_weather\neval:\n  test_cases:\n    - name: paris\n"

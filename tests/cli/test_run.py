@@ -103,7 +103,7 @@ def test_errors_of_the_evals_end_the_run_before_it_begins(invoke: Invoke, projec
     assert not (project / "evals" / "results").exists()
 
 
-def test_warnings_of_the_evals_are_told_apart_from_the_report(invoke: Invoke, project: Path) -> None:
+def test_warnings_of_the_evals_are_separate_from_the_report(invoke: Invoke, project: Path) -> None:
     text = SUITE.replace("- tools called [get_weather]", "- length >= 0 chars")
     (project / "evals" / "weather.eval.yaml").write_text(text)
     outcome = invoke("run", "--agent", "demo")
@@ -197,7 +197,7 @@ def test_what_an_agent_prints_is_not_in_the_report(project: Path) -> None:
     assert all(word in ended.stderr for word in ("printed", "written", "a child", "goodbye"))
 
 
-def test_an_agent_that_cancels_the_run_is_told(invoke: Invoke, project: Path) -> None:
+def test_an_agent_that_cancels_the_run_is_reported(invoke: Invoke, project: Path) -> None:
     (project / "cancelling.py").write_text(
         "import asyncio\nasync def answer(message):\n    [task.cancel() for task in asyncio.all_tasks()]\n"
     )
@@ -248,7 +248,7 @@ def test_results_of_earlier_runs_are_no_evals(invoke: Invoke) -> None:
 
 
 @pytest.mark.parametrize("option", ["--agent", "--snapshot"])
-def test_a_url_that_cannot_be_read_does_not_tell_its_password(invoke: Invoke, option: str) -> None:
+def test_an_invalid_url_does_not_reveal_its_password(invoke: Invoke, option: str) -> None:
     outcome = invoke("run", "--agent", "demo", option, "http://user:pass/word@127.0.0.1:1/")
     assert outcome.code == 2
     assert option.removeprefix("--") in outcome.err

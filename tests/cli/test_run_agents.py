@@ -150,9 +150,9 @@ def test_the_answers_of_each_agent_are_checked_again_and_compared(invoke: Invoke
     assert compared.code == 1
     changed = {agent: (len(each["regressions"]), len(each["newPasses"])) for agent, each in found.items()}
     assert changed[DRY] != changed[KIND]
-    told = invoke("diff").out
-    assert f"═══ weather (labeled, {DRY})  " in told
-    assert f"═══ weather (labeled, {KIND})  " in told
+    output = invoke("diff").out
+    assert f"═══ weather (labeled, {DRY})  " in output
+    assert f"═══ weather (labeled, {KIND})  " in output
 
 
 def test_what_failed_with_any_agent_is_run_again(invoke: Invoke, project: Path) -> None:

@@ -149,8 +149,8 @@ def test_the_failed_of_a_run_by_its_id(invoke: Invoke, cities: Path) -> None:
 def test_where_nothing_failed_there_is_nothing_to_do(invoke: Invoke, cities: Path, flags: tuple[str, ...]) -> None:
     run = json.loads(invoke("run", "--agent", "demo", "-k", "paris", "--json").out)["runId"]
     outcome = invoke("run", "--last-failed=latest", "--agent", "demo", *flags)
-    told = f"nothing to run: no case of these suites failed in the run `{run}`\n"
-    assert (outcome.code, outcome.out, outcome.err) == (0, "", told)
+    message = f"nothing to run: no case of these suites failed in the run `{run}`\n"
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", message)
     assert len(list((cities.parent / "results").glob("*/"))) == 1
 
 

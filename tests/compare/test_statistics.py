@@ -290,7 +290,7 @@ def test_ten_groups_are_drawn_as_groups_and_nine_are_not() -> None:
         assert difference(0.0, 0.5, [0.0, 1.0] * 15, changed=15, groups=names).clusters == clusters
 
 
-def test_groups_of_one_case_each_are_not_told() -> None:
+def test_groups_of_one_case_each_are_not_named() -> None:
     names = [str(number) for number in range(30)]
     assert difference(0.0, 0.5, [0.0, 1.0] * 15, changed=15, groups=names).clusters is None
 

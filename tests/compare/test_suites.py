@@ -213,17 +213,17 @@ def test_suites_of_several_agents_are_paired_by_agent_else_with_the_only_one() -
     def of(agent: str, passed: bool) -> ComparedSuite:
         return msgspec.structs.replace(suite(case(1, passed=passed)), agent_endpoint=agent)
 
-    def told(before: list[ComparedSuite], after: list[ComparedSuite]) -> dict[object, int]:
+    def shown(before: list[ComparedSuite], after: list[ComparedSuite]) -> dict[object, int]:
         found = compare_runs(before, after, names=("a", "b"))
         return {each.agent_endpoint: len(each.new_passes) for each in found.suites}
 
     both = [of("x", False), of("y", True)]
-    assert told(both, [of("y", True), of("x", True)]) == {"y": 0, "x": 1}
-    assert told([of("z", False)], [of("x", True), of("y", False)]) == {"x": 1, "y": 0}
-    assert told([of("z", False)], [of("x", True)]) == {msgspec.UNSET: 1}
+    assert shown(both, [of("y", True), of("x", True)]) == {"y": 0, "x": 1}
+    assert shown([of("z", False)], [of("x", True), of("y", False)]) == {"x": 1, "y": 0}
+    assert shown([of("z", False)], [of("x", True)]) == {msgspec.UNSET: 1}
     found = compare_runs(both, [of("y", True)], names=("a", "b"))
     assert ([each.agent_endpoint for each in found.suites], found.only_before) == (["y"], ("t (golden, x)",))
-    assert told(both, [of("z", True)]) == {}
+    assert shown(both, [of("z", True)]) == {}
 
 
 def test_suites_are_paired_by_tool_and_tier_and_the_first_of_two_counts() -> None:

@@ -288,7 +288,7 @@ def in_a_case(line: str) -> str:
 
 
 @pytest.mark.parametrize(("separator", "called"), [(";", "`;`"), ("\t", "tabs")])
-def test_a_table_of_another_separator_is_told_so_at_its_header(separator: str, called: str, tmp_path: Path) -> None:
+def test_a_table_of_another_separator_is_reported_at_its_header(separator: str, called: str, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text(f"city{separator}word\nParis{separator}mild\n")
     suite = tmp_path / "a.eval.yaml"
     suite.write_text(in_a_case("for_each: rows.csv\n      message: '{{city}}'\n      validate: [non-empty]"))

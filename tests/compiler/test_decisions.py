@@ -80,7 +80,7 @@ def test_expected_alone_is_a_check_and_a_weak_one() -> None:
         ("tool t.p matches /x*/", "EV501"),
     ],
 )
-def test_a_check_that_tells_nothing(validate: str, code: str) -> None:
+def test_a_check_that_decides_nothing(validate: str, code: str) -> None:
     cases = f"    - name: a\n      message: hi\n      validate:\n        - non-empty\n        - {validate}\n"
     assert said(cases) == [code]
 

@@ -109,14 +109,14 @@ def test_a_reference_that_leads_somewhere(schema: dict[str, Any]) -> None:
     assert marked(in_json(**checks({"type": "json", "schema": schema})), "t.json") == []
 
 
-def test_a_reference_in_a_file_is_told_with_its_line() -> None:
+def test_a_reference_in_a_file_is_reported_with_its_line() -> None:
     Path("s.json").write_text('{\n "items": {"$ref": "#/$defs/a"}}')
     text = "eval: {test_cases: [{name: a, message: hi, validate: ['json matching \"s.json\"']}]}"
     (problem,) = evalc.check(evalc.Source("s.eval.yaml", text))
     assert problem.finding.message() == "the schema `s.json` refers to `#/$defs/a`, which is not there (line 2)"
 
 
-def test_a_schema_that_cannot_be_read_is_told_with_the_line() -> None:
+def test_a_schema_that_cannot_be_read_is_reported_with_the_line() -> None:
     text = "eval: {test_cases: [{name: a, message: hi, validate: ['json matching \"s.json\"']}]}"
     for schema, why in (
         ('{"properties":\n {"\\ud800": {}}}', "`\\ud800` is half of a character (line 2)"),

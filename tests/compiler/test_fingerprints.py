@@ -1,4 +1,4 @@
-"""Many texts told apart in little memory."""
+"""Many texts are distinguished in little memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_the_first_number_of_each_text_is_found_again(texts: list[str]) -> None:
         known.setdefault(text, number)
 
 
-def test_many_texts_are_told_apart() -> None:
+def test_many_texts_are_distinguished() -> None:
     seen = Fingerprints()
     assert all(seen.add(f"row {number}", number) is None for number in range(100_000))
     assert [seen.add(f"row {number}") for number in (0, 1, 50_000, 99_999)] == [0, 1, 50_000, 99_999]

@@ -1,4 +1,4 @@
-"""`for_each`: rows of lists, CSV and JSON Lines become cases, and what is wrong with them is told at the row."""
+"""`for_each`: rows of lists, CSV and JSON Lines become cases, and their mistakes are reported at the row."""
 
 from __future__ import annotations
 
@@ -164,14 +164,14 @@ def test_mistakes_of_for_each(rows: str, said: str) -> None:
     assert f"s.eval.yaml:{said}" in places(LIST % rows)
 
 
-def test_only_the_first_faults_of_many_rows_are_told_one_by_one() -> None:
+def test_only_the_first_faults_of_many_rows_are_reported_one_by_one() -> None:
     Path("r.csv").write_text(HEAD + "Rome\n" * 500)
     found = evalc.check(evalc.Source("s.eval.yaml", LIST % "{file: r.csv, key: city}"))
     assert [problem.code for problem in found] == ["EV613"] * 10 + ["EV614"]
     assert found[-1].finding.message() == "490 more problems in these rows"
 
 
-def test_a_name_that_no_column_has_is_told_once_where_it_stands() -> None:
+def test_a_name_that_no_column_has_is_reported_once_at_its_place() -> None:
     Path("r.csv").write_text("id,town\n1,P\n2,Q\n")
     assert places(LIST % "r.csv") == ["s.eval.yaml:5:19 EV205", "s.eval.yaml:8:31 EV205"]
 

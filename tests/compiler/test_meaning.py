@@ -44,7 +44,7 @@ def written(*cases: dict[str, Any]) -> str:
     return "a.labeled.json"
 
 
-def told(path: str, **flags: Any) -> list[tuple[str, str]]:
+def findings(path: str, **flags: Any) -> list[tuple[str, str]]:
     return [(problem.code, problem.severity) for problem in evalc.check(path, **flags)]
 
 
@@ -58,9 +58,9 @@ def told(path: str, **flags: Any) -> list[tuple[str, str]]:
 )
 def test_eval_json_that_cannot_pass_runs_with_a_warning(expect: dict[str, Any], code: str) -> None:
     path = written(case(expect))
-    assert (code, "warning") in told(path)
-    assert {severity for _, severity in told(path)} == {"warning"}
-    assert (code, "error") in told(path, strict=True)
+    assert (code, "warning") in findings(path)
+    assert {severity for _, severity in findings(path)} == {"warning"}
+    assert (code, "error") in findings(path, strict=True)
     run = evalc.run(path, agent=ECHO)
     assert (run.exit_code, run.summary.failed) == (1, 1)
 
@@ -71,7 +71,7 @@ def test_the_difficulties_of_other_generators_are_warnings(difficulty: str | Non
     if difficulty is None:
         del entry["difficulty"]
     path = written(entry)
-    assert {severity for _, severity in told(path)} == {"warning"}
+    assert {severity for _, severity in findings(path)} == {"warning"}
     assert evalc.run(path, agent=ECHO).exit_code == 0
 
 
@@ -79,7 +79,7 @@ def test_a_case_that_passes_where_its_tool_is_not_called_is_a_warning() -> None:
     checks = 'tool search.q equals "a", tool search.q equals "b"'
     text = SUITE.replace('contains "sorry", not contains "sorry"', checks)
     Path("a.eval.yaml").write_text(text)
-    assert told("a.eval.yaml") == [("EV503", "warning")]
+    assert findings("a.eval.yaml") == [("EV503", "warning")]
     assert evalc.run("a.eval.yaml", agent=ECHO).summary.total_cases == 1
 
 
@@ -89,7 +89,7 @@ def test_severity_moves_them_for_run_and_compile() -> None:
         evalc.run("a.eval.yaml", agent=ECHO)
     assert not evalc.compile("a.eval.yaml").suites
     Path("evalc.toml").write_text('severity = {EV503 = "warning"}\n')
-    assert told("a.eval.yaml") == [("EV503", "warning")]
+    assert findings("a.eval.yaml") == [("EV503", "warning")]
     assert len(evalc.compile("a.eval.yaml").suites) == 1
     assert evalc.run("a.eval.yaml", agent=ECHO).summary.failed == 1
     Path("evalc.toml").write_text('severity = {EV503 = "off"}\n')
@@ -98,7 +98,7 @@ def test_severity_moves_them_for_run_and_compile() -> None:
 
 def test_a_comment_silences_them() -> None:
     Path("a.eval.yaml").write_text(SUITE.replace('"sorry"]', '"sorry"] # evalc: ignore[EV503]'))
-    assert told("a.eval.yaml") == []
+    assert findings("a.eval.yaml") == []
     assert evalc.run("a.eval.yaml", agent=ECHO).summary.failed == 1
 
 

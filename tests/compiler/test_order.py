@@ -1,4 +1,4 @@
-"""The canonical order: what a table tells of a kind of checks holds of every check of it."""
+"""The canonical order: an entry of the table for a kind of checks holds for every check of it."""
 
 from __future__ import annotations
 

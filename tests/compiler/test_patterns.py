@@ -44,7 +44,7 @@ _PATTERNS = st.lists(st.sampled_from(_PIECES), max_size=10).map("".join)
 _FLAGS = st.sampled_from(["", "i", "m", "s", "u", "v", "im"])
 
 
-def told(examined: Examined) -> object:
+def summary(examined: Examined) -> object:
     """The result, an error by its place and words."""
     error = examined.error
     return (error and error.args, *msgspec.structs.astuple(examined)[1:])
@@ -55,7 +55,7 @@ def by_itself(pattern: str, flags: str) -> object:
     try:
         node = parse(pattern, flags)
     except PatternError as error:
-        return told(Examined(error, None))
+        return summary(Examined(error, None))
     always = "matches" if matches_everything(node) else "fails" if matches_nothing(node) else None
     local = is_local(node), is_local(node, at_start=True)
     return (None, always, literal_text(node), required_texts(node), local)
@@ -68,7 +68,7 @@ def by_itself(pattern: str, flags: str) -> object:
 @example("ab|cd", "")
 @settings(max_examples=2_000)
 def test_what_is_known_of_the_shape_is_known_of_the_pattern(pattern: str, flags: str) -> None:
-    assert told(examine(pattern, flags)) == by_itself(pattern, flags)
+    assert summary(examine(pattern, flags)) == by_itself(pattern, flags)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def write(name: str, text: str) -> None:
     path.write_text(text)
 
 
-def told(path: str = ".") -> list[str]:
+def findings(path: str = ".") -> list[str]:
     return [f"{problem.severity} {problem.code} {problem.finding.message()}" for problem in evalc.check(path)]
 
 
@@ -76,13 +76,13 @@ SENT: Final = "Summarise Hello in a warm tone."
 
 def test_a_prompt_without_evals() -> None:
     write("prompts/summary.yaml", prompt())
-    assert told() == told("prompts/summary.yaml") == []
+    assert findings() == findings("prompts/summary.yaml") == []
     assert evalc.compile(".").inventory.read == "1 prompt"
 
 
 def test_a_prompt_with_an_eval_block_runs() -> None:
     write("summary.yaml", prompt() + EVAL + CASE)
-    assert told() == []
+    assert findings() == []
     assert messages() == [("summary-v1/one", SENT)]
     run = evalc.run("summary.yaml", agent=evalc.ScriptedAgent({SENT: "Hi"}))
     assert (run.exit_code, run.summary.passed) == (0, 1)
@@ -91,14 +91,14 @@ def test_a_prompt_with_an_eval_block_runs() -> None:
 def test_cases_that_look_the_prompt_up() -> None:
     write("prompts/summary.yaml", prompt())
     write("evals/summary.eval.yaml", "prompt_id: summary-v1\n" + EVAL + CASE)
-    assert told() == []
+    assert findings() == []
     assert messages() == [("summary/one", SENT)]
 
 
 def test_a_suite_that_names_the_file() -> None:
     write("prompts/summary.yaml", prompt())
     write("summary.eval.yaml", "prompt_file: prompts/summary.yaml\n" + EVAL + CASE)
-    assert told() == []
+    assert findings() == []
     assert messages() == [("summary/one", SENT)]
 
 
@@ -107,7 +107,7 @@ def test_the_inputs_of_a_suite() -> None:
     write("a.eval.yaml", f"prompt: Be {{{{tone}}}}.\ninputs:\n  - {{{flow}}}\n{EVAL}    - {{name: a, expected: b}}\n")
     by_name = ", ".join(f"{key}: {value}" for key, value in INPUT_KEYS.items() if key != "name")
     write("b.eval.yaml", f"prompt: Be {{{{t}}}}.\ninputs:\n  t: {{{by_name}}}\n{EVAL}    - {{name: a, expected: b}}\n")
-    assert {line.split()[0] for line in told()} <= {"warning"}
+    assert {line.split()[0] for line in findings()} <= {"warning"}
     assert messages() == [("a/a", "Be warm."), ("b/a", "Be warm.")]
 
 
@@ -115,16 +115,16 @@ def test_the_inputs_of_a_suite() -> None:
 def test_the_types_of_inputs(type_: str) -> None:
     text = f"id: p\nprompt: '{{{{a}}}}'\ninputs: [{{name: a, type: {type_}}}]\neval: {{test_cases: "
     write("p.yaml", text + f"[{{name: a, inputs: {{a: {TYPES[type_]}}}, validate: [non-empty]}}]}}\n")
-    assert told() == []
+    assert findings() == []
 
 
 def test_keys_of_the_library_s_own_are_kept() -> None:
     write("p.yaml", prompt(reviewed_by="Bo", license="MIT", parameters="{temperature: 0}") + EVAL + CASE)
-    assert told() == []
+    assert findings() == []
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told_as"),
+    ("old", "new", "message"),
     [
         ("instructions:", "instruction:", "warning EV219 `instruction` is not a key of a prompt file that evalc reads"),
         (
@@ -136,38 +136,38 @@ def test_keys_of_the_library_s_own_are_kept() -> None:
         ("  test_cases:", "  test_case:", "error EV201 `test_case` is not a key of `eval`"),
     ],
 )
-def test_a_near_miss_is_told(old: str, new: str, told_as: str) -> None:
+def test_a_near_miss_is_reported(old: str, new: str, message: str) -> None:
     write("p.yaml", (prompt() + EVAL + CASE).replace(old, new))
-    assert told() == [told_as]
+    assert findings() == [message]
 
 
-@pytest.mark.parametrize("slip", ["inputz", "promt"])
-def test_a_prompt_that_no_case_uses_blocks_nothing(slip: str) -> None:
-    write("prompts/broken.yaml", prompt().replace("id: summary-v1", "id: broken").replace(slip.replace("z", "s"), slip))
+@pytest.mark.parametrize("typo", ["inputz", "promt"])
+def test_a_prompt_that_no_case_uses_blocks_nothing(typo: str) -> None:
+    write("prompts/broken.yaml", prompt().replace("id: summary-v1", "id: broken").replace(typo.replace("z", "s"), typo))
     write("prompts/odd.yaml", "id: odd\nprompt: {a: 1}\ninputs: 12\n")
     write("a.eval.yaml", "eval: {test_cases: [{name: a, message: hi, validate: [non-empty]}]}\n")
-    assert {line.split()[0] for line in told()} == {"warning"}
+    assert {line.split()[0] for line in findings()} == {"warning"}
     assert messages() == [("a/a", "hi")]
 
 
 def test_the_mistakes_of_a_prompt_that_a_case_uses_are_errors() -> None:
     write("prompts/odd.yaml", "id: odd\nprompt: Say hi.\ninputs: 12\n")
     write("evals/a.eval.yaml", "prompt_id: odd\neval: {test_cases: [{name: a, validate: [non-empty]}]}\n")
-    assert [line.split()[:2] for line in told()] == [["error", "EV301"]]
-    assert [line.split()[:2] for line in told("evals")] == [["error", "EV301"]]
+    assert [line.split()[:2] for line in findings()] == [["error", "EV301"]]
+    assert [line.split()[:2] for line in findings("evals")] == [["error", "EV301"]]
 
 
 def test_cases_in_two_folders_are_two_suites() -> None:
     for name in ("summary", "haiku"):
         write(f"prompts/{name}/prompt.yaml", f"id: {name}-v1\nprompt: Write a {name}.\n")
         write(f"prompts/{name}/cases.yaml", f"prompt_id: {name}-v1\ntest_cases: [{{name: a, validate: [non-empty]}}]\n")
-    assert told() == []
+    assert findings() == []
     assert messages() == [("haiku-v1/a", "Write a haiku."), ("summary-v1/a", "Write a summary.")]
 
 
 def test_the_id_of_a_prompt_need_not_be_a_slug() -> None:
     write("p.yaml", prompt(id="Summary of Texts") + EVAL + CASE)
-    assert told() == []
+    assert findings() == []
     assert [name for name, _ in messages()] == ["Summary-of-Texts/one"]
 
 
@@ -201,7 +201,7 @@ def test_a_library_whose_prompts_have_evals_and_cases_in_other_files(file: str, 
         write(path, prompt(id=id_) + EVAL + CASE)
         name = Path(path).stem
         write(file.format(name=name, id=id_), MORE_CASES.format(id=id_, name="one"))
-    assert told() == []
+    assert findings() == []
     suites = {(each.ir.name, each.ir.tool, each.file_name) for each in evalc.compile(".").suites}
     names = {*LIBRARY.values(), *(suite.format(name=Path(path).stem, id=id_) for path, id_ in LIBRARY.items())}
     assert suites == {(name, name, f"{name}.labeled.json") for name in names}
@@ -216,7 +216,7 @@ def test_folders_and_files_of_one_name_that_belong_to_other_prompts_are_other_su
         write(f"{category}/review/prompt.yaml", prompt(id=id_) + evals)
         for file in ("cases.yaml", "eval.yaml", "my.cases.yaml"):
             write(f"{category}/review/{file}", MORE_CASES.format(id=id_, name="two"))
-    assert told() == []
+    assert findings() == []
     alone = messages("writing/review/cases.yaml")
     assert set(alone) < set(messages())
     suites = [suite.ir.name for suite in evalc.compile(".").suites]
@@ -232,7 +232,7 @@ def test_the_error_of_two_suites_of_one_name_says_what_they_are_named_after() ->
     by_file, by_id = "(named after its file)", "(named after its prompt's id and its path)"
     first, short = f"{Path('a/plain.yaml')}:1 {by_file}", f"{Path('a/short.yaml')}:1 {by_id}"
     second = "error EV210 this is a second suite"
-    assert sorted(told()) == [
+    assert sorted(findings()) == [
         f"{second} `plain` {by_file} in the tier labeled; the first is {first}",
         f"{second} `plain` in the tier labeled; the first is {first}",
         f"{second} `summary-v1-short` {by_id} in the tier labeled; the first is {short}",

@@ -96,16 +96,16 @@ def read(source: Source, key: str) -> tuple[list[str], list[str | None]]:
 @pytest.mark.parametrize("value", [*NO, *YES, *NEITHER, *REASONS])
 def test_both_forms_and_rows_read_a_reason_alike(key: str, value: str) -> None:
     text = value.strip('"')
-    wanted: tuple[list[str], list[str | None]] = ([], [None])
+    expected: tuple[list[str], list[str | None]] = ([], [None])
     if value in (*YES, *NEITHER):
-        wanted = (["EV317"], [])
+        expected = (["EV317"], [])
     elif value in REASONS:
-        wanted = ([], [text])
-    assert read(in_yaml(f"      {key}: {value}\n"), key) == wanted
+        expected = ([], [text])
+    assert read(in_yaml(f"      {key}: {value}\n"), key) == expected
     row = f'      {key}: "{{{{why}}}}"\n      for_each: [{{id: x, why: {value}}}]\n'
-    assert read(in_yaml(row), key) == wanted
+    assert read(in_yaml(row), key) == expected
     name = "expectedFailure" if key == "expected_failure" else key
-    assert read(in_json({name: text}), key) == wanted
+    assert read(in_json({name: text}), key) == expected
 
 
 @pytest.mark.parametrize("key", ["skip", "archived", "expectedFailure"])

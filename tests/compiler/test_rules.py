@@ -176,7 +176,7 @@ def test_rules_and_defaults_come_from_files_that_include_others() -> None:
     assert (case.expect.max_latency_ms, case.expect.max_length) == (2000, 9)
 
 
-def test_what_is_wrong_in_an_included_file_is_told_there_and_once() -> None:
+def test_a_mistake_in_an_included_file_is_reported_there_and_once() -> None:
     write("shared.yaml", "rules:\n  r:\n    - contains '{{nope}}'\n    - containz 'x'\n")
     text = "include: [shared.yaml]\nsuite: {}\n" + case_with("{use: r}")
     suites = [evalc.Source(f"{n}.eval.yaml", text.replace("{}", n)) for n in ("a", "b")]

@@ -54,7 +54,7 @@ def test_an_input_that_nothing_uses() -> None:
 CRITERIA = "eval:\n  criteria: [%s]\n" + CASE.removeprefix("eval:\n")
 
 
-def test_odd_weights_are_told_whatever_else_is_wrong() -> None:
+def test_odd_weights_are_reported_beside_other_mistakes() -> None:
     broken = CRITERIA.replace("message", "mesage")
     assert codes(broken % "{name: a, weight: 0.1}") == ["EV305", "EV201"]
     assert codes(CRITERIA % "{name: a, weight: x}, {name: b, weight: 0.1}") == ["EV301"]

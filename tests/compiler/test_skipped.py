@@ -1,4 +1,4 @@
-"""Every way in which a file could be skipped: each is told at its place, or is rightly ignored and counted."""
+"""Every way in which a file could be skipped: each is reported at its place, or is rightly ignored and counted."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def codes_of(path: str) -> list[str]:
     return [problem.code for problem in evalc.check(path) if problem.source.name != "sound.eval.yaml"]
 
 
-def misspelt(key: str, slip: str) -> str:
+def misspelt(key: str, key_as_typed: str) -> str:
     return json.dumps({"metadata": {"toolName": "a", "tier": "golden"}, "cases": [JSON_CASE]}).replace(
-        f'"{key}"', f'"{slip}"'
+        f'"{key}"', f'"{key_as_typed}"'
     )
 
 
-TOLD: Final[dict[str, tuple[str, str | bytes, list[str]]]] = {
+REPORTED: Final[dict[str, tuple[str, str | bytes, list[str]]]] = {
     # eval JSON, known by its name
     "a trailing comma": ("x.golden.json", ENVELOPE[:-1] + ",}", ["EV127"]),
     "an empty golden file": ("x.golden.json", "", ["EV127"]),
@@ -120,17 +120,17 @@ IGNORED: Final[dict[str, tuple[str, str | bytes]]] = {
 }
 
 
-@pytest.mark.parametrize("way", TOLD)
-def test_a_search_tells_of_it(way: str) -> None:
-    name, content, codes = TOLD[way]
+@pytest.mark.parametrize("way", REPORTED)
+def test_a_search_reports_it(way: str) -> None:
+    name, content, codes = REPORTED[way]
     write(name, content)
     assert sorted(set(codes_of("."))) == codes
     assert not evalc.compile(".").suites
 
 
-@pytest.mark.parametrize("way", TOLD)
-def test_naming_it_tells_the_same(way: str) -> None:
-    name, content, codes = TOLD[way]
+@pytest.mark.parametrize("way", REPORTED)
+def test_naming_it_reports_the_same(way: str) -> None:
+    name, content, codes = REPORTED[way]
     write(name, content)
     assert sorted(set(codes_of(name))) == codes
 
@@ -244,7 +244,7 @@ NEAR: Final[dict[str, tuple[str, str]]] = {
 
 
 @pytest.mark.parametrize("way", NEAR)
-def test_a_file_that_nearly_holds_evals_is_told_and_fails_under_strict(way: str) -> None:
+def test_a_file_that_nearly_holds_evals_is_reported_and_fails_under_strict(way: str) -> None:
     name, content = NEAR[way]
     write(f"evals/{name}", content)
     write("evals/s.eval.yaml", SUITE)
@@ -299,14 +299,14 @@ def test_links_to_folders_are_followed() -> None:
     assert evalc.compile(".").inventory.read == "2 suites"  # the file is read once
 
 
-def test_a_link_back_to_a_folder_above_is_told() -> None:
+def test_a_link_back_to_a_folder_above_is_reported() -> None:
     Path("evals").mkdir()
     Path("evals/again").symlink_to(Path(".."), target_is_directory=True)
     (problem,) = evalc.check(".")
     assert (problem.code, problem.severity, problem.source.name) == ("EV616", "warning", "evals/again")
 
 
-def test_a_link_that_leads_out_of_the_project_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_link_that_leads_out_of_the_project_is_reported(tmp_path_factory: pytest.TempPathFactory) -> None:
     outside = tmp_path_factory.mktemp("outside")
     (outside / "a.eval.yaml").write_text(SUITE)
     Path("linked").symlink_to(outside, target_is_directory=True)
@@ -318,7 +318,7 @@ def test_a_link_that_leads_out_of_the_project_is_told(tmp_path_factory: pytest.T
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="an administrator can read everything")
 @pytest.mark.parametrize("name", ["closed/", "closed.yaml", "closed.eval.yaml"])
-def test_what_may_not_be_read_is_told(name: str) -> None:
+def test_unreadable_files_are_reported(name: str) -> None:
     path = write(name.replace("/", "/a.eval.yaml"), SUITE)
     closed = path.parent if name.endswith("/") else path
     closed.chmod(0)
@@ -328,7 +328,7 @@ def test_what_may_not_be_read_is_told(name: str) -> None:
         closed.chmod(0o700)
 
 
-def test_a_folder_that_cannot_be_searched_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_searched_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same for an administrator, who may read all folders."""
     write("closed/a.eval.yaml", SUITE)
     scandir = os.scandir

@@ -219,7 +219,7 @@ def test_a_rubric_takes_both_spellings() -> None:
     assert [(item.max_score, item.min_score) for item in case.rubric or ()] == [(5, 3), (4, 2)]
 
 
-def test_a_result_file_is_told_apart_from_an_eval_file() -> None:
+def test_a_result_file_is_no_eval_file() -> None:
     Path("s.labeled.results.json").write_text('{"runId": "x", "summary": {}, "cases": [{"id": "a"}]}')
     assert [problem.code for problem in evalc.check("s.labeled.results.json")] == ["EV641"]
     assert evalc.check(".") == ()
@@ -232,7 +232,7 @@ def test_json_of_another_kind_is_passed_over_by_a_search(text: str) -> None:
     assert [problem.code for problem in evalc.check("other.json")] == ["EV640"]
 
 
-def test_metadata_may_hold_anything_and_a_slip_in_it_is_a_warning() -> None:
+def test_metadata_may_hold_anything_and_a_typo_in_it_is_a_warning() -> None:
     case = {"id": "s/a", "description": "a", "difficulty": "edge", "input": {"message": "hi"}}
     cases = [{**case, "expect": {"responseContains": ["x"]}}]
     for key, said in (("toolVersio", ["EV218"]), ("team", [])):

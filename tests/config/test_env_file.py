@@ -47,7 +47,7 @@ def test_the_forms_of_a_variable(tmp_path: Path) -> None:
         ("A=secret-value\0", "1:3: a value cannot hold NUL"),
     ],
 )
-def test_what_is_no_variable_is_told_with_its_place_and_without_its_value(
+def test_an_invalid_variable_is_reported_with_its_place_and_without_its_value(
     tmp_path: Path, line: str, where: str
 ) -> None:
     file = tmp_path / ".env"

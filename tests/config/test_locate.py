@@ -98,7 +98,7 @@ def test_dates_and_fractions_are_one_value() -> None:
     assert text[slice(*places[("f",)].value)] == "1.5"
 
 
-def test_a_repeated_key_of_json_is_told_with_its_place() -> None:
+def test_a_repeated_key_of_json_is_reported_with_its_place() -> None:
     text = '{"a": {"b": 1, "b": 2}, "a": 3}'
     repeated = locate(text, "JSON").repeated
     assert [(path, text[slice(*span)], span.start) for path, span in repeated] == [

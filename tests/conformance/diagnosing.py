@@ -23,7 +23,7 @@ def found(entry: dict[str, Any], folder: Path) -> list[Found]:
 
 
 def _found(problem: Problem, asked: str, folder: Path) -> Found:
-    """Code, line and column, and the file where it is not the one that was asked about."""
+    """Code, line and column, and the file if it is another."""
     file = os.path.relpath(problem.source.name, folder)
     place = {"code": problem.code, "line": problem.start.line, "column": problem.start.column}
     return place if file == asked else {**place, "file": file}

@@ -28,7 +28,7 @@ def documents() -> Iterator[Document]:
 
 
 def with_key(*keys: str) -> pytest.MarkDecorator:
-    """A parameter `entry` for each case that has one of the keys: they tell what is to be done with a case."""
+    """A parameter `entry` for each case that has one of the keys: they say how a case is tested."""
     found = [
         pytest.param(entry, id=f"{document.name}/{entry['name']}")
         for document in documents()

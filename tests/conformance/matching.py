@@ -40,8 +40,8 @@ def differences(
             if not isinstance(actual, list) or len(actual) != len(expected):
                 yield f"{at}: expected {_shown(expected)}, found {_shown(actual)}"
                 return
-            for index, (wanted, found) in enumerate(zip(expected, actual, strict=True)):
-                yield from differences(wanted, found, names=names, at=f"{at}[{index}]")
+            for index, (item, found) in enumerate(zip(expected, actual, strict=True)):
+                yield from differences(item, found, names=names, at=f"{at}[{index}]")
         case _:
             if not _is_as(expected, actual, names or {}):
                 yield f"{at}: expected {_shown(expected)}, found {_shown(actual)}"

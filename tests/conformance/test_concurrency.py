@@ -1,4 +1,4 @@
-"""Concurrency changes nothing but durations: 200 cases against a real server, one at a time and sixteen at a time."""
+"""Concurrency changes only durations: 200 cases against a real server, one at a time and sixteen at a time."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_they_come_to_the_same_verdicts(name: str, tmp_path: Path, monkeypatch: 
         )
         assert _without_what_varies(authored) == _without_what_varies(written)
         verdicts.append([case.get("error") for case in authored["suites"][0]["cases"]])
-    # Every answer was chosen to be told from the others: otherwise the verdicts would be equal for want of any.
+    # Every answer was chosen to have verdicts of its own: otherwise the verdicts would be equal for want of any.
     assert len({json.dumps(verdict) for verdict in verdicts}) == len(verdicts)
 
 

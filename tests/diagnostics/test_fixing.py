@@ -150,7 +150,7 @@ def test_what_a_fix_brings_to_light_is_fixed_too() -> None:
     assert fix(text, unsafe=True) == Fixed(suite('contains "a"'), 2)
 
 
-def test_only_what_is_wanted_is_fixed() -> None:
+def test_only_selected_problems_are_fixed() -> None:
     source = Source("a.eval.yaml", suite("contains Tokyo", 'contains "c: d"'))
     result = fixed(source, check(source), check, wanted=lambda problem: problem.code == "EV131")
     assert result == Fixed(suite('contains "Tokyo"', 'contains "c: d"'), 1)
@@ -392,8 +392,8 @@ def test_the_line_ends_of_the_file_are_kept(end: str) -> None:
     ],
 )
 def test_a_near_name_drops_nothing(name: str, known: str, meant: str | None) -> None:
-    slip = slip_of(name, [known])
-    assert (None if slip is None else slip.meant) == meant
+    typo = slip_of(name, [known])
+    assert (None if typo is None else typo.meant) == meant
 
 
 @pytest.mark.parametrize(

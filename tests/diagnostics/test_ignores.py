@@ -75,7 +75,7 @@ def test_for_the_whole_file_but_too_late() -> None:
     ],
 )
 def test_a_text_holds_no_comment(message: str) -> None:
-    """Were one seen in it, it would be reported as one that ignores nothing."""
+    """Were one seen in it, it would be reported as ignoring nothing."""
     try:
         assert codes_of(suite(message=message)) == []
     except AssertionError:
@@ -88,7 +88,7 @@ def test_a_comment_behind_the_sign_of_a_block_is_one() -> None:
     assert codes_of(suite(message="|\n        hi\n      # evalc: ignore")) == ["EV680 6:7"]
 
 
-def test_every_name_that_ignores_nothing_is_told() -> None:
+def test_every_name_that_ignores_nothing_is_reported() -> None:
     assert codes_of(suite(f"- {VACUOUS} # evalc: ignore[EV504, EV501]")) == ["EV680 6:45"]
     assert codes_of(suite(above="# evalc: ignore-file[EV501]\n")) == ["EV680 1:22"]
 

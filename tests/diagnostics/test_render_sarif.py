@@ -116,7 +116,7 @@ def test_every_example_of_the_catalogue(code: str) -> None:
     assert [result["level"] for result in run["results"]] == [problem.severity for problem in problems]
 
 
-def test_a_fix_is_told() -> None:
+def test_a_fix_is_in_the_log() -> None:
     (problem,) = evalc.check(
         Source("a.eval.yaml", "eval: {test_cases: [{name: a, message: hi, tags: smoke, validate: [non-empty]}]}")
     )
@@ -142,7 +142,7 @@ def test_files_are_named_from_the_working_folder(tmp_path: Path, monkeypatch: py
     assert ["uriBaseId" in location for location in locations] == [True, True, True, False, True, True]
 
 
-def test_fingerprints_outlive_a_change_above_and_tell_the_same_lines_apart() -> None:
+def test_fingerprints_outlive_a_change_above_and_distinguish_equal_lines() -> None:
     def prints(text: str) -> list[str]:
         source = Source("a.yaml", text)
         finding = Finding("EV203", name="containz", known=())

@@ -45,7 +45,7 @@ def scalars(source: Source) -> list[Scalar]:
 
 
 def denotes(raw: str, character: str, style: str) -> bool:
-    """Whether raw characters of a style mean one character, told without the code under test."""
+    """Whether raw characters of a style mean one character, by other means than the code under test."""
     if raw == character and character not in "\n":
         return True
     if character == "\n" and raw.strip(" \t\r\n") == "" and raw.count("\n") + raw.count("\r") >= 1:

@@ -1,4 +1,4 @@
-"""Two agents: one that answers what is asked, and one that forgets refunds."""
+"""Two agents: the first answers what is asked, the second forgets refunds."""
 
 
 def good(message: str) -> str:

@@ -60,28 +60,28 @@ data.map(({expect, response, toolCalls, seed}) => {
       if (members.length && !members.includes(String(actual))) return "toolParams";
       continue;
     }
-    const wanted = resolve(value);
-    if (wanted === UNRESOLVED) continue;
+    const expected = resolve(value);
+    if (expected === UNRESOLVED) continue;
     const holds = {
-      equals: () => String(actual) === wanted,
-      contains: () => String(actual).includes(wanted),
-      matches: () => new RegExp(wanted).test(String(actual)),
+      equals: () => String(actual) === expected,
+      contains: () => String(actual).includes(expected),
+      matches: () => new RegExp(expected).test(String(actual)),
     };
     if (!holds[assertion]()) return "toolParams";
   }
   if (expect.noToolErrors && !toolCalls.every((call) => call.success === true)) return "noToolErrors";
   if (expect.responseNonEmpty && !(response.trim().length > 0)) return "responseNonEmpty";
   for (const value of expect.responseContains ?? []) {
-    const wanted = resolve(value);
-    if (wanted !== UNRESOLVED && !response.includes(wanted)) return "responseContains";
+    const expected = resolve(value);
+    if (expected !== UNRESOLVED && !response.includes(expected)) return "responseContains";
   }
   for (const group of expect.responseContainsAny ?? []) {
     const members = group.map(resolve).filter((member) => member !== UNRESOLVED);
     if (members.length && !members.some((member) => response.includes(member))) return "responseContainsAny";
   }
   for (const value of expect.responseNotContains ?? []) {
-    const wanted = resolve(value);
-    if (wanted !== UNRESOLVED && response.includes(wanted)) return "responseNotContains";
+    const expected = resolve(value);
+    if (expected !== UNRESOLVED && response.includes(expected)) return "responseNotContains";
   }
   for (const pattern of expect.responseMatches ?? []) if (!new RegExp(pattern).test(response)) return "responseMatches";
   return null;
@@ -170,7 +170,7 @@ def test_verdicts_are_those_of_the_contract(node: Node, tmp_path: Path) -> None:
         for case in suite.cases
     }
     items = [{"expect": expect, "seed": SEED, **given} for expect, given in asked.values()]
-    wanted = dict(zip(asked, node(CONTRACT, items), strict=True))
-    differing = {id_: (found[id_], wanted[id_], asked[id_]) for id_ in asked if found[id_] != wanted[id_]}
+    expected = dict(zip(asked, node(CONTRACT, items), strict=True))
+    differing = {id_: (found[id_], expected[id_], asked[id_]) for id_ in asked if found[id_] != expected[id_]}
     assert differing == {}
-    assert len({*wanted.values()}) == 11  # every assertion decided some case, and some cases passed
+    assert len({*expected.values()}) == 11  # every assertion decided some case, and some cases passed

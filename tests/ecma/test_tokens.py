@@ -111,7 +111,7 @@ def test_one_unresolved_token_leaves_the_whole_text_unresolved() -> None:
     assert unresolved == Unresolved(("{{seed:no}}", "{{ snapshot:a }}"))
 
 
-def test_seed_and_snapshot_are_told_apart() -> None:
+def test_seed_and_snapshot_are_distinguished() -> None:
     assert resolve("{{seed:a}}/{{snapshot:a}}", {"a": 1}, {"a": 2}) == "1/2"
 
 

@@ -158,7 +158,7 @@ def _post(url: str, body: bytes) -> tuple[int, bytes]:
 
 
 def record(path: Path, exchanges: list[dict[str, Any]]) -> None:
-    """Write what was said, without what is another in each run or tells of the machine."""
+    """Write what was said, without values that differ in each run or describe the machine."""
     for exchange in exchanges:
         answer = exchange["answer"]
         for name in ("timings", "system_fingerprint"):

@@ -96,14 +96,14 @@ def assertion(pick: random.Random, calls: list[dict[str, Any]]) -> dict[str, Any
             ("tool-sequence", {"steps": [{"name": name} for name in sorted(near)]}),
             ("tool-sequence", {"mode": "exact", "steps": called}),
             ("step-count", {"type": "tool", **count}),
-            *[("tool-args-match", wanted(pick, calls))] * 4,
+            *[("tool-args-match", tool_args(pick, calls))] * 4,
         ]
     )
     inverse = "not-" if pick.random() < 0.3 else ""
     return {"type": f"{inverse}trajectory:{kind}", "value": value}
 
 
-def wanted(pick: random.Random, calls: list[dict[str, Any]]) -> dict[str, Any]:
+def tool_args(pick: random.Random, calls: list[dict[str, Any]]) -> dict[str, Any]:
     """A tool with arguments, mostly some of those of a call."""
     like = pick.choice(calls) if calls and pick.random() < 0.8 else {"name": pick.choice(TOOLS), "args": {}}
     args = {name: value for name, value in like["args"].items() if pick.random() < 0.8}

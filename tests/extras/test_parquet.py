@@ -49,8 +49,8 @@ def test_a_row_a_case_and_attempt() -> None:
     skipped = SkippedCase(id="later", description="d", reason="not yet", archived=False)
     repeated = case("again", status="failed", error="repeat: 1 of 2", attempts=("passed", "failed"))
     rows = read(suite(case("once", duration=12.5), repeated, skipped=(skipped,)))
-    told = [(row["case"], row["attempt"], row["status"], row["passed"], row["duration_ms"]) for row in rows]
-    assert told == [
+    cells = [(row["case"], row["attempt"], row["status"], row["passed"], row["duration_ms"]) for row in rows]
+    assert cells == [
         ("once", 1, "passed", True, 12.5),
         ("again", 1, "passed", True, 50.0),
         ("again", 2, "failed", False, 50.0),

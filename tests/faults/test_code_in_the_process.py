@@ -154,7 +154,7 @@ def cases_of(project: Path) -> dict[str, Any]:
 
 
 def runs(process: int) -> bool:
-    """Whether a process is there that has not ended: one that nobody has waited for yet has."""
+    """Whether a process has not ended; a process that nobody has waited for yet has ended."""
     listed = subprocess.run(["ps", "-o", "state=", "-p", str(process)], capture_output=True, text=True, check=False)
     return listed.stdout.strip()[:1] not in {"", "Z"}
 
@@ -319,7 +319,7 @@ def test_a_run_does_not_outlive_whoever_waits_for_it(project: Path) -> None:
         ("moves", 0, "3/3 passed"),
     ],
 )
-def test_an_agent_that_meddles_with_the_process_is_told_of(project: Path, agent: str, code: int, words: str) -> None:
+def test_an_agent_that_meddles_with_the_process_is_reported(project: Path, agent: str, code: int, words: str) -> None:
     (project / "odd.py").write_text(MEDDLING)
     ended, out, err = run(project, "--agent", f"python:odd:{agent}")
     assert (ended, words in out + err) == (code, True), out + err

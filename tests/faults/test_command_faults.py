@@ -128,17 +128,17 @@ def test_a_flood_of_error_output_does_not_matter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "told"),
+    ("printed", "shown"),
     [
         ("'x' * 9000 + 'the rest of a line'", ""),
         ("'x' * 9000 + '\\r100 %'", ": 100 %"),
     ],
 )
-def test_an_error_output_whose_beginning_is_lost_is_told_from_its_next_line_on(
-    tmp_path: Path, printed: str, told: str
+def test_an_error_output_whose_beginning_is_lost_is_shown_from_its_next_line_on(
+    tmp_path: Path, printed: str, shown: str
 ) -> None:
     raised = failure(script(tmp_path, f"import sys\nsys.stderr.write({printed})\nraise SystemExit(3)"))
-    assert str(raised) == f"the command ended with exit status 3{told}"
+    assert str(raised) == f"the command ended with exit status 3{shown}"
 
 
 def test_a_command_that_closes_its_output_and_hangs(tmp_path: Path) -> None:

@@ -82,9 +82,9 @@ def test_what_is_named(project: Path, kind: str, name: str, flags: tuple[str, ..
     (project / "evals" / "table.eval.yaml").write_text(WITH_TABLE)
     (project / "judging.py").write_text(JUDGE)
     make(project / name, kind)
-    ended, told = evalc(project, *flags)
-    assert ended == code, told
-    assert code == 0 or "evalc broke" not in told
+    ended, message = evalc(project, *flags)
+    assert ended == code, message
+    assert code == 0 or "evalc broke" not in message
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "closing.jsonl", "s.labeled.json"])
@@ -93,9 +93,9 @@ def test_what_a_past_run_left(project: Path, kind: str, name: str) -> None:
     (run,) = (path for path in (project / "evals" / "results").iterdir() if path.is_dir())
     make(run / name, kind)
     for command in (("show",), ("history",), ("rescore", "latest"), ("run", "--resume", run.name), ("report",)):
-        ended, told = evalc(project, *command)
-        assert ended in {0, 2, 70}, told
-        assert "evalc broke" not in told
+        ended, message = evalc(project, *command)
+        assert ended in {0, 2, 70}, message
+        assert "evalc broke" not in message
 
 
 def test_what_was_recorded(project: Path, kind: str) -> None:
@@ -103,6 +103,6 @@ def test_what_was_recorded(project: Path, kind: str) -> None:
     for file in (project / "recordings").rglob("*.json"):
         if file.name != "agent.json":
             make(file, kind)
-    ended, told = evalc(project, "run", "--agent", "replay:recordings")
-    assert ended == 3, told
-    assert ("it is a named pipe" if kind == "pipe" else "leads out of the project") in told
+    ended, message = evalc(project, "run", "--agent", "replay:recordings")
+    assert ended == 3, message
+    assert ("it is a named pipe" if kind == "pipe" else "leads out of the project") in message

@@ -26,8 +26,8 @@ def _seeds(target: str) -> Iterable[str]:
     ]
     texts = [path.read_text(encoding="utf-8") for path in files]
     if target in ("yaml", "lines", "json"):
-        wanted = {path.name for path in files}
-        return [*texts, *(mistake.text for mistake in MISTAKES if mistake.base in wanted)]
+        names = {path.name for path in files}
+        return [*texts, *(mistake.text for mistake in MISTAKES if mistake.base in names)]
     pattern = {"template": _TEMPLATE, "check": _LINE, "rule": _RULE}[target]
     pieces = [piece for text in texts for piece in pattern.findall(text)]
     return [*pieces, *(mistake.new for mistake in MISTAKES)]

@@ -23,11 +23,11 @@ def test_meaning_and_json(path: Path, update_goldens: bool) -> None:
     compilation = evalc.compile(evalc.Source(path.name, path.read_text(encoding="utf-8")))
     assert [str(problem) for problem in compilation.problems if problem.severity == "error"] == []
     # The version of evalc stands in the metadata and is not what the golden is about.
-    told = {"ir.txt": "".join(ir_text(suite.ir, places=True) for suite in compilation.suites[:1])}
-    told |= {suite.file_name: b"".join(suite.encode()).decode() for suite in compilation.suites}
+    texts = {"ir.txt": "".join(ir_text(suite.ir, places=True) for suite in compilation.suites[:1])}
+    texts |= {suite.file_name: b"".join(suite.encode()).decode() for suite in compilation.suites}
     stem = path.name.removesuffix(".eval.yaml")
-    assert {file.name for file in FOLDER.glob(f"{stem}.*")} == {path.name, *(f"{stem}.{name}" for name in told)}
-    for name, text in told.items():
+    assert {file.name for file in FOLDER.glob(f"{stem}.*")} == {path.name, *(f"{stem}.{name}" for name in texts)}
+    for name, text in texts.items():
         golden = FOLDER / f"{stem}.{name}"
         shown = text.replace(f'"evalc {evalc.__version__}"', '"evalc VERSION"')
         if update_goldens:

@@ -1,4 +1,4 @@
-"""JMESPath expressions: what they find, and what is wrong with those that are none."""
+"""JMESPath expressions: what they find, and the mistakes of invalid ones."""
 
 from __future__ import annotations
 

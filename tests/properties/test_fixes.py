@@ -171,7 +171,7 @@ def rest_of(fixed: str, bare: str) -> str:
 
 
 def only_gains(before: str, after: str, characters: str) -> bool:
-    """Whether the text is still there, character by character, and nothing but these came to it."""
+    """Whether the text is still there, character by character, and only these came to it."""
     rest = iter(after)
     for character in before:
         for found in rest:
@@ -204,7 +204,7 @@ SAME = {
     ),
     "includes": "",
 }
-"""The words that may go, each with the one that must be there for it, if there is one."""
+"""The words that may go, each with the word that must be there for it, if any."""
 NEGATION = re.compile(
     r"(?<![\w-])(?:not|never|non|without)(?![\w])|(?<=n)['\u2019]t\b|(?<![\w])!=?|(?<![\w-])no(?:ne)?(?![\w-])"
 )

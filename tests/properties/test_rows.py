@@ -79,7 +79,7 @@ def _every_table_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
 class Made(NamedTuple):
     """A compiled table: its cases, none if it has errors, and its problems by their places.
 
-    That a check is redundant is left out: it is told where it is so in every row.
+    That a check is redundant is left out: it is reported where it is so in every row.
     """
 
     cases: list[Case]

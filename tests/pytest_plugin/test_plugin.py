@@ -1,4 +1,4 @@
-"""Eval files as tests of pytest, in real sessions of it: a test a case, and failures without tracebacks."""
+"""Eval files as tests of pytest, in real sessions of it: one test per case, and failures without tracebacks."""
 
 from __future__ import annotations
 

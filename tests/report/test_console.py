@@ -96,7 +96,7 @@ def test_every_status_has_its_mark_and_its_reason() -> None:
     ]
 
 
-def test_an_error_is_told_before_a_failure_that_came_first() -> None:
+def test_an_error_is_shown_before_an_earlier_failure() -> None:
     failed = AssertionResult(at="/expected", outcome="failed", field="expected", message="half of it is missing")
     pattern = "/expect/responseMatches/0"
     broken = AssertionResult(at=pattern, outcome="error", field="responseMatches", message="no answer in time")

@@ -208,15 +208,15 @@ def test_verbose_shows_the_check_that_was_authored_and_nothing_beside_it(
     st.text(min_size=1), st.text(), st.integers(40, 130), st.booleans(), st.sampled_from(["missing", "found", "other"])
 )
 def test_whatever_an_agent_says_the_lines_fit_and_obey_nothing(
-    wanted: str, around: str, width: int, unicode: bool, how: str
+    part: str, around: str, width: int, unicode: bool, how: str
 ) -> None:
     messages = {
-        "found": f'found "{wanted}" in response',
-        "missing": f"expected '{wanted}' in response but not found",
+        "found": f'found "{part}" in response',
+        "missing": f"expected '{part}' in response but not found",
         "other": "expected at most 5 chars but got 32",
     }
     message = messages[how]
-    result = failing(message, around + wanted + around)
+    result = failing(message, around + part + around)
     screen = Screen(width=width, unicode=unicode)
     for line in shown(result, SourceLines(Path(os.devnull)), screen)[2:]:
         assert cells(line) <= width

@@ -107,8 +107,8 @@ def test_the_line_of_significance() -> None:
 
 def test_a_run_with_a_baseline_says_what_its_changes_mean() -> None:
     result = suite(case("c1", status="failed", error="equals: no"), regressions=("c1",))
-    told = msgspec.structs.replace(result, significance=found(1, 0))
-    lines = list(suite_lines(told, Screen()))
+    changed = msgspec.structs.replace(result, significance=found(1, 0))
+    lines = list(suite_lines(changed, Screen()))
     assert lines[-3:-1] == ["  REGRESSIONS (1) since run-0", "    ✗ c1"]
     assert lines[-1] == (
         "  inconclusive: 1 of 50 cases regressed, none newly passes (McNemar's exact test, p = 0.5); "

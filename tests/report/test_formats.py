@@ -70,8 +70,8 @@ def _of_html(text: str) -> Iterator[tuple[str, str]]:
         for entry in json.loads(block):
             if entry["status"] in ("failed", "error", "unexpected-pass"):
                 places = [entry.get("place"), *(each.get("place") for each in entry.get("assertions", ()))]
-                told = places[1] if len(places) > 1 else places[0]
-                yield entry["error"], "{file}:{line}:{column}".format(**told) if told else ""
+                named = places[1] if len(places) > 1 else places[0]
+                yield entry["error"], "{file}:{line}:{column}".format(**named) if named else ""
 
 
 def _of_junit(text: str) -> Iterator[tuple[str, str]]:
@@ -127,7 +127,7 @@ def test_a_case_that_failed_has_the_same_reason_and_place_in_every_report(chosen
     assert len(expected) == len(failed) == 5
     further = [(reason.message, str(reason.place)) for each in failed for reason in islice(reasons(each), 1, None)]
     assert further == [("latency: took 9s", f"{FILE}:14:9")]
-    assert [told for told in READERS[chosen](written(chosen)) if told not in further] == expected
+    assert [named for named in READERS[chosen](written(chosen)) if named not in further] == expected
 
 
 @dataclass
@@ -215,7 +215,7 @@ def test_a_failure_for_which_a_result_gives_no_reason_is_in_the_log_all_the_same
 
 
 @pytest.mark.parametrize(
-    ("response", "told"),
+    ("response", "named"),
     [
         ("It is\nsunny.", "response: It is\nsunny."),
         ("", "response: (empty)"),
@@ -223,14 +223,14 @@ def test_a_failure_for_which_a_result_gives_no_reason_is_in_the_log_all_the_same
         ("```\x1b", "response: ```\\x1b"),
     ],
 )
-def test_the_summary_of_a_job_shows_what_the_agent_said(response: str, told: str) -> None:
+def test_the_summary_of_a_job_shows_what_the_agent_said(response: str, named: str) -> None:
     failed = with_response(case("a", status="failed", error="no"), response)
     summary = b"".join(render("markdown", reported(suite(failed)))).decode()
     fence = "````" if "```" in response else "```"
-    assert summary.endswith(f"{fence}text\nno\n{told}\n{fence}\n\n")
+    assert summary.endswith(f"{fence}text\nno\n{named}\n{fence}\n\n")
 
 
-def test_gates_that_are_met_though_cases_failed_say_so_in_every_report_that_tells_of_gates() -> None:
+def test_every_report_of_gates_says_that_they_are_met_though_cases_failed() -> None:
     gate = GateResult(gate="minScore", limit=0.5, value=1.0, passed=True)
     gated = structs.replace(suite(case("a"), case("b", status="failed", error="no")), gates=(gate,))
     whole = replace(reported(gated), gates=(gate,))

@@ -84,7 +84,7 @@ def test_a_sparkline_has_a_character_a_value(values: list[float | None]) -> None
 
 
 @given(st.sets(st.text(min_size=1), max_size=20))
-def test_short_names_tell_runs_apart(runs: set[str]) -> None:
+def test_short_names_distinguish_runs(runs: set[str]) -> None:
     names = short_names(sorted(runs))
     for run in runs:
         assert [other for other in runs if other.startswith(names[run])] == [run] or names[run] == run

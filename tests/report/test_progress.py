@@ -1,4 +1,4 @@
-"""How a run's progress is told: one line on a terminal, a line a suite elsewhere."""
+"""Progress of a run: one line on a terminal, one line per suite elsewhere."""
 
 from __future__ import annotations
 

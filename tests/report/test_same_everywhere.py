@@ -45,7 +45,7 @@ PLACES = {
     "weather/better": "evals/weather.eval.yaml:16:13",
 }
 
-Told = Mapping[str, tuple[str, str]]
+Reasons = Mapping[str, tuple[str, str]]
 """By the id of a case its reason, and its place."""
 
 
@@ -53,12 +53,12 @@ def _of_lines(text: str) -> Iterator[tuple[str, str]]:
     return iter(re.findall(r"^ +→ (.*)\n +at (\S+)$", text, re.MULTILINE))
 
 
-def _of_console(text: str) -> Told:
+def _of_console(text: str) -> Reasons:
     blocks = re.split(r"^  [✓✗✘] (\S+) .*$", text, flags=re.MULTILINE)[1:]
     return {name: next(_of_lines(block)) for name, block in zip(blocks[::2], blocks[1::2], strict=True)}
 
 
-def _of_pytest(project: Path) -> Told:
+def _of_pytest(project: Path) -> Reasons:
     command = (sys.executable, "-m", "pytest", "evals", "--evalc-agent", "demo", "-p", "no:cacheprovider", "--tb=short")
     ended = subprocess.run(command, cwd=project, capture_output=True, text=True, encoding="utf-8", check=False)
     assert ended.returncode == 1, ended.stdout
@@ -66,29 +66,29 @@ def _of_pytest(project: Path) -> Told:
     return {name: next(_of_lines(block)) for name, block in zip(blocks[::2], blocks[1::2], strict=True)}
 
 
-def _of_junit(file: Path) -> Told:
-    told = {}
+def _of_junit(file: Path) -> Reasons:
+    reasons = {}
     for suite in JUnitXml.fromstring(file.read_bytes()):
         for case in suite:
             [verdict] = case.result
             place = re.search(r"^  at (.*)$", verdict.text, re.MULTILINE)
             assert place is not None
             assert place[1].startswith(f"{case._elem.get('file')}:{case._elem.get('line')}:")
-            told[case.name] = (verdict.message, place[1])
-    return told
+            reasons[case.name] = (verdict.message, place[1])
+    return reasons
 
 
-def _of_markdown(file: Path) -> Told:
+def _of_markdown(file: Path) -> Reasons:
     found = re.findall(r"\*\*(\S+)\*\* in .*\n\n```text\n(.*)\n  at (.*)\n", file.read_text(encoding="utf-8"))
     return {name: (reason, place) for name, reason, place in found}
 
 
-def _of_page(file: Path) -> Told:
+def _of_page(file: Path) -> Reasons:
     """The page as a reader sees it in Chromium; without one, the data that the page shows."""
     executable = chromium()
     if executable is None:
         return dict(_of_data(file.read_text(encoding="utf-8")))
-    told = {}
+    reasons = {}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         page = browser.new_page()
@@ -98,9 +98,9 @@ def _of_page(file: Path) -> Told:
             page.wait_for_function("name => document.getElementById('details-title')?.textContent === name", arg=name)
             quoted = page.locator(".assertions li:has(.mark.failed) figcaption")
             place = quoted.first if quoted.count() else page.locator("#details .place")
-            told[name] = (page.locator("#details .reason").inner_text(), place.inner_text())
+            reasons[name] = (page.locator("#details .reason").inner_text(), place.inner_text())
         browser.close()
-    return told
+    return reasons
 
 
 def _of_data(page: str) -> Iterator[tuple[str, tuple[str, str]]]:

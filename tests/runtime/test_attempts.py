@@ -27,7 +27,7 @@ def case(**fields: Any) -> Case:
 
 
 def attempt(status: Status, number: int = 1, *, scores: Sequence[float | None] = (), **fields: Any) -> CaseRun:
-    """An attempt whose numbers are powers of its place, so that their sums tell them apart."""
+    """An attempt whose numbers are powers of its place, so that their sums are all different."""
     result = CaseResult(
         id="s/c",
         description="d",
@@ -98,7 +98,7 @@ def _rank(status: Status) -> int:
     return ["passed", "unverified", "error", "failed"].index(status)
 
 
-def test_sums_means_and_the_attempt_that_tells() -> None:
+def test_sums_means_and_the_deciding_attempt() -> None:
     runs = [
         attempt("passed", 1, scores=(1.0, None)),
         attempt("failed", 2, scores=(0.5, 0.25)),

@@ -1,4 +1,4 @@
-"""The journal: a line a case, whatever an agent sent and whatever the disk does."""
+"""The journal: one line per case, whatever an agent sent and whatever the disk does."""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ def test_parameters_that_only_python_knows(
     (project / "evals" / "weather.eval.yaml").write_text(f"suite: weather\neval:\n  test_cases:\n{cases}")
     run = invoke("run", "--agent", f"python:{name}:answer")
     again = invoke("rescore", "latest")
-    marks = [[line.split()[:2] for line in told.out.splitlines() if " weather/c" in line] for told in (run, again)]
+    marks = [
+        [line.split()[:2] for line in outcome.out.splitlines() if " weather/c" in line] for outcome in (run, again)
+    ]
     assert len(marks[0]) == len(CHECKS) - 1
     assert marks[0] == marks[1]
 

@@ -46,7 +46,7 @@ def test_words_are_looked_for_in_all_texts(expression: str, holds: bool) -> None
         ("()", "expected a word, `not` or `(`, found `)` at column 2"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_column(expression: str, message: str) -> None:
+def test_mistakes_are_reported_with_their_column(expression: str, message: str) -> None:
     with pytest.raises(UsageError) as raised:
         parse_keywords(expression)
     assert str(raised.value) == f"`-k {expression}`: {message}"

@@ -162,7 +162,7 @@ def test_who_is_cancelled_while_waiting_leaves_no_hole() -> None:
 @pytest.mark.parametrize(
     ("statuses", "requests", "refused"), [([200], 1, False), ([429, 200], 2, True), ([502, 200], 2, False)]
 )
-def test_retries_wait_for_the_rate_and_tell_of_refusals(statuses: list[int], requests: int, refused: bool) -> None:
+def test_retries_wait_for_the_rate_and_report_refusals(statuses: list[int], requests: int, refused: bool) -> None:
     times: list[float] = []
 
     async def work(clock: TestClock) -> None:

@@ -13,7 +13,7 @@ from tests.support.past import NEW, OLD, result, save
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """An output folder with two runs that ended, and a later one that did not."""
+    """An output folder with two runs that ended, and a later run that did not."""
     save(tmp_path, result(True, run_id=OLD))
     save(tmp_path, result(True, run_id=NEW))
     (tmp_path / "01a00000-0000-7000-8000-000000000000").mkdir()

@@ -115,7 +115,7 @@ def test_the_same_checks_give_the_same_results(tmp_path: Path) -> None:
     assert cases(third) == cases(first)
 
 
-def test_other_checks_give_other_verdicts_and_what_has_changed_is_told(tmp_path: Path) -> None:
+def test_other_checks_give_other_verdicts_and_changes_are_named(tmp_path: Path) -> None:
     first = run(tmp_path, suite(case("good"), case("bad", expect=Expect(response_contains=("x",)))))
     finished = rescore(tmp_path, suite(case("bad"), case("good", expect=Expect(tools_not_called=("t",)))))
     assert {name: status for name, (status, _) in outcomes(finished).items()} == {"bad": "passed", "good": "failed"}

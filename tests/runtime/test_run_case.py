@@ -309,7 +309,7 @@ def test_the_request_carries_the_case_s_inputs() -> None:
     ]
 
 
-def test_details_tell_what_was_called_and_used() -> None:
+def test_details_hold_calls_and_usage() -> None:
     calls = (ToolCall(name="t", success=True, duration_ms=2.5, params={"p": 1}),)
     done = run(case(expected="x"), AgentResponse(response="x", tool_calls=calls, usage=Usage(cost_usd=0.5)))
     assert done.cost_usd == 0.5

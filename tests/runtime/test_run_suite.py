@@ -219,7 +219,7 @@ class Log:
         self.lines.append(f"< {suite.tool_name}")
 
 
-def test_an_observer_is_told(tmp_path: Path) -> None:
+def test_an_observer_sees_each_case(tmp_path: Path) -> None:
     log = Log()
     run(tmp_path, suite(case(1), case(2, "b")), suite(tool="other"), observer=log)
     assert log.lines == [
@@ -525,7 +525,7 @@ def test_a_kill_leaves_a_readable_journal(tmp_path: Path) -> None:
     assert [line["case"] for line in lines] == [0, 1, 2, 3, 4, 5]
 
 
-def test_a_baseline_tells_regressions_and_new_passes(tmp_path: Path) -> None:
+def test_a_baseline_gives_regressions_and_new_passes(tmp_path: Path) -> None:
     before = run(tmp_path, suite(case(1), case(2, "b"), case(3), case(4)))
     now = suite(case(1, "b"), case(2), case(3), case(5))
     for name in (before.run_id, str(before.folder), str(before.suites[0].path)):
@@ -566,7 +566,7 @@ def test_the_latest_of_no_runs_is_a_warning(tmp_path: Path) -> None:
     )
 
 
-def test_a_registry_tells_staleness_and_the_state_at_run(tmp_path: Path) -> None:
+def test_a_registry_gives_staleness_and_the_state_at_run(tmp_path: Path) -> None:
     registry = ToolRegistry(tools={"get_weather": Tool(name="get_weather", description="new", version="2.0.0")})
     metadata = Metadata(tool_name="get_weather", tier="labeled", description_hash=short_hash("old"))
     stale = run(tmp_path, suite(case(1), metadata=metadata), registry=registry).suites[0].result

@@ -91,7 +91,7 @@ def test_a_judge_scores_what_no_check_is_linked_to() -> None:
     assert score == pytest.approx(2.75 / 4)
 
 
-def test_a_suite_tells_what_scored_its_criteria_and_how_much_of_the_weight() -> None:
+def test_a_suite_names_what_scored_its_criteria_and_how_much_of_the_weight() -> None:
     suite = SuiteScore([linked("tone", 0.25), linked("never", 0.5)])
     assert suite.scored_weight() == 0
     ways: tuple[tuple[ScoredBy | None, float | None], ...] = (

@@ -85,7 +85,7 @@ def test_a_case_of_a_file_by_id_name_or_glob(name: str, ids: list[str]) -> None:
     assert chosen(Wanted(cases=(f"weather.yaml::{name}",)), named(name)) == [*ids, "rg-review-001"]
 
 
-def test_a_case_that_is_not_there_is_told_with_near_names() -> None:
+def test_a_missing_case_is_reported_with_near_names() -> None:
     with pytest.raises(UsageError) as raised:
         chosen(Wanted(cases=("weather.yaml::pariss",)), named("pariss"))
     assert str(raised.value) == "`weather.yaml::pariss` names no case; near are `paris`"

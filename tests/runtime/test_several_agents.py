@@ -21,7 +21,7 @@ from tests.runtime.test_run_suite import Echo, case, suite
 
 
 class Named(Echo):
-    """An agent called as wanted."""
+    """An agent of this name."""
 
     def __init__(self, endpoint: str, **options: Any) -> None:
         super().__init__(**options)
@@ -77,7 +77,7 @@ def test_no_secret_is_in_the_name_of_a_folder(tmp_path: Path) -> None:
         run(tmp_path, suite(case(1)), agents=alike, redactor=Redactor(("secret-qwertz", "other-qwertz")))
 
 
-def test_folders_are_told_apart_also_where_case_and_signs_are_not() -> None:
+def test_folders_are_distinguished_even_if_case_and_signs_are_not() -> None:
     names = ["http://a/b", "http://a-b", "HTTP://A/B", "天", "x"]
     folders = agent_folders(names)
     assert len({folder.casefold() for folder in folders.values()}) == len(names)

@@ -157,8 +157,8 @@ def test_pass_at_k_is_not_estimated_where_attempts_were_left_out() -> None:
     assert cut_short > 10
     assert not result.summary.repeats
     assert result.summary.cut_short == cut_short
-    told = f"{cut_short} of 20 repeated cases ended before the last attempt: pass@k cannot be estimated"
-    assert [warning for warning in result.warnings if told in warning]
+    message = f"{cut_short} of 20 repeated cases ended before the last attempt: pass@k cannot be estimated"
+    assert [warning for warning in result.warnings if message in warning]
     assert "repeats" not in json.loads((run.folder / "twenty.labeled.json").read_text())["summary"]
 
 

@@ -57,7 +57,7 @@ def test_a_result_of_another_program_is_read_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{\n  "cases": [\n    {\n    }\n  ]\n}', '{\n  "cases": [\n    {\n'])
-def test_what_is_no_result_is_told(tmp_path: Path, text: str) -> None:
+def test_files_that_are_no_results_are_reported(tmp_path: Path, text: str) -> None:
     file = tmp_path / "x.json"
     file.write_text(text)
     with pytest.raises(UsageError, match="is not a suite result"):

@@ -225,7 +225,7 @@ UNUSABLE = [
 
 
 @pytest.mark.parametrize("first", UNUSABLE)
-def test_what_no_such_user_could_say_is_told_the_player_and_asked_again_once(
+def test_an_impossible_message_is_explained_to_the_player_and_asked_for_once_more(
     desk: str, tmp_path: Path, first: str
 ) -> None:
     name = f"corrected_{UNUSABLE.index(first)}"

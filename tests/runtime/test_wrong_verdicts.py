@@ -52,7 +52,7 @@ def test_each_item_is_a_text_and_a_judge_reads_json() -> None:
 
 # --- almost tokens -------------------------------------------------------------------------------------------------
 
-SLIPS = {
+TYPOS = {
     "{{sed:a.b}}": "{{seed:a.b}}",
     "{{snapshott:q}}": "{{snapshot:q}}",
     "{{Seed:q}}": "{{seed:q}}",
@@ -61,13 +61,13 @@ SLIPS = {
 }
 
 
-@pytest.mark.parametrize("slip", SLIPS)
-def test_what_is_almost_a_token(slip: str) -> None:
-    source = suite(f"'not contains \"{slip}\"'")
+@pytest.mark.parametrize("typo", TYPOS)
+def test_what_is_almost_a_token(typo: str) -> None:
+    source = suite(f"'not contains \"{typo}\"'")
     assert codes(source) == ["error EV418"]
-    meant = SLIPS[slip]
+    meant = TYPOS[typo]
     assert next(iter(evalc.check(source))).finding.label() == (f"did you mean `{meant}`?" if meant else "")
-    expect = {"responseNotContains": [slip]}
+    expect = {"responseNotContains": [typo]}
     case = {"id": "ls-a-001", "description": "a", "difficulty": "edge", "input": {"message": "hi"}, "expect": expect}
     data = {"metadata": {"toolName": "a", "tier": "labeled"}, "cases": [case]}
     (problem,) = evalc.check(evalc.Source("a.labeled.json", json.dumps(data)))
@@ -141,7 +141,7 @@ def test_parameters_are_checked_whatever_they_are_called(key: str, value: object
 
 
 @pytest.mark.parametrize("answer", ["done", {"response": "done"}])
-def test_an_agent_that_reports_no_calls_is_told_once(answer: Any, tmp_path: Path) -> None:
+def test_an_agent_that_reports_no_calls_is_warned_of_once(answer: Any, tmp_path: Path) -> None:
     run = evalc.run(suite("tools called []"), agent=evalc.ScriptedAgent({"hi": answer}), output_dir=tmp_path)
     (result,) = run.suites
     assert run.exit_code == 0

@@ -73,7 +73,7 @@ def _branches(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [schema, *(schema[key] for key in ("then", "else") if key in schema)]
 
 
-_TELLING_KEYS = [
+_DECIDING_KEYS = [
     *("id", "prompt", "prompts", "prompt_file", "prompt_id", "suite", "tool", "tier"),
     *("eval", "test_cases", "rules", "defaults", "include", "description"),
 ]
@@ -81,9 +81,9 @@ _TELLING_KEYS = [
 
 def test_the_kind_of_a_document_is_what_the_checker_takes_it_for() -> None:
     language = SCHEMAS["language"]()
-    for keys in chain.from_iterable(combinations(_TELLING_KEYS, size) for size in range(4)):
+    for keys in chain.from_iterable(combinations(_DECIDING_KEYS, size) for size in range(4)):
         document = dict.fromkeys(keys)
-        kind = kind_of_document(_node(document)) or Kind.SUITE  # what is none yet will most likely be a suite
+        kind = kind_of_document(_node(document)) or Kind.SUITE  # an empty file will most likely be a suite
         assert _chosen(language, document)["title"] == kind.value, keys
 
 

@@ -24,7 +24,7 @@ class Read(NamedTuple):
 
 
 def read(folder: Path, files: Mapping[str, str | bytes], name: str | None = None, *, required: bool = True) -> Read:
-    """Write the files, and read the one that is named, else the first."""
+    """Write the files, and read the named file, else the first."""
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(text if isinstance(text, bytes) else text.encode())

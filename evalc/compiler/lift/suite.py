@@ -183,7 +183,7 @@ _REASONS: Final = ("expectedFailure", "skip", "archived")
 
 
 def _with_reasons(reader: JsonReader, raw: object, pointer: str) -> object:
-    """A case as it was read, without the reasons that say no; one that only says yes is reported."""
+    """A case as it was read, without the reasons that say no; a reason that only says yes is reported."""
     if not isinstance(raw, dict) or raw.keys().isdisjoint((*_REASONS, "allow")):
         return raw
     read = raw | {key: _reason(reader, raw[key], key, f"{pointer}/{key}") for key in _REASONS if key in raw}

@@ -182,7 +182,7 @@ def _in_order(own: dict[str, RuleTree], problems: Diagnostics) -> list[str]:
         try:
             return list(TopologicalSorter(used).static_order())
         except CycleError as error:
-            way: list[str] = error.args[1][:0:-1]  # from each rule to one that it uses
+            way: list[str] = error.args[1][:0:-1]  # from each rule to another that it uses
             first = min(way, key=lambda name: own[name].name.span)
             at = way.index(first)
             path = (*way[at:], *way[:at], first)

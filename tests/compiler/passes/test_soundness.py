@@ -68,11 +68,11 @@ def assert_so(checks: list[c.Check], evidence: list[Evidence]) -> None:
     problems = list(found(checks))
     if not problems:
         return
-    telling_nothing = {p.span.start for p in problems if p.code in {"EV504", "EV505", "EV506"}}
+    redundant = {p.span.start for p in problems if p.code in {"EV504", "EV505", "EV506"}}
     for answer in evidence:
         met = outcomes(checks, in_case(checks, answer))
         if any(problem.code == "EV503" and not problem.finding.fields["tool"] for problem in problems):
             assert {"failed", "error"} & set(met), "neither is a pass"
-        others = {outcome for at, outcome in enumerate(met) if at not in telling_nothing}
+        others = {outcome for at, outcome in enumerate(met) if at not in redundant}
         if not others & {"failed", "error"}:
-            assert all(met[at] != "failed" for at in telling_nothing)
+            assert all(met[at] != "failed" for at in redundant)

@@ -1,4 +1,4 @@
-"""Checks that tell nothing by themselves or beside others, and those that only look so."""
+"""Checks that decide nothing by themselves or beside others, and those that only look so."""
 
 from __future__ import annotations
 

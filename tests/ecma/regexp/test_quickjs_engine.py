@@ -159,7 +159,7 @@ print(status)
 
 
 def _ends(pid: int) -> bool:
-    """Whether the process ends before patience does; a dead one that init has not collected yet counts as ended."""
+    """Whether the process ends before patience does; a dead process that init has not collected yet counts as ended."""
     if shutil.which("ps") is None:
         pytest.skip("ps is not on PATH")
     for _ in range(1000):

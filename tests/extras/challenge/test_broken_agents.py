@@ -150,7 +150,7 @@ def test_what_is_no_fault_for_a_case_is_allowed_with_a_reason(challenged: Challe
     assert case.allowed == {"apology": "as good as a refusal", "refusal": "forbidden"}
 
 
-def test_what_only_a_judge_could_tell_is_not_counted(challenged: Challenging) -> None:
+def test_mutants_that_only_a_judge_could_notice_are_not_counted(challenged: Challenging) -> None:
     finished = challenged(suite_of('judge "Is it kind?" >= 4/5'))
     assert (finished.strength.mutants, finished.strength.strength) == (0, None)
     assert finished.strength.undecided > 0

@@ -33,9 +33,9 @@ def imported(text: str) -> tuple[Imported | None, list[str]]:
 def test_examples_become_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "summary.yaml").write_text(PROMPT)
-    made, told = imported(PROMPT)
+    made, notes = imported(PROMPT)
     assert made is not None
-    assert (made.file_name, made.cases, told) == ("summary-v1.cases.yaml", 2, [])
+    assert (made.file_name, made.cases, notes) == ("summary-v1.cases.yaml", 2, [])
     assert made.text.startswith("# Imported from the examples of summary.yaml.\n")
     compilation = evalc.compile(made.write(tmp_path))
     assert not compilation.has_errors
@@ -46,30 +46,30 @@ def test_examples_become_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     ]
 
 
-def test_an_example_without_an_output_is_told() -> None:
-    made, told = imported(PROMPT.replace("    expected_output: Hi\n", ""))
+def test_an_example_without_an_output_is_reported() -> None:
+    made, notes = imported(PROMPT.replace("    expected_output: Hi\n", ""))
     assert made is not None
     assert "non-empty" in made.text
-    assert told == [
+    assert notes == [
         "summary.yaml:5:5: warning[EV651]: not imported: what example 1 expects: it has no `expected_output`"
     ]
 
 
 def test_an_output_that_is_data_becomes_its_json() -> None:
-    made, told = imported(PROMPT.replace("expected_output: Hi", "expected_output: {a: [1, true]}"))
+    made, notes = imported(PROMPT.replace("expected_output: Hi", "expected_output: {a: [1, true]}"))
     assert made is not None
     assert '{"a":[1,true]}' in made.text.replace(" ", "")
-    assert told == []
+    assert notes == []
 
 
 def test_a_prompt_without_examples_is_nothing_to_import() -> None:
-    made, told = imported(PROMPT.partition("examples:")[0])
+    made, notes = imported(PROMPT.partition("examples:")[0])
     assert made is None
-    assert "EV652" in told[0]
+    assert "EV652" in notes[0]
 
 
-def test_an_example_that_is_no_mapping_is_told() -> None:
-    made, told = imported(PROMPT + "  - just a text\n")
+def test_an_example_that_is_no_mapping_is_reported() -> None:
+    made, notes = imported(PROMPT + "  - just a text\n")
     assert made is not None
     assert made.cases == 2
-    assert told == ["summary.yaml:10:5: warning[EV651]: not imported: example 3: it is not a mapping"]
+    assert notes == ["summary.yaml:10:5: warning[EV651]: not imported: example 3: it is not a mapping"]

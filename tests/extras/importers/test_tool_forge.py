@@ -286,7 +286,7 @@ def test_a_label_brings_its_check(label: dict[str, Any], check: dict[str, Any], 
     assert compiled(suite.write(tmp_path))[0]["cases"] == [case]
 
 
-def test_a_label_without_its_check_is_told_to_differ() -> None:
+def test_a_label_without_its_check_is_named_as_a_difference() -> None:
     case = {
         "id": "ls-a-001",
         "description": "A",

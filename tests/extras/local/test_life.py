@@ -164,7 +164,7 @@ def test_it_is_gone_when_its_parent_was_killed(model: Callable[[str], Path]) -> 
                 assert connection.recv(1) == b""
 
 
-def test_a_terminal_is_told_what_it_waits_for() -> None:
+def test_a_terminal_shows_what_it_waits_for() -> None:
     stream = io.StringIO()
     for drawn in (False, True):
         Progress(stream, Screen.of(stream, {}), drawn=drawn).loading("SmolLM2", 98_000_000)

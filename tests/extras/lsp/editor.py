@@ -117,13 +117,13 @@ class Editor:
         uri, version = self.uri(name), self.versions[self.root / name]
         return self.until(lambda each: each.uri == uri and each.version == version)
 
-    def until(self, wanted: Callable[[lsp.PublishDiagnosticsParams], bool]) -> list[lsp.Diagnostic]:
-        """The first diagnostics that are as wanted, of those that have been published or will be."""
+    def until(self, matches: Callable[[lsp.PublishDiagnosticsParams], bool]) -> list[lsp.Diagnostic]:
+        """The first matching diagnostics of those that have been published or will be."""
 
         async def found() -> list[lsp.Diagnostic]:
             while True:
                 for each in self.published:
-                    if wanted(each):
+                    if matches(each):
                         return list(each.diagnostics)
                 await asyncio.sleep(0.005)
 

@@ -27,7 +27,7 @@ def where(editor: Editor, found: list[lsp.Location]) -> list[tuple[str, str]]:
 # --- diagnostics ---
 
 
-def test_a_mistake_is_told_while_it_is_typed_and_taken_back_when_it_is_gone(editor: Editor) -> None:
+def test_a_mistake_is_reported_while_it_is_typed_and_taken_back_when_it_is_gone(editor: Editor) -> None:
     assert editor.open(WEATHER) == []
     [problem] = editor.edit(WEATHER, "message: What is the weather in", "mesage: What is the weather in")[:1]
     assert (problem.code, problem.source, problem.severity) == ("EV201", "evalc", lsp.DiagnosticSeverity.Error)
@@ -54,7 +54,7 @@ def test_what_is_typed_in_a_shared_file_counts_for_the_files_that_include_it(edi
     assert problem.code == "EV213"
 
 
-def test_problems_of_another_file_are_told_there_and_taken_back_on_closing(editor: Editor, root: Path) -> None:
+def test_problems_of_another_file_are_reported_there_and_taken_back_on_closing(editor: Editor, root: Path) -> None:
     (root / RULES).write_text('rules:\n  polite:\n    - containz "x"\n')
     editor.open(WEATHER)
     uri = editor.uri(RULES)
@@ -76,7 +76,7 @@ def test_a_changed_configuration_is_read_when_it_is_saved(editor: Editor, root: 
     assert found
 
 
-def test_in_a_long_file_what_cases_share_is_told_once_the_author_pauses(editor: Editor) -> None:
+def test_in_a_long_file_shared_parts_are_checked_once_the_author_pauses(editor: Editor) -> None:
     cases = "".join(f"    - {{name: case_{n}, message: hi, validate: [json]}}\n" for n in range(30))
     assert editor.open("long.eval.yaml", f"suite: long\neval:\n  test_cases:\n{cases}") == []
     [problem] = editor.edit("long.eval.yaml", "case_7, message", "case_7, mesage")[:1]
@@ -129,7 +129,7 @@ def test_edits_behind_characters_that_other_editors_count_in_another_way(editor:
 
 
 @pytest.mark.parametrize(
-    ("cursor", "told"),
+    ("cursor", "shown"),
     [
         ("  test_ca|ses", "test_cases"),
         ("contai|ns", "case-sensitively"),
@@ -142,9 +142,9 @@ def test_edits_behind_characters_that_other_editors_count_in_another_way(editor:
         ("called [get_|weather", "- `city`: Its name."),
     ],
 )
-def test_hover(editor: Editor, cursor: str, told: str) -> None:
+def test_hover(editor: Editor, cursor: str, shown: str) -> None:
     editor.open(WEATHER)
-    assert told in editor.hover(WEATHER, cursor)
+    assert shown in editor.hover(WEATHER, cursor)
 
 
 def test_hover_over_nothing(editor: Editor) -> None:

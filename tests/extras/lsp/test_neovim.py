@@ -64,10 +64,10 @@ class Neovim:
         except json.JSONDecodeError:
             return answer
 
-    def until(self, lua: str, wanted: Any) -> None:
+    def until(self, lua: str, expected: Any) -> None:
         """Wait until a Lua expression has a value."""
         end = time.monotonic() + SECONDS
-        while str(found := self.ask(lua)) != str(wanted):
+        while str(found := self.ask(lua)) != str(expected):
             assert time.monotonic() < end, (lua, found)
             time.sleep(0.05)
 

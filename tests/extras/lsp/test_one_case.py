@@ -66,7 +66,7 @@ def own_problems(checked: DocumentProblems | None) -> tuple[Problem, ...]:
     return () if checked is None else next(iter(checked.problems.values()))
 
 
-def told(checked: DocumentProblems) -> list[tuple[str, int, int, str]]:
+def places(checked: DocumentProblems) -> list[tuple[str, int, int, str]]:
     [problems] = checked.problems.values()
     return [(each.code, *each.span, each.finding.message()) for each in problems]
 
@@ -91,7 +91,7 @@ def test_it_finds_what_a_check_of_the_whole_file_finds(data: st.DataObject) -> N
         is_torn = any(each.code == "EV103" for each in own_problems(found))
         is_torn |= any(map(ends_the_file, own_problems(whole)))
         if found is not None and not is_shared and not is_torn:
-            assert told(found) == told(whole)
+            assert places(found) == places(whole)
         checked = whole if found is None or is_shared or data.draw(st.booleans()) else found
 
 
@@ -102,8 +102,8 @@ def test_several_edits_of_one_case_are_one_check() -> None:
     replace(document, at, at + 3, "naame")
     found = workspace.check_case(document, checked)
     assert found is not None
-    assert told(found) == told(workspace.check(document))
-    assert [code for code, *_ in told(found)] == ["EV201"]
+    assert places(found) == places(workspace.check(document))
+    assert [code for code, *_ in places(found)] == ["EV201"]
 
 
 def test_edits_of_several_cases_are_checked_as_a_whole() -> None:
@@ -124,9 +124,9 @@ def test_problems_behind_the_case_move_with_it() -> None:
     replace(document, at, at, "more\n      description: ")
     found = workspace.check_case(document, checked)
     assert found is not None
-    moved = [each for each in told(found) if each[0] == "EV203"]
+    moved = [each for each in places(found) if each[0] == "EV203"]
     assert document.source.text[slice(*moved[0][1:3])] == "containz"
-    assert moved == [each for each in told(workspace.check(document)) if each[0] == "EV203"]
+    assert moved == [each for each in places(workspace.check(document)) if each[0] == "EV203"]
 
 
 @pytest.mark.parametrize("paused", [False, True], ids=["at once", "after a pause"])
@@ -151,8 +151,8 @@ def test_a_mended_syntax_error_brings_back_what_stands_behind_it(*, paused: bool
     replace(document, at, at + 5, "")
     found = workspace.check_case(document, checked)
     assert found is not None
-    assert told(found) == told(workspace.check(document))
-    assert [code for code, *_ in told(found)] == ["EV203"]
+    assert places(found) == places(workspace.check(document))
+    assert [code for code, *_ in places(found)] == ["EV203"]
 
 
 def test_what_stands_behind_a_syntax_error_is_not_read() -> None:
@@ -165,21 +165,21 @@ def test_what_stands_behind_a_syntax_error_is_not_read() -> None:
     replace(document, at, at + 8, "containz")
     found = workspace.check_case(document, checked)
     assert found is not None
-    assert told(found) == told(workspace.check(document))
+    assert places(found) == places(workspace.check(document))
     document.edited = None
     at = document.source.text.index('    x        - contains "3"')
     replace(document, at, at + 5, "")
     assert workspace.check_case(document, found) is None
 
 
-def test_what_only_the_whole_file_tells_is_told_by_its_check() -> None:
+def test_problems_of_the_whole_file_are_reported_by_its_check() -> None:
     workspace, document, checked = opened()
     at = document.source.text.index("case_7\n")
     replace(document, at, at + 6, "case_8")
     found = workspace.check_case(document, checked)
     assert found is not None
-    assert told(found) == []
-    assert told(workspace.check(document)) != []
+    assert places(found) == []
+    assert places(workspace.check(document)) != []
 
 
 def test_where_cases_may_need_each_other_all_are_read() -> None:

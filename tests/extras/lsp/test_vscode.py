@@ -46,12 +46,12 @@ def test_the_client_of_the_extension_starts_the_server(node: str, tmp_path: Path
     command = [node, str(script), str(bundle), str(tmp_path), str(file), sys.executable, "-m", "evalc", "lsp"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stderr[-2_000:]
-    told = json.loads(done.stdout)
-    assert told["uri"] == file.as_uri()
-    assert [(each["code"], each["line"]) for each in told["diagnostics"]] == [("EV201", 4)]
+    reported = json.loads(done.stdout)
+    assert reported["uri"] == file.as_uri()
+    assert [(each["code"], each["line"]) for each in reported["diagnostics"]] == [("EV201", 4)]
 
 
-def test_a_server_that_is_not_there_is_told(node: str, tmp_path: Path) -> None:
+def test_a_missing_server_is_reported(node: str, tmp_path: Path) -> None:
     file = tmp_path / "a.eval.yaml"
     file.write_text("suite: a\n")
     script, bundle = EXTENSION / "test" / "client.mjs", EXTENSION / "dist" / "extension.js"

@@ -115,9 +115,9 @@ def test_only_the_case_that_has_changed_is_run(project: Path, started: list[Watc
     file = project / "evals" / "weather.eval.yaml"
     save(file, SUITE.replace('contains "Oslo"', 'contains "rain"'))
     watched.until("running weather/oslo\n")
-    told = watched.until("1 passed, 1 did not pass")
-    assert "weather/oslo" in told.splitlines()[-3]  # what did not pass comes first
-    assert "rain" in told
+    output = watched.until("1 passed, 1 did not pass")
+    assert "weather/oslo" in output.splitlines()[-3]  # what did not pass comes first
+    assert "rain" in output
     save(file, SUITE.replace("paris", "Paris!").replace("contains", "containz", 1))
     watched.until("error[EV203]")
     save(file, SUITE)

@@ -26,7 +26,7 @@ Data = dict[str, Any]
 # --- inputs ----------------------------------------------------------------------------------------------------------
 
 DEFAULTS: Final[Data] = {"count": 18}
-_TOLD: Final = {
+_DESCRIBING: Final = {
     "label": "A",
     "placeholder": "b",
     "description": "a: b",
@@ -43,7 +43,7 @@ DECLARED: Final[tuple[Any, ...]] = (
         {"name": "items", "required": False},
     ],
     {
-        "name": {"required": True, **_TOLD},
+        "name": {"required": True, **_DESCRIBING},
         "count": 18,
         "flag": {"required": False, "x-why": "a"},
         "items": {"required": False},

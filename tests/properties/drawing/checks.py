@@ -265,7 +265,7 @@ _UNCALLED: Final = ("delete_account", "for", "a b")
 
 
 def names(texts: list[str]) -> str:
-    """Names of tools in a line; such as are no words of the language stand there without quotes."""
+    """Names of tools in a line; a name that is no word of the language needs no quotes."""
     return f"[{', '.join(text if text.isidentifier() and text != 'for' else quoted(text) for text in texts)}]"
 
 

@@ -28,7 +28,7 @@ def holding(draw: Draw, world: World, depth: int = DEPTH, *, within: bool = Fals
             return negated(draw, failing(draw, world, depth - 1, within=within))
         case _:
             makers = {**MANY, **about(world), **(ONCE if within else {})}
-            # Among alternatives, one that is skipped for its token does not hold.
+            # An alternative that is skipped for its token does not hold.
             resolved = replace(world, tokens=world.tokens[:RESOLVED]) if within else world
             return makers[chosen(draw, sorted(makers))](draw, resolved)
 

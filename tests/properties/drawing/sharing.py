@@ -19,7 +19,7 @@ Files = dict[str, str]
 
 
 def move_to_rules(draw: Draw, items: list[tuple[Case, Data]], files: Files, style: int) -> Data:
-    """Put checks of some cases into named rules, in this file and in one that it includes; the head that says so."""
+    """Put checks of some cases into named rules, in this file and in an included one; the head that says so."""
     here: Data = {}
     there: Data = {}
     for index, (_, data) in enumerate(items):
@@ -121,7 +121,7 @@ def _csv(rows: list[Data]) -> str:
 
 
 def add_prompt(draw: Draw, case: Case, data: Data, files: Files, style: int) -> None:
-    """Give a case a prompt of its own, in a file that is looked up by its id."""
+    """Give a case its own prompt, in a file that is looked up by its id."""
     case.prompt = template(draw)
     data["prompt_id"] = f"prompt of {case.name}"
     prompt = {"id": data["prompt_id"], "prompt": case.prompt, "inputs": chosen(draw, DECLARED)}

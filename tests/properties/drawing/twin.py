@@ -54,7 +54,7 @@ def _text(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """An input as it is sent where nothing but the inputs is: a text as it is, others as JSON."""
+    """An input as it is sent where only inputs are: a text as it is, others as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -109,7 +109,7 @@ _FLAGS: Final = {"non_empty": "responseNonEmpty", "no_tool_errors": "noToolError
 
 
 def fields_of(record: Record) -> dict[str, Any]:
-    """The fields of `expect` that say a check, a list for one that holds several; none where no field can."""
+    """The fields of `expect` that say a check, a list if a field holds several; none where no field can."""
     kind = record["type"]
     if kind in _SINGLE:
         field, key = _SINGLE[kind]

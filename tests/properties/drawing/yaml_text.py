@@ -129,7 +129,7 @@ class _Writer:
         return "{" + ", ".join(pairs) + "}"
 
     def _name(self, value: dict[str, Any] | list[Any]) -> tuple[str, str]:
-        """The alias of a collection that was written before; else the anchor of one that stands again further on."""
+        """The alias of a collection that was written before; else the anchor of a collection that is used again."""
         if self._seen.get(id(value), 0) < 2:
             return "", ""
         if id(value) in self._anchors:

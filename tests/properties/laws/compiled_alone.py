@@ -74,14 +74,14 @@ def _holds(case: Case, result: CaseResult) -> bool:
 
 
 def _asks_within(case: Case, result: CaseResult) -> bool:
-    """Whether nothing but a group that asks a judge, which none of its other parts settled, ended it."""
+    """Whether only a group that asks a judge, which none of its other parts settled, ended it."""
     groups = [assertion.check for assertion in assertions(case.expect)]
     asked = any(isinstance(part, Judge) for check in groups if isinstance(check, AnyOf) for part in check.checks)
     return asked and isinstance(result.error, str) and result.error.endswith(_NO_JUDGE)
 
 
 def _ungated(result: CaseResult) -> bool:
-    """Whether nothing but a threshold failed it, for want of anything that is scored."""
+    """Whether only a threshold failed it, for want of anything that is scored."""
     return isinstance(result.error, str) and result.error.startswith("threshold: nothing was scored")
 
 

@@ -17,9 +17,9 @@ def test_each_measure_has_its_course_its_value_and_its_step(shown: Shown) -> Non
     ]
     labeled = history.locator(".course").first
     assert labeled.locator("li .criterion").all_inner_texts() == ["passed", "score", "grounded", "tone"]
-    told = [each.get_attribute("aria-label") for each in history.get_by_role("img").all()]
-    assert told[3] == "tone over 12 runs: from 0.96 to 0.96, at least 0.96, at most 0.96"
-    assert told[4] == "passed over 2 runs: from 80 % to 100 %, at least 80 %, at most 100 %"
+    labels = [each.get_attribute("aria-label") for each in history.get_by_role("img").all()]
+    assert labels[3] == "tone over 12 runs: from 0.96 to 0.96, at least 0.96, at most 0.96"
+    assert labels[4] == "passed over 2 runs: from 80 % to 100 %, at least 80 %, at most 100 %"
     golden = history.locator(".course").nth(1)
     assert golden.locator("li").count() == 1  # nothing was scored
     assert golden.locator("li .number").inner_text() == "100 %"

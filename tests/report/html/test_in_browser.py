@@ -50,9 +50,9 @@ def test_it_says_how_the_run_went(shown: Shown) -> None:
     assert "at least 0.97 is needed" in notices
     assert "Tool description has changed" in notices
     assert page.locator("#scores li").count() == 3
-    told = page.locator("#latency svg").get_attribute("aria-label")
-    assert told is not None
-    assert told.startswith("Half of 29 cases took up to ")
+    visible = page.locator("#latency svg").get_attribute("aria-label")
+    assert visible is not None
+    assert visible.startswith("Half of 29 cases took up to ")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -75,7 +75,7 @@ def test_no_script_of_an_answer_runs_and_its_text_is_shown(shown: Shown) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "visible"),
     [
         ("safe\u202egnp.exe", "safeU+202Egnp.exe"),
         ("\x1b[31mred", "U+001B[31mred"),
@@ -84,12 +84,12 @@ def test_no_script_of_an_answer_runs_and_its_text_is_shown(shown: Shown) -> None
         ("\U000e0041\u200b", "U+E0041U+200B"),
     ],
 )
-def test_what_cannot_be_seen_is_shown_as_its_number(shown: Shown, text: str, told: str) -> None:
+def test_what_cannot_be_seen_is_shown_as_its_number(shown: Shown, text: str, visible: str) -> None:
     page = shown([suite([answered(text, text)])])
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    assert page.locator("#details section:has(h3:text-is('Response')) pre").inner_text() == told
-    assert page.locator("#details-title").inner_text() == told
+    assert page.locator("#details section:has(h3:text-is('Response')) pre").inner_text() == visible
+    assert page.locator("#details-title").inner_text() == visible
     assert text not in page.title()
 
 
@@ -221,9 +221,9 @@ def test_a_conversation_is_shown_turn_by_turn(shown: Shown) -> None:
     first, second = (page.locator("#details section", has=page.locator("h3", has_text=f"Turn {n}")) for n in (1, 2))
     assert "A room <i>please</i>" in first.inner_text()
     assert "search" not in first.inner_text()
-    told = second.inner_text()
+    visible = second.inner_text()
     for text in ("Now", "search", "gave back", "<b>Ritz</b>", "book", "failed: no room", "Booked.", "expected 'x'"):
-        assert text in told
+        assert text in visible
     assert second.locator("img, b i").count() == 0
     assert page.locator("#details h3", has_text="Response").count() == 0
 

@@ -145,7 +145,7 @@ def test_secrets_are_struck_out_of_quoted_lines(tmp_path: Path) -> None:
     assert data(page, "sources")[0]["a.yaml"]["lines"]["1"] == "key: ***"
 
 
-def test_gates_that_are_not_met_are_told_in_the_words_of_the_console() -> None:
+def test_unmet_gates_are_shown_in_the_words_of_the_console() -> None:
     [run] = data(rendered(*reported(), below=("x (golden): below",), warnings=("w",)), "run")
     assert run["gates"][0].startswith("get_weather (labeled): score 0.95")
     assert run["gates"][1:] == ["x (golden): below"]

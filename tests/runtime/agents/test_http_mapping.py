@@ -160,7 +160,7 @@ def test_redirects_are_followed_where_they_are_configured(status: int, method: s
     assert second.body == (first.body if method == "POST" else b"")
 
 
-def test_another_origin_is_told_no_secret() -> None:
+def test_another_origin_gets_no_secret() -> None:
     with serving(echoes) as other, serving(to(other.url, 307)) as server:
         url = server.url.replace("http://", "http://ann:secret99@")
         agent = HttpAgent(url, headers={"X-Key": "k"}, options=HttpOptions(redirects=3))

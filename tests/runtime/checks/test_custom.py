@@ -22,7 +22,7 @@ import asyncio
 import threading
 from evalc.checks import Answer, Outcome
 
-told = []
+recorded = []
 
 def yes(answer): return True
 def no(answer): return False
@@ -34,7 +34,7 @@ async def later(answer):
     await asyncio.sleep(0)
     return Outcome(passed=True)
 def remembers(answer):
-    told.append(answer)
+    recorded.append(answer)
     return True
 def meddles(answer):
     answer.tool_calls[0].params["city"] = "Rome"
@@ -161,8 +161,8 @@ def test_it_is_given_the_answer_and_its_case(ask: Ask) -> None:
 
     usage = Usage(cost_usd=0.5)
     assert ask(c.Custom(name="remembers"), "x", tool_calls=CALLS, duration_ms=3, usage=usage, case=CASE).score == 1
-    (answer,) = checks_of_a_test.told
-    checks_of_a_test.told.clear()
+    (answer,) = checks_of_a_test.recorded
+    checks_of_a_test.recorded.clear()
     assert (answer.text, answer.tool_calls, answer.duration_ms, answer.usage) == ("x", CALLS, 3, usage)
     assert (answer.case_id, answer.message, answer.expected) == ("s/one", "Hi", "Bonjour")
     assert answer.messages == ({"role": "user", "content": "Hi"},)
@@ -179,8 +179,8 @@ def test_of_a_conversation_it_is_given_what_was_said(ask: Ask) -> None:
     turns = tuple(Evidence(response=text, case=case, turn=turn, said=said[:turn]) for turn, text in answers)
     for check in (c.Custom(name="remembers"), c.InTurn(turn=2, check=c.Custom(name="remembers"))):
         assert ask(check, "Yes?\n\nDone.", case=case, turns=turns, said=said).outcome == "passed"
-    whole, second = checks_of_a_test.told
-    checks_of_a_test.told.clear()
+    whole, second = checks_of_a_test.recorded
+    checks_of_a_test.recorded.clear()
     assert (whole.text, whole.message) == ("Yes?\n\nDone.", "Hi")
     assert [each["content"] for each in whole.messages] == ["Hi", "Yes?", "And now?", "Done."]
     assert (second.text, second.message) == ("Done.", "And now?")

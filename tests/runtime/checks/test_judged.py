@@ -26,7 +26,7 @@ class Judge:
         return JudgedScore(score=self._score, max_score=question.max_score, reason=self._reason)
 
 
-def test_without_a_judge_nothing_can_be_told(ask: Ask) -> None:
+def test_without_a_judge_the_verdict_is_an_error(ask: Ask) -> None:
     verdict = ask(c.Judge(dimension="tone", criteria="Kind?"), "the answer")
     assert (verdict.outcome, verdict.message) == ("error", "needs a judge, and none is configured")
 

@@ -126,7 +126,7 @@ def test_non_empty_trims_as_javascript_does(ask: Ask, blank: str) -> None:
     assert ask(c.NonEmpty(), blank + "x").outcome == "passed"
 
 
-def test_non_empty_tells_blank_from_empty(ask: Ask) -> None:
+def test_non_empty_distinguishes_blank_from_empty(ask: Ask) -> None:
     assert ask(c.NonEmpty(), "").message == "expected a response but it is empty"
     assert ask(c.NonEmpty(), " \n").message == "expected a response but it is only white space"
 

@@ -85,9 +85,9 @@ def test_tools_acceptable_says_what_would_have_done(ask: Ask) -> None:
 
 
 @given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
-def test_tools_acceptable_compares_sets(wanted: list[str], called: list[str]) -> None:
-    verdict = Ask()(c.ToolsAcceptable(sets=(tuple(wanted),)), tool_calls=calls(*called))
-    assert (verdict.outcome == "passed") == (set(wanted) == set(called))
+def test_tools_acceptable_compares_sets(allowed: list[str], called: list[str]) -> None:
+    verdict = Ask()(c.ToolsAcceptable(sets=(tuple(allowed),)), tool_calls=calls(*called))
+    assert (verdict.outcome == "passed") == (set(allowed) == set(called))
 
 
 def test_tools_not_called(ask: Ask) -> None:

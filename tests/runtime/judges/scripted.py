@@ -85,7 +85,7 @@ def score(panel: Panel, question: Question = TONE, exhibit: Exhibit = EXHIBIT, m
     """The panel's score for a question."""
 
     async def run() -> Any:
-        async with JudgePool(panel) as bench:
-            return await bench.score(question, exhibit, meter or Meter())
+        async with JudgePool(panel) as pool:
+            return await pool.score(question, exhibit, meter or Meter())
 
     return asyncio.run(run())

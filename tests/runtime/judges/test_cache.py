@@ -83,7 +83,7 @@ def test_a_spoilt_entry_is_asked_for_again_and_written_anew(tmp_path: Path, cont
 
 
 def test_a_planted_judgement_decides_nothing(tmp_path: Path) -> None:
-    """One from another user, one of this user's for another question, and one that was changed by hand."""
+    """One from another user, one of this user's for another question, and one changed by hand."""
     judge = ScriptedJudge(says(4))
     ours, theirs = (JudgeCache(tmp_path, environ={"EVALC_CACHE_KEY": key * 16}) for key in ("a", "b"))
     assert score(panel(judge, cache=theirs)).score == 4

@@ -44,8 +44,8 @@ def run(case: Case, judges: ScriptedJudge | Panel | None, answer: Any = "a", **o
     async def go() -> CaseRun:
         if judges is None:
             return await run_case(LocatedCase(case, {}), Says(answer), CaseOptions(**options))
-        async with JudgePool(judges if isinstance(judges, Panel) else panel(judges)) as bench:
-            return await run_case(LocatedCase(case, {}), Says(answer), CaseOptions(**options), bench)
+        async with JudgePool(judges if isinstance(judges, Panel) else panel(judges)) as pool:
+            return await run_case(LocatedCase(case, {}), Says(answer), CaseOptions(**options), pool)
 
     return asyncio.run(go())
 
@@ -231,7 +231,7 @@ def test_expected_beside_checks_gates_nothing_and_is_the_reference() -> None:
     assert [(each.expected, each.reference_data) for _, each, _ in judge.asked] == [("B", reference)]
 
 
-def test_what_judging_used_is_told_and_is_no_latency() -> None:
+def test_usage_of_judges_is_reported_and_is_no_latency() -> None:
     answer = AgentResponse(response="a", usage=Usage(cost_usd=0.1), duration_ms=5)
     ran = run(
         case(Expect(response_contains=("a",), max_latency_ms=6), rubric=(TONE,)),

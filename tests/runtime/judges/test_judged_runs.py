@@ -266,20 +266,20 @@ def test_every_report_names_a_judge_of_a_panel_that_gives_no_score(project: Path
     (project / "s.eval.yaml").write_text(PASSING)
     reports = ("a.txt", "a.json", "a.html", "a.xml", "xunit:b.xml", "a.md", "a.sarif", "github:a.github")
     flags = ["s.eval.yaml", "--agent", "python:own:agent", "--rubrics", "always"]
-    told = "the judge `python:own:broken` gave no score (ValueError): 2 assertions scored by the others"
+    message = "the judge `python:own:broken` gave no score (ValueError): 2 assertions scored by the others"
 
     def ran(*arguments: str) -> str:
         done = subprocess.run([sys.executable, "-m", "evalc", *arguments], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    assert told in ran("run", *flags, *(flag for report in reports for flag in ("-o", report)))
-    assert told in ran("show", "latest")
+    assert message in ran("run", *flags, *(flag for report in reports for flag in ("-o", report)))
+    assert message in ran("show", "latest")
     (result,) = (project / "evals" / "results").glob("*/*.labeled.json")
-    assert told in json.loads(result.read_text())["warnings"]
+    assert message in json.loads(result.read_text())["warnings"]
     for report in reports:
-        assert told in unescape((project / report.rpartition(":")[2]).read_text()), report
-    assert told in ran("rescore", "latest")
+        assert message in unescape((project / report.rpartition(":")[2]).read_text()), report
+    assert message in ran("rescore", "latest")
 
 
 def test_a_password_of_a_judge_s_url_is_in_no_file(project: Path) -> None:

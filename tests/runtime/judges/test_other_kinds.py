@@ -164,7 +164,7 @@ def test_a_service_is_sent_the_question_and_answers_with_a_score() -> None:
     assert judge.name.endswith("?token=***")
 
 
-def test_a_service_is_told_what_was_wrong() -> None:
+def test_a_service_gets_the_complaint() -> None:
     with serving(in_turn([answers({"score": 6}), answers({"score": 5})])) as server:
         assert judged(server.url).score == 5
     assert [request.json.get("complaint") for request in server.requests] == [
@@ -199,7 +199,7 @@ def test_a_service_that_hangs_runs_out_of_time() -> None:
         assert judged(server.url, timeout_ms=300).endswith("no score within 300 ms")
 
 
-def test_a_service_that_nobody_runs_is_told_from_one_that_is_slow() -> None:
+def test_a_missing_service_is_distinguished_from_a_slow_service() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     assert judged(url) == f"{url}: no connection: Connection refused"

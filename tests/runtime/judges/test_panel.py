@@ -85,7 +85,7 @@ def test_a_judge_whose_session_cannot_be_opened() -> None:
         score(panel(judge))
 
 
-def test_a_malformed_answer_is_told_and_asked_again_once() -> None:
+def test_a_malformed_answer_is_asked_for_once_more() -> None:
     judge, meter = ScriptedJudge(says("5/5!", 4), cost=0.01), Meter()
     assert score(panel(judge), meter=meter).score == 4
     assert [complaint for _, _, complaint in judge.asked] == [None, "the answer is not JSON"]

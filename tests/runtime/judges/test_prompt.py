@@ -86,7 +86,7 @@ def test_a_nonce_is_new_each_time_and_stands_in_no_data(monkeypatch: pytest.Monk
     assert len({nonce_of(prompt_for(QUESTION, exhibit).system) for _ in range(20)}) == 20
 
 
-def test_a_complaint_is_told_and_the_former_answer_is_not() -> None:
+def test_a_complaint_is_sent_without_the_former_answer() -> None:
     assert prompt_for(QUESTION, Exhibit(response="a"), complaint="the score is 7").user.endswith(
         " Your last answer could not be used: the score is 7."
     )

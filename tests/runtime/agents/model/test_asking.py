@@ -90,7 +90,7 @@ def test_a_seed_is_sent_where_the_api_knows_one() -> None:
     assert server.requests[0].json["seed"] == 7
 
 
-def test_anthropic_is_told_a_length_where_none_is_configured() -> None:
+def test_anthropic_gets_a_length_if_none_is_configured() -> None:
     _, server = MESSAGES.ask(AgentRequest(message="m"), MESSAGES.answer("a", []))
     assert server.requests[0].json["max_tokens"] == 4096
     assert server.requests[0].headers["anthropic-version"] == "2023-06-01"

@@ -87,7 +87,7 @@ def test_the_turns_run_out(api: TestedApi) -> None:
         assert [call.name for call in response.tool_calls] == ["get_time"] * 3
 
 
-def test_usage_that_one_turn_does_not_tell_is_not_known(api: TestedApi) -> None:
+def test_usage_that_one_turn_leaves_out_is_unknown(api: TestedApi) -> None:
     silent = api.answer("done", [])
     del silent["usage"]
     response, _ = api.ask(request(), api.answer("", [Called("get_time")]), silent)
