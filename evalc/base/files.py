@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
+import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Self
 
@@ -308,6 +311,42 @@ def open_regular(path: Path) -> BinaryIO:
     """
     refuse_link_out(path)
     return open_file(path)
+
+
+_PATIENCE_SECONDS: Final = 10
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Keep other processes that ask for the same from changing files of a folder, from reading them to writing them.
+
+    The system ends the lock with the process, however that ends. Windows and some network file systems have none.
+
+    Raises:
+        OSError: the folder cannot be opened, or another process keeps it for too long.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl  # noqa: PLC0415 - for start-up: few commands write what was read before
+
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise OSError(errno.EAGAIN, "another process is writing to it", str(folder)) from None
+                time.sleep(0.02)
+                continue
+            except OSError:  # there are no locks
+                pass
+            break
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def write_atomic(path: Path, data: bytes | Iterable[bytes]) -> None:

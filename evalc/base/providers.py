@@ -7,6 +7,9 @@ from typing import Final, Literal, NamedTuple, final
 
 ApiName = Literal["chat", "responses", "messages"]
 
+CREDENTIAL_HEADERS: Final = frozenset({"authorization", "proxy-authorization", "cookie", "api-key", "x-api-key"})
+"""The headers, in lower case, that say who asks."""
+
 
 @final
 class Provider(NamedTuple):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evalc.base.errors import UsageError
 from evalc.base.json_fault import fault_of
+from evalc.base.providers import CREDENTIAL_HEADERS
 from evalc.config.setting import Folders, Refused, Schema, Value, described, read_parts
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.mapping.body import BadBody, BodyTemplate
@@ -27,7 +28,6 @@ VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 """The name of an environment variable."""
 
 _FILLED: Final = re.compile(rf"\$\{{({VARIABLE})\}}")
-_CREDENTIALS: Final = frozenset({"authorization", "proxy-authorization", "cookie", "api-key", "x-api-key"})
 
 
 def expanded(headers: Iterable[tuple[str, str]], environ: Mapping[str, str]) -> dict[str, str]:
@@ -67,7 +67,7 @@ def variables_of(headers: Headers) -> Iterator[str]:
 def credentials_in(headers: Headers) -> Iterator[str]:
     """The credentials that are configured as they are, rather than taken from the environment."""
     for name, value in headers:
-        if name.lower() in _CREDENTIALS and not _FILLED.search(value):
+        if name.lower() in CREDENTIAL_HEADERS and not _FILLED.search(value):
             yield value
             yield value.rpartition(" ")[2]  # after a scheme, as in `Bearer TOKEN`, they may be met alone
 

@@ -11,6 +11,7 @@ from evalc.base.providers import provider_of
 from evalc.config.setting import Key
 from evalc.config.settings import TABLES, Settings
 from evalc.model.json import short_hash
+from evalc.runtime.agents.http.address import Address
 from evalc.runtime.store.journaled import Asked
 from evalc.runtime.store.written import Redactor
 from evalc.tools.registry import ToolRegistry
@@ -46,6 +47,9 @@ def asked_of(
         value = _kept(TABLES[table][key], settings, environ, redactor)
         if value is not None:
             asked[name] = value
+    queried = [Address.of(spec).url for spec in agents if _kind(spec) in {"http", "https"} and "?" in spec]
+    if queried:  # results do not show the values of a query, which may be secrets
+        asked["agent"] = _hash("\n".join(queried))
     if tools is not None and any(map(_is_model, agents)):
         offered = [(tool.name, tool.description, tool.parameters) for tool in tools.values()]
         asked["tools"] = _hash(msgspec.json.encode(offered).decode())

@@ -6,9 +6,14 @@ import json
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+from evalc.base.files import write_atomic
+from evalc.runtime.store.past import accepted
+from evalc.runtime.store.past.accepted import accept
+from evalc.runtime.store.past.results import find_results
 from tests.cli.conftest import Invoke, Outcome
 
 SUITE = """\
@@ -77,6 +82,29 @@ def test_without_a_baseline_every_case_has_to_pass(invoke: Invoke) -> None:
     assert outcome.code == 1
     assert "without a baseline every case has to pass (`evalc accept` makes a run the baseline)" in outcome.out
     assert gated(invoke, "broken").code == 1
+
+
+def test_two_that_accept_at_once_both_have_their_suites_in_the_file(
+    invoke: Invoke, cities: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (cities / "evals" / "towns.eval.yaml").write_text(SUITE.replace("cities", "towns"))
+    runs = []
+    for suite in ("cities", "towns"):
+        gated(invoke, "good", f"evals/{suite}.eval.yaml")
+        runs.append(find_results("latest", cities / "evals" / "results"))
+    file = cities / "evals" / "baseline.json"
+    second = Thread(target=accept, args=(runs[1], file))
+
+    def interrupted(path: Path, data: bytes) -> None:
+        if second.ident is None:
+            second.start()
+            second.join(timeout=0.5)  # as far as it comes while the first has read the file and not written it
+        write_atomic(path, data)
+
+    monkeypatch.setattr(accepted, "write_atomic", interrupted)
+    accept(runs[0], file)
+    second.join()
+    assert [suite["suite"] for suite in json.loads(file.read_bytes())["suites"]] == ["cities", "towns"]
 
 
 def test_an_accepted_baseline_comes_first(invoke: Invoke, cities: Path) -> None:

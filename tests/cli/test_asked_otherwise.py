@@ -90,6 +90,15 @@ def test_what_an_agent_is_asked_with_decides_whether_shards_are_merged(
     refused(invoke("merge", *parts), "is not a part of the same run", said)
 
 
+def test_the_query_of_an_agent_counts_though_no_result_shows_it(invoke: Invoke, project: Path, agent: Server) -> None:
+    parts: list[str] = []
+    for shard, model in (("1/2", "small"), ("2/2", "large")):
+        invoke("run", "--agent", f"{agent.url}?model={model}", "--shard", shard, "--output-dir", f"parts/{model}")
+        parts += map(str, Path("parts", model).glob("*/"))
+    assert "?model=***" in Path(parts[0], "journal.jsonl").read_text()
+    refused(invoke("merge", *parts), "is not a part of the same run", "`agent` is another one now")
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -13,7 +13,7 @@ from evalc.base.errors import AgentProtocolError, AgentUnavailable
 from evalc.model.answer import Exhibit, Question
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.address import Address
-from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers, merged
+from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers, merged, without_credentials
 from evalc.runtime.agents.http.route import Connecting
 from evalc.runtime.agents.http.transport import Transport, open_transport, prepared
 from evalc.runtime.agents.retry import RETRIED, Backoff, is_complete, send_with_retries
@@ -39,6 +39,7 @@ class HttpJudge:
     ) -> None:
         self._address = Address.of(url, whose="the judge's")
         self._headers = merged(SENT_ANYWAY, self._address.authorization, checked_headers(headers or {}))
+        self._identity = {"judge": self._address.url, "headers": without_credentials(headers or {})}
         self._backoff = backoff or Backoff()
         self._connecting = connecting or Connecting()
         prepared(self._address.url, self._connecting)
@@ -50,8 +51,8 @@ class HttpJudge:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The whole URL without user and password: no file holds it, since identities are hashed."""
-        return {"judge": self._address.url}
+        """The whole URL without user and password, and the headers: no file holds them, since identities are hashed."""
+        return self._identity
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[JudgeSession]:

@@ -64,8 +64,9 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
 
 
 def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Judge:
+    from evalc.runtime.agents.http.headers import without_credentials  # noqa: PLC0415
     from evalc.runtime.agents.model.agent import ModelAgent  # noqa: PLC0415
-    from evalc.runtime.agents.model.endpoint import api_of  # noqa: PLC0415
+    from evalc.runtime.agents.model.endpoint import endpoint_of  # noqa: PLC0415
     from evalc.runtime.agents.retry import Backoff  # noqa: PLC0415
     from evalc.runtime.judges.model import ModelJudge  # noqa: PLC0415
 
@@ -82,7 +83,11 @@ def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Jud
     )
     return ModelJudge(
         agent,
-        identity={"api": api_of(provider, access).path, "sampling": msgspec.to_builtins(settings.sampling)},
+        identity={
+            "url": endpoint_of(provider, access).url,
+            "headers": without_credentials(access.headers),
+            "sampling": msgspec.to_builtins(settings.sampling),
+        },
     )
 
 

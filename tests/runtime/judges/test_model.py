@@ -14,6 +14,7 @@ from evalc.model.answer import Exhibit
 from evalc.runtime.agents.model.options import Access, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.answer import answer_schema
+from evalc.runtime.judges.http import HttpJudge
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated
 from evalc.runtime.judges.panel_member import Meter
@@ -173,3 +174,20 @@ def test_the_identity_holds_what_decides_and_no_key() -> None:
     other = JudgeSettings(reached=AgentSettings(providers={"openai": access}), sampling=Sampling(temperature=1))
     assert identity != judge_for("openai:tiny", settings=other).identity
     assert identity != judge_for("openai:large", settings=settings).identity
+    for base_url, headers, is_same in (
+        ("http://127.0.0.1:1?profile=strict", {}, False),
+        ("http://127.0.0.1:1", {"X-Profile": "strict"}, False),
+        ("http://127.0.0.1:1", {"Authorization": "Bearer other"}, True),
+    ):
+        elsewhere = Access(base_url=base_url, key="sk-another", key_variable="K", headers=headers)
+        other = JudgeSettings(
+            reached=AgentSettings(providers={"openai": elsewhere}), sampling=Sampling(temperature=0.5)
+        )
+        assert (judge_for("openai:tiny", settings=other).identity == identity) is is_same
+
+
+def test_the_identity_of_a_judge_behind_a_url_holds_its_query_and_headers() -> None:
+    identity = HttpJudge("http://127.0.0.1:1/j", headers={"X-Profile": "kind", "Authorization": "Bearer a"}).identity
+    assert HttpJudge("http://127.0.0.1:1/j", headers={"x-profile": "kind", "Cookie": "b"}).identity == identity
+    assert HttpJudge("http://127.0.0.1:1/j", headers={"x-profile": "strict"}).identity != identity
+    assert HttpJudge("http://127.0.0.1:1/j?v=2", headers={"x-profile": "kind"}).identity != identity

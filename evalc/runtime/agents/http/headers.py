@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from evalc.base.errors import UsageError
+from evalc.base.providers import CREDENTIAL_HEADERS
 
 SENT_ANYWAY: Final[Mapping[str, str]] = {
     "content-type": "application/json",
@@ -36,6 +37,11 @@ def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
         if not _VALUE.fullmatch(value):
             raise UsageError(f"the value of header `{name}` has a character that HTTP does not allow")
     return dict(headers)
+
+
+def without_credentials(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that may decide what is answered; which user or key asks does not."""
+    return {name.lower(): value for name, value in headers.items() if name.lower() not in CREDENTIAL_HEADERS}
 
 
 def merged(*layers: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, final
 import msgspec
 
 from evalc.base.errors import UsageError
-from evalc.base.files import make_folder, read_limited, write_atomic
+from evalc.base.files import make_folder, only_writer, read_limited, write_atomic
 from evalc.model.result import PASSING, Status
 from evalc.model.suite import SuiteKey, key_of
 from evalc.runtime.run.scope import OWN_ALONE, Place, Scope
@@ -142,20 +142,21 @@ def accept(results: PastResults, file: Path) -> Accepted:
     of_run = list(read_results(results, _Suite, warnings))
     if warnings:
         raise UsageError(warnings[0])
-    before = _named(_read(file), of_run) if file.exists() else _Read((), ())
-    newer = _Newer(of_run, None if results.is_part else header_beside(results.folder), before.suites)
-    _reject_repeated_cases(file, (twice for twice in before.twice if not newer.replaces(twice.suite, twice.case)))
-    entries = [newer.withdrawn(suite) for suite in before.suites]
-    stay = [
-        msgspec.structs.replace(
-            suite, cases={id_: case for id_, case in suite.cases.items() if not newer.replaces(suite, id_)}
-        )
-        for suite in entries
-        if not newer.lacks(suite)
-    ]
-    suites = _united((*(suite for suite in stay if suite.cases or not newer.has(suite)), *newer.accepted))
     make_folder(file.parent)
-    write_atomic(file, _text(suites).encode())
+    with only_writer(file.parent):
+        before = _named(_read(file), of_run) if file.exists() else _Read((), ())
+        newer = _Newer(of_run, None if results.is_part else header_beside(results.folder), before.suites)
+        _reject_repeated_cases(file, (twice for twice in before.twice if not newer.replaces(twice.suite, twice.case)))
+        entries = [newer.withdrawn(suite) for suite in before.suites]
+        stay = [
+            msgspec.structs.replace(
+                suite, cases={id_: case for id_, case in suite.cases.items() if not newer.replaces(suite, id_)}
+            )
+            for suite in entries
+            if not newer.lacks(suite)
+        ]
+        suites = _united((*(suite for suite in stay if suite.cases or not newer.has(suite)), *newer.accepted))
+        write_atomic(file, _text(suites).encode())
     return Accepted(
         suites=[suite for suite in suites if newer.has(suite)],
         kept=sum(len(suite.cases) for suite in stay if newer.has(suite)),
