@@ -71,7 +71,7 @@ def examples_of_findings() -> Iterator[Text]:
     """The example of each finding about eval files."""
     for code, entry in entries().items():
         example = entry.example
-        if example and not entry.__module__.endswith(".config"):
+        if example and not code.startswith("EV62"):
             yield Text(code, example)
 
 
@@ -79,5 +79,5 @@ def cures_of_findings() -> Iterator[Text]:
     """The cure of each finding about eval files."""
     for code, entry in entries().items():
         cure = entry.cure
-        if cure and not entry.__module__.endswith(".config"):
+        if cure and not code.startswith("EV62"):
             yield Text(code, cure)
