@@ -73,6 +73,24 @@ def test_the_action_checks_and_runs(project: Path) -> None:
     assert refused.stdout.startswith("::error file=rome and more.eval.yaml,line=3,")
 
 
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the step is a script for bash")
+def test_no_file_of_the_repository_takes_the_place_of_evalc(project: Path) -> None:
+    for name in ("msgspec.py", "evalc.py", "pip.py"):
+        (project / name).write_text("import os; os._exit(0)")
+    (project / "rome and more.eval.yaml").write_text(FAILING.replace("criteria", "criteriaa"))
+    assert run_action(project).returncode == 2
+    starts = re.findall(r"\bpython .*", (ROOT / "action.yml").read_text(encoding="utf-8"))
+    assert starts
+    assert all(start.startswith("python -P -m ") for start in starts)
+
+
+def test_evalc_starts_itself_without_importing_from_the_working_folder() -> None:
+    started = re.compile(r"\[\s*sys\.executable,\s*\"(-\w)\"")
+    flags = [flag for file in (ROOT / "evalc").rglob("*.py") for flag in started.findall(file.read_text("utf-8"))]
+    assert len(flags) >= 4
+    assert set(flags) <= {"-P", "-I"}
+
+
 def test_the_hooks_are_commands_for_eval_files(project: Path) -> None:
     for hook in read(".pre-commit-hooks.yaml"):
         assert re.search(hook["files"], "evals/weather.eval.yaml")

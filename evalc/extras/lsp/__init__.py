@@ -166,7 +166,7 @@ class EditorSession(LanguageServer):
     async def run_cases(self, document: Document, id_: str) -> str:
         """Run a case of a file as it is on disk, or all of its cases; the last lines that the run printed."""
         settings = self.files.settings(document.path)
-        command = [sys.executable, "-m", "evalc", "run", str(document.path)]
+        command = [sys.executable, "-P", "-m", "evalc", "run", str(document.path)]
         command += ["--filter", filter_of(id_)] if id_ else []
         process = await asyncio.create_subprocess_exec(
             *command,

@@ -145,7 +145,7 @@ def run_cases(
     Its progress, and why it cannot run, go to this process's standard error. An interrupt ends both.
     """
     with tempfile.TemporaryDirectory(prefix="evalc-watch-") as folder:
-        command = [sys.executable, "-m", "evalc", "run", *paths, *flags, "--output-dir", folder]
+        command = [sys.executable, "-P", "-m", "evalc", "run", *paths, *flags, "--output-dir", folder]
         command += _choice(chosen)
         nothing = subprocess.DEVNULL
         subprocess.run(command, stdin=nothing, stdout=nothing, check=False)  # noqa: S603 - ourselves
