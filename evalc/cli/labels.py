@@ -12,7 +12,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import read_limited
 from evalc.base.source import Source
 from evalc.base.terminal import counted
-from evalc.compiler.merge.row_places import csv_reader, csv_spans
+from evalc.compiler.rows import csv_reader, csv_spans
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.model.answer import Exhibit, Question
 

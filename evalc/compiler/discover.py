@@ -14,8 +14,7 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.files import below_working_folder, exclusion, link_out, project_root
 from evalc.base.source import Source, Span
-from evalc.compiler.git_index import Tracked
-from evalc.compiler.gitignore import GitIgnore
+from evalc.compiler.gitignore import GitIgnore, Tracked
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.document_kind import is_eval_name, names_an_eval
 from evalc.dsl.sources import ReportIn

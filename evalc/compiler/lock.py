@@ -1,10 +1,11 @@
-"""Compares regression cases with `evalc.lock`, and reports each changed case."""
+"""Compares regression cases with `evalc.lock`, and names the changes of each changed case."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
@@ -17,6 +18,86 @@ from evalc.compiler.lower import lower
 from evalc.config.decode import NotValid, decode, locate
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.sources import read_source
+
+_LONGEST: Final = 160
+"""Texts of more characters are locked as their hashes, so that a lock stays small however long its prompts are."""
+_SHOWN: Final = 60
+_MOST_CHANGES: Final = 3
+_HASHED: Final = "sha256:"
+
+Fields = Mapping[str, Any]
+"""A compiled case as JSON: texts, numbers, lists and mappings."""
+
+
+def locked_text(fields: Fields) -> str:
+    """The case on one line of JSON, its keys sorted and its long texts hashed."""
+    return msgspec.json.encode(_shortened(fields), order="sorted").decode()
+
+
+def _shortened(value: Any) -> Any:
+    match value:
+        case str() if len(value) > _LONGEST:
+            import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it
+
+            return _HASHED + hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+        case dict():
+            return {_shortened(key): _shortened(of_key) for key, of_key in value.items()}
+        case list():
+            return [_shortened(item) for item in value]
+        case _:
+            return value
+
+
+def changes(locked: str, now: str) -> str:
+    """The first differences between two lines of `locked_text`.
+
+    Args:
+        locked: the case as it was.
+        now: the case as it is.
+    """
+    found = _changes("", msgspec.json.decode(locked), msgspec.json.decode(now))
+    shown = list(islice(found, _MOST_CHANGES + 1))
+    more = ["and more"] if len(shown) > _MOST_CHANGES else []
+    return "; ".join(shown[:_MOST_CHANGES] + more)
+
+
+def _changes(path: str, was: Any, now: Any) -> Iterator[str]:
+    if was == now and type(was) is type(now):
+        return
+    match was, now:
+        case dict(), dict():
+            for key in sorted({*was, *now}):
+                inner = f"{path}.{key}" if path else key
+                if key not in now:
+                    yield f"`{inner}` is gone, which was {_shown(was[key])}"
+                elif key not in was:
+                    yield f"`{inner}` is new: {_shown(now[key])}"
+                else:
+                    yield from _changes(inner, was[key], now[key])
+        case list(), list():
+            yield from _items(path, was, now)
+        case _:
+            yield f"`{path}` was {_shown(was)}, and is {_shown(now)}"
+
+
+def _items(path: str, was: Sequence[Any], now: Sequence[Any]) -> Iterator[str]:
+    gone = [item for item in was if item not in now]
+    new = [item for item in now if item not in was]
+    if len(gone) == len(new) == 1:
+        yield from _changes(path, gone[0], new[0])
+        return
+    yield from (f"`{path}` has no {_shown(item)} any more" for item in gone)
+    yield from (f"`{path}` has {_shown(item)} besides" for item in new)
+    if not (gone or new):
+        yield f"`{path}` is in another order, or has items more or less often"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str) and value.startswith(_HASHED):
+        return "another long text"
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
 
 LOCK_NAME: Final = "evalc.lock"
 LOCKED_TIER: Final = "regression"
@@ -31,7 +112,7 @@ _HEAD: Final = """\
 class LockedSuite(NamedTuple):
     """The locked cases of one suite by id, and the file that held them (relative to the lock, with `/`).
 
-    A case is its line of `lock_change.locked_text`; in locks that were written before there were such lines, a hash.
+    A case is its line of `locked_text`; in locks that were written before there were such lines, a hash.
     """
 
     file: str
@@ -120,9 +201,7 @@ def is_archived(case: ir.Case) -> bool:
 
 def _changed(was: str, case: ir.Case, suite: CompiledSuite) -> str | None:
     """The changes of a case since it was locked: None for nothing, empty if only the hash differs."""
-    import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
-
-    from evalc.compiler.lock_change import changes, locked_text  # noqa: PLC0415 - as above
+    import hashlib  # noqa: PLC0415 - as above
 
     fields = _fields_of(case, suite)
     if _HASH.fullmatch(was):
@@ -159,7 +238,6 @@ def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
 
     What is locked already stays as it is, changed or gone: that is for `check_lock` to report.
     """
-    from evalc.compiler.lock_change import locked_text  # noqa: PLC0415 - for start-up: it hashes
 
     entries = dict(_renamed(lock, suites))
     for suite in suites:

@@ -19,17 +19,17 @@ from evalc.compiler.compiled import Compilation, CompiledSuite, HashingOnTheWay,
 from evalc.compiler.discover import Found, is_folder
 from evalc.compiler.emit.suite import Emitted, emit
 from evalc.compiler.fingerprints import Fingerprints
+from evalc.compiler.include import IncludeLibrary
 from evalc.compiler.lock import check_lock, read_lock
 from evalc.compiler.lower import verify
-from evalc.compiler.merge.cases import merge
-from evalc.compiler.merge.include import IncludeLibrary
+from evalc.compiler.merge import merge
+from evalc.compiler.names import resolve_names
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
 from evalc.compiler.passes.check_contradictions import Contradictions
 from evalc.compiler.passes.check_suite import Links, check_criteria, check_ids
 from evalc.compiler.passes.check_vacuity import check_vacuity
-from evalc.compiler.resolve.names import resolve_names
-from evalc.compiler.resolve.prompts import PromptLibrary
+from evalc.compiler.prompts import PromptLibrary
 from evalc.compiler.schemas import SchemaLoader
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_suite import build_prompt, build_shared_file, build_suite

@@ -10,12 +10,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 from evalc.diagnostics.problem import Fault, Finding
-from evalc.grammar.criterion_nodes import criterion_line
 from evalc.grammar.lalr import Following, following, load
 from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, CheckLine, CriterionLine, Parsed, Template, Words
 from evalc.grammar.rule_nodes import RULE_TYPES, rule_check
 from evalc.grammar.shapes import parse_by_shape
-from evalc.grammar.template_nodes import template
+from evalc.grammar.template_nodes import criterion_line, template
 from evalc.model.checks import At, NonEmpty
 
 __all__ = [

@@ -27,7 +27,7 @@ from evalc.model.checks.declaration import has_parts, members
 from evalc.model.suite import Suite
 
 if TYPE_CHECKING:
-    from evalc.compiler.resolve.prompts import PromptLibrary
+    from evalc.compiler.prompts import PromptLibrary
     from evalc.tools.load import RegistryFile
 
 Subject = str | Path | Source

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalc.compiler.discover import Finder
-from evalc.compiler.git_index import Tracked
-from evalc.compiler.gitignore import GitIgnore
+from evalc.compiler.gitignore import GitIgnore, Tracked
 
 NAMES = st.sampled_from(["x.json", "y.json", "é.json", "a b.json", "[a].json", "!n.json", "#h.json", "t*.json"])
 FILES = st.builds(

@@ -12,11 +12,10 @@ from evalc.compiler.emit.emission import Emission, count_in_case, number_in_case
 from evalc.compiler.emit.row_checks import RowChecks, row_checks
 from evalc.compiler.emit.validate import checks_of, label_of
 from evalc.compiler.fill import fill, text_of_input, variables
-from evalc.compiler.merge.cases import MergedCase
-from evalc.compiler.merge.rows import Row
+from evalc.compiler.merge import MergedCase
+from evalc.compiler.names import Names, Variant, check_inputs
 from evalc.compiler.places import node_at
-from evalc.compiler.resolve.declared import check_inputs
-from evalc.compiler.resolve.names import Names, Variant
+from evalc.compiler.rows import Row
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem

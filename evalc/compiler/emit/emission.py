@@ -12,10 +12,10 @@ import msgspec
 from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.fill import Inputs, fill, not_texts, tokens, variables
-from evalc.compiler.merge.cases import GivenInput, MergedCase
-from evalc.compiler.merge.rows import Row
+from evalc.compiler.merge import GivenInput, MergedCase
+from evalc.compiler.names import Names, Variant
 from evalc.compiler.places import node_at
-from evalc.compiler.resolve.names import Names, Variant
+from evalc.compiler.rows import Row
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics.problem import Diagnostics, Finding

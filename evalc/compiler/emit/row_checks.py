@@ -11,7 +11,7 @@ from evalc.base.source import Source
 from evalc.compiler import ir
 from evalc.compiler.emit.check import TEMPLATE, check_of_texts
 from evalc.compiler.fill import Inputs, fill
-from evalc.compiler.merge.cases import MergedCase
+from evalc.compiler.merge import MergedCase
 from evalc.compiler.patterns import examine
 from evalc.dsl.nodes import Scalar
 from evalc.dsl.tree import CheckBody, CheckLeaf

@@ -15,9 +15,9 @@ from evalc.compiler.emit.emission import gates_of, number_of
 from evalc.compiler.emit.row_checks import RowChecks
 from evalc.compiler.fill import plain
 from evalc.compiler.lower import lower, own_assertions
-from evalc.compiler.merge.cases import MergedCase, MergedSuite
-from evalc.compiler.merge.rows import Row, Rows
-from evalc.compiler.resolve.names import Names, Variant, stem
+from evalc.compiler.merge import MergedCase, MergedSuite
+from evalc.compiler.names import Names, Variant, stem
+from evalc.compiler.rows import Row, Rows
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.slug import slug
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem

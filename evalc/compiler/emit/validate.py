@@ -12,7 +12,7 @@ from evalc.base.source import Span
 from evalc.compiler import ir
 from evalc.compiler.emit.check import CheckEmitter, as_written
 from evalc.compiler.emit.emission import Emission
-from evalc.compiler.merge.cases import Picked, PlacedCheck
+from evalc.compiler.merge import Picked, PlacedCheck
 from evalc.compiler.order import ranks, single_fields, without
 from evalc.compiler.places import node_at
 from evalc.diagnostics.problem import Finding

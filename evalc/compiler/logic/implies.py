@@ -43,8 +43,16 @@ from evalc.compiler.logic.formulas import (
     is_certain,
     negation,
 )
-from evalc.compiler.logic.templates import beginning, is_fixed, pieces
-from evalc.compiler.logic.texts import cannot_begin_json, is_so, least, least_folded, matched_inside
+from evalc.compiler.logic.texts import (
+    beginning,
+    cannot_begin_json,
+    is_fixed,
+    is_so,
+    least,
+    least_folded,
+    matched_inside,
+    pieces,
+)
 from evalc.compiler.patterns import examine
 from evalc.model.json import EVERY, is_number, is_same, steps
 

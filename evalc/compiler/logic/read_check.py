@@ -44,7 +44,7 @@ from evalc.compiler.logic.formulas import (
     negation,
     size,
 )
-from evalc.compiler.logic.templates import encode
+from evalc.compiler.logic.texts import encode
 from evalc.compiler.patterns import literal_of
 from evalc.ecma.text import trim
 from evalc.ecma.tokens import find_tokens

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Final, final
 
 from evalc.base.source import Source
-from evalc.compiler.merge.row_places import csv_reader
+from evalc.compiler.rows import csv_reader
 from evalc.dsl.nodes import Mapping as MappingNode
 from evalc.dsl.nodes import Node, Scalar
 from evalc.extras.importers.imported import NO_COUNTERPART

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple, final
 
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
+from evalc.compiler.names import suite_name
 from evalc.compiler.pipeline import is_json
-from evalc.compiler.resolve.names import suite_name
-from evalc.compiler.resolve.prompts import PromptLibrary
+from evalc.compiler.prompts import PromptLibrary
 from evalc.config.load import Loaded, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Diagnostics, Problem

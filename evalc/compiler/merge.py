@@ -9,8 +9,8 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.base.source import Source
-from evalc.compiler.merge.include import IncludeLibrary, Layer, Scope, Shared, check_uses
-from evalc.compiler.merge.rows import Row, Rows, find_rows
+from evalc.compiler.include import IncludeLibrary, Layer, Scope, Shared, check_uses
+from evalc.compiler.rows import Row, Rows, find_rows
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.nodes import Node
 from evalc.dsl.tree import CaseFields, CaseTree, CheckTree, CheckUse, Str, SuiteTree

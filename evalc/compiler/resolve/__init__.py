@@ -1,1 +1,0 @@
-"""Resolves the names in merged suites: prompts, inputs, the suite and its tool."""
