@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
@@ -61,11 +61,11 @@ class _Protocol(LanguageServerProtocol):
 
 
 class _Known(NamedTuple):
-    """What a check of a version of a document has found, and what the editor was told of it, by file."""
+    """What a check of a version of a document has found, and what the editor was sent of it, by file."""
 
     version: int
     checked: DocumentProblems
-    told: Mapping[str, list[lsp.Diagnostic]]
+    shown: Mapping[str, list[lsp.Diagnostic]]
 
 
 @final
@@ -131,17 +131,20 @@ class EditorSession(LanguageServer):
     def _publish(self, document: Document, checked: DocumentProblems) -> DocumentProblems:
         """Send the diagnostics of all files with problems, and take back those that are gone."""
         before = self._checked.get(document.uri)
-        told = features.diagnostics(checked, self.files.encoding)
-        self._checked[document.uri] = _Known(document.version, checked, told)
+        encoding = self.files.encoding
+        shown = {
+            uri: [features.diagnostic(each, encoding) for each in found] for uri, found in checked.problems.items()
+        }
+        self._checked[document.uri] = _Known(document.version, checked, shown)
         document.edited = None
-        for uri in dict.fromkeys((*told, *(() if before is None else before.told))):
+        for uri in dict.fromkeys((*shown, *(() if before is None else before.shown))):
             self._send(uri)
         return checked
 
     def _send(self, uri: str) -> None:
         """Send what the checks of all open documents have found in a file, each once."""
         opened = self.files.get(uri)
-        found = (each for known in self._checked.values() for each in known.told.get(uri, ()))
+        found = (each for known in self._checked.values() for each in known.shown.get(uri, ()))
         every = {
             (each.range.start.line, each.range.start.character, str(each.code), each.message): each for each in found
         }
@@ -158,7 +161,7 @@ class EditorSession(LanguageServer):
         document = self.files.get(uri)
         self.files.close(uri)
         known = None if document is None else self._checked.pop(document.uri, None)
-        for each in () if known is None else known.told:
+        for each in () if known is None else known.shown:
             self._send(each)
 
     # --- commands ---
@@ -199,7 +202,7 @@ class EditorSession(LanguageServer):
         return None
 
     async def _show_text(self, id_: str, text: str) -> None:
-        """Open what is told of a case in the editor, from a file that goes with the session."""
+        """Open a text about a case in the editor, from a file that goes with the session."""
         window = self.client_capabilities.window
         if window is None or window.show_document is None or not window.show_document.support:
             return
@@ -217,8 +220,8 @@ def serve() -> None:
     """Serve an editor over standard input and output until it says goodbye."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     session = EditorSession()
-    for hear in (_hear_of_documents, _answer_of_places, _answer_of_documents, _obey):
-        hear(session)
+    for serving in (_follow, _answer, _obey):
+        serving(session)
     # What anything else prints must not get between the messages; and the end of the session closes its streams.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     sys.stdout = sys.stderr
@@ -232,8 +235,8 @@ def _document(session: EditorSession, uri: str) -> Document:
     return document
 
 
-def _hear_of_documents(session: EditorSession) -> None:
-    """Take over what the editor opens, changes, saves and closes."""
+def _follow(session: EditorSession) -> None:
+    """Follow what the editor opens, changes, saves and closes."""
 
     @session.feature(lsp.INITIALIZED)
     def initialized(_: lsp.InitializedParams) -> None:
@@ -259,99 +262,72 @@ def _hear_of_documents(session: EditorSession) -> None:
         session.check_soon(document)
         session.check_once_quiet(but=document)
 
-    @session.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def did_save(_: lsp.DidSaveTextDocumentParams) -> None:
-        session.files.forget()
-        session.check_once_quiet()
-
     @session.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(params: lsp.DidCloseTextDocumentParams) -> None:
         session.closed(params.text_document.uri)
 
+    @session.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     @session.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def files_changed(_: lsp.DidChangeWatchedFilesParams) -> None:
+    def files_changed(_: lsp.DidSaveTextDocumentParams | lsp.DidChangeWatchedFilesParams) -> None:
         session.files.forget()
         session.check_once_quiet()
 
 
-def _answer_of_places(session: EditorSession) -> None:
-    """What is asked of a place in a document."""
+def _answer(session: EditorSession) -> None:
+    """Answer what the editor asks of a place, a document or the project."""
+    files = session.files
 
-    @session.feature(lsp.TEXT_DOCUMENT_HOVER)
-    def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
-        return features.hover(session.files, _document(session, params.text_document.uri), params.position)
+    def of_document(feature: str, answer: Callable[[Document, Any], object], options: object = None) -> None:
+        session.feature(feature, options)(lambda params: answer(_document(session, params.text_document.uri), params))
 
-    @session.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=list(TRIGGERS)))
-    def completed(params: lsp.CompletionParams) -> lsp.CompletionList:
-        return completion(session.files, _document(session, params.text_document.uri), params.position)
+    def of_place(
+        feature: str, answer: Callable[[Workspace, Document, lsp.Position], object], options: object = None
+    ) -> None:
+        of_document(feature, lambda document, params: answer(files, document, params.position), options)
 
-    @session.feature(lsp.TEXT_DOCUMENT_DEFINITION)
-    def defined(params: lsp.DefinitionParams) -> list[lsp.Location]:
-        return features.definition(session.files, _document(session, params.text_document.uri), params.position)
+    of_place(lsp.TEXT_DOCUMENT_HOVER, features.hover)
+    of_place(lsp.TEXT_DOCUMENT_COMPLETION, completion, lsp.CompletionOptions(trigger_characters=list(TRIGGERS)))
+    of_place(lsp.TEXT_DOCUMENT_DEFINITION, features.definition)
+    of_place(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, features.highlights)
+    of_place(lsp.TEXT_DOCUMENT_PREPARE_RENAME, features.prepare_rename)
+    of_document(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, lambda document, _: features.symbols(files, document))
+    of_document(lsp.TEXT_DOCUMENT_FORMATTING, lambda document, _: features.formatting(files, document))
+    of_document(lsp.TEXT_DOCUMENT_INLAY_HINT, lambda document, params: features.hints(files, document, params.range))
+    of_document(
+        lsp.TEXT_DOCUMENT_CODE_LENS,
+        lambda document, _: lenses(files, session.results, document),
+        lsp.CodeLensOptions(resolve_provider=False),
+    )
 
-    @session.feature(lsp.TEXT_DOCUMENT_REFERENCES)
-    def referred(params: lsp.ReferenceParams) -> list[lsp.Location]:
+    def references(document: Document, params: lsp.ReferenceParams) -> list[lsp.Location]:
         declared = params.context.include_declaration
-        document = _document(session, params.text_document.uri)
-        return features.references(session.files, document, params.position, declarations=declared)
+        return features.references(files, document, params.position, declarations=declared)
 
-    @session.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
-    def highlighted(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
-        return features.highlights(session.files, _document(session, params.text_document.uri), params.position)
-
-    @session.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
-    def rename_prepared(params: lsp.PrepareRenameParams) -> lsp.Range | None:
-        return features.prepare_rename(session.files, _document(session, params.text_document.uri), params.position)
-
-    @session.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
-    def renamed(params: lsp.RenameParams) -> lsp.WorkspaceEdit:
-        document = _document(session, params.text_document.uri)
+    def rename(document: Document, params: lsp.RenameParams) -> lsp.WorkspaceEdit:
         try:
-            return features.rename(session.files, document, params.position, params.new_name)
+            return features.rename(files, document, params.position, params.new_name)
         except features.NotRenamed as refused:
             raise JsonRpcInvalidParams(message=str(refused)) from None
 
+    def actions(document: Document, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        kinds = params.context.only
+        only = None if kinds is None else [str(getattr(kind, "value", kind)) for kind in kinds]
+        return features.actions(files, document, params.range, session.problems(document), only)
 
-def _answer_of_documents(session: EditorSession) -> None:
-    """What is asked of a document or a project as a whole."""
-
-    @session.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def outlined(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        return features.symbols(session.files, _document(session, params.text_document.uri))
+    fixes = [lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.SourceFixAll]
+    of_document(lsp.TEXT_DOCUMENT_REFERENCES, references)
+    of_document(lsp.TEXT_DOCUMENT_RENAME, rename, lsp.RenameOptions(prepare_provider=True))
+    of_document(lsp.TEXT_DOCUMENT_CODE_ACTION, actions, lsp.CodeActionOptions(code_action_kinds=fixes))
 
     @session.feature(lsp.WORKSPACE_SYMBOL)
     def found(params: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
         folders = [Path(path) for uri in session.workspace.folders if (path := to_fs_path(uri)) is not None]
         root = session.workspace.root_path
-        folders = folders or ([] if root is None else [Path(root)])
-        return features.workspace_symbols(session.files, folders, params.query)
-
-    @session.feature(lsp.TEXT_DOCUMENT_FORMATTING)
-    def formatted(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
-        return features.formatting(session.files, _document(session, params.text_document.uri))
-
-    @session.feature(
-        lsp.TEXT_DOCUMENT_CODE_ACTION,
-        lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.SourceFixAll]),
-    )
-    def acted(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        document = _document(session, params.text_document.uri)
-        only = (
-            None if params.context.only is None else [str(getattr(kind, "value", kind)) for kind in params.context.only]
-        )
-        return features.actions(session.files, document, params.range, session.problems(document), only)
-
-    @session.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
-    def lensed(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        return lenses(session.files, session.results, _document(session, params.text_document.uri))
-
-    @session.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
-    def hinted(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        return features.hints(session.files, _document(session, params.text_document.uri), params.range)
+        return features.workspace_symbols(files, folders or ([] if root is None else [Path(root)]), params.query)
 
 
 def _obey(session: EditorSession) -> None:
-    """The commands of the code lenses."""
+    """Carry out the commands of the code lenses."""
 
     @session.command(RUN)
     async def run(uri: str, id_: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from collections.abc import Sequence as Sequence_
 from functools import cache
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any, Final, Literal, NamedTuple, final
 
 from jsonschema import Draft202012Validator
@@ -141,19 +141,14 @@ def plain(node: Node, depth: int = 4) -> Any:
             return {key: plain(value, depth - 1) for key, value in pairs} if depth else {}
 
 
-@cache
-def _of_yaml() -> Shapes:
-    return Shapes(language())
-
-
-@cache
-def _of_json() -> Shapes:
-    return Shapes(compiled_file())
-
-
 def shapes_of(found: Outline) -> Shapes:
     """The shapes of a text: those of eval JSON, or those of the source language, which may be written in JSON, too."""
-    return _of_json() if is_json(found.source) and not found.kinds else _of_yaml()
+    return _shapes(of_json=is_json(found.source) and not found.kinds)
+
+
+@cache
+def _shapes(*, of_json: bool) -> Shapes:
+    return Shapes(compiled_file() if of_json else language())
 
 
 @final
@@ -194,7 +189,8 @@ class Shapes:
             for each in shape.get(every, ()):
                 yield from self._applying(each, node)
         if "if" in shape:
-            branch = shape.get("then" if _holds(shape["if"], plain(node)) else "else")
+            holds = Draft202012Validator(shape["if"]).is_valid(plain(node))
+            branch = shape.get("then" if holds else "else")
             if isinstance(branch, dict):
                 yield from self._applying(branch, node)
 
@@ -209,10 +205,6 @@ def _inside(shapes: list[Schema], key: str | int) -> list[Schema]:
         if isinstance(inner, dict) and inner not in found:
             found.append(inner)
     return found
-
-
-def _holds(condition: Schema, data: Any) -> bool:
-    return Draft202012Validator(condition).is_valid(data)
 
 
 Names = Literal["criteria", "tools", "parameters"]
@@ -255,26 +247,21 @@ def continuation(before: str) -> Continuation | None:
         return None
     names, tool = _names_after(tokens, terminals)
     may_begin = not terminals.isdisjoint(_ONLY_BEGIN)
-    words = [begin for kind in KINDS.values() for begin in _begins(kind, terminals)] if may_begin else []
+    words = _beginnings(terminals & CHECK_STARTS) if may_begin else []
     others = terminals - {"$END"} - (CHECK_STARTS - _WRAPPING if may_begin else frozenset())
     words += [each for terminal in sorted(others) for each in words_of(terminal)]
     return Continuation(word, tuple(dict.fromkeys(words)), names, tool)
 
 
-def _begins(kind: type[Declared], terminals: frozenset[str]) -> Iterator[str]:
-    """How a check of a kind begins, as far as it is always the same."""
-    for begin in beginnings(kind):
-        words = [*_fixed(begin)]
-        if words and words[0].upper().replace("-", "_") in terminals & CHECK_STARTS:
-            yield " ".join(words)
+def _beginnings(starts: frozenset[str]) -> list[str]:
+    """The beginnings of all checks whose first terminal is one of these, as far as they are always the same."""
+    fixed = [_fixed(begin) for kind in KINDS.values() for begin in beginnings(kind)]
+    return [" ".join(words) for words in fixed if words and words[0].upper().replace("-", "_") in starts]
 
 
-def _fixed(begin: str) -> Iterator[str]:
+def _fixed(begin: str) -> list[str]:
     """The words of a beginning before the first that carries a value: of `tool NAME.PARAM`, `tool`."""
-    for word in begin.split():
-        if not word[0].islower():
-            return
-        yield word.partition("(")[0]
+    return [word.partition("(")[0] for word in takewhile(lambda word: word[0].islower(), begin.split())]
 
 
 def _names_after(tokens: tuple[Token, ...], terminals: frozenset[str]) -> tuple[Names | None, str]:
@@ -303,18 +290,13 @@ def _text(token: Token) -> str:
 def kind_at(line: str, offset: int) -> type[Declared] | None:
     """The kind of check at an offset of a line; None between checks."""
     node = parse_check(line).node
-    if node is not None and not _is_composed(node.check):
+    if node is not None and not isinstance(node.check, c.AnyOf | c.AllOf | c.Not | c.At | c.InTurn):
         return type(node.check)
     tokens = follow_check(line).tokens
     starts = [
         index for index in range(len(tokens)) if _begins_check(tokens, index) and tokens[index].start_pos <= offset
     ]
     return _kind(tokens[starts[-1] :]) if starts else None
-
-
-def _is_composed(check: Declared) -> bool:
-    """Whether a check is made of others."""
-    return isinstance(check, c.AnyOf | c.AllOf | c.Not | c.At | c.InTurn)
 
 
 def _begins_check(tokens: tuple[Token, ...], index: int) -> bool:
@@ -330,7 +312,7 @@ def _kind(tokens: tuple[Token, ...]) -> type[Declared] | None:
     best: tuple[int, type[Declared] | None] = (0, None)
     for kind in KINDS.values():
         for begin in beginnings(kind):
-            fixed = [*_fixed(begin)]
+            fixed = _fixed(begin)
             if fixed and words[: len(fixed)] == fixed and len(fixed) > best[0]:
                 best = (len(fixed), kind)
     return best[1]
@@ -347,7 +329,7 @@ def described_kind(kind: type[Declared]) -> str:
 
 
 TRIGGERS: Final = (" ", ":", ".", "[", "{", "-", "/")
-"""The characters after which an editor asks without being told to."""
+"""The characters after which an editor asks by itself."""
 
 _TEMPLATE: Final = re.compile(
     r"\{\{\s*(?:(?P<seed>seed:\s*(?P<path>[^{}]*))|(?:#(?:if|unless|each)\s+)?(?P<name>[\w.-]*))$"
@@ -457,14 +439,9 @@ def _keys(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
             if key not in given and isinstance(properties[key], dict):
                 detail = "required" if key in required else ""
                 sentence = properties[key].get("description", "")
-                insert = asked.in_quotes(place, key, f":{_behind(properties[key])}")
+                is_block = _first_type(properties[key]) in {"array", "object"}
+                insert = asked.in_quotes(place, key, ":" if is_block else ": ")
                 yield _Offer(key, lsp.CompletionItemKind.Property, before, detail, sentence, insert)
-
-
-def _behind(shape: Schema) -> str:
-    """A space after keys of values on the same line."""
-    types = shape.get("type", ())
-    return "" if types and types[0] in {"array", "object"} else " "
 
 
 def _values(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
@@ -477,13 +454,13 @@ def _values(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
             described = described_kind(KINDS[value]) if key == "type" and value in KINDS else ""
             insert = asked.in_quotes(place, value)
             yield _Offer(value, lsp.CompletionItemKind.EnumMember, before, "", described, insert)
-        if "boolean" in _first_type(shape):
+        if _first_type(shape) == "boolean":
             yield from (_Offer(word, lsp.CompletionItemKind.EnumMember, before) for word in ("true", "false"))
 
 
-def _first_type(shape: Schema) -> tuple[str, ...]:
+def _first_type(shape: Schema) -> str:
     types = shape.get("type", ())
-    return (types,) if isinstance(types, str) else tuple(types[:1])
+    return types if isinstance(types, str) else next(iter(types), "")
 
 
 def _names(asked: _Asked, key: str, before: str) -> Iterator[_Offer]:
@@ -499,7 +476,10 @@ def _names(asked: _Asked, key: str, before: str) -> Iterator[_Offer]:
         case "tool":
             yield from _tools(known, before)
         case _ if key in _FILE_KEYS:
-            yield from _files(asked, before)
+            folder = asked.document.path.parent  # below which a search for evals finds what a suite can name
+            found = options_for(known.settings).finder.search(folder, _SUFFIXES)
+            for path in islice(found, _MOST_FILES):
+                yield _Offer(os.path.relpath(path, folder), lsp.CompletionItemKind.File, before)
 
 
 def _criteria(known: KnownNames, before: str) -> Iterator[_Offer]:
@@ -549,11 +529,3 @@ def _parameters(known: KnownNames, found: Continuation) -> Iterator[_Offer]:
             str(described.get("type", "")),
             described.get("description", ""),
         )
-
-
-def _files(asked: _Asked, before: str) -> Iterator[_Offer]:
-    """The files below the folder of the document that a suite can name, as a search for evals finds them."""
-    folder = asked.document.path.parent
-    found = options_for(asked.known.settings).finder.search(folder, _SUFFIXES)
-    for path in islice(found, _MOST_FILES):
-        yield _Offer(os.path.relpath(path, folder), lsp.CompletionItemKind.File, before)

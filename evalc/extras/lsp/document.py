@@ -254,7 +254,7 @@ def with_case(before: DocumentProblems, source: Source, case: Span, found: list[
             return None  # what follows has not been read before
         behind, unread = list(unread), None
     moved = [_moved(each, source, len(source.text) - len(each.source.text)) for each in behind]
-    in_order = sorted((*in_front, *found, *moved), key=_place)
+    in_order = sorted((*in_front, *found, *moved), key=lambda each: each.span)
     return DocumentProblems(problems={**before.problems, own: tuple(in_order)}, unread=unread)
 
 
@@ -267,10 +267,6 @@ def _moved(problem: Problem, source: Source, by: int) -> Problem:
     """The problem in a text that is longer or shorter in front of it."""
     span = Span(problem.span.start + by, problem.span.end + by)
     return msgspec.structs.replace(problem, source=source, span=span, row=None, alias=None)
-
-
-def _place(problem: Problem) -> tuple[int, int]:
-    return problem.span.start, problem.span.end
 
 
 @final

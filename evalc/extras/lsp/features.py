@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -17,9 +18,9 @@ from evalc.diagnostics.fixing import fixed
 from evalc.diagnostics.problem import Problem
 from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.places import locate
-from evalc.dsl.tree import CaseTree, CriterionTree, InputTree, RuleTree, SharedTree, Str, SuiteTree
+from evalc.dsl.tree import CaseTree, SharedTree, Str, SuiteTree
 from evalc.extras.lsp.completion import KINDS, Place, Shapes, described_kind, kind_at, place_at, shapes_of
-from evalc.extras.lsp.document import Document, DocumentProblems, Encoding, range_in, uri_of
+from evalc.extras.lsp.document import Document, Encoding, range_in, uri_of
 from evalc.extras.lsp.names import KnownNames, Location, Mention, mention_at, mentions, occurrences, share_of
 from evalc.extras.lsp.workspace import Workspace, beside
 from evalc.setup.collector import collector_off
@@ -28,11 +29,6 @@ from evalc.tools.registry import Tool
 
 SOURCE = "evalc"
 _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}
-
-
-def diagnostics(checked: DocumentProblems, encoding: Encoding) -> Mapping[str, list[lsp.Diagnostic]]:
-    """The diagnostics of a checked document, by the address of the file that they are in."""
-    return {uri: [diagnostic(each, encoding) for each in found] for uri, found in checked.problems.items()}
 
 
 def diagnostic(problem: Problem, encoding: Encoding) -> lsp.Diagnostic:
@@ -77,7 +73,7 @@ def actions(
     span = Span(document.offset(range_.start), document.offset(range_.end))
     found: list[lsp.CodeAction] = []
     if _wanted(lsp.CodeActionKind.QuickFix, only):
-        near = [problem for problem in problems if _touches(problem, span)]
+        near = [each for each in problems if each.span.start <= span.end and span.start <= each.span.end]
         for problem in near:
             found += (_quick_fix(workspace, document, problem, cure) for cure in cures_for(problem))
         found += _ignoring(workspace, document, near)
@@ -88,10 +84,6 @@ def actions(
 
 def _wanted(kind: lsp.CodeActionKind, only: Sequence[str] | None) -> bool:
     return not only or any(str(kind.value).startswith(each) for each in only)
-
-
-def _touches(problem: Problem, span: Span) -> bool:
-    return problem.span.start <= span.end and span.start <= problem.span.end
 
 
 def _quick_fix(workspace: Workspace, document: Document, problem: Problem, cure: ProposedFix) -> lsp.CodeAction:
@@ -202,48 +194,31 @@ def _hover(document: Document, text: str, span: Span) -> lsp.Hover:
 
 
 def _of_mention(known: KnownNames, mention: Mention) -> str | None:
+    name = mention.name
     match mention.kind:
-        case "criterion":
-            return next((_criterion(known, each) for each in known.criteria if each.name.value == mention.name), None)
-        case "rule":
-            return next((_rule(each) for each in known.rules if each.name.value == mention.name), None)
-        case "input":
-            return next((_input(each) for each in known.inputs if each.name.value == mention.name), None)
+        case "criterion" if criterion := next((each for each in known.criteria if each.name.value == name), None):
+            share = share_of(criterion, known.criteria)
+            weight = "" if criterion.weight is None else f", weight {criterion.weight.value:g}"
+            of_all = "" if share is None else f", {share} of the score"
+            return _lines(f"**{name}**: criterion{weight}{of_all}", criterion.description or "")
+        case "rule" if rule := next((each for each in known.rules if each.name.value == name), None):
+            checks = (f"- {rule.source.text[slice(*check.span)]}" for check in rule.checks)
+            return "\n".join([f"**{name}**: rule", "", "```yaml", *checks, "```"])
+        case "input" if declared := next((each for each in known.inputs if each.name.value == name), None):
+            type_ = "" if declared.type is None else f", {declared.type.value}"
+            options = ", ".join(f"`{each.value}`" for each in declared.options or ())
+            required = "required" if declared.required else "optional"
+            return _lines(f"**{name}**: {required} input{type_}", options and f"one of {options}")
+        case "tool" if known.tools is not None and (tool := known.tools.get(name)):
+            return _tool(tool)
         case "seed":
-            return _seed(known, mention.name)
-        case "tool":
-            tool = None if known.tools is None else known.tools.get(mention.name)
-            return None if tool is None else _tool(tool)
+            value, file = known.seed_value(name), known.settings.seed_manifest
+            if value is not None:
+                return f"`{name}` is `{value[:_LONGEST_VALUE]}` in the seed manifest"
+            why = "no seed manifest is configured" if file is None else f"`{file}` has none"
+            return f"`{name}` has no value: {why}"
         case _:
             return None
-
-
-def _criterion(known: KnownNames, criterion: CriterionTree) -> str:
-    share = share_of(criterion, known.criteria)
-    weight = "" if criterion.weight is None else f", weight {criterion.weight.value:g}"
-    of_all = "" if share is None else f", {share} of the score"
-    return _lines(f"**{criterion.name.value}**: criterion{weight}{of_all}", criterion.description or "")
-
-
-def _rule(rule: RuleTree) -> str:
-    lines = [rule.source.text[slice(*check.span)] for check in rule.checks]
-    return "\n".join([f"**{rule.name.value}**: rule", "", "```yaml", *(f"- {line}" for line in lines), "```"])
-
-
-def _input(declared: InputTree) -> str:
-    type_ = "" if declared.type is None else f", {declared.type.value}"
-    options = "" if declared.options is None else "one of " + ", ".join(f"`{each.value}`" for each in declared.options)
-    return _lines(f"**{declared.name.value}**: {'required' if declared.required else 'optional'} input{type_}", options)
-
-
-def _seed(known: KnownNames, path: str) -> str:
-    value = known.seed_value(path)
-    if value is None:
-        where = known.settings.seed_manifest
-        return f"`{path}` has no value: " + (
-            "no seed manifest is configured" if where is None else f"`{where}` has none"
-        )
-    return f"`{path}` is `{value[:_LONGEST_VALUE]}` in the seed manifest"
 
 
 def _tool(tool: Tool) -> str:
@@ -266,18 +241,11 @@ def _of_place(shapes: Shapes, document: Document, place: Place, offset: int) -> 
     if place.keys[-1:] == ("type",) and scalar.text in KINDS:
         return described_kind(KINDS[scalar.text])
     if shapes.is_check(place):
-        kind = kind_at(scalar.text, _within(document, place, offset))
+        token, length = Span(scalar.start, scalar.end), len(scalar.text)
+        ends = (locate(document.source, token, index, index + 1).end for index in range(length))
+        kind = kind_at(scalar.text, next((index for index, end in enumerate(ends) if end > offset), length))
         return "" if kind is None else described_kind(kind)
     return shapes.described(place)
-
-
-def _within(document: Document, place: Place, offset: int) -> int:
-    """The index in the value of a scalar that an offset of its token is."""
-    span = Span(place.scalar.start, place.scalar.end)
-    length = len(place.scalar.text)
-    return next(
-        (index for index in range(length) if locate(document.source, span, index, index + 1).end > offset), length
-    )
 
 
 def _lines(*parts: str) -> str:
@@ -313,13 +281,8 @@ def definition(workspace: Workspace, document: Document, position: lsp.Position)
             place = known.input_place(mention.name)
             return [] if place is None else [_location(workspace, *place)]
         case _:
-            return [
-                _location(workspace, each.source, each.mention.span) for each in _declared(workspace, document, mention)
-            ]
-
-
-def _declared(workspace: Workspace, document: Document, mention: Mention) -> list[Location]:
-    return [each for each in occurrences(workspace, document.path, mention) if each.mention.defines]
+            found = occurrences(workspace, document.path, mention)
+            return [_location(workspace, each.source, each.mention.span) for each in found if each.mention.defines]
 
 
 def references(
@@ -410,14 +373,14 @@ def symbols(workspace: Workspace, document: Document) -> list[lsp.DocumentSymbol
     suites = [_suite(document, suite, end) for suite, end in zip(found.suites, ends, strict=False)]
     shared = [symbol for each in found.shared for symbol in _rules(document, each)]
     prompts = [
-        _named(document, each.id, lsp.SymbolKind.File, "prompt") for each in found.prompts if each.id is not None
+        _symbol(document, each.id, lsp.SymbolKind.File, "prompt") for each in found.prompts if each.id is not None
     ]
     return [*suites, *shared, *prompts]
 
 
 def _suite(document: Document, suite: SuiteTree, end: int) -> lsp.DocumentSymbol:
     children = [
-        *(_named(document, each.name, lsp.SymbolKind.Property, each.description or "") for each in suite.criteria),
+        *(_symbol(document, each.name, lsp.SymbolKind.Property, each.description or "") for each in suite.criteria),
         *_rules(document, suite.shared),
         *_cases(document, suite.cases, end),
     ]
@@ -430,17 +393,13 @@ def _suite(document: Document, suite: SuiteTree, end: int) -> lsp.DocumentSymbol
         range=whole,
         selection_range=document.range_of(suite.span if title is None else title.span),
         detail="" if suite.tier is None else suite.tier.value,
-        children=[child for child in children if _is_within(child, whole)],
+        children=[each for each in children if whole.start <= each.range.start and each.range.end <= whole.end],
     )
-
-
-def _is_within(child: lsp.DocumentSymbol, parent: lsp.Range) -> bool:
-    return parent.start <= child.range.start and child.range.end <= parent.end
 
 
 def _rules(document: Document, shared: SharedTree) -> Iterator[lsp.DocumentSymbol]:
     for rule in shared.rules:
-        yield _named(document, rule.name, lsp.SymbolKind.Function, "rule")
+        yield _symbol(document, rule.name, lsp.SymbolKind.Function, "rule")
 
 
 def _cases(document: Document, cases: Iterable[CaseTree], end: int) -> Iterator[lsp.DocumentSymbol]:
@@ -453,11 +412,10 @@ def _cases(document: Document, cases: Iterable[CaseTree], end: int) -> Iterator[
         yield _symbol(document, case.name, lsp.SymbolKind.Method, description, whole)
 
 
-def _named(document: Document, name: Str, kind: lsp.SymbolKind, detail: str) -> lsp.DocumentSymbol:
-    return _symbol(document, name, kind, detail, name.span)
-
-
-def _symbol(document: Document, name: Str, kind: lsp.SymbolKind, detail: str, whole: Span) -> lsp.DocumentSymbol:
+def _symbol(
+    document: Document, name: Str, kind: lsp.SymbolKind, detail: str, whole: Span | None = None
+) -> lsp.DocumentSymbol:
+    whole = whole or name.span
     around = Span(min(whole.start, name.span.start), max(whole.end, name.span.end))
     return lsp.DocumentSymbol(
         name=name.value or "(no name)",
@@ -470,36 +428,24 @@ def _symbol(document: Document, name: Str, kind: lsp.SymbolKind, detail: str, wh
 
 def workspace_symbols(workspace: Workspace, folders: Iterable[Path], query: str) -> list[lsp.WorkspaceSymbol]:
     """The cases, rules and criteria of the folders whose names have the letters of the query in their order."""
-    found: list[lsp.WorkspaceSymbol] = []
-    for folder in folders:
-        for path in workspace.project_files(folder / "x.eval.yaml"):
-            outline = workspace.outline_of(path)
-            if outline is None:
-                continue
-            for suite in outline.suites:
-                names = [
-                    *((case.name, lsp.SymbolKind.Method) for case in suite.cases),
-                    *((rule.name, lsp.SymbolKind.Function) for rule in suite.shared.rules),
-                    *((criterion.name, lsp.SymbolKind.Property) for criterion in suite.criteria),
-                ]
-                container = "" if suite.name is None else suite.name.value
-                for name, kind in names:
-                    if _matches(query, name.value):
-                        range_ = range_in(outline.source, name.span, workspace.encoding)
-                        place = lsp.Location(uri_of(path), range_)
-                        found.append(
-                            lsp.WorkspaceSymbol(
-                                location=place,
-                                name=name.value or "(no name)",
-                                kind=kind,
-                                container_name=container or None,
-                            )
-                        )
-                        if len(found) >= _MOST_FOUND:
-                            return found
-    return found
+    paths = chain.from_iterable(workspace.project_files(folder / "x.eval.yaml") for folder in folders)
+    found = chain.from_iterable(_matching(workspace, path, query.lower()) for path in paths)
+    return [*islice(found, _MOST_FOUND)]
 
 
-def _matches(query: str, name: str) -> bool:
-    letters = iter(name.lower())
-    return all(letter in letters for letter in query.lower())
+def _matching(workspace: Workspace, path: Path, query: str) -> Iterator[lsp.WorkspaceSymbol]:
+    outline = workspace.outline_of(path)
+    for suite in () if outline is None else outline.suites:
+        names = [
+            *((case.name, lsp.SymbolKind.Method) for case in suite.cases),
+            *((rule.name, lsp.SymbolKind.Function) for rule in suite.shared.rules),
+            *((criterion.name, lsp.SymbolKind.Property) for criterion in suite.criteria),
+        ]
+        for name, kind in names:
+            letters = iter(name.value.lower())
+            if outline is not None and all(letter in letters for letter in query):
+                place = lsp.Location(uri_of(path), range_in(outline.source, name.span, workspace.encoding))
+                container = None if suite.name is None else suite.name.value or None
+                yield lsp.WorkspaceSymbol(
+                    location=place, name=name.value or "(no name)", kind=kind, container_name=container
+                )

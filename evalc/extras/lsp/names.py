@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, final, get_args
 
@@ -14,7 +15,6 @@ from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces, read_json
 from evalc.dsl.sources import JSON_LIMIT, read_source
 from evalc.dsl.tree import (
-    CaseTree,
     CheckBody,
     CheckGroup,
     CheckLeaf,
@@ -62,8 +62,21 @@ class Mention(NamedTuple):
 
 def mentions(found: Outline) -> tuple[Mention, ...]:
     """Every name that an outline has, in the order of their places."""
-    every = (*_of_suites(found), *_of_tokens(found.source))
-    return tuple(sorted(dict.fromkeys(every), key=lambda each: each.span))
+    source = found.source
+    documents = [_in_suite(source, suite) for suite in found.suites]
+    documents += [_in_shared(source, shared) for shared in found.shared]
+    every = {_mention(source, *named, number) for number, document in enumerate(documents) for named in document}
+    every |= {_mention(source, *named, -1) for prompt in found.prompts for named in _in_prompt(prompt)}
+    for number, suite in enumerate(found.suites):
+        prompted = () if suite.prompt is None else suite.prompt.inputs or ()
+        inputs = {each.name.value for each in (*(suite.inputs or ()), *prompted)}
+        uses = (match for match in _VARIABLE.finditer(source.text) if match["name"] in inputs) if inputs else ()
+        every |= {Mention("input", use["name"], Span(*use.span("name")), document=number) for use in uses}
+    for token in find_tokens(source.text):
+        if token.source == "seed":
+            at = source.text.find(token.path, token.start + len("{{seed:"))
+            every.add(Mention("seed", token.path, Span(at, at + len(token.path))))
+    return tuple(sorted(every, key=lambda each: (each.span, each)))
 
 
 def mention_at(every: Iterable[Mention], offset: int) -> Mention | None:
@@ -72,121 +85,78 @@ def mention_at(every: Iterable[Mention], offset: int) -> Mention | None:
     return min(around, key=lambda each: each.span.end - each.span.start, default=None)
 
 
-def _of_suites(found: Outline) -> Iterator[Mention]:
-    source = found.source
-    for number, suite in enumerate(found.suites):
-        yield from _of_suite(source, suite, number)
-    for number, shared in enumerate(found.shared, len(found.suites)):
-        yield from _of_shared(source, shared, number)
-    for prompt in found.prompts:
-        yield from _of_prompt(source, prompt, -1)
+_Named = tuple[Kind, Str, bool]
+"""What a name is of, the name, and whether it is declared there."""
 
 
-def _of_suite(source: Source, suite: SuiteTree, number: int) -> Iterator[Mention]:
-    yield from _of_shared(source, suite.shared, number)
-    if suite.prompt is not None and suite.prompt.source is source:
-        yield from _of_prompt(source, suite.prompt, number)
-    inputs = {each.name.value for each in (*(suite.inputs or ()), *(_inputs_of(suite.prompt)))}
-    yield from _declared(source, suite.inputs, number)
-    for criterion in suite.criteria:
-        yield _named(source, "criterion", criterion.name, number, defines=True)
-    for name in (suite.prompt_id, *(variant.id for variant in suite.prompts)):
-        if name is not None:
-            yield _named(source, "prompt", name, number)
-    for file in (suite.prompt_file, *(variant.file for variant in suite.prompts)):
-        if file is not None:
-            yield _named(source, "file", file, number)
-    if suite.tool is not None:
-        yield _named(source, "tool", suite.tool, number)
-    for case in suite.cases:
-        yield from _of_case(source, case, number)
-    for match in _VARIABLE.finditer(source.text) if inputs else ():
-        if match["name"] in inputs:
-            yield Mention("input", match["name"], Span(*match.span("name")), document=number)
-
-
-def _inputs_of(prompt: PromptTree | None) -> tuple[InputTree, ...]:
-    return () if prompt is None or prompt.inputs is None else prompt.inputs
-
-
-def _declared(source: Source, inputs: tuple[InputTree, ...] | None, number: int) -> Iterator[Mention]:
-    for each in inputs or ():
-        yield _named(source, "input", each.name, number, defines=True)
-
-
-def _of_prompt(source: Source, prompt: PromptTree, number: int) -> Iterator[Mention]:
-    if prompt.id is not None:
-        yield _named(source, "prompt", prompt.id, number, defines=True)
-    yield from _declared(source, prompt.inputs, number)
-
-
-def _of_case(source: Source, case: CaseTree, number: int) -> Iterator[Mention]:
-    yield from _of_checks(source, case.checks, number)
-    for given in case.inputs or ():
-        yield _named(source, "input", given.name, number)
-    if case.prompt_id is not None:
-        yield _named(source, "prompt", case.prompt_id, number)
-    if case.for_each is not None and case.for_each.file is not None:
-        yield _named(source, "file", case.for_each.file, number)
-
-
-def _of_shared(source: Source, shared: SharedTree, number: int) -> Iterator[Mention]:
-    for file in shared.includes:
-        yield _named(source, "file", file, number)
-    for rule in shared.rules:
-        yield _named(source, "rule", rule.name, number, defines=True)
-        yield from _of_checks(source, rule.checks, number)
-    if shared.defaults is not None:
-        yield from _of_checks(source, shared.defaults.checks, number)
-
-
-def _of_checks(source: Source, checks: Iterable[CheckTree], number: int) -> Iterator[Mention]:
-    for check in checks:
-        if check.criterion is not None:
-            yield _named(source, "criterion", check.criterion, number)
-        yield from _of_body(source, check.body, number)
-
-
-def _of_body(source: Source, body: CheckBody, number: int) -> Iterator[Mention]:
-    match body:
-        case CheckUse():
-            yield _named(source, "rule", body.name, number)
-        case CheckGroup():
-            for item in body.items:
-                yield from _of_body(source, item, number)
-        case CheckLeaf():
-            yield from _of_leaf(source, body, number)
-        case _:
-            pass
-
-
-def _of_leaf(source: Source, leaf: CheckLeaf, number: int) -> Iterator[Mention]:
-    """The tools and the schema's file that a check names."""
-    for role, value, pointer in texts_of(leaf.check):
-        if role is _TOOL and (atom := leaf.atoms.get(pointer)) is not None:
-            yield _named(source, "tool", Str(value, _place(source, leaf, atom.start, atom.end)), number)
-    for pointer, written in leaf.atoms.items():
-        if pointer.endswith("/schema") and isinstance(written, Text):
-            yield _named(source, "file", Str(written.value, _place(source, leaf, written.start, written.end)), number)
-
-
-def _place(source: Source, leaf: CheckLeaf, start: int, end: int) -> Span:
-    return Span(start, end) if leaf.origin is None else locate(source, leaf.origin.span, start, end)
-
-
-def _named(source: Source, kind: Kind, name: Str, number: int, *, defines: bool = False) -> Mention:
+def _mention(source: Source, kind: Kind, name: Str, defines: bool, number: int) -> Mention:
     """The mention of a name, without the quotes or the prefix that its token may have."""
     start, end = name.span
     at = source.text.find(name.value, start, end)
-    span = Span(at, at + len(name.value)) if at >= 0 else Span(start, end)
-    return Mention(kind, name.value, span, defines, number)
+    return Mention(kind, name.value, Span(at, at + len(name.value)) if at >= 0 else Span(start, end), defines, number)
 
 
-def _of_tokens(source: Source) -> Iterator[Mention]:
-    for token in find_tokens(source.text):
-        if token.source == "seed":
-            at = source.text.find(token.path, token.start + len("{{seed:"))
-            yield Mention("seed", token.path, Span(at, at + len(token.path)))
+def _uses(kind: Kind, names: Iterable[Str | None]) -> Iterator[_Named]:
+    return ((kind, name, False) for name in names if name is not None)
+
+
+def _in_suite(source: Source, suite: SuiteTree) -> Iterator[_Named]:
+    yield from _in_shared(source, suite.shared)
+    if suite.prompt is not None and suite.prompt.source is source:
+        yield from _in_prompt(suite.prompt)
+    yield from (("input", each.name, True) for each in suite.inputs or ())
+    yield from (("criterion", each.name, True) for each in suite.criteria)
+    yield from _uses("prompt", (suite.prompt_id, *(variant.id for variant in suite.prompts)))
+    yield from _uses("file", (suite.prompt_file, *(variant.file for variant in suite.prompts)))
+    yield from _uses("tool", (suite.tool,))
+    for case in suite.cases:
+        yield from _in_checks(source, case.checks)
+        yield from _uses("input", (given.name for given in case.inputs or ()))
+        yield from _uses("prompt", (case.prompt_id,))
+        yield from _uses("file", () if case.for_each is None else (case.for_each.file,))
+
+
+def _in_prompt(prompt: PromptTree) -> Iterator[_Named]:
+    if prompt.id is not None:
+        yield "prompt", prompt.id, True
+    yield from (("input", each.name, True) for each in prompt.inputs or ())
+
+
+def _in_shared(source: Source, shared: SharedTree) -> Iterator[_Named]:
+    yield from _uses("file", shared.includes)
+    for rule in shared.rules:
+        yield "rule", rule.name, True
+        yield from _in_checks(source, rule.checks)
+    if shared.defaults is not None:
+        yield from _in_checks(source, shared.defaults.checks)
+
+
+def _in_checks(source: Source, checks: Iterable[CheckTree]) -> Iterator[_Named]:
+    for check in checks:
+        yield from _uses("criterion", (check.criterion,))
+        yield from _in_body(source, check.body)
+
+
+def _in_body(source: Source, body: CheckBody) -> Iterator[_Named]:
+    """The rules, the tools and the schema's file that a check names."""
+    if isinstance(body, CheckUse):
+        yield "rule", body.name, False
+    elif isinstance(body, CheckGroup):
+        for item in body.items:
+            yield from _in_body(source, item)
+    elif isinstance(body, CheckLeaf):
+        named: list[tuple[Kind, str, Any]] = [
+            ("tool", value, body.atoms.get(pointer)) for role, value, pointer in texts_of(body.check) if role is _TOOL
+        ]
+        named += [
+            ("file", atom.value, atom)
+            for pointer, atom in body.atoms.items()
+            if pointer.endswith("/schema") and isinstance(atom, Text)
+        ]
+        for kind, value, atom in named:
+            if atom is not None:
+                span = Span(atom.start, atom.end)
+                yield kind, Str(value, span if body.origin is None else locate(source, body.origin.span, *span)), False
 
 
 _MOST_SEED_PATHS = 2_000
@@ -238,25 +208,25 @@ class KnownNames:
     @property
     def inputs(self) -> tuple[InputTree, ...]:
         """The inputs that the suite, or a prompt that it uses, declares."""
-        suite = self.suite
-        if suite is None:
-            return tuple(each for prompt in self._outline.prompts for each in prompt.inputs or ())
-        declared = [*(suite.inputs or ())]
-        for prompt in self._prompts_of(suite):
-            declared += prompt.inputs or ()
-        return tuple({each.name.value: each for each in declared}.values())
+        return tuple({each.name.value: each for _, each in self._declared_inputs()}.values())
 
     def input_place(self, name: str) -> tuple[Source, Span] | None:
         """Where an input is declared: in the suite, or in a prompt that it uses."""
-        suite = self.suite
-        own = [(self._outline.source, each) for each in (suite.inputs or ())] if suite is not None else []
-        prompts = self._outline.prompts if suite is None else tuple(self._prompts_of(suite))
-        for source, each in (*own, *((prompt.source, each) for prompt in prompts for each in prompt.inputs or ())):
-            if each.name.value == name:
-                return source, each.name.span
-        return None
+        places = ((source, each.name.span) for source, each in self._declared_inputs() if each.name.value == name)
+        return next(places, None)
 
-    def _prompts_of(self, suite: SuiteTree) -> Iterator[PromptTree]:
+    def _declared_inputs(self) -> Iterator[tuple[Source, InputTree]]:
+        if self.suite is not None:
+            yield from ((self._outline.source, each) for each in self.suite.inputs or ())
+        for prompt in self._prompts():
+            yield from ((prompt.source, each) for each in prompt.inputs or ())
+
+    def _prompts(self) -> Iterator[PromptTree]:
+        """The prompts that the suite uses; where there is no suite, those of the file."""
+        suite = self.suite
+        if suite is None:
+            yield from self._outline.prompts
+            return
         if suite.prompt is not None:
             yield suite.prompt
         ids = (suite.prompt_id, *(variant.id for variant in suite.prompts), *(case.prompt_id for case in suite.cases))
@@ -291,11 +261,7 @@ class KnownNames:
     @property
     def seed_paths(self) -> tuple[str, ...]:
         """The paths of the values of the seed manifest."""
-        found = self._seed
-        if found is None:
-            return ()
-        paths = (path for path, _ in zip(_paths(found[1], ""), range(_MOST_SEED_PATHS), strict=False))
-        return tuple(paths)
+        return () if self._seed is None else tuple(islice(_paths(self._seed[1], ""), _MOST_SEED_PATHS))
 
     def seed_value(self, path: str) -> str | None:
         """The text that a token with this path becomes; None if there is none."""
@@ -314,17 +280,14 @@ class KnownNames:
 
 
 def _paths(value: Any, at: str) -> Iterator[str]:
-    match value:
-        case Mapping():
-            for key, inner in value.items():
-                yield from _paths(inner, f"{at}.{key}" if at else str(key))
-        case list():
-            for index, inner in enumerate(value):
-                yield from _paths(inner, f"{at}[{index}]")
-        case None:
-            pass
-        case _:
-            yield at
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _paths(inner, f"{at}.{key}" if at else str(key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _paths(inner, f"{at}[{index}]")
+    elif value is not None:
+        yield at
 
 
 def share_of(criterion: CriterionTree, criteria: Sequence[CriterionTree]) -> str | None:
@@ -346,70 +309,37 @@ class Location(NamedTuple):
 
 def occurrences(workspace: Workspace, path: Path, mention: Mention) -> list[Location]:
     """Where a project names the same thing as a mention in one of its files does, the mention among them."""
-    files = _Files(workspace, path.resolve())
-    match mention.kind:
-        case "rule":
-            return [*_of_rule(files, mention)]
-        case "criterion":
-            return [*_of_criterion(files, mention)]
-        case "input":
-            return [each for each in files.named(files.path, mention) if each.mention.document == mention.document]
-        case _:
-            return [each for path in files.all() for each in files.named(path, mention)]
+    named = cache(partial(_named_alike, workspace, mention))
+    path = path.resolve()
+    if mention.kind == "input":
+        return [each for each in named(path) if each.mention.document == mention.document]
+    paths = [each for each in workspace.project_files(path) if named(each)]
+    if mention.kind == "rule":  # declared in one file, and named in those that include it and declare none nearer
+
+        def home(of: Path) -> Path | None:
+            declaring = (each for each in workspace.closure(of) if any(at.mention.defines for at in named(each)))
+            return next(declaring, None)
+
+        own = home(path)
+        paths = [each for each in paths if home(each) == own]
+    if mention.kind == "criterion":
+        return [*_of_criterion(workspace, named, paths, path, mention.document)]
+    return [location for each in paths for location in named(each)]
 
 
-class _Files:
-    """The files of a project, and what they name."""
-
-    def __init__(self, workspace: Workspace, path: Path) -> None:
-        self.path = path
-        self._workspace = workspace
-        self._mentions: dict[Path, tuple[Mention, ...]] = {}
-
-    def all(self) -> list[Path]:
-        """Every file of the project."""
-        return list(self._workspace.project_files(self.path))
-
-    def closure(self, path: Path) -> list[Path]:
-        """A file and those that it includes, the nearest first."""
-        return list(self._workspace.closure(path))
-
-    def outline(self, path: Path) -> Outline | None:
-        """The contents of a file."""
-        return self._workspace.outline_of(path)
-
-    def named(self, path: Path, mention: Mention) -> Iterator[Location]:
-        """Where a file names what the mention does, as far as kind and name say."""
-        found = self.outline(path)
-        if found is None:
-            return
-        if path not in self._mentions:
-            self._mentions[path] = mentions(found)
-        for each in self._mentions[path]:
-            if (each.kind, each.name) == (mention.kind, mention.name):
-                yield Location(found.source, each)
-
-    def defining(self, path: Path, mention: Mention) -> Path | None:
-        """The nearest file of the closure that declares the name."""
-        declares: Callable[[Path], bool] = lambda each: any(  # noqa: E731 - read beside its use
-            named.mention.defines for named in self.named(each, mention)
-        )
-        return next(filter(declares, self.closure(path)), None)
+def _named_alike(workspace: Workspace, mention: Mention, path: Path) -> list[Location]:
+    """Where a file names what the mention does, as far as kind and name say."""
+    found = workspace.outline_of(path)
+    every = () if found is None else mentions(found)
+    return [Location(found.source, each) for each in every if found is not None and each[:2] == mention[:2]]
 
 
-def _of_rule(files: _Files, mention: Mention) -> Iterator[Location]:
-    """A rule is declared in one file, and named in those that include it and declare none of that name nearer."""
-    home = files.defining(files.path, mention)
-    for path in files.all():
-        if any(True for _ in files.named(path, mention)) and files.defining(path, mention) == home:
-            yield from files.named(path, mention)
-
-
-def _of_criterion(files: _Files, mention: Mention) -> Iterator[Location]:
+def _of_criterion(
+    workspace: Workspace, named: Callable[[Path], list[Location]], paths: list[Path], path: Path, document: int
+) -> Iterator[Location]:
     """A criterion belongs to a suite; rules that suites share tie the criteria of one name together."""
-    paths = [path for path in files.all() if any(True for _ in files.named(path, mention))]
-    shared = {path for path in paths if (found := files.outline(path)) is not None and not found.suites}
-    pending: list[tuple[Path, int]] = [(files.path, -1 if files.path in shared else mention.document)]
+    shared = {each for each in paths if (found := workspace.outline_of(each)) is not None and not found.suites}
+    pending: list[tuple[Path, int]] = [(path, -1 if path in shared else document)]
     seen: set[tuple[Path, int]] = set()
     while pending:
         node = pending.pop()
@@ -417,15 +347,10 @@ def _of_criterion(files: _Files, mention: Mention) -> Iterator[Location]:
             continue
         seen.add(node)
         path, document = node
-        here = [each for each in files.named(path, mention) if document in {-1, each.mention.document}]
-        yield from here
+        yield from (each for each in named(path) if document in {-1, each.mention.document})
         if path in shared:
-            includers = [other for other in paths if other not in shared and path in files.closure(other)]
-            pending += [
-                (other, each.mention.document)
-                for other in includers
-                for each in files.named(other, mention)
-                if each.mention.defines
-            ]
+            includers = [each for each in paths if each not in shared and path in workspace.closure(each)]
+            declared = [(each, at.mention) for each in includers for at in named(each) if at.mention.defines]
+            pending += [(each, at.document) for each, at in declared]
         else:
-            pending += [(each, -1) for each in files.closure(path) if each in shared]
+            pending += [(each, -1) for each in workspace.closure(path) if each in shared]
