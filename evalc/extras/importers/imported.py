@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.compiler.check_line import LITERALLY, Spelling, line_of, linked_to, mapping_of
 from evalc.compiler.emit.check import all_of, any_of, negated
 from evalc.compiler.emit.validate import check_of_label
 from evalc.compiler.order import rank
 from evalc.compiler.slug import dimension_of
-from evalc.dsl.write_yaml import Noted
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.nodes import Node
+from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import PAIRS, assertions, judge
@@ -63,6 +68,36 @@ class Imported:
         return path
 
 
+def documents_of(source: Source, problems: Diagnostics) -> Sequence[Node | None] | None:
+    """The YAML documents of a text; None if it has errors, which are reported."""
+    own = Diagnostics()
+    documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
+    problems.extend(own)
+    return None if own.has_errors else documents
+
+
+def yaml_of(data: Mapping[str, Any], source: Source, problems: Diagnostics, *, head: tuple[str, ...]) -> str | None:
+    """The data as YAML below comments; None if it cannot be written, which is reported."""
+    try:
+        return write_yaml(data, head=head)
+    except NotWritable as refusal:
+        problems.add(
+            source, Span(0, 0), Finding("EV651", what="the file", why=f"it cannot be written in YAML: {refusal}")
+        )
+        return None
+
+
+def as_template(text: str) -> str:
+    """A template that renders to the text, whatever braces are in it."""
+    return text.replace("{{", r"\{{")
+
+
+def left_out(finding: Finding, source: Source, offset: int) -> str:
+    """The comment that says what was left out, and where it is."""
+    line, column = source.position(offset)
+    return f"{finding.message()} ({Path(source.name).name}:{line}:{column})"
+
+
 @final
 class Schemas:
     """The JSON Schemas that were within a file, each a file beside the suite."""
@@ -91,15 +126,8 @@ class CaseNames:
     def make(self, description: str, otherwise: str) -> str:
         """A name made of the words of a description; `otherwise` where that has no letters."""
         name = _name_of(description) or _name_of(otherwise) or "case"
-        return self.keep(name)
-
-    def keep(self, name: str) -> str:
-        """The name, with a number after it if it is taken."""
-        number = 1
-        unique = name
-        while unique in self._taken:
-            number += 1
-            unique = f"{name}_{number}"
+        numbered = (f"{name}_{number}" if number > 1 else name for number in count(1))
+        unique = next(each for each in numbered if each not in self._taken)
         self._taken.add(unique)
         return unique
 
@@ -203,9 +231,9 @@ def write_checks(case: m.Case, tier: m.Tier, schemas: Schemas, leave_out: LeaveO
             validate.append(Noted(written, tuple(comments)))
             comments = []
     keys = {"validate": validate, "expect": {"checks": records} if records else None, "rubric": rubric}
-    said: dict[str, Any] = {key: value for key, value in keys.items() if value}
-    first = next(iter(said), None)
-    return said if first is None else {**said, first: Noted(said[first], tuple(comments))}
+    filled: dict[str, Any] = {key: value for key, value in keys.items() if value}
+    first = next(iter(filled), None)
+    return filled if first is None else {**filled, first: Noted(filled[first], tuple(comments))}
 
 
 # --- entries ---------------------------------------------------------------------------------------------------------
@@ -220,13 +248,14 @@ def _entries(case: m.Case) -> Iterator[_Entry]:
         if at in done:
             continue
         criterion, link = links.get(at, (None, None))
-        partner = _partner(at)
-        together = (
-            (at, partner) if partner in checks and partner not in links and not (link and len(link.at) == 1) else (at,)
-        )
-        done.update(together)
-        whole = _range(check, checks[together[1]]) if len(together) == 2 else check
-        yield _Entry(together, whole, criterion, 1 if link is None else link.weight)
+        upper = next((f"/expect/{high}" for low, high in PAIRS if at == f"/expect/{low}"), "")
+        weight = 1 if link is None else link.weight
+        if upper in checks and upper not in links and not (link and len(link.at) == 1):
+            done.add(upper)
+            whole = msgspec.structs.replace(check, max=checks[upper].max)  # type: ignore[union-attr]  # as PAIRS are
+            yield _Entry((at, upper), whole, criterion, weight)
+        else:
+            yield _Entry((at,), check, criterion, weight)
 
 
 def _without_label(case: m.Case, entries: list[_Entry]) -> list[_Entry]:
@@ -247,15 +276,12 @@ def _judged(case: m.Case) -> tuple[list[Any], list[_Entry]]:
         if link is None and not entries:
             rubric.append(msgspec.to_builtins(dimension))
             continue
-        entries.append(_Entry((at,), _named_by(criterion, judge(dimension)), criterion, link.weight if link else 1))
+        check = judge(dimension)
+        if criterion is not None and re.fullmatch(re.escape(criterion) + r"(?:-\d+)?", check.dimension):
+            # It has its dimension from the criterion: a line has no words for one.
+            check = msgspec.structs.replace(check, dimension=dimension_of(check.criteria))
+        entries.append(_Entry((at,), check, criterion, link.weight if link else 1))
     return rubric, entries
-
-
-def _named_by(criterion: str | None, check: c.Judge) -> c.Judge:
-    """A judge's check without the dimension that it has from its criterion: a line has no words for one."""
-    if criterion is not None and re.fullmatch(re.escape(criterion) + r"(?:-\d+)?", check.dimension):
-        return msgspec.structs.replace(check, dimension=dimension_of(check.criteria))
-    return check
 
 
 def _links(case: m.Case) -> dict[str, tuple[str | None, m.CheckLink]]:
@@ -264,15 +290,6 @@ def _links(case: m.Case) -> dict[str, tuple[str | None, m.CheckLink]]:
     return unlinked | {
         link.at[0]: (criterion.name, link) for criterion in case.criteria or () for link in criterion.checks or ()
     }
-
-
-def _partner(at: str) -> str:
-    """The upper bound that a lower one may be one check with."""
-    return next((f"/expect/{high}" for low, high in PAIRS if at == f"/expect/{low}"), "")
-
-
-def _range(lower: c.Check, upper: c.Check) -> c.Check:
-    return msgspec.structs.replace(lower, max=upper.max)  # type: ignore[union-attr]  # PAIRS holds ranges only
 
 
 # --- how one is written ----------------------------------------------------------------------------------------------
@@ -294,11 +311,5 @@ def _written(entry: _Entry, schemas: Schemas) -> Any:
 
 def _line(check: c.Check, schemas: Schemas) -> str | None:
     """The line of a check, whose schemas are kept only if there is one."""
-    met: list[object] = []
-
-    def meet(schema: object) -> str:
-        met.append(schema)
-        return ""
-
-    line = line_of(check, LITERALLY, meet)
-    return line_of(check, LITERALLY, schemas.keep) if met and line is not None else line
+    has_line = line_of(check, LITERALLY, lambda _: "") is not None
+    return line_of(check, LITERALLY, schemas.keep) if has_line else None

@@ -24,12 +24,19 @@ from evalc.dsl.document_kind import Kind, has_examples, kind_of_document
 from evalc.dsl.fields import is_null
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.read_json import JsonPlaces
-from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
-from evalc.dsl.write_yaml import NotWritable, write_yaml
-from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames, Imported, Schemas, write_checks
+from evalc.extras.importers.imported import (
+    NO_COUNTERPART,
+    CaseNames,
+    Imported,
+    Schemas,
+    as_template,
+    documents_of,
+    left_out,
+    write_checks,
+    yaml_of,
+)
 from evalc.model import case as m
-from evalc.model.case import Gates
 from evalc.model.json import to_json
 from evalc.runtime.checks.token_values import with_texts
 
@@ -72,19 +79,15 @@ class _Importer:
         prefix = f"{self._suite.ir.name}/"
         names = CaseNames(case.id.removeprefix(prefix) for case in cases if case.id.startswith(prefix))
         written = [self._case(case, f"{self._base}/{index}", names, prefix) for index, case in enumerate(cases)]
-        data = {**self._head(), "eval": {**self._criteria(), "test_cases": written}}
-        try:
-            text = write_yaml(data, head=(f"Imported from {Path(self._source.name).name}.",))
-        except NotWritable as refusal:
-            finding = Finding("EV651", what="the file", why=f"it cannot be written in YAML: {refusal}")
-            self._problems.add(self._source, Span(0, 0), finding)
+        criteria = self._suite.metadata.criteria or ()
+        scored = {"criteria": msgspec.to_builtins(criteria)} if criteria else {}
+        data = {**self._head(), "eval": {**scored, "test_cases": written}}
+        head = (f"Imported from {Path(self._source.name).name}.",)
+        text = yaml_of(data, self._source, self._problems, head=head)
+        if text is None:
             return None
-        imported = Imported(
-            text=text,
-            side_files=self._schemas.files(),
-            file_name=self._stem + ".eval.yaml",
-            cases=len(cases),
-        )
+        files, file_name = self._schemas.files(), f"{self._stem}.eval.yaml"
+        imported = Imported(text=text, side_files=files, file_name=file_name, cases=len(cases))
         return imported if self._compare(imported, cases) else None
 
     # --- the suite ---
@@ -99,13 +102,9 @@ class _Importer:
             "tool_description": metadata.description,
             "registry_size": metadata.registry_size,
             "threshold": metadata.threshold,
-            "gates": _gates(metadata.gates),
+            "gates": _said(msgspec.structs.asdict(metadata.gates)) or None if metadata.gates else None,
         }
-        return {key: value for key, value in fields.items() if value is not None}
-
-    def _criteria(self) -> dict[str, Any]:
-        criteria = self._suite.metadata.criteria or ()
-        return {"criteria": msgspec.to_builtins(criteria)} if criteria else {}
+        return _said(fields)
 
     # --- the cases ---
 
@@ -137,7 +136,7 @@ class _Importer:
         finding = Finding("EV651", what=f"`{pointer}`", why=why)
         span = self._places.value(case + pointer)
         self._problems.add(self._source, span, finding)
-        return f"{finding.message()} ({_place(self._source, span)})"
+        return left_out(finding, self._source, span.start)
 
     # --- the law ---
 
@@ -167,9 +166,8 @@ class _Importer:
 # --- parts of a case -----------------------------------------------------------------------------------------------
 
 
-def _gates(gates: Gates | None) -> dict[str, Any] | None:
-    fields = {} if gates is None else msgspec.structs.asdict(gates)
-    return {key: value for key, value in fields.items() if value is not None} or None
+def _said(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _input(given: m.Input) -> dict[str, Any]:
@@ -212,11 +210,6 @@ def _comparable(metadata: m.Metadata) -> bytes:
     return to_json(msgspec.structs.replace(metadata, generated_by=None))
 
 
-def _place(source: Source, span: Span) -> str:
-    line, column = source.position(span.start)
-    return f"{Path(source.name).name}:{line}:{column}"
-
-
 _READ: Final = ("name", "description", "inputs", "expected_output")
 """The keys of an example that are read."""
 
@@ -228,10 +221,8 @@ def is_prompt_with_examples(document: Node | None) -> bool:
 
 def import_prompt_spec(source: Source, problems: Diagnostics) -> Imported | None:
     """The cases of a prompt's examples; None if the file has errors or no examples, which is reported."""
-    own = Diagnostics()
-    documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
-    problems.extend(own)
-    if own.has_errors:
+    documents = documents_of(source, problems)
+    if documents is None:
         return None
     prompt = next(filter(is_prompt_with_examples, documents), None)
     if not isinstance(prompt, Mapping):
@@ -242,14 +233,9 @@ def import_prompt_spec(source: Source, problems: Diagnostics) -> Imported | None
     identity = prompt_id.text if isinstance(prompt_id, Scalar) else ""
     cases = [*_cases(source, fields["examples"], problems)]
     data = {"prompt_id": identity, "test_cases": cases}
-    try:
-        text = write_yaml(data, head=(f"Imported from the examples of {Path(source.name).name}.",))
-    except NotWritable as refusal:
-        problems.add(
-            source, Span(0, 0), Finding("EV651", what="the file", why=f"it cannot be written in YAML: {refusal}")
-        )
-        return None
-    return Imported(text=text, file_name=(slug(identity) or "prompt") + ".cases.yaml", cases=len(cases))
+    text = yaml_of(data, source, problems, head=(f"Imported from the examples of {Path(source.name).name}.",))
+    file_name = (slug(identity) or "prompt") + ".cases.yaml"
+    return None if text is None else Imported(text=text, file_name=file_name, cases=len(cases))
 
 
 def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[dict[str, Any]]:
@@ -263,7 +249,7 @@ def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[di
         plain: Any = to_plain(example, lambda span, finding: problems.add(source, span, finding))
         case: dict[str, Any] = {"name": names.make(str(plain.get("name") or ""), f"example {number}")}
         if plain.get("description"):
-            case["description"] = _literal(str(plain["description"]))
+            case["description"] = as_template(str(plain["description"]))
         if isinstance(plain.get("inputs"), dict):
             case["inputs"] = plain["inputs"]
         for key, value in example.pairs:
@@ -276,7 +262,7 @@ def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[di
             problems.add(source, span_of(example), finding)
             case["validate"] = ["non-empty"]
         else:
-            case["expected"] = _literal(expected if isinstance(expected, str) else to_json(expected).decode())
+            case["expected"] = as_template(expected if isinstance(expected, str) else to_json(expected).decode())
         yield case
 
 
@@ -288,8 +274,3 @@ def _why_not(key: str, value: Node) -> str:
         return ""
     near = nearest(key, _READ)
     return f"an example has `{near}`" if near is not None else NO_COUNTERPART
-
-
-def _literal(text: str) -> str:
-    """A template that renders to the text, whatever braces are in it."""
-    return text.replace("{{", r"\{{")

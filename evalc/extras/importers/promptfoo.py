@@ -22,12 +22,20 @@ from evalc.dsl.nodes import Node, Scalar, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
-from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
-from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames, Imported, Schemas
+from evalc.dsl.write_yaml import Noted
+from evalc.extras.importers.imported import (
+    NO_COUNTERPART,
+    CaseNames,
+    Imported,
+    Schemas,
+    as_template,
+    documents_of,
+    left_out,
+    yaml_of,
+)
 from evalc.extras.importers.promptfoo_assertions import MappedCheck, Unmappable, checks_of, ignored_keys, of_one_test
 from evalc.extras.importers.promptfoo_templates import NotPlain, rendered, rows_of, template_of, variables_of
 
-_ENDING: Final = ".eval.yaml"
 _FILE: Final = "file://"
 _PATH_TO_FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|ya?ml|csv|j2|py|js|cjs|mjs|ts|rb|sh)(?::\w+)?")
 _MOST_COMBINATIONS: Final = 1000
@@ -59,10 +67,8 @@ def is_promptfoo(document: Node | None) -> bool:
 
 def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imported | None:
     """The suite of a promptfoo configuration, for `folder`; None if the file has errors."""
-    own = Diagnostics()
-    documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
-    problems.extend(own)
-    if own.has_errors:
+    documents = documents_of(source, problems)
+    if documents is None:
         return None
     root = documents[0] if len(documents) == 1 else None
     if not isinstance(root, nodes.Mapping) or not is_promptfoo(root):
@@ -141,14 +147,14 @@ class _Importer:
             try:
                 case = self._case(test, prompt, number)
             except _NoCase as reason:
-                waiting += [*test.comments, self._leave_out(test.source, test.node, self._named(test), f"{reason}")]
+                named = f"the test `{test.description}`" if test.description else "a test"
+                waiting += [*test.comments, self._leave_out(test.source, test.node, named, f"{reason}")]
             else:
                 cases.append(Noted(case, (*waiting, *test.comments)))
                 waiting = []
         if not cases:
-            self._problems.add(
-                self._source, Span(0, 0), Finding("EV652", wanted="a configuration with a test that maps")
-            )
+            nothing = Finding("EV652", wanted="a configuration with a test that maps")
+            self._problems.add(self._source, Span(0, 0), nothing)
             return None
         return self._written(values, prompt, cases, waiting)
 
@@ -165,23 +171,16 @@ class _Importer:
             data["prompt"] = prompt.text
         if not prompt.messages:
             data |= self._inputs(prompt, [noted.value for noted in cases])
-        criteria = {"criteria": self._criteria()} if self._metrics else {}
+        # Promptfoo's metrics have no weights.
+        share = round(1 / len(self._metrics), 2) if len(self._metrics) > 1 else 1
+        criteria = {"criteria": [{"name": name, "weight": share} for name in self._metrics]} if self._metrics else {}
         data["eval"] = {**criteria, "test_cases": Noted(cases, tuple(behind))}
         head = (f"Imported from {Path(self._source.name).name} (promptfoo).", *self._head)
-        try:
-            text = write_yaml(data, head=head)
-        except NotWritable as refusal:
-            finding = Finding("EV651", what="the file", why=f"it cannot be written in YAML: {refusal}")
-            self._problems.add(self._source, Span(0, 0), finding)
+        text = yaml_of(data, self._source, self._problems, head=head)
+        if text is None:
             return None
-        return Imported(
-            text=text, side_files=self._schemas.files(), file_name=f"{self._suite}{_ENDING}", cases=len(cases)
-        )
-
-    def _criteria(self) -> list[dict[str, Any]]:
-        """A criterion for each metric, of equal weights, since promptfoo's metrics have none."""
-        share = round(1 / len(self._metrics), 2) if len(self._metrics) > 1 else 1
-        return [{"name": name, "weight": share} for name in self._metrics]
+        files, file_name = self._schemas.files(), f"{self._suite}.eval.yaml"
+        return Imported(text=text, side_files=files, file_name=file_name, cases=len(cases))
 
     def _inputs(self, prompt: _Prompt, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The declarations that let every case fill the prompt, if it does not do so without."""
@@ -348,8 +347,10 @@ class _Importer:
             match key.text:
                 case "description" if isinstance(value, Scalar):
                     test.description = value.text
+                case "vars" if isinstance(value, nodes.Mapping):
+                    test.vars = {name.text: to_plain(each, lambda _span, _finding: None) for name, each in value.pairs}
                 case "vars":
-                    _read_vars(test, value)
+                    test.why_not.append("its `vars` are in another file")
                 case "assert" if isinstance(value, nodes.Sequence):
                     test.assertions = [(source, item) for item in value.items]
                 case "threshold" | "metadata":
@@ -402,7 +403,7 @@ class _Importer:
             raise _NoCase("nothing of it is checked here")
         case: dict[str, Any] = {"name": self._names.make(test.description, f"test_{number}")}
         if test.description and test.description != case["name"]:
-            case["description"] = _escaped_unless_plain(test.description)
+            case["description"] = as_template(test.description)
         if prompt.messages:
             case["messages"] = list(prompt.messages)
         if values:
@@ -470,10 +471,8 @@ class _Importer:
         finding = Finding("EV651", what=what, why=why)
         before = len(self._problems)
         self._problems.add(source, span_of(node), finding)
-        if len(self._problems) == before:  # said where the first case was that it concerns
-            return ""
-        line, column = source.position(node.start)
-        return f"{finding.message()} ({Path(source.name).name}:{line}:{column})"
+        # Else it was said where the first case was that it concerns.
+        return left_out(finding, source, node.start) if len(self._problems) > before else ""
 
     def _note_folding(self, source: Source, node: Node, type_: str) -> str:
         """Report, once for the file, how cases of letters are compared; the comment that says so in the suite."""
@@ -484,9 +483,6 @@ class _Importer:
         finding = Finding("EV655", what=type_, why=why)
         self._problems.add(source, span_of(_type_of(node)), finding)
         return finding.message()
-
-    def _named(self, test: _Test) -> str:
-        return f"the test `{test.description}`" if test.description else "a test"
 
 
 # --- parts ---------------------------------------------------------------------------------------------------------
@@ -517,13 +513,6 @@ def _conversation(text: str) -> _Prompt | None:
     return _Prompt(messages=filled, variables=tuple(variables))
 
 
-def _read_vars(test: _Test, value: Node) -> None:
-    if not isinstance(value, nodes.Mapping):
-        test.why_not.append("its `vars` are in another file")
-        return
-    test.vars = {name.text: to_plain(each, lambda _span, _finding: None) for name, each in value.pairs}
-
-
 def _merged(default: _Test, test: _Test) -> _Test:
     """A test with what `defaultTest` gives it: the assertions of both, its own variables winning."""
     return replace(
@@ -551,18 +540,11 @@ def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, str) and value.startswith(_FILE):
             raise _NoCase(f"its variable `{name}` is in another file")
         try:
-            filled[name] = rendered(value, texts) if isinstance(value, str) and _has_tag(value) else value
+            has_tag = isinstance(value, str) and any(opening in value for opening in ("{{", "{%", "{#"))
+            filled[name] = rendered(value, texts) if has_tag else value
         except NotPlain as reason:
             raise _NoCase(f"in its variable `{name}`, {reason}") from reason
     return filled
-
-
-def _has_tag(text: str) -> bool:
-    return any(opening in text for opening in ("{{", "{%", "{#"))
-
-
-def _escaped_unless_plain(text: str) -> str:
-    return text.replace("{{", "\\{{")
 
 
 def _type_of(node: Node) -> Node:

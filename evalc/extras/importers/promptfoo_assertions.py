@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
@@ -72,6 +72,48 @@ class MappedCheck:
 KeepSchema = Callable[[object], str]
 """Takes a JSON Schema, or `file://...`, and gives the path under which a check names it."""
 
+_Build = Callable[["_Assertion"], "MappedCheck | tuple[MappedCheck, ...]"]
+
+
+class _Assertion(NamedTuple):
+    """An assertion: its fields, as plain data; the variables that its texts may use; where a JSON Schema goes."""
+
+    fields: Mapping[str, Any]
+    variables: frozenset[str]
+    keep_schema: KeepSchema
+
+    @property
+    def value(self) -> Any:
+        return self.fields.get("value")
+
+    def text(self, value: object) -> str:
+        """A value as the text that promptfoo compares with, its variables as those of a template."""
+        if isinstance(value, bool) or value is None or isinstance(value, dict | list):
+            raise Unmappable("the value is not a text")
+        text = value if isinstance(value, str) else json.dumps(value)
+        try:
+            unknown = [name for name in variables_of(text) if name not in self.variables]
+            template = template_of(text)
+        except NotPlain as reason:
+            raise Unmappable(f"{reason}") from reason
+        if unknown:
+            raise Unmappable(f"the variable `{unknown[0]}` does not exist")
+        if not text:
+            raise Unmappable("the value is empty")
+        return template
+
+    def texts(self) -> tuple[str, ...]:
+        """A list, or a text with commas, as promptfoo reads it."""
+        value = self.value
+        if isinstance(value, str):
+            try:
+                value = [item.strip() for item in next(csv.reader([value], skipinitialspace=True), [])]
+            except csv.Error as error:
+                raise Unmappable(f"the value is not a list of texts: {error}") from error
+        if not isinstance(value, list) or not value:
+            raise Unmappable("the value is not a list of texts")
+        return tuple(map(self.text, value))
+
 
 def checks_of(
     assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema
@@ -98,8 +140,9 @@ def checks_of(
     value = assertion.get("value")
     if isinstance(value, str) and value.startswith("file://") and name != "is-json":
         raise Unmappable("the value is not read from a file")
-    built = _BUILDERS[name](assertion, variables, keep_schema)
-    checks = _inverted(built) if inverse else built
+    built = _BUILDERS[name](_Assertion(assertion, variables, keep_schema))
+    checks = (built,) if isinstance(built, MappedCheck) else built
+    checks = (_inverted(checks),) if inverse else checks
     if any(parse_check(check.line).faults for check in checks):
         raise Unmappable("no line says the same")
     return checks
@@ -118,7 +161,7 @@ def of_one_test(checks: Sequence[MappedCheck], *, scored: Sequence[bool]) -> Seq
     for mapped, is_scored in zip(checks, scored, strict=True):
         check = mapped.check
         if isinstance(check, c.CallHas) and _shares(check, calls):
-            placed.append(_denied(check))
+            placed.append(_line(f"not {_check(msgspec.structs.replace(check, which='no')).line}"))
             continue
         if isinstance(check, _ONCE) and not is_scored:
             index, first = limits.setdefault(type(check), (len(placed), check))
@@ -160,11 +203,6 @@ def _shares(call: c.CallHas, calls: Sequence[c.CallHas]) -> bool:
     )
 
 
-def _denied(call: c.CallHas) -> MappedCheck:
-    line = f"not {_check(msgspec.structs.replace(call, which='no')).line}"
-    return MappedCheck(line=line, mapping={"all_of": [line]})
-
-
 def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
     """The keys of an assertion and its members that have no counterpart, and why; it means the same without them."""
     ignored = {
@@ -183,35 +221,6 @@ def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
 # --- by type -------------------------------------------------------------------------------------------------------
 
 
-def _text(value: object, variables: frozenset[str]) -> str:
-    """A value as the text that promptfoo compares with, its variables as those of a template."""
-    if isinstance(value, bool) or value is None or isinstance(value, dict | list):
-        raise Unmappable("the value is not a text")
-    text = value if isinstance(value, str) else json.dumps(value)
-    try:
-        unknown = [name for name in variables_of(text) if name not in variables]
-        template = template_of(text)
-    except NotPlain as reason:
-        raise Unmappable(f"{reason}") from reason
-    if unknown:
-        raise Unmappable(f"the variable `{unknown[0]}` does not exist")
-    if not text:
-        raise Unmappable("the value is empty")
-    return template
-
-
-def _texts(value: object, variables: frozenset[str]) -> tuple[str, ...]:
-    """A list, or a text with commas, as promptfoo reads it."""
-    if isinstance(value, str):
-        try:
-            value = [item.strip() for item in next(csv.reader([value], skipinitialspace=True), [])]
-        except csv.Error as error:
-            raise Unmappable(f"the value is not a list of texts: {error}") from error
-    if not isinstance(value, list) or not value:
-        raise Unmappable("the value is not a list of texts")
-    return tuple(_text(item, variables) for item in value)
-
-
 def _check(check: c.Check, schema_path: str = "") -> MappedCheck:
     line = line_of(check, AS_TEMPLATES, lambda _schema: schema_path)
     if line is None:
@@ -220,48 +229,45 @@ def _check(check: c.Check, schema_path: str = "") -> MappedCheck:
 
 
 def _one(make: Callable[[str], c.Check]) -> _Build:
-    return lambda assertion, variables, _keep: (_check(make(_text(assertion.get("value"), variables))),)
-
-
-def _starts_with(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
-    if not isinstance(value := assertion.get("value"), str):
-        raise Unmappable("promptfoo takes only a text here, and never passes it")
-    return (_check(c.StartsWith(value=_text(value, variables))),)
-
-
-def _contains_any(
-    assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema
-) -> tuple[MappedCheck, ...]:
-    return (_check(c.ContainsAny(values=_texts(assertion.get("value"), variables))),)
-
-
-def _icontains_any(
-    assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema
-) -> tuple[MappedCheck, ...]:
-    checks = tuple(c.IContains(value=text) for text in _texts(assertion.get("value"), variables))
-    return (_check(c.AnyOf(checks=checks) if len(checks) > 1 else checks[0]),)
+    return lambda asked: _check(make(asked.text(asked.value)))
 
 
 def _each(make: Callable[[str], c.Check]) -> _Build:
-    return lambda assertion, variables, _keep: tuple(
-        _check(make(text)) for text in _texts(assertion.get("value"), variables)
-    )
+    return lambda asked: tuple(_check(make(text)) for text in asked.texts())
 
 
-def _equals(
-    assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema
-) -> tuple[MappedCheck, ...]:
+def _limit(make: Callable[[int | float], c.Check]) -> _Build:
+    def build(asked: _Assertion) -> MappedCheck:
+        limit = asked.fields.get("threshold")
+        if isinstance(limit, bool) or not isinstance(limit, int | float):
+            raise Unmappable("without a threshold it measures and checks nothing")
+        return _check(make(limit))
+
+    return build
+
+
+def _starts_with(asked: _Assertion) -> MappedCheck:
+    if not isinstance(asked.value, str):
+        raise Unmappable("promptfoo takes only a text here, and never passes it")
+    return _check(c.StartsWith(value=asked.text(asked.value)))
+
+
+def _any_of(checks: tuple[c.Check, ...]) -> MappedCheck:
+    return _check(c.AnyOf(checks=checks) if len(checks) > 1 else checks[0])
+
+
+def _equals(asked: _Assertion) -> MappedCheck:
     """A text is compared; a list or mapping is what the output, parsed as JSON, has to be."""
-    value = assertion.get("value")
+    value = asked.value
     if isinstance(value, dict | list):
         if "{{" in json.dumps(value) or "{%" in json.dumps(value):
             raise Unmappable("there is a template inside of the value")
-        return (_check(c.Json(schema={"const": value}), keep_schema({"const": value})),)
-    return (_check(c.Equals(value=_text(value, variables))),)
+        return _check(c.Json(schema={"const": value}), asked.keep_schema({"const": value}))
+    return _check(c.Equals(value=asked.text(value)))
 
 
-def _regex(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
-    pattern = assertion.get("value")
+def _regex(asked: _Assertion) -> MappedCheck:
+    pattern = asked.value
     if not isinstance(pattern, str) or not pattern:
         raise Unmappable("the value is not a pattern")
     if "{{" in pattern or "{%" in pattern:
@@ -269,35 +275,22 @@ def _regex(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: Keep
     error = examine(pattern, "").error
     if error is not None:
         raise Unmappable(f"it is not a valid regular expression: {error.message}")
-    return (_check(c.Regex(pattern=pattern)),)
+    return _check(c.Regex(pattern=pattern))
 
 
-def _is_json(
-    assertion: Mapping[str, Any], _variables: frozenset[str], keep_schema: KeepSchema
-) -> tuple[MappedCheck, ...]:
-    schema = assertion.get("value")
+def _is_json(asked: _Assertion) -> MappedCheck:
+    schema = asked.value
     if schema in (None, "", False):  # promptfoo asks for a schema only where the value is truthy
-        return (_check(c.Json()),)
+        return _check(c.Json())
     if isinstance(schema, str) and not schema.startswith("file://"):
         raise Unmappable("the schema is a text; write it as a mapping")
-    return (_check(c.Json(schema=True), keep_schema(schema)),)
+    return _check(c.Json(schema=True), asked.keep_schema(schema))
 
 
-def _limit(make: Callable[[int | float], c.Check]) -> _Build:
-    def build(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
-        limit = assertion.get("threshold")
-        if isinstance(limit, bool) or not isinstance(limit, int | float):
-            raise Unmappable("without a threshold it measures and checks nothing")
-        return (_check(make(limit)),)
-
-    return build
-
-
-def _word_count(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
-    value = assertion.get("value")
-    bounds = value if isinstance(value, dict) else {"min": value, "max": value}
+def _word_count(asked: _Assertion) -> MappedCheck:
+    bounds = asked.value if isinstance(asked.value, dict) else {"min": asked.value, "max": asked.value}
     least, most = _bounds(bounds, "the value is neither a whole number nor `min` and `max`")
-    return (_check(c.Length(min=least, max=most, unit="words")),)
+    return _check(c.Length(min=least, max=most, unit="words"))
 
 
 def _bounds(value: Mapping[str, Any], why_not: str) -> tuple[int | None, int | None]:
@@ -308,45 +301,44 @@ def _bounds(value: Mapping[str, Any], why_not: str) -> tuple[int | None, int | N
     return least, most
 
 
-def _judge(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
+def _judge(asked: _Assertion) -> tuple[MappedCheck, ...]:
     """A question to a judge, or several."""
-    value = assertion.get("value")
-    questions = value if isinstance(value, list) else [value]
-    threshold = assertion.get("threshold", _GEVAL_THRESHOLD if assertion.get("type") == "g-eval" else None)
+    questions = asked.value if isinstance(asked.value, list) else [asked.value]
+    threshold = asked.fields.get("threshold", _GEVAL_THRESHOLD if asked.fields.get("type") == "g-eval" else None)
     least = "" if threshold is None else f" >= {threshold}/1"
-    lines = tuple(f"judge {quoted(_text(question, variables))}{least}" for question in questions)
-    return tuple(MappedCheck(line=line, mapping={"all_of": [line]}) for line in lines)
+    return tuple(_line(f"judge {quoted(asked.text(question))}{least}") for question in questions)
 
 
-def _assert_set(
-    assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema
-) -> tuple[MappedCheck, ...]:
+def _line(line: str) -> MappedCheck:
+    return MappedCheck(line=line, mapping={"all_of": [line]})
+
+
+def _assert_set(asked: _Assertion) -> MappedCheck | tuple[MappedCheck, ...]:
     """A set in which all, or one, must pass."""
-    members = assertion.get("assert")
+    members = asked.fields.get("assert")
     if not isinstance(members, list) or not members or not all(isinstance(member, dict) for member in members):
         raise Unmappable("the set holds no assertions")
     if any(member.get("weight", 1) != 1 for member in members):
         raise Unmappable("the assertions of the set have weights")
-    built = [checks_of(member, variables, keep_schema) for member in members]
-    threshold = assertion.get("threshold", 1)
+    built = [checks_of(member, asked.variables, asked.keep_schema) for member in members]
+    threshold = asked.fields.get("threshold", 1)
     if threshold == 1:
         return tuple(check for checks in built for check in checks)
     if not isinstance(threshold, int | float) or not 0 < threshold <= 1 / len(members) + 1e-9:
         raise Unmappable(f"no composition says that {threshold} of the set has to pass")
     operands = [" and ".join(check.line for check in checks) for checks in built]
     line = " or ".join(f"({each})" if _needs_parentheses(each) else each for each in operands)
-    return (MappedCheck(line=line, mapping={"any_of": operands}),)
+    return MappedCheck(line=line, mapping={"any_of": operands})
 
 
 def _needs_parentheses(line: str) -> bool:
     return " and " in line or " or " in line or line.startswith("tool ")
 
 
-def _inverted(checks: tuple[MappedCheck, ...]) -> tuple[MappedCheck, ...]:
+def _inverted(checks: tuple[MappedCheck, ...]) -> MappedCheck:
     """What holds where not all of the checks do."""
     inside = " and ".join(check.line for check in checks)
-    line = f"not {inside}" if len(checks) == 1 and " or " not in inside else f"not ({inside})"
-    return (MappedCheck(line=line, mapping={"all_of": [line]}),)
+    return _line(f"not {inside}" if len(checks) == 1 and " or " not in inside else f"not ({inside})")
 
 
 # --- calls of tools ------------------------------------------------------------------------------------------------
@@ -365,48 +357,42 @@ def _tool(step: object) -> str:
     return step
 
 
-def _tool_used(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
+def _tool_used(asked: _Assertion) -> MappedCheck | tuple[MappedCheck, ...]:
     """Tools that were all called, or one that was called this often; inverted, tools that were not called."""
-    value = assertion.get("value")
+    value = asked.value
     if isinstance(value, dict):
         name, least, most = _tool(value), value.get("min", 1), value.get("max")
         if (least, most) == (0, 0):
-            return (_check(c.ToolsNotCalled(names=(name,))),)
+            return _check(c.ToolsNotCalled(names=(name,)))
         if any(type(bound) is not int or not 0 <= bound <= _MOST_CALLS for bound in (least, most or 0)):
             raise Unmappable(f"a count of calls is a whole number up to {_MOST_CALLS} here")
         if not least and most is None:
             raise Unmappable("it checks nothing: any number of calls will do")
         included = (_check(c.ToolsInclude(names=(name,) * least)),) if least else ()
-        excluded = () if most is None else _inverted((_check(c.ToolsInclude(names=(name,) * (most + 1))),))
+        excluded = () if most is None else (_inverted((_check(c.ToolsInclude(names=(name,) * (most + 1))),)),)
         return (*included, *excluded)
-    steps = value if isinstance(value, list) else [value]
-    names = tuple(dict.fromkeys(map(_tool, steps)))
+    names = tuple(dict.fromkeys(map(_tool, value if isinstance(value, list) else [value])))
     if not names:
         raise Unmappable("it names no tool")
-    if not str(assertion.get("type", "")).startswith("not-"):
-        return (_check(c.ToolsInclude(names=names)),)
-    checks = tuple(c.ToolsInclude(names=(name,)) for name in names)
-    return (_check(c.AnyOf(checks=checks) if len(checks) > 1 else checks[0]),)
+    if not str(asked.fields.get("type", "")).startswith("not-"):
+        return _check(c.ToolsInclude(names=names))
+    return _any_of(tuple(c.ToolsInclude(names=(name,)) for name in names))
 
 
-def _tool_sequence(
-    assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema
-) -> tuple[MappedCheck, ...]:
-    value = assertion.get("value")
+def _tool_sequence(asked: _Assertion) -> MappedCheck:
+    value = asked.value
     mode, steps = (
         (value.get("mode", "in_order"), value.get("steps")) if isinstance(value, dict) else ("in_order", value)
     )
     if not isinstance(steps, list) or not steps or mode not in ("in_order", "exact"):
         raise Unmappable("the value is not a list of steps")
     names = tuple(map(_tool, steps))
-    return (_check(c.ToolsCalled(names=names) if mode == "exact" else c.ToolsInOrder(names=names)),)
+    return _check(c.ToolsCalled(names=names) if mode == "exact" else c.ToolsInOrder(names=names))
 
 
-def _tool_arguments(
-    assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema
-) -> tuple[MappedCheck, ...]:
+def _tool_arguments(asked: _Assertion) -> MappedCheck:
     """A call whose arguments hold at least these; those of nested objects one by one."""
-    value = assertion.get("value")
+    value = asked.value
     if not isinstance(value, dict):
         raise Unmappable("the value is not a mapping")
     if value.get("mode", "partial") != "partial" or "defaults" in value or "ignore" in value:
@@ -417,8 +403,8 @@ def _tool_arguments(
     tests = {path_of_key(key): test for key, test in args.items()}
     while any(isinstance(test, dict) for test in tests.values()):
         tests = dict(chain.from_iterable(_inside(path, test) for path, test in tests.items()))
-    equal = {path: c.ArgTest(equals=_argument(test, variables)) for path, test in tests.items()}
-    return (_check(c.CallHas(tool=_tool(value), args=equal)),)
+    equal = {path: c.ArgTest(equals=_argument(test, asked)) for path, test in tests.items()}
+    return _check(c.CallHas(tool=_tool(value), args=equal))
 
 
 def _inside(path: str, value: Any) -> list[tuple[str, Any]]:
@@ -431,29 +417,27 @@ def _inside(path: str, value: Any) -> list[tuple[str, Any]]:
     return [(path + (step if step.startswith("[") else f".{step}"), value[key]) for key, step in keys.items()]
 
 
-def _argument(value: Any, variables: frozenset[str]) -> Any:
+def _argument(value: Any, asked: _Assertion) -> Any:
     if isinstance(value, list):
         if any(isinstance(item, dict | list) for item in value):
             raise Unmappable("no check looks into a list of objects")
-        return [_argument(item, variables) for item in value]
-    return _text(value, variables) if isinstance(value, str) and value else value
+        return [_argument(item, asked) for item in value]
+    return asked.text(value) if isinstance(value, str) and value else value
 
 
-def _step_count(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
-    value = assertion.get("value")
+def _step_count(asked: _Assertion) -> MappedCheck:
+    value = asked.value
     if not isinstance(value, dict) or value.get("type") != "tool" or value.get("pattern") or value.get("name"):
         raise Unmappable("only calls of tools are counted, all of them together")
     least, most = _bounds(value, "neither `min` nor `max` is a whole number")
-    return (_check(c.ToolCount(min=least, max=most)),)
+    return _check(c.ToolCount(min=least, max=most))
 
-
-_Build = Callable[[Mapping[str, Any], frozenset[str], KeepSchema], tuple[MappedCheck, ...]]
 
 _BUILDERS: Final[dict[str, _Build]] = {
     "contains": _one(lambda text: c.Contains(value=text)),
     "icontains": _one(lambda text: c.IContains(value=text)),
-    "contains-any": _contains_any,
-    "icontains-any": _icontains_any,
+    "contains-any": lambda asked: _check(c.ContainsAny(values=asked.texts())),
+    "icontains-any": lambda asked: _any_of(tuple(c.IContains(value=text) for text in asked.texts())),
     "contains-all": _each(lambda text: c.Contains(value=text)),
     "icontains-all": _each(lambda text: c.IContains(value=text)),
     "equals": _equals,
