@@ -9,32 +9,14 @@ import typer
 from typer.core import TyperGroup
 
 from evalc import __version__
-from evalc.cli.accept import accept_run
-from evalc.cli.challenge import challenge
-from evalc.cli.check import check
-from evalc.cli.compile import compile_files
-from evalc.cli.config import show_config
-from evalc.cli.coverage import coverage
-from evalc.cli.demo_agent import demo_agent
-from evalc.cli.diff import diff
 from evalc.cli.ending import exits
-from evalc.cli.explain import explain
-from evalc.cli.fmt import fmt
-from evalc.cli.history import history
-from evalc.cli.import_ import import_files
-from evalc.cli.init import init
-from evalc.cli.judge import calibrate
-from evalc.cli.lock import lock
-from evalc.cli.lsp import lsp
-from evalc.cli.merge import merge_runs
 from evalc.cli.options import Command
-from evalc.cli.plan import plan
-from evalc.cli.report import report_run
-from evalc.cli.rescore import rescore
+from evalc.cli.past import accept_run, diff, history, merge_runs, report_run, rescore, show
+from evalc.cli.plumbing import compile_files, demo_agent, lsp, schema, show_config
 from evalc.cli.run import run_evals
-from evalc.cli.schema import schema
-from evalc.cli.show import show
+from evalc.cli.trust import calibrate, challenge, coverage, plan
 from evalc.cli.watch import watch
+from evalc.cli.write import check, explain, fmt, import_files, init, lock
 
 
 @final

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, Final, TypeVar, final, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, final, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
 from evalc.setup.run_flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, help_of, spelled
+
+if TYPE_CHECKING:
+    from evalc.config.settings import Settings
+    from evalc.runtime.store.past.resume import PastRun
+
 
 C = TypeVar("C", bound=Callable[..., int])
 
@@ -71,57 +76,56 @@ def _respelled(args: Sequence[str], old: Mapping[str, str]) -> Iterator[str]:
             yield form.format(value if equals else following)
 
 
-def option(name: str, *, panel: str = "", text: str = "") -> Any:
-    """The option of a flag; `panel` and `text` replace its group and its help text in `run`."""
+Json = Annotated[bool, typer.Option("--json", rich_help_panel=SHOWN, help="Print the result as JSON.")]
+Paths = Annotated[list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files, folders or globs.")]
+PathsOrStdin = Annotated[
+    list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files, folders or globs; - is standard input.")
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", rich_help_panel=SHOWN, help="Show only the cases that did not pass.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", rich_help_panel=SHOWN, help="Show the assertions of each case.")
+]
+
+_ELSEWHERE: Final = {
+    "confidence": "How sure a result has to be. Default: 95%.",
+    "output_dir": "Where runs are. Default: evals/results.",
+}
+"""The help texts of flags of a run in other commands, if they differ."""
+
+
+def with_flags(*names: str) -> Callable[[C], C]:
+    """Declare options for these flags of a run, or for all of them, in place of a command's `**flags`."""
+
+    def declared(command: C) -> C:
+        hints = get_type_hints(command, include_extras=True)
+        own = [each for each in signature(command).parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+        parameters = [each.replace(annotation=hints[each.name]) for each in own]
+        taken = get_type_hints(RunFlags, localns={"Agent": str})
+        for name in names or FLAGS:
+            type_ = _on_a_command_line(taken[name])
+            text = _ELSEWHERE.get(name, "") if names else ""
+            annotation = Annotated[type_, _option(name, text)]  # type: ignore[valid-type]
+            default = False if type_ is bool else None
+            parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        return command
+
+    return declared
+
+
+def _option(name: str, text: str) -> Any:
     flag = FLAGS[name]
     return typer.Option(
         *(flag.names or (spelled(name),)),
         metavar=flag.metavar or None,
         min=flag.least,
         hidden=flag.shown != "help",
-        rich_help_panel=panel or None,
+        rich_help_panel=flag.panel or None,
         help=text or help_of(name),
     )
-
-
-AllAssertions = Annotated[bool, option("all_assertions")]
-Agents = Annotated[list[str] | None, option("agent")]
-Config = Annotated[str | None, option("config")]
-Judge = Annotated[list[str] | None, option("judge")]
-JudgeSamples = Annotated[int | None, option("judge_samples")]
-Json = Annotated[bool, typer.Option("--json", rich_help_panel=SHOWN, help="Print the result as JSON.")]
-NoJudgeCache = Annotated[bool, option("no_judge_cache")]
-OutputDir = Annotated[str | None, option("output_dir", text="Where runs are. Default: evals/results.")]
-Paths = Annotated[list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files, folders or globs.")]
-PathsOrStdin = Annotated[
-    list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files, folders or globs; - is standard input.")
-]
-Prompts = Annotated[str | None, option("prompts")]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", rich_help_panel=SHOWN, help="Show only the cases that did not pass.")
-]
-SeedManifest = Annotated[str | None, option("seed_manifest")]
-Strict = Annotated[bool, option("strict")]
-Tools = Annotated[str | None, option("tools")]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", rich_help_panel=SHOWN, help="Show the assertions of each case.")
-]
-
-
-def with_run_flags(command: C) -> C:
-    """The command with an option for each flag of a run, in place of its `**flags`."""
-    declared = get_type_hints(command, include_extras=True)
-    own = [each for each in signature(command).parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
-    parameters = [each.replace(annotation=declared[each.name]) for each in own]
-    taken = get_type_hints(RunFlags, localns={"Agent": str})
-    for name, flag in FLAGS.items():
-        type_ = _on_a_command_line(taken[name])
-        annotation = Annotated[type_, option(name, panel=flag.panel)]  # type: ignore[valid-type]
-        default = False if type_ is bool else None
-        parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
-    command.__annotations__ = {each.name: each.annotation for each in parameters}
-    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    return command
 
 
 def _on_a_command_line(taken: Any) -> Any:
@@ -144,3 +148,24 @@ def show_all_help(ctx: typer.Context, wanted: bool) -> None:
             parameter.hidden = False  # type: ignore[attr-defined]
     typer.echo(ctx.get_help())
     raise typer.Exit
+
+
+_READ_WITH: Final = ("prompts", "seed_manifest", "tools")
+"""The flags with which a run's eval files were read, and without which they may not be the same again."""
+
+
+def settings_of(flags: Mapping[str, Any], past: PastRun | None = None) -> Settings:
+    """The settings of the working folder, with the flags of a command over them.
+
+    With a past run they are those to read its eval files again: prompts, seed manifest and tools are the run's, unless
+    they are given now.
+
+    Raises:
+        SourceError: the configuration has errors.
+    """
+    from evalc.config.load import settings_with  # noqa: PLC0415 - for start-up: `--help` needs no settings
+
+    said = {} if past is None or past.header is None else past.header.flags
+    kept = {name: said.get(name) for name in _READ_WITH}
+    given = {name: value for name, value in flags.items() if value is not None and value != [] and name != "config"}
+    return settings_with(flags.get("config"), kept | given).sound()

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from evalc.base.terminal import counted, visible
-from evalc.cli.ending import ExitCode
-from evalc.cli.streams import print_warning
+from evalc.cli.ending import ExitCode, print_warning
 from evalc.config.setting import Key
 from evalc.config.settings import ALL_KEYS, Settings
 from evalc.model.case import Case

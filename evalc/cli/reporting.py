@@ -19,8 +19,7 @@ from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, open_regular, read_beginning, write_atomic
 from evalc.base.terminal import Screen, visible
-from evalc.cli.ending import ExitCode, termination_as_interrupt
-from evalc.cli.streams import print_error, print_problems, shown_path
+from evalc.cli.ending import ExitCode, print_error, print_problems, shown_path, termination_as_interrupt
 from evalc.setup.run_flags import SHOWN
 
 if TYPE_CHECKING:
@@ -190,7 +189,7 @@ def do_all(steps: Iterable[Step]) -> None:
 
 def suites_before(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[ReportedSuite, ...]:
     """The suites that these were compared with, where the runs are still there."""
-    from evalc.cli.past_run import suites_of  # noqa: PLC0415 - for start-up
+    from evalc.cli.past import suites_of  # noqa: PLC0415 - for start-up
     from evalc.runtime.store.past.runs import has_results  # noqa: PLC0415 - as above
 
     names = dict.fromkeys(suite.baseline_run_id for suite in suites if suite.baseline_run_id)

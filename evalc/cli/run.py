@@ -12,10 +12,8 @@ import typer
 
 from evalc.base.errors import EngineError, NothingToDo
 from evalc.base.terminal import Screen
-from evalc.cli.ending import ExitCode, termination_as_interrupt
-from evalc.cli.options import NO_VALUE, Json, Quiet, Verbose, show_all_help, with_run_flags
-from evalc.cli.reporting import Outputs, Shown, outputs_of, report, report_nothing
-from evalc.cli.streams import (
+from evalc.cli.ending import (
+    ExitCode,
     inventory_lines,
     lent_streams,
     print_error,
@@ -23,7 +21,10 @@ from evalc.cli.streams import (
     shown_path,
     standard_input,
     standard_output_alone,
+    termination_as_interrupt,
 )
+from evalc.cli.options import NO_VALUE, Json, Quiet, Verbose, show_all_help, with_flags
+from evalc.cli.reporting import Outputs, Shown, outputs_of, report, report_nothing
 from evalc.cli.supervision import supervise
 from evalc.setup.run_flags import INSTEAD, SHOWN, STOPS, RunFlags
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from evalc.setup.run_request import RunRequest
 
 
-@with_run_flags
+@with_flags()
 def run_evals(
     paths: Annotated[
         list[str] | None,

@@ -18,8 +18,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import Final, Never, final
 
-from evalc.cli.ending import ExitCode, at_the_end
-from evalc.cli.streams import print_error, print_warning
+from evalc.cli.ending import ExitCode, at_the_end, print_error, print_warning
 
 _BREATH_SECONDS: Final = 0.5
 _SILENCE_SECONDS: Final = 10.0

@@ -6,17 +6,17 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Final
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import Screen, first_of, visible
-from evalc.cli.ending import ExitCode
-from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Agents, Config, Paths, Prompts, Tools
-from evalc.cli.streams import inventory_lines, print_error, print_problems
+from evalc.cli.ending import ExitCode, inventory_lines, print_error, print_problems
+from evalc.cli.options import Paths, settings_of, with_flags
+from evalc.setup.run_flags import several, spelled
 
 if TYPE_CHECKING:
     from evalc.extras.watch import Seen, Watcher
@@ -26,9 +26,9 @@ _CLEAR: Final = "\x1b[2J\x1b[3J\x1b[H"
 _MOST_NAMED: Final = 3
 
 
+@with_flags("agent", "prompts", "tools", "config")
 def watch(
     paths: Paths = None,
-    agent: Agents = None,
     run_all: Annotated[bool, typer.Option("--run-all", help="Run every case at the start.")] = False,
     no_run: Annotated[bool, typer.Option("--no-run", help="Only check; run nothing.")] = False,
     also: Annotated[
@@ -37,9 +37,7 @@ def watch(
             "--also", metavar="PATH", help="Run every case when this file or folder changes, such as the agent's code."
         ),
     ] = None,
-    prompts: Prompts = None,
-    tools: Tools = None,
-    config: Config = None,
+    **flags: Any,
 ) -> int:
     """Check on each save, and run the cases that changed.
 
@@ -50,44 +48,23 @@ def watch(
       evalc watch evals/ --agent demo
       evalc watch evals/ --agent python:agent:ask --also agent.py
     """
-    from functools import partial  # noqa: PLC0415 - for start-up: `--help` watches nothing
-
-    settings = partial(sound_settings_from, config, prompts=prompts, tools=tools, agent=agent or None)
     if no_run and run_all:
         raise UsageError("`--run-all` and `--no-run` cannot go together")
-    watcher = extras.watch.Watcher(paths or (), settings, also or ())
+    watcher = extras.watch.Watcher(paths or (), partial(settings_of, flags), also or ())
     runs = not no_run and bool(watcher.settings.agent_endpoints)
-    flags = [
-        *_flags("--agent", agent),
-        *_flags("--prompts", prompts),
-        *_flags("--tools", tools),
-        *_flags("--config", config),
-    ]
+    passed_on = [part for name, value in flags.items() for each in several(value) for part in (spelled(name), each)]
     try:
         seen = watcher.look()
-        _round(watcher, seen, watcher.board.known if run_all and runs else (), flags, runs=runs)
+        _round(watcher, seen, watcher.board.known if run_all and runs else (), passed_on, runs=runs)
         for saved in watcher.saves():
             seen = watcher.look(saved)
-            _round(watcher, seen, seen.to_run if runs else (), flags, runs=runs)
+            _round(watcher, seen, seen.to_run if runs else (), passed_on, runs=runs)
     except KeyboardInterrupt:
         sys.stderr.write("\n")
     return ExitCode.OK
 
 
-def _flags(flag: str, given: Sequence[str] | str | None) -> list[str]:
-    """A flag as it is passed on, once for each value."""
-    values = [given] if isinstance(given, str) else given or ()
-    return [part for value in values for part in (flag, value)]
-
-
-def _round(
-    watcher: Watcher,
-    seen: Seen,
-    chosen: Sequence[CaseKey],
-    flags: Sequence[str],
-    *,
-    runs: bool,
-) -> None:
+def _round(watcher: Watcher, seen: Seen, chosen: Sequence[CaseKey], flags: Sequence[str], *, runs: bool) -> None:
     """Show what is wrong; else run the chosen cases, and show the state of all."""
     _show(watcher, seen, runs=runs, running=chosen)
     if chosen and watcher.run(chosen, flags):

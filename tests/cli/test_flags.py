@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import SourceError, UsageError
-from evalc.cli.flags import settings_from, sound_settings_from
+from evalc.cli.options import settings_of
 from evalc.config.settings import KEY_OF_FLAG, Settings
 from evalc.setup.run_flags import FLAGS, OLD, RunFlags, help_of, spelled
 
@@ -20,35 +20,31 @@ def test_the_flags_of_the_command_line_are_those_of_a_call() -> None:
 
 def test_flags_win_where_they_are_given(project: Path) -> None:
     (project / "evalc.toml").write_text('concurrency = 2\nstrict = true\nagentEndpoint = "demo"\n')
-    settings, problems = settings_from(None, concurrency=4, agent=None, strict=False, all_assertions=True)
-    assert problems == ()
+    settings = settings_of({"concurrency": 4, "agent": [], "rpm": None, "strict": False, "all_assertions": True})
     assert (settings.concurrency, settings.agent_endpoints) == (4, ("demo",))
     assert (settings.strict, settings.all_assertions) == (True, True)
 
 
 def test_flags_about_judges_win_over_their_table(project: Path) -> None:
     (project / "evalc.toml").write_text('judges = "python:a:b"\n[judge]\nsamples = 2\nrubrics = "always"\n')
-    settings, problems = settings_from(
-        None, judge=["openai:m", "python:c:d"], judge_samples=3, no_judge_cache=True, rubrics=None
-    )
-    assert problems == ()
+    settings = settings_of({"judge": ["openai:m", "python:c:d"], "judge_samples": 3, "no_judge_cache": True})
     assert (settings.judges, settings.judge.samples) == (("openai:m", "python:c:d"), 3)
     assert (settings.judge.cache, settings.judge.rubrics) == (False, "always")
-    settings, _ = settings_from(None, judge=None, judge_samples=None, no_judge_cache=False)
+    settings = settings_of({"judge": None, "judge_samples": None, "no_judge_cache": False})
     assert (settings.judges, settings.judge.samples, settings.judge.cache) == (("python:a:b",), 2, True)
 
 
 def test_a_flag_with_a_wrong_value_is_named(project: Path) -> None:
     with pytest.raises(UsageError, match="`--timeout` must be above 0"):
-        settings_from(None, timeout="0s")
+        settings_of({"timeout": "0s"})
 
 
-def test_sound_settings_are_those_of_a_configuration_without_problems(project: Path) -> None:
+def test_a_configuration_with_errors_has_no_settings(project: Path) -> None:
     (project / "evalc.toml").write_text("concurrency = 0\n")
     with pytest.raises(SourceError, match="EV623"):
-        sound_settings_from(None)
+        settings_of({})
     (project / "other.toml").write_text("concurrency = 3\n")
-    assert sound_settings_from("other.toml").concurrency == 3
+    assert settings_of({"config": "other.toml"}).concurrency == 3
 
 
 def test_paths_are_the_given_else_the_configured_else_the_working_folder() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.cli.schema import SchemaName
+from evalc.cli.plumbing import SchemaName
 from evalc.schema.published import SCHEMAS, schema_text
 from tests.cli.conftest import Invoke
 

@@ -1,20 +1,140 @@
-"""Reads the CSV file of labelled answers that `evalc calibrate` takes."""
+"""`evalc calibrate`: measures how far a judge agrees with the labels of a CSV file."""
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import math
+import os
+import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from evalc.base.errors import UsageError
+import msgspec
+
+from evalc.base.errors import JudgeError, UsageError
 from evalc.base.files import read_limited
 from evalc.base.source import Source
-from evalc.base.terminal import counted
+from evalc.base.terminal import Screen, counted, visible
+from evalc.cli.ending import print_error, print_warning
+from evalc.cli.supervision import supervise
+from evalc.compare.corrected import Estimate
 from evalc.compiler.rows import csv_reader, csv_spans
+from evalc.config.settings import Settings
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.model.answer import Exhibit, Question
+from evalc.report.progress import Progress
+from evalc.runtime.judges.calibrate import Calibration, LabelledAnswer, Unjudged, calibration_of
+from evalc.runtime.judges.panel import JudgePool, Panel
+from evalc.runtime.judges.panel_member import Meter
+from evalc.runtime.run.local_models import local_models
+from evalc.runtime.run.process_guard import exits_told, watched
+from evalc.runtime.store.written import encoded, redacted
+from evalc.setup.run import panel_of, redactor_of, runs_code_of_others
+
+_MOST_SHOWN = 20
+
+
+def calibrated(labels: str, settings: Settings) -> Calibration | None:
+    """Let the judge score the answers of a CSV file; None if the file has mistakes, which are printed.
+
+    Raises:
+        UsageError: the file cannot be read, or no judge is named or available.
+    """
+    try:
+        rows = read_labels(labels)
+    except BadLabels as bad:
+        for fault in bad.faults:
+            print_error(fault)
+        return None
+    panel = panel_of(settings, os.environ, redactor_of(settings, os.environ))
+    if panel is None:
+        raise UsageError("no judge is named: use `--judge`, or `judge` in the configuration")
+    if runs_code_of_others(settings):
+        supervise(settings.judge.timeout_ms, lambda: "")
+    return asyncio.run(_scored(rows, panel))
+
+
+async def _scored(rows: Sequence[Labelled], panel: Panel) -> Calibration:
+    pairs: list[LabelledAnswer] = []
+    unlabelled: list[float] = []
+    unjudged: list[Unjudged] = []
+    blocked: list[str] = []
+    meter = Meter()
+    with (
+        exits_told(),
+        watched(blocked),
+        Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=sys.stderr.isatty()) as progress,
+    ):
+        async with local_models((), panel, progress), JudgePool(panel) as bench:
+            for row in rows:
+                _, shown = redacted(row.exhibit, encoded(row.exhibit), panel.redactor)
+                try:
+                    judged = await bench.score(row.question, msgspec.json.decode(shown, type=Exhibit), meter)
+                except JudgeError as error:
+                    unjudged.append(Unjudged(line=row.line, case=row.case, error=str(error)))
+                    continue
+                if row.label is None:
+                    unlabelled.append(judged.score / judged.max_score)
+                else:
+                    pairs.append(
+                        LabelledAnswer(
+                            line=row.line,
+                            case=row.case,
+                            label=row.label,
+                            score=judged.score,
+                            max_score=judged.max_score,
+                            reason=judged.reason,
+                            length=len(row.exhibit.response),
+                        )
+                    )
+    partly = [f"{fact}: {counted(n, 'answer')} scored by the others" for fact, n in Counter(meter.unscored).items()]
+    for warning in (*blocked, *partly):
+        print_warning(warning)
+    return calibration_of(panel.names, pairs, unjudged, unlabelled)
+
+
+def lines_of(found: Calibration) -> Iterator[str]:
+    """The calibration as lines for a terminal."""
+    yield f"{', '.join(map(visible, found.judges))} on {found.answers} labelled answers"
+    yield f"  accuracy        {_share(found.accuracy)}"
+    yield f"  kappa           {_share(found.kappa)}"
+    yield f"  weighted kappa  {_share(found.weighted_kappa)}"
+    if found.uncorrected is not None:
+        yield f"  {found.unlabelled} answers without a label: mean score {found.uncorrected:.2f}{_corrected(found)}"
+    if found.length_bias is not None:
+        yield f"  {_length_bias(found.length_bias)}"
+    if found.confusion:
+        yield "  label  score  answers"
+        yield from (f"  {each.label:>5g}  {each.score:>5g}  {each.count:>7}" for each in found.confusion)
+    for pair in found.disagreements[:_MOST_SHOWN]:
+        reason = f": {visible(pair.reason)}" if pair.reason else ""
+        yield f"  line {pair.line}, {visible(pair.case)}: label {pair.label:g}, score {pair.score:g}{reason}"
+    if (more := len(found.disagreements) - _MOST_SHOWN) > 0:
+        yield f"  ... and {more} more disagreements: --json lists them all"
+    yield from (f"  line {each.line}, {visible(each.case)}: no score: {visible(each.error)}" for each in found.unjudged)
+
+
+def _corrected(found: Calibration) -> str:
+    if found.corrected is None:
+        return ", which too few labels correct"
+    mean = found.corrected
+    return f", corrected by the labels {mean.value:.2f} (95 % interval {mean.low:.2f} to {mean.high:.2f})"
+
+
+def _length_bias(bias: Estimate) -> str:
+    """What the correlation of score minus label with the answer's length says."""
+    words = f"r = {bias.value:.2f}, 95 % interval {bias.low:.2f} to {bias.high:.2f}"
+    if bias.low <= 0 <= bias.high:
+        return f"no length bias is shown ({words})"
+    return f"length bias: {'longer' if bias.value > 0 else 'shorter'} answers are scored too high ({words})"
+
+
+def _share(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2f}"
+
 
 COLUMNS: Final = ("case", "message", "question", "criterion", "response", "reference", "maxScore", "label")
 _REQUIRED: Final = ("response", "label")

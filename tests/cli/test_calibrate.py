@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import UsageError
-from evalc.cli.labels import read_labels
+from evalc.cli.calibrate import read_labels
 from tests.cli.conftest import Invoke
 
 JUDGE = """

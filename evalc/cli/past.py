@@ -1,0 +1,411 @@
+"""The commands that read past runs, or make a run of them: show, report, diff, history, accept, rescore, merge."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from evalc import extras
+from evalc.base.errors import UsageError
+from evalc.base.terminal import Screen, counted, first_of, visible
+from evalc.cli.ending import ExitCode, print_result, print_warning, shown_path
+from evalc.cli.options import (
+    Json,
+    Quiet,
+    Verbose,
+    settings_of,
+    with_flags,
+)
+from evalc.cli.reporting import Output, Outputs, Shown, do_all, make_and_report, outputs_of, suites_before, write_report
+from evalc.cli.supervision import supervise
+from evalc.setup.run_flags import modern
+
+if TYPE_CHECKING:
+    from evalc.config.settings import Settings
+    from evalc.model.reports import HistoryEntry
+    from evalc.report.reported import ReportedRun, ReportedSuite
+    from evalc.runtime.store.past.merge import Part
+    from evalc.runtime.store.past.streamed import LoadedSuite
+
+
+_MOST_NAMED: Final = 10
+_MOST_UNFINISHED: Final = 3
+
+RunName = Annotated[
+    str,
+    typer.Argument(
+        metavar="[RUN]",
+        help="The run: its id or the beginning of it, latest, latest~1, its folder or a result file. Default: latest.",
+    ),
+]
+
+
+def warn_of_unfinished(settings: Settings, newest: Path | None = None) -> None:
+    """Warn of runs that have not finished; if `newest` is given, only of those that began after it."""
+    from evalc.runtime.store.past.runs import unfinished_since  # noqa: PLC0415 - for start-up: `--help` shows no run
+
+    unfinished = unfinished_since(settings.results_folder, newest)
+    for folder in unfinished[:_MOST_UNFINISHED]:
+        print_warning(f"the run {folder.name} has not finished: `evalc run --resume {folder.name}` runs the rest")
+    if len(unfinished) > _MOST_UNFINISHED:
+        print_warning(f"{len(unfinished) - _MOST_UNFINISHED} older runs have not finished either")
+
+
+def past_run(name: str, settings: Settings) -> ReportedRun:
+    """The run as it was reported when it ended; its suites are not compared.
+
+    Raises:
+        UsageError: there is no such run, or its results cannot be read.
+    """
+    # For start-up: `--help` shows no run.
+    from evalc.report.reported import ReportedRun  # noqa: PLC0415
+    from evalc.runtime.run.finished import Closing, read_closing  # noqa: PLC0415
+    from evalc.runtime.store.past.load import load_run  # noqa: PLC0415
+    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
+    from evalc.runtime.store.written import Redactor  # noqa: PLC0415
+
+    results = find_results(name, settings.results_folder)
+    past, warnings = load_run(results)
+    closing, unread = (Closing(), ()) if results.is_part else read_closing(results.folder)
+    return ReportedRun(
+        run_id=past.run_id,
+        folder=shown_path(results.folder.resolve()),
+        suites=tuple(map(_as_reported, past.suites)),
+        summary=past.summary,
+        root=Path.cwd(),
+        gates=closing.gates,
+        below=closing.below,
+        selected=closing.selected,
+        missing=closing.missing,
+        warnings=(*closing.warnings, *warnings, *unread),
+        redact=Redactor(settings.secret_values(os.environ)).redact,  # of eval files, whose lines are quoted
+    )
+
+
+def suites_of(name: str, output_dir: Path) -> tuple[ReportedSuite, ...]:
+    """The suites of a past run.
+
+    Raises:
+        UsageError: there is no such run, or its results cannot be read.
+    """
+    # For start-up: `--help` shows no run.
+    from evalc.runtime.store.past.load import load_run  # noqa: PLC0415
+    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
+
+    return tuple(map(_as_reported, load_run(find_results(name, output_dir))[0].suites))
+
+
+def _as_reported(suite: LoadedSuite) -> ReportedSuite:
+    from evalc.report.reported import ReportedSuite  # noqa: PLC0415 - for start-up
+
+    return ReportedSuite(result=suite.result, cases=suite.cases, skipped=suite.skipped)
+
+
+@with_flags("output_dir", "config")
+def show(run: RunName = "latest", quiet: Quiet = False, verbose: Verbose = False, **flags: Any) -> int:
+    """Print the summary of a past run.
+
+    \b
+    Examples:
+      evalc show
+      evalc show latest~1
+      evalc show 01a200e6 -v
+    """
+    from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up: `--help` shows no run
+    from evalc.setup.places import AuthoredPlaces  # noqa: PLC0415 - as above
+
+    settings = settings_of(flags)
+    past = replace(past_run(run, settings), places=AuthoredPlaces(settings).of)
+    screen = Screen.of(sys.stdout, os.environ)
+    lines = summary_lines(past, screen, detail="quiet" if quiet else "verbose" if verbose else "normal")
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    if run == "latest":
+        warn_of_unfinished(settings, Path(past.folder))
+    return ExitCode.OK
+
+
+@with_flags("output_dir", "config")
+def report_run(
+    run: RunName = "latest",
+    output: Outputs = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="RUN", help="Compare the run with this one. Default: the run it was compared with."
+        ),
+    ] = None,
+    challenge: Annotated[
+        bool,
+        typer.Option("--challenge", help="Add to HTML which faulty answers the checks miss, and what no case covers."),
+    ] = False,
+    **flags: Any,
+) -> int:
+    """Write a report of a run: report.html, or other formats.
+
+    \b
+    Examples:
+      evalc report
+      evalc report latest~1 -o out/report.html -o junit:out/report.xml
+      evalc report --baseline 01a200e6
+      evalc report --challenge
+    """
+    # For start-up: `--help` writes no report.
+    from evalc.report.reported import beside  # noqa: PLC0415
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415
+
+    settings = settings_of(flags)
+    folder = settings.results_folder
+    outputs = outputs_of(output or ["html:report.html"])
+    past = past_run(run, settings)
+    suites = [suite.result for suite in past.suites]
+    before = suites_before(suites, folder) if baseline is None else suites_of(baseline, folder)
+    reported = replace(past, suites=beside(past.suites, before), trends=extras.history.trends_beside(suites, folder))
+    if challenge:
+        answered = find_run(run, folder)
+        from evalc import api  # noqa: PLC0415 - for start-up: a report needs no compiler
+
+        found, coverage = api.strength_and_coverage(answered, settings=settings_of(flags, answered))
+        reported = replace(reported, strength=found, coverage=coverage)
+    do_all([partial(_write_and_tell, reported, output) for output in outputs])
+    return ExitCode.OK
+
+
+def _write_and_tell(run: ReportedRun, output: Output) -> None:
+    write_report(run, output, sys.stdout)
+    if output.file is not None:
+        typer.echo(f"wrote {shown_path(output.file)}", err=True)
+
+
+@with_flags("output_dir", "config")
+def diff(
+    before: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[A]",
+            help="The earlier run: its id or the beginning of it, latest~1, its folder or a result file. Without a B, "
+            "A is the later run, latest by default, and the earlier run is the one before it of the same suites.",
+        ),
+    ] = None,
+    after: Annotated[str | None, typer.Argument(metavar="[B]", help="The later run, named in the same way.")] = None,
+    json: Json = False,
+    **flags: Any,
+) -> int:
+    """Compare two runs, and flag differences that may be noise.
+
+    The exit code is 1 if a case fails that passed in A, or if B lacks a case or suite of A that it should have.
+
+    \b
+    Examples:
+      evalc diff
+      evalc diff 01a200e6
+      evalc diff 01a200e6 latest
+    """
+    # For start-up: `--help` compares nothing.
+    from evalc.report.diff import diff_lines  # noqa: PLC0415
+    from evalc.runtime.store.past.compare import compare_past  # noqa: PLC0415
+
+    earlier, later = (None, before or "latest") if after is None else (before, after)
+    comparison = compare_past(earlier, later, settings_of(flags).results_folder)
+    print_result(comparison, diff_lines(comparison, Screen.of(sys.stdout, os.environ)), as_json=json)
+    return ExitCode.FAILED if comparison.regressions or comparison.missing else ExitCode.OK
+
+
+@with_flags("output_dir", "config")
+def history(
+    suite: Annotated[
+        str | None, typer.Argument(metavar="[SUITE]", help="Only this suite: its name or its tool, or NAME.TIER.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, help="How many results to list. Default: 20.")
+    ] = 20,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Rebuild the index from the result files.")] = False,
+    json: Json = False,
+    **flags: Any,
+) -> int:
+    """List past runs, newest first, and each suite's trend.
+
+    \b
+    Examples:
+      evalc history
+      evalc history code-review --limit 50
+    """
+    # For start-up: `--help` reads no history.
+    from evalc.model.reports import History  # noqa: PLC0415
+    from evalc.report.history import history_lines, short_names  # noqa: PLC0415
+
+    settings = settings_of(flags)
+    folder = settings.results_folder
+    with extras.history.Index.followed(folder, rebuild=rebuild) as index:
+        if index.warning is not None:
+            print_warning(index.warning)
+        if (strangers := index.strangers()) > 0:
+            files = counted(strangers, "JSON file")
+            print_warning(f"no results of suites: {files} in the folders of runs in `{folder}`")
+        all_entries = tuple(index.entries(suite))
+        every = tuple(index.entries())
+        names = short_names([entry.run for entry in every])
+    if suite is not None and not all_entries:
+        raise UsageError(f"no run in `{folder}` has results of the suite `{suite}`{_there_is(suite, every)}")
+    found = History(entries=tuple(islice(all_entries, limit)), trends=extras.history.trends_of(all_entries))
+    lines = history_lines(found, Screen.of(sys.stdout, os.environ), names=names)
+    print_result(found, lines if all_entries else [f"there are no runs with results in {folder}"], as_json=json)
+    warn_of_unfinished(settings)
+    return ExitCode.OK
+
+
+def _there_is(wanted: str, entries: Sequence[HistoryEntry]) -> str:
+    """What could have been meant: the nearest name, else the suites of the newest runs."""
+    from evalc.diagnostics.near import did_you_mean  # noqa: PLC0415 - for start-up: only for a mistake
+    from evalc.model.suite import key_of  # noqa: PLC0415 - as above
+
+    suites = tuple(dict.fromkeys(str(key_of(entry)) for entry in entries))
+    if not suites:
+        return ""
+    near = did_you_mean(wanted, (name for entry in entries for name in (entry.suite, entry.tool_name)))
+    return f"; {near}" if near else f"; there are {first_of(suites, _MOST_NAMED, '`{}`'.format)}"
+
+
+@with_flags("output_dir", "config")
+def accept_run(run: RunName = "latest", **flags: Any) -> int:
+    """Make a run the baseline of the project.
+
+    evalc writes evals/baseline.json, which you commit. --fail-on-regression and --baseline latest compare with that
+    file from then on, on every machine. A run in which cases fail is accepted too: these cases may go on failing.
+    Cases that flags or paths left out stay in the file. Cases that are gone from the eval files are removed from it.
+
+    \b
+    Examples:
+      evalc accept
+      evalc accept 01a200e6
+    """
+    # For start-up: `--help` reads no run.
+    from evalc.runtime.store.past.accepted import accept, passed  # noqa: PLC0415
+    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
+
+    settings = settings_of(flags)
+    results = find_results(run, settings.results_folder)
+    accepted = accept(results, settings.accepted_baseline)
+    cases = [case for suite in accepted.suites for case in suite.cases.values()]
+    failing = sum(not passed(case) for case in cases)
+    told = f"{counted(len(cases) - accepted.kept, 'case')} of the run {results.name}"
+    told += f" and {accepted.kept} from before" if accepted.kept else ""
+    told += f", {failing} of which may keep failing" if failing else ""
+    sys.stdout.write(f"wrote {shown_path(settings.accepted_baseline)}: {told}\n")
+    if accepted.removed:
+        sys.stdout.write(f"no longer in it: {first_of(accepted.removed, _MOST_NAMED, visible)}\n")
+    if accepted.only_part:
+        print_warning("this run left out some of the cases, which will be new to a comparison with this baseline")
+    return ExitCode.OK
+
+
+@with_flags(
+    *("prompts", "seed_manifest", "tools", "all_assertions", "judge", "judge_samples", "no_judge_cache"),
+    *("strict", "output_dir", "config"),
+)
+def rescore(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run: its id, its folder, or latest.")],
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATH]...", help="The eval files. Default: those of the run.")
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="RUN", help="Compare with this run: its id, a path, or latest. Default: RUN."
+        ),
+    ] = None,
+    json: Json = False,
+    output: Outputs = None,
+    **flags: Any,
+) -> int:
+    """Check the recorded answers of a run with the current checks.
+
+    No agent is asked. The result is a new run, compared with the run that the answers are from.
+
+    \b
+    Examples:
+      evalc rescore latest
+      evalc rescore 01a200e6-7046-7eeb-9a38-ddbabec8cf21 evals/
+    """
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - as above
+    from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415 - as above
+
+    outputs = outputs_of(output or (), as_json=json)
+    past = find_run(run, settings_of(flags).results_folder)
+    settings = settings_of({**flags, "baseline": baseline}, past)
+    untouched = "the run that was rescored is as it was"
+    if runs_code_of_others(settings):
+        supervise(settings.timeout_ms, lambda: f"; {untouched}")
+    return make_and_report(
+        lambda progress: api.rescore_paths(paths or (), past, settings=settings, observer=progress),
+        outputs,
+        redact=redactor_of(settings, os.environ).redact,
+        shown=Shown(),
+        untouched=untouched,
+    )
+
+
+_TAKEN_OVER: Final = (
+    *("baseline", "confidence", "fail_on_regression", "max_p95", "min_pass_rate", "min_score"),
+    *("prompts", "strict", "tools"),
+)
+"""The flags of the shards that decide the run as a whole, or say what it is compiled from."""
+
+
+@with_flags("output_dir", "config")
+def merge_runs(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN_DIR...", help="The runs of all shards: their folders, or ids.")
+    ],
+    json: Json = False,
+    output: Outputs = None,
+    **flags: Any,
+) -> int:
+    """Merge the runs of all shards into one run.
+
+    The eval files must be as they were. Gates, baseline and history apply to the whole run, with the flags that the
+    shards were run with.
+
+    \b
+    Example:
+      evalc run --shard 1/2 --output-dir parts
+      evalc run --shard 2/2 --output-dir parts
+      evalc merge parts/*/
+    """
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
+    from evalc.runtime.store.past.merge import read_parts  # noqa: PLC0415 - as above
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - as above
+    from evalc.setup.run import redactor_of  # noqa: PLC0415 - as above
+
+    where = settings_of(flags).results_folder
+    parts = read_parts([find_run(name, where) for name in runs])
+    settings = settings_of(flags | _flags_of(parts))
+    outputs = outputs_of(output or (), as_json=json)
+    return make_and_report(
+        lambda progress: api.merge_runs(parts, settings=settings, observer=progress),
+        outputs,
+        redact=redactor_of(settings, os.environ).redact,
+        shown=Shown(settings=settings),
+        untouched="the parts are as they were",
+    )
+
+
+def _flags_of(parts: Sequence[Part]) -> dict[str, Any]:
+    """The flags of the shards that decide the run as a whole.
+
+    Raises:
+        UsageError: the shards were given different ones.
+    """
+    first, *others = ({name: modern(part.header.flags).get(name) for name in _TAKEN_OVER} for part in parts)
+    for part, flags in zip(parts[1:], others, strict=True):
+        if flags != first:
+            raise UsageError(f"{part.name} was run with other gates, baseline or tools than {parts[0].name}")
+    return first

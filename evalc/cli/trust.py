@@ -1,0 +1,222 @@
+"""The commands that say how far evals can be trusted: challenge, coverage, plan, calibrate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evalc import extras
+from evalc.base.errors import UsageError
+from evalc.base.terminal import counted, visible
+from evalc.cli.checking import difference, write_unless_changed
+from evalc.cli.ending import ExitCode, print_error, print_problems, print_result, standard_input
+from evalc.cli.options import Json, PathsOrStdin, settings_of, with_flags
+from evalc.cli.supervision import supervise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalc.config.settings import Settings
+    from evalc.runtime.store.past.resume import PastRun
+
+
+@with_flags(
+    *("judge", "judge_samples", "no_judge_cache", "max_cost", "prompts", "seed_manifest", "tools"),
+    *("output_dir", "config"),
+)
+def challenge(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...|RUN", help="Eval files and folders; or a run: its id, its folder, or latest."),
+    ],
+    min_strength: Annotated[
+        float | None,
+        typer.Option("--min-strength", metavar="X", help="Exit with 1 below this strength, from 0 to 1."),
+    ] = None,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Add the missing checks to the eval files, as far as recorded answers prove them right."
+        ),
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would add, without changing files.")] = False,
+    json: Json = False,
+    **flags: Any,
+) -> int:
+    """Plant faults in answers, and report what the checks miss.
+
+    No agent is asked. Eval files are challenged with broken agents: silent, refusing, echoing, calling the wrong
+    tools. A run is challenged with its own good answers after small changes to a number, a negation, a sentence or an
+    argument.
+
+    \b
+    Examples:
+      evalc challenge evals/ --min-strength 0.8
+      evalc run --agent demo && evalc challenge latest --fix
+    """
+    _refuse_no_share("--min-strength", min_strength)
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` challenges nothing
+    from evalc.report.strength import strength_lines  # noqa: PLC0415 - as above
+    from evalc.setup.run import runs_code_of_others  # noqa: PLC0415 - as above
+
+    of = _run_among(paths, settings_of(flags))
+    settings = settings_of(flags, of)
+    if flags["judge"] and runs_code_of_others(settings):
+        supervise(settings.judge.timeout_ms, lambda: "; no file was changed")
+    fixing = fix or diff
+    good = _good_answers(settings) if fixing and of is None else None
+    finished = api.challenge_paths(paths, settings=settings, of=of, good=good, fixing=fixing)
+    print_problems(finished.problems, sys.stderr)
+    if diff:
+        for insertion in finished.insertions:
+            sys.stdout.writelines(difference(insertion.source, insertion.text))
+    else:
+        print_result(finished.strength, strength_lines(finished.strength), as_json=json)
+    if fixing:
+        _add(finished.insertions, dry=diff)
+    nothing = "nothing was challenged, so there is no strength to reach"
+    return _exit_code(finished.strength.strength, min_strength, nothing)
+
+
+def _run_among(paths: Sequence[str], settings: Settings) -> PastRun | None:
+    """The run that is named; None where eval files are."""
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - for start-up
+    from evalc.runtime.store.past.runs import LATEST  # noqa: PLC0415 - as above
+
+    if len(paths) != 1:
+        return None
+    path = Path(paths[0])
+    if path.exists() and not (path / "journal.jsonl").is_file():
+        return None
+    try:
+        return find_run(paths[0], settings.results_folder)
+    except UsageError:
+        if paths[0].startswith(LATEST):
+            raise
+        return None  # then it is told as an eval file that is not there
+
+
+def _good_answers(settings: Settings) -> PastRun:
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - for start-up
+    from evalc.runtime.store.past.runs import LATEST  # noqa: PLC0415 - as above
+
+    try:
+        return find_run(LATEST, settings.results_folder)
+    except UsageError:
+        raise UsageError(
+            "`--fix` writes only lines that recorded answers pass, and there is no run: `evalc run` records some"
+        ) from None
+
+
+def _add(insertions: Sequence[extras.challenge.Insertion], *, dry: bool) -> None:
+    """Write the files, unless `dry`, and say what was added to them, or would be."""
+    verb, written = "would add" if dry else "added", 0
+    for insertion in insertions:
+        if not dry and not write_unless_changed(insertion.source, insertion.text):
+            continue
+        name = visible(insertion.source.name)
+        for id_, lines in insertion.lines.items():
+            written += len(lines)
+            sys.stderr.writelines(f"{name}: {visible(id_)}: {verb} {visible(line)}\n" for line in lines)
+    sys.stderr.write("nothing to fix\n" if not written else f"{verb} {counted(written, 'line')}\n")
+
+
+def _refuse_no_share(flag: str, value: float | None) -> None:
+    """Reject a number that is not between 0 and 1; NaN, to which no number is less, is none of those either."""
+    if value is not None and not 0 <= value <= 1:
+        raise UsageError(f"`{flag}` is between 0 and 1, and this is {value:g}")
+
+
+def _exit_code(reached: float | None, least: float | None, nothing: str) -> ExitCode:
+    """Whether the least value was reached; `nothing` says why there is none to compare."""
+    if least is None:
+        return ExitCode.OK
+    if reached is None:
+        print_error(nothing)
+        return ExitCode.FAILED
+    return ExitCode.FAILED if reached < least else ExitCode.OK
+
+
+@with_flags("prompts", "seed_manifest", "tools", "config")
+def coverage(
+    paths: PathsOrStdin = None,
+    min_coverage: Annotated[
+        float | None,
+        typer.Option("--min-coverage", metavar="X", help="Exit with 1 below this coverage, from 0 to 1."),
+    ] = None,
+    json: Json = False,
+    **flags: Any,
+) -> int:
+    """List the tools, arguments and criteria that no case tests.
+
+    Prompts, seed values and tools that look alike are listed too.
+
+    \b
+    Example:
+      evalc coverage evals/ --tools tools.json
+    """
+    _refuse_no_share("--min-coverage", min_coverage)
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` looks at nothing
+    from evalc.report.coverage import coverage_lines  # noqa: PLC0415 - as above
+
+    settings = settings_of(flags)
+    looked_at = settings.looked_at(paths or ())
+    what, found = api.coverage_paths(looked_at, settings=settings, stdin=standard_input(looked_at))
+    print_problems(what.problems, sys.stderr)
+    print_result(found, coverage_lines(found), as_json=json)
+    return _exit_code(found.coverage, min_coverage, "there is nothing to cover, so there is no coverage to reach")
+
+
+@with_flags("confidence", "prompts", "tools", "output_dir", "config")
+def plan(paths: PathsOrStdin = None, json: Json = False, **flags: Any) -> int:
+    """Predict what a run can show and what it costs.
+
+    The plan names the smallest regression that the cases can show, what gates need, and the costs, which are those of
+    the latest run. No agent is asked.
+
+    \b
+    Example:
+      evalc plan evals/
+    """
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` plans nothing
+    from evalc.report.plan import plan_lines  # noqa: PLC0415 - as above
+
+    settings = settings_of(flags)
+    looked_at = settings.looked_at(paths or ())
+    what, found = api.plan_paths(looked_at, settings=settings, stdin=standard_input(looked_at))
+    print_problems(what.problems, sys.stderr)
+    print_result(found, plan_lines(found), as_json=json)
+    return ExitCode.OK
+
+
+@with_flags("judge", "judge_samples", "no_judge_cache", "config")
+def calibrate(
+    labels: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A CSV file with the columns response and label, and optionally case, message, question, criterion, "
+            "reference and maxScore.",
+        ),
+    ],
+    json: Json = False,
+    **flags: Any,
+) -> int:
+    """Measure how well a judge agrees with human labels.
+
+    The judge scores answers that people have labelled.
+
+    \b
+    Example:
+      evalc calibrate labels.csv --judge openai:MODEL
+    """
+    from evalc.cli.calibrate import calibrated, lines_of  # noqa: PLC0415 - for start-up: `--help` asks no judge
+
+    found = calibrated(labels, settings_of(flags))
+    if found is None:
+        return ExitCode.USAGE
+    print_result(found, lines_of(found), as_json=json)
+    return ExitCode.AGENT if found.unjudged else ExitCode.OK

@@ -1,0 +1,381 @@
+"""The commands that help to write evals: init, check, fmt, import, explain, lock."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from evalc import extras
+from evalc.base.errors import UsageError
+from evalc.base.files import make_folder, only_writer, write_atomic
+from evalc.base.terminal import counted, visible
+from evalc.cli.checking import Format, check_files, difference
+from evalc.cli.ending import ExitCode, print_problems, print_warning, shown_path, standard_input
+from evalc.cli.options import Paths, PathsOrStdin, settings_of, with_flags
+
+if TYPE_CHECKING:
+    from evalc.base.source import Source
+    from evalc.config.settings import Settings
+    from evalc.diagnostics.problem import Diagnostics
+    from evalc.dsl.format.eval_file import FormattedFile
+    from evalc.extras.importers import Imported
+
+
+_STDIN: Final = "<stdin>"
+
+
+def init(
+    folder: Annotated[str, typer.Argument(metavar="[DIR]", help="The folder. Default: the working folder.")] = ".",
+) -> int:
+    """Set up a project with evals that run out of the box.
+
+    evalc writes a configuration, two suites for the demo agent, and a CI workflow. It overwrites nothing: if files are
+    in the way, it lists them and writes nothing.
+
+    \b
+    Example:
+      evalc init my-evals
+    """
+    target = Path.cwd() / folder
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"`{shown_path(target)}` is not a folder")
+    obstacles = extras.scaffold.in_the_way(target)
+    if obstacles:
+        named = ", ".join(f"`{shown_path(path)}`" for path in obstacles)
+        raise UsageError(f"nothing was written, since this is in the way: {named}")
+    make_folder(target)
+    installed_from = extras.scaffold.requirement()
+    for file in extras.scaffold.write_project(target, requirement=installed_from):
+        sys.stdout.write(f"wrote {shown_path(file)}\n")
+    change = "" if target.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(folder)} && "
+    sys.stdout.write(
+        f"\nNext:\n  {change}evalc check\n  evalc run --agent demo\n"
+        "  evalc accept    # the baseline for CI: commit evals/baseline.json\n"
+    )
+    if installed_from is None:
+        workflow = extras.scaffold.WORKFLOW
+        print_warning(f"evalc was installed from this machine: say in {workflow} what CI installs it from")
+    return ExitCode.OK
+
+
+@with_flags("prompts", "tools", "strict", "config")
+def check(
+    paths: PathsOrStdin = None,
+    output_format: Annotated[
+        Format, typer.Option("--format", help="How to print the problems. Default: text.")
+    ] = Format.TEXT,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--select", metavar="CODES", help="Report only these codes: EV203, or EV5 for all codes that begin with it."
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ignore",
+            metavar="CODES",
+            help="Do not report these codes. Of --select and --ignore, the longer match wins.",
+        ),
+    ] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Apply safe fixes, such as missing quotes and brackets.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, without changing it.")] = False,
+    unsafe_fixes: Annotated[
+        bool,
+        typer.Option("--unsafe-fixes", help="With --fix or --diff: also apply fixes to review, such as near names."),
+    ] = False,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even if there are errors.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also list the files that were skipped.")] = False,
+    **flags: Any,
+) -> int:
+    """Report every mistake in eval files.
+
+    Without PATH, check the paths of the configuration, else the working folder. Errors that keep a file from being
+    read are always reported; errors that are ignored here still keep a file from being compiled or run.
+
+    \b
+    Examples:
+      evalc check evals/ --strict
+      evalc check --select EV5 --format github
+      evalc check evals/ --fix
+      evalc check evals/ --unsafe-fixes --diff
+    """
+    return check_files(
+        paths or (),
+        output_format=output_format,
+        select=select or (),
+        ignore=ignore or (),
+        fix=fix,
+        diff=diff,
+        unsafe_fixes=unsafe_fixes,
+        exit_zero=exit_zero,
+        verbose=verbose,
+        **flags,
+    )
+
+
+@with_flags("config")
+def fmt(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATH]...", help="Eval files, folders or globs; - reads standard input and prints the result."
+        ),
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Write nothing; list the files that would change, and exit with 1 if there are any."
+        ),
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print the changes.")] = False,
+    **flags: Any,
+) -> int:
+    """Format eval files in one style.
+
+    evalc changes indentation, blank lines, spaces and quotes. Comments, the order of keys and the meaning stay as they
+    are. JSON and files with syntax errors are left alone. Without PATH, format the paths of the configuration, else
+    the working folder.
+
+    \b
+    Examples:
+      evalc fmt evals/
+      evalc fmt --check --diff
+      evalc fmt - < reviews.eval.yaml
+    """
+    from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - for start-up: `--help` formats nothing
+
+    settings = settings_of(flags)
+    looked_at = settings.looked_at(paths or ())
+    problems = Diagnostics()
+    writes = not (check or diff)
+    changed = unchanged = 0
+    for file in _formatted(looked_at, settings, problems):
+        changed, unchanged = changed + file.changed, unchanged + (not file.changed)
+        if file.changed and diff:
+            sys.stdout.writelines(difference(file.source, file.text))
+        if file.changed and check:
+            sys.stdout.write(f"would format {visible(file.source.name)}\n")
+        if writes:
+            _write_formatted(file)
+    print_problems(tuple(problems), sys.stderr)
+    if list(looked_at) != ["-"]:
+        done, left = ("formatted", "left unchanged") if writes else ("would be formatted", "would be left unchanged")
+        said = [f"{counted(number, 'file')} {what}" for number, what in ((changed, done), (unchanged, left)) if number]
+        sys.stderr.write(f"{', '.join(said) or 'there is nothing to format'}\n")
+    if problems.has_errors:
+        return ExitCode.USAGE
+    return ExitCode.FAILED if check and changed else ExitCode.OK
+
+
+def _formatted(paths: Sequence[str], settings: Settings, problems: Diagnostics) -> Iterator[FormattedFile]:
+    """The eval files of the paths, formatted; what keeps others from being formatted is reported."""
+    # For start-up, as above.
+    from evalc.base.source import Source  # noqa: PLC0415
+    from evalc.compiler.discover import Finder  # noqa: PLC0415
+    from evalc.dsl.format.eval_file import FormattedFile, format_file, format_source  # noqa: PLC0415
+
+    typed = standard_input(paths)
+    if typed is not None:
+        source = Source(_STDIN, typed)
+        text = format_source(source, problems, named=True)
+        if text is not None:
+            yield FormattedFile(source=source, text=text)
+    finder = Finder(exclude=settings.exclude, outputs=settings.written_paths)
+    for path, named, _ in finder.expand((path for path in paths if path != "-"), problems.add):
+        file = None if path.suffix.lower() in (".json", ".jsonl") else format_file(path, problems, named=named)
+        if file is not None:
+            yield file
+
+
+def _write_formatted(file: FormattedFile) -> None:
+    if file.source.name == _STDIN:
+        sys.stdout.buffer.write(file.text.encode())
+    elif file.changed:
+        write_atomic(Path(file.source.name), file.text.encode())
+        sys.stdout.write(f"formatted {visible(file.source.name)}\n")
+
+
+class From(StrEnum):
+    """Whose evals a file holds."""
+
+    AUTO = "auto"
+    TOOL_FORGE = "tool-forge"
+    PROMPTFOO = "promptfoo"
+    PROMPTOS = "promptos"
+
+
+def import_files(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="The files to import; - is standard input.")],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder for several; - prints. Default: -."),
+    ] = None,
+    origin: Annotated[
+        From,
+        typer.Option(
+            "--from",
+            metavar="TOOL",
+            help="The tool: tool-forge, promptfoo, promptos, or auto to detect it. Default: auto.",
+        ),
+    ] = From.AUTO,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+) -> int:
+    """Convert the evals of other tools to eval files.
+
+    evalc reads eval JSON of tool-forge, configurations of promptfoo, and PromptOS prompt files with examples.
+
+    Parts without a counterpart are named in a warning, and in a comment `# not imported: ...` at their place. If a
+    file has errors, nothing is written.
+
+    \b
+    Examples:
+      evalc import evals/get-weather.golden.json
+      evalc import promptfooconfig.yaml -o evals/
+      evalc import prompts/summary.yaml -o evals/
+    """
+    from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - for start-up: `--help` imports nothing
+
+    target = None if output in {None, "-"} else Path(str(output))
+    is_folder = target is not None and (target.is_dir() or str(output).endswith("/") or len(files) > 1)
+    if target is None and len(files) > 1:
+        raise UsageError("several files are imported into a folder: name it with `-o`")
+    if is_folder and target is not None and target.exists() and not target.is_dir():
+        raise UsageError(f"`{output}` is not a folder: several files are imported into one")
+    folder = Path() if target is None else target if is_folder else target.parent
+    problems = Diagnostics()
+    imported = list(_imported(files, origin, folder, problems))
+    print_problems(tuple(problems), sys.stderr)
+    if problems.has_errors:
+        return ExitCode.USAGE
+    if target is None:
+        _print_imported(imported)
+        if output is None and imported:
+            sys.stderr.write(f"nothing is written: `-o {imported[0].file_name}` writes it to a file\n")
+        return ExitCode.OK
+    texts = {folder / suite.file_name if is_folder else target: suite for suite in imported}
+    if len(texts) < len(imported):
+        raise UsageError("two of the files would be imported into one: import them one by one, with `-o FILE`")
+    _write_imported(texts, force=force)
+    return ExitCode.OK
+
+
+def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagnostics) -> Iterator[Imported]:
+    tool = None if origin is From.AUTO else extras.importers.ImportFormat(origin.value)
+    for source in _sources(files, problems):
+        imported = extras.importers.import_source(source, tool, folder, problems)
+        if imported is not None:
+            yield imported
+
+
+def _sources(files: Sequence[str], problems: Diagnostics) -> Iterator[Source]:
+    # For start-up, as above.
+    from evalc.base.source import Source  # noqa: PLC0415
+    from evalc.dsl.sources import JSON_LIMIT, YAML_LIMIT, read_source  # noqa: PLC0415
+
+    for file in dict.fromkeys(files):
+        if file == "-":
+            yield Source("<stdin>", standard_input(("-",)) or "")
+            continue
+        path = Path(file)
+        source = read_source(path, problems.add, limit=JSON_LIMIT if path.suffix.lower() == ".json" else YAML_LIMIT)
+        if source is not None:
+            yield source
+
+
+def _print_imported(imported: Sequence[Imported]) -> None:
+    for suite in imported:
+        if suite.side_files:
+            raise UsageError("the suite needs files next to it (JSON Schemas): name a file or folder with `-o`")
+        sys.stdout.buffer.write(suite.text.encode())
+
+
+def _write_imported(texts: dict[Path, Imported], *, force: bool) -> None:
+    written: dict[Path, str] = {}
+    for path, suite in texts.items():
+        written |= {path.parent / side.path: side.text for side in suite.side_files}
+        written[path] = suite.text
+    existing = [shown_path(path) for path in written if path.exists()]
+    if existing and not force:
+        raise UsageError(f"`{existing[0]}` exists; overwrite it with `--force`")
+    for path, text in written.items():
+        make_folder(path.parent)
+        write_atomic(path, text.encode())
+        said = f" ({counted(texts[path].cases, 'case')})" if path in texts else ""
+        sys.stdout.write(f"wrote {shown_path(path)}{said}\n")
+
+
+def explain(
+    code: Annotated[
+        str | None, typer.Argument(metavar="[CODE]", help="A code such as EV203. Default: all codes, as a list.")
+    ] = None,
+) -> int:
+    """Explain a problem: why it matters, an example, and a fix.
+
+    \b
+    Example:
+      evalc explain EV203
+    """
+    from evalc.diagnostics.catalogue import entries  # noqa: PLC0415 - for start-up
+    from evalc.diagnostics.near import as_code  # noqa: PLC0415 - as above
+
+    if code is None:
+        for entry in entries().values():
+            sys.stdout.write(f"{entry.code}  {entry.summary}\n")
+        return ExitCode.OK
+    known = entries().get(as_code(code))
+    if known is None:
+        raise UsageError(f"`{code}` is not a code; `evalc explain` lists them all")
+    sys.stdout.write(known.explanation())
+    return ExitCode.OK
+
+
+@with_flags("prompts", "config")
+def lock(
+    paths: Paths = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 if the lock is out of date.")
+    ] = False,
+    **flags: Any,
+) -> int:
+    """Lock regression cases, so that changes to them are errors.
+
+    New cases are locked, and archived cases are released. A case that has changed or is gone is an error here too; to
+    lock it again on purpose, delete its line in evalc.lock first.
+
+    \b
+    Examples:
+      evalc lock
+      evalc lock --check
+    """
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
+    from evalc.compiler.lock import LOCK_NAME, locked_anew, read_lock, write_lock  # noqa: PLC0415
+    from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - as above
+
+    settings = settings_of(flags)
+    problems = Diagnostics()
+    with only_writer(settings.root):
+        locked = read_lock(settings.root, problems)
+        compilation = api.compile_paths(settings.looked_at(paths or ()), settings=settings)
+        problems.extend(compilation.problems)
+        if problems.has_errors:
+            print_problems(tuple(problems), sys.stderr)
+            return ExitCode.USAGE
+        anew = locked_anew(compilation.suites, locked)
+        if anew.suites == locked.suites:
+            told = f"{LOCK_NAME} is up to date" if locked.suites else "there are no regression cases to lock"
+            sys.stdout.write(f"{told}\n")
+            return ExitCode.OK
+        if check:
+            sys.stdout.write(f"{LOCK_NAME} is not up to date: run `evalc lock`\n")
+            return ExitCode.FAILED
+        file = write_lock(anew)
+    cases = sum(len(suite.cases) for suite in anew.suites.values())
+    sys.stdout.write(f"wrote {shown_path(file)}: {counted(cases, 'locked case')}\n")
+    return ExitCode.OK
