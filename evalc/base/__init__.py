@@ -1,1 +1,1 @@
-"""What every room stands on: exceptions, sources, files, terminals, and the names that packages offer."""
+"""Foundations of all rooms: exceptions, sources, files, terminals, and the names that packages offer."""

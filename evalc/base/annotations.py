@@ -23,7 +23,7 @@ def annotation(
 
 
 def _escaped(text: str) -> str:
-    """What the runner of a workflow reads back as the text, and as nothing else."""
+    """Escape a text so that the runner of a workflow reads back exactly it."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

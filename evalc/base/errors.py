@@ -28,7 +28,7 @@ class EvalcError(Exception):
 
 
 class UsageError(EvalcError):
-    """What was asked for cannot be done; the message says what to ask instead."""
+    """A request that cannot be done; the message says what to ask instead."""
 
 
 class NothingToDo(UsageError):

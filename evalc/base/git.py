@@ -30,12 +30,12 @@ def commit_of(ref: str, folder: Path) -> str:
 
 
 def changed_files(commit: str, folder: Path) -> frozenset[Path]:
-    """The files and links that differ from the commit; new ones that git is not told to ignore, too.
+    """The files and links that differ from the commit; new files that git does not ignore, too.
 
     A link is named itself, by a path without links on the way to it: git knows where it leads, and not what is there.
 
     Raises:
-        UsageError: git cannot tell.
+        UsageError: git cannot answer.
     """
     top = _top(folder).resolve()
     listings = (
@@ -46,10 +46,10 @@ def changed_files(commit: str, folder: Path) -> frozenset[Path]:
 
 
 def ignored_files(files: Iterable[Path], folder: Path) -> frozenset[Path]:
-    """Those of the files, given by absolute paths, that git is told to ignore and does not track.
+    """Those of the files, given by absolute paths, that git ignores and does not track.
 
     Raises:
-        UsageError: git cannot tell.
+        UsageError: git cannot answer.
     """
     top = _top(folder).resolve()
     asked = [file for file in dict.fromkeys(files) if file.is_relative_to(top)]

@@ -1,7 +1,7 @@
 """Loads what installed packages offer under the name of an entry point.
 
 Nothing is looked up before it is asked for, since reading the metadata of every installed package takes a twentieth
-of a second; and names are told without importing anything.
+of a second; and names are known without importing anything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 Group = Literal["evalc.checks", "evalc.agents"]
-"""What packages can add to evalc."""
+"""Groups of entry points by which packages extend evalc."""
 
 
 def names(group: Group) -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def names(group: Group) -> tuple[str, ...]:
 
 
 def load(group: Group, name: str) -> Any:
-    """What an installed package offers under a name, imported.
+    """Import the object that an installed package offers under a name.
 
     Raises:
         UsageError: when no package offers it, or several do.

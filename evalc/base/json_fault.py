@@ -11,7 +11,7 @@ from json import JSONDecodeError
 from typing import Any, Final, NamedTuple
 
 NO_COMMENTS: Final = "JSON has no comments"
-"""What is wrong with a file that is not meant as JSON but as JSON with comments, as a `tsconfig.json` is."""
+"""The fault of a file that is JSON with comments, as a `tsconfig.json` is."""
 
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$-]*")
 _FOREIGN_WORDS: Final = {"True": "true", "False": "false", "None": "null", "undefined": "null", "nil": "null"}
@@ -19,7 +19,7 @@ _NAMED_ESCAPES: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 class JsonFault(NamedTuple):
-    """What is wrong with a text that is to be JSON, in the stretch `[start, end)`, and its cure if there is one."""
+    """A fault of a text that should be JSON, in the stretch `[start, end)`, and its cure if there is one."""
 
     start: int
     end: int
@@ -59,11 +59,11 @@ def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def fault_of(error: JSONDecodeError, text: str) -> JsonFault:
     """The fault that the decoder found in a text."""
-    return _told(error.msg, text, error.pos)
+    return _described(error.msg, text, error.pos)
 
 
-def _told(message: str, text: str, at: int) -> JsonFault:
-    """The fault, told by the decoder's message and by the text at its offset."""
+def _described(message: str, text: str, at: int) -> JsonFault:
+    """The fault, by the decoder's message and the text at its offset."""
     for inside, rule in _INSIDE_A_TEXT:
         if message.startswith(inside):
             return rule(text, at)

@@ -86,7 +86,7 @@ def shortened(text: str, width: int, ellipsis: str = "…") -> str:
 
 
 class Screen(NamedTuple):
-    """What a stream can show: colours, columns, and more than ASCII."""
+    """Abilities of a stream: colours, columns, and more than ASCII."""
 
     color: bool = False
     width: int = 120
@@ -94,7 +94,7 @@ class Screen(NamedTuple):
 
     @classmethod
     def of(cls, stream: TextIO, environ: Mapping[str, str]) -> Screen:
-        """What `stream` shows: colours on a terminal, and its own width, at least 40 columns.
+        """Detect the abilities of `stream`: colours on a terminal, and its own width, at least 40 columns.
 
         FORCE_COLOR asks for colours anywhere, NO_COLOR for none, and wins.
         """

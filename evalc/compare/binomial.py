@@ -1,4 +1,4 @@
-"""What a number of passes says about the true rate: the exact binomial test, one-sided."""
+"""Tests of a true rate by a number of passes: the exact binomial test, one-sided."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final, Literal
 
 Decision = Literal["holds", "fails", "undecided"]
-"""What is certain of a limit: that it is kept, that it is not, or neither."""
+"""The certainty about a limit: kept, not kept, or neither."""
 
 _MOST_STEPS: Final = 10_000
 _TINY: Final = 1e-300
@@ -31,7 +31,7 @@ def at_most(passed: int, of: int, rate: float) -> float:
 
 
 def decision(passed: int, of: int, limit: float, confidence: float) -> Decision:
-    """Whether the rate is at least the limit, as far as so many cases can tell at this confidence.
+    """Whether the rate is at least the limit, as far as so many cases can show at this confidence.
 
     Each of the two certain answers is wrong in at most 1 - confidence of all runs.
     """

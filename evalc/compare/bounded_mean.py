@@ -1,4 +1,4 @@
-"""What scores from 0 to 1 say of their mean: a bet against a limit, which holds for scores of any distribution.
+"""Tests of the mean of scores from 0 to 1: a bet against a limit, which holds for any distribution.
 
 Whoever bets on every score that the mean is above the limit cannot hope to multiply the money by 1/alpha if it is not
 (Ville's inequality). Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting" (2024).

@@ -27,7 +27,7 @@ class Flips:
         self._newly_passed += after and not before
 
     def significance(self) -> Significance:
-        """What the counts say."""
+        """The significance of the counts."""
         return _significance(self._pairs, self._regressed, self._newly_passed, self._errors)
 
 

@@ -57,7 +57,7 @@ def mean_interval(changes: Sequence[float], groups: Sequence[str] | None = None)
         half = Z * math.sqrt(sum((total - mean * cases) ** 2 for total, cases in clusters)) / len(changes)
         return Interval(mean - half, mean + half)
     ordered = sorted(clusters)  # so that the order of the cases is nothing to the interval
-    draw = random.Random(_SEED)  # noqa: S311 - no secret: the same interval is wanted each time
+    draw = random.Random(_SEED)  # noqa: S311 - no secret: the interval is the same each time
     means = sorted(_mean_of(draw.choices(ordered, k=len(ordered))) for _ in range(RESAMPLES))
     cut = round(RESAMPLES * LEVEL / 2)
     return Interval(means[cut], means[-cut - 1])

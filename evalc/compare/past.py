@@ -1,4 +1,4 @@
-"""What a comparison needs of an EvalSuiteResult, of any runner: evalc's own keys may be missing."""
+"""The part of an EvalSuiteResult that a comparison needs, of any runner: evalc's own keys may be missing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ComparedCase(_Past, frozen=True):
 
     @property
     def cost_usd(self) -> float | None:
-        """What the answer cost, if that is known."""
+        """The cost of the answer, if known."""
         usage = self.details.usage if self.details else None
         return usage.cost_usd if usage else None
 

@@ -1,4 +1,4 @@
-"""What so many cases can show: how many verdicts have to change, and how large a regression is likely to be seen."""
+"""The power of so many cases: how many verdicts have to change, and how large a regression is likely to be seen."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _EVEN: Final = 0.5
 
 
 class WholeRun(NamedTuple):
-    """What a whole run of so many cases is asked.
+    """A gate on a whole run of so many cases.
 
     Attributes:
         cases: how many cases it has.
@@ -35,7 +35,7 @@ class WholeRun(NamedTuple):
 
 
 def foreseen(run: WholeRun, seen: int, passed: int) -> Certain | None:
-    """What the gate will say of the whole run, once so many cases of its random order are known; None where unsure."""
+    """The gate's verdict of the whole run, foreseen from the first cases of its random order; None where unsure."""
     if _excludes(run, seen, passed, run.holds_from - 1, above=True):
         return "holds"
     if _excludes(run, seen, passed, run.fails_to + 1, above=False):

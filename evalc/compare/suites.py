@@ -60,7 +60,7 @@ def compare_scores(
 
 
 def _group(case: ComparedCase) -> str:
-    """What the case belongs to: the rows of a table, and the variants of a case, have the id up to an `@` in common."""
+    """The group of the case: rows of a table, and variants of a case, share the id up to an `@`."""
     return case.id.partition("@")[0]
 
 
@@ -216,7 +216,7 @@ def _of_suite(key: _Key, run: _Run) -> list[_Key]:
 
 
 def _counterpart(key: _Key, run: _Run) -> _Key | None:
-    """What a suite is compared with in a run: the suite of the same agent, else the only one; None if there is none."""
+    """The counterpart of a suite in a run: the suite of the same agent, else the only one; None if there is none."""
     there = _of_suite(key, run)
     return key if key in run else there[0] if len(there) == 1 else None
 
@@ -235,7 +235,7 @@ def compare_suites(
         before: the suite as it was.
         after: the suite as it is.
         names: what the runs are called if a result does not say which it is of.
-        by_agent: whether its agent tells it from another suite.
+        by_agent: whether its agent distinguishes it from another suite.
     """
     old = {case.id: case for case in before.cases}
     new = {case.id: case for case in after.cases}
@@ -287,7 +287,7 @@ def _rate(cases: Iterable[ComparedCase]) -> Rate:
 
 
 def _pass_share(pairs: Sequence[Pair]) -> Difference | None:
-    """What the share of attempts that pass has changed by; None if no case is repeated."""
+    """The change of the share of passing attempts; None if no case is repeated."""
     if not any(pair.before.attempts or pair.after.attempts for pair in pairs):
         return None
     before = [pair.before.pass_share for pair in pairs]

@@ -31,7 +31,7 @@ def more_cases(mean: float, spread: float, *, changed: int, cases: int) -> int |
     """About how many cases more would show the difference four times in five, if it and its variance stay as they are.
 
     n = (z_0.975 + z_0.8)^2 variance / mean^2, and enough for `FEWEST_CHANGES` changed cases; None for a mean of 0,
-    which no number of cases tells from none.
+    which no number of cases distinguishes from none.
     """
     if mean == 0 or not changed:
         return None

@@ -160,7 +160,7 @@ def _unwrapped(record: Record) -> Record:
 def _is_definition(record: Record, key: str | None) -> bool:
     """Whether an object is a tool's definition: described, and named by itself or by its key in a mapping.
 
-    An object with parameters, or one that was passed to a function that makes tools, is a tool without a name.
+    An object with parameters, or an object that was passed to a function that makes tools, is a tool without a name.
     """
     members: Mapping[str, Value] = record.members
     has_schema = any(name in members for name in SCHEMA_KEYS)

@@ -49,7 +49,7 @@ _DEFINER: Final = re.compile(r"tool|define", re.IGNORECASE)
 
 
 def text_of(method: str, of: Value, arguments: list[Value]) -> Value:
-    """What `text.trim()` and `[...].join()` give; None if that cannot be told."""
+    """The value of `text.trim()` and `[...].join()`; None if it is unknown."""
     match method, of, arguments:
         case "trim", str(), []:
             return trim(of)

@@ -16,7 +16,7 @@ SCHEMA_KEYS: Final = ("inputSchema", "input_schema", "parameters", "schema")
 _KEYWORDS: Final = frozenset(
     {"properties", "$ref", "$schema", "anyOf", "oneOf", "allOf", "not", "additionalProperties"}
 )
-"""What only a JSON Schema has; `type` may be the name of a parameter too."""
+"""Keys that only a JSON Schema has; `type` may be the name of a parameter too."""
 
 
 class Computed(Enum):
@@ -26,10 +26,10 @@ class Computed(Enum):
 
 
 COMPUTED: Final = Computed.COMPUTED
-"""Stands for a value that only a run could tell, which is reported where it was found."""
+"""Stands for a value that only a run could know, which is reported where it was found."""
 
 Refuse = Callable[[str, Finding], None]
-"""How a finding about a key of the definition is told; an empty key means the definition itself."""
+"""Reports a finding about a key of the definition; an empty key means the definition itself."""
 
 
 def unwrapped(data: Any) -> tuple[Any, str]:

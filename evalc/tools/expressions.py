@@ -29,7 +29,7 @@ _TRANSPARENT: Final = {
     "non_null_expression": 0,
     "type_assertion": -1,
 }
-"""What only adds a type or parentheses, and which of its parts is the value."""
+"""Nodes that only add a type or parentheses, and the part that is the value."""
 
 _SCHEMA_MAKERS: Final = frozenset({"zodToJsonSchema", "z.toJSONSchema", "jsonSchema", "zodSchema"})
 
@@ -51,7 +51,7 @@ class Evaluator:
             yield name, self._exported(of, name, export, depth)
 
     def value(self, node: Node, module: Module, depth: int = 0) -> Value:
-        """What an expression is worth."""
+        """Evaluate an expression."""
         self._steps += 1
         at = module.script.place(node)
         if depth > DEEPEST:
@@ -106,25 +106,25 @@ class Evaluator:
                 key = (id(module), f"export {name}")
                 return self._once(key, export, module, self._place_of(module, export), depth + 1)
 
-    def _imported(self, module: Module, wanted: Import, depth: int) -> Value:
+    def _imported(self, module: Module, imported: Import, depth: int) -> Value:
         if depth > DEEPEST:
-            return Unread(f"more than {DEEPEST} names refer to each other", wanted.at)
-        if not is_relative(wanted.path):
-            return _foreign(wanted)
-        inner = self._loader.imported(module, wanted)
+            return Unread(f"more than {DEEPEST} names refer to each other", imported.at)
+        if not is_relative(imported.path):
+            return _foreign(imported)
+        inner = self._loader.imported(module, imported)
         if inner is None:
-            return Unread("its module does not exist", wanted.at)
-        if wanted.name == "*":
-            return self._namespace(inner, wanted.at, depth)
-        found = self._exports.named(wanted.name, inner)
+            return Unread("its module does not exist", imported.at)
+        if imported.name == "*":
+            return self._namespace(inner, imported.at, depth)
+        found = self._exports.named(imported.name, inner)
         if found is not None:
             return self._exported(found.of, found.name, found.export, depth + 1)
         common = (
             self._exported(inner, "default", inner.exports["default"], depth) if "default" in inner.exports else None
         )
-        if isinstance(common, Record) and wanted.name in common.members:
-            return common.members[wanted.name]
-        return Unread(f"its module does not export `{wanted.name}`", wanted.at)
+        if isinstance(common, Record) and imported.name in common.members:
+            return common.members[imported.name]
+        return Unread(f"its module does not export `{imported.name}`", imported.at)
 
     def _namespace(self, module: Module, at: ModulePlace, depth: int) -> Value:
         members = dict(self.exports(module, depth + 1))
@@ -265,7 +265,7 @@ class Evaluator:
         return self._known_call(name, callee, values, module, depth) or defined(name, values, at)
 
     def _known_call(self, name: str, callee: Node, values: list[Value], module: Module, depth: int) -> Value:
-        """What the few functions do that lists of tools and texts are often written with; None for all others."""
+        """Evaluate the few functions that lists of tools and texts are often written with; None for all others."""
         match name, values:
             case "Object.freeze", [value]:
                 return value
@@ -299,8 +299,8 @@ def _replaced(members: Mapping[str, Value], by: ModulePlace) -> dict[str, Value]
     return dict.fromkeys(members, Unread("what follows it may replace it", by))
 
 
-def _foreign(wanted: Import) -> Unread:
-    return Unread(f"it comes from the package `{wanted.path}`", wanted.at)
+def _foreign(imported: Import) -> Unread:
+    return Unread(f"it comes from the package `{imported.path}`", imported.at)
 
 
 def _why(value: Value, at: ModulePlace) -> Unread:

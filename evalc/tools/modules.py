@@ -60,7 +60,7 @@ Export = Expression | Import | Declaration | Local
 @final
 @dataclass(slots=True, eq=False)
 class Module:
-    """What a module says. `everything_of` are its `export * from`, with their places among the exports."""
+    """The exports of a module. `everything_of` are its `export * from`, with their places among the exports."""
 
     path: Path
     script: Script
@@ -87,18 +87,18 @@ class ModuleLoader:
             self._modules[key] = self._read(path, name)
         return self._modules[key]
 
-    def imported(self, module: Module, wanted: Import) -> Module | None:
+    def imported(self, module: Module, link: Import) -> Module | None:
         """The module that an import of another leads to; None if there is none to read, which is reported."""
-        path = module.path.parent / wanted.path
+        path = module.path.parent / link.path
         if path in self._imported:
             return self._imported[path]
         found = next((file for file in _candidates(path) if file.is_file()), None)
         if found is None:
-            self._add(wanted.at, Finding("EV664", what="module", module=wanted.path))
+            self._add(link.at, Finding("EV664", what="module", module=link.path))
         elif not found.resolve().is_relative_to(self._root.resolve()):
-            self._add(wanted.at, Finding("EV608", path=wanted.path, root=str(self._root)))
+            self._add(link.at, Finding("EV608", path=link.path, root=str(self._root)))
         elif len(self._modules) >= MOST_MODULES and found.resolve() not in self._modules:
-            self._add(wanted.at, Finding("EV666", what=f"{MOST_MODULES:,} modules"))
+            self._add(link.at, Finding("EV666", what=f"{MOST_MODULES:,} modules"))
         else:
             self._imported[path] = self.open(found, os.path.relpath(found))
             return self._imported[path]

@@ -46,7 +46,7 @@ class ToolRegistry(Mapping[str, Tool]):
     """The tools of an agent, by name, in the order they were written.
 
     Attributes:
-        complete: whether these are all; a barrel file may export what can only be told by running it.
+        complete: whether these are all; a barrel file may export what can only be known by running it.
     """
 
     tools: Mapping[str, Tool]
@@ -63,5 +63,5 @@ class ToolRegistry(Mapping[str, Tool]):
 
     @property
     def size(self) -> int | None:
-        """What the contract's `registrySize` means; None if not all tools could be read."""
+        """The contract's `registrySize`; None if not all tools could be read."""
         return len(self) if self.complete else None

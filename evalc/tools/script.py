@@ -95,7 +95,7 @@ class Script:
 
 
 def unescaped(escape: str) -> str:
-    """What one escape of ECMAScript means."""
+    """The character of one escape of ECMAScript."""
     kind, rest = escape[1:2], escape[2:]
     if kind in {"u", "x"}:
         try:

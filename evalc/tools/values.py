@@ -1,4 +1,4 @@
-"""What an expression of a module is worth without running it: values, and what only a run could tell."""
+"""Values of expressions of a module, which is not run, and values that only a run could know."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CODE: Final = NotData.CODE
 @final
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What only running the module could tell, and why."""
+    """A value that only running the module could give, and why."""
 
     why: str
     at: ModulePlace
