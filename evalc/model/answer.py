@@ -1,4 +1,4 @@
-"""What agents and judges are asked, and what agents answer: requests, responses, calls of tools, turns."""
+"""Messages to and from agents and judges: requests, responses, calls of tools, turns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What an answer used, where the agent says so; tokens as the provider counts them."""
+    """Usage of an answer, where the agent reports it; tokens as the provider counts them."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -38,7 +38,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
 
 class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a case sends: the message and, for agents that want them, the case's other inputs.
+    """A request of a case: the message and, for agents that take them, the case's other inputs.
 
     `system` is the prompt file's role and instructions, for agents that are models only.
     `deadline` is the time of the event loop's clock from which an answer is too late; None if there is none.
@@ -91,7 +91,7 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What is asked: a dimension's or criterion's name, the author's whole wording, and the top of the scale from 0."""
+    """A question to a judge: the name of a dimension or criterion, the author's wording, and the top of the scale."""
 
     name: str
     criteria: str = ""
@@ -104,7 +104,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Exhibit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What is judged, as JSON can say it: what was asked and answered, and the ground truth that the case has."""
+    """Material for a judge, as JSON can say it: request, answer, and the ground truth that the case has."""
 
     message: str = ""
     messages: tuple[dict[str, str], ...] = ()
@@ -115,14 +115,14 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 
 
 class PlayedUser(NamedTuple):
-    """What playing the user took: requests, and their cost in US dollars as far as it is known."""
+    """Usage of playing the user: requests, and their cost in US dollars as far as known."""
 
     requests: int = 0
     cost_usd: float | None = None
 
 
 class AgentAnswer(NamedTuple):
-    """What came back: a response, or the status and the words of its absence; and when.
+    """An agent's answer: a response, or the status and the words of its absence; and when.
 
     Of a conversation, the response is that of all its turns together, and `turns` are those that were answered.
     """
@@ -136,7 +136,7 @@ class AgentAnswer(NamedTuple):
 
 
 class AnsweredTurn(NamedTuple):
-    """What came back in one turn of a conversation: what was said, the answer, and how long it took.
+    """A turn of a conversation: the message, the answer, and how long it took.
 
     `user` is what playing the user had taken up to this turn; None if nobody plays one.
     """

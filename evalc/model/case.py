@@ -35,7 +35,7 @@ class ToolParamExpectation(_Record, frozen=True, kw_only=True):
 
 
 class Expect(_Record, frozen=True, kw_only=True):
-    """What a case asserts, in the contract's order; evalc's own fields follow `maxTokens`.
+    """Assertions of a case, in the contract's order; evalc's own fields follow `maxTokens`.
 
     A limit of 0 and a `false` assert nothing (the contract's truthiness); `toolsCalled: []` asserts that no tool
     was called.
@@ -67,7 +67,7 @@ class Expect(_Record, frozen=True, kw_only=True):
 
 
 Role = Literal["system", "user", "assistant"]
-"""Who says a message."""
+"""The author of a message."""
 
 
 class Message(_Record, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ class Message(_Record, frozen=True, kw_only=True):
 
 
 class SimulatedUser(_Record, frozen=True, kw_only=True):
-    """Who holds a conversation with the agent, where the turns are not written down.
+    """A user who is played, where the turns of a conversation are not written down.
 
     `facts` are what the user knows, by name; `opens` is what the user says first, and None leaves that to whoever plays
     the user. The conversation ends when the user says so, as `stop_when` describes, or after `max_turns`.
@@ -93,7 +93,7 @@ class SimulatedUser(_Record, frozen=True, kw_only=True):
 
 
 class Input(_Record, frozen=True, kw_only=True):
-    """What is sent to the agent. `inputs` are the variables that the message was made from.
+    """Input of the agent. `inputs` are the variables that the message was made from.
 
     `system` is the prompt file's role and instructions, the system prompt of agents that are models. `follow_ups` is
     what the user says next, one text after each answer: the case is a conversation of so many more turns. With `user`,
@@ -211,7 +211,7 @@ class Envelope(_Record, frozen=True, kw_only=True):
 
 
 class Gates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, rename="camel"):
-    """What is asked of a suite as a whole. Where any is given, they decide in place of "no case failed".
+    """Gates of a suite as a whole. Where any is given, they decide in place of "no case failed".
 
     `min_pass_rate` is the least share of the cases that pass, `min_score` the least score, both from 0 to 1;
     `max_p95_ms` the time in milliseconds that 95 % of the cases keep to; `fail_on_regression` asks that no case fails

@@ -35,7 +35,7 @@ _OTHERS: Final = (
 KEYWORDS: Final = (*dict.fromkeys((*_SCHEMAS, *_LISTS, *_MAPS, *_OTHERS)),)
 """The keywords of drafts 3 to 2020-12."""
 OF_OPENAPI: Final = ("discriminator", "example", "externalDocs", "nullable", "xml")
-"""What OpenAPI adds to them."""
+"""Keys that OpenAPI adds to them."""
 
 
 def schemas_within(schema: object) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -1,4 +1,4 @@
-"""What `evalc history`, `plan`, `coverage` and `challenge` print with `--json`."""
+"""Records that `evalc history`, `plan`, `coverage` and `challenge` print with `--json`."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ class NoisePlan(_Record, frozen=True, kw_only=True):
     """The noise that a plan assumes: how verdicts vary between runs though nothing has changed, and how that is known.
 
     `passes` is the share of the cases that pass, `flips` the share whose verdict differs between two runs. `source` is
-    `attempts` for those at the cases of one run, `runs` for the verdicts of earlier ones, `assumed` where neither
-    tells; `of` is how many attempts, or pairs of verdicts, it was seen in.
+    `attempts` for those at the cases of one run, `runs` for the verdicts of earlier ones, `assumed` without
+    either; `of` is how many attempts, or pairs of verdicts, it was seen in.
     """
 
     source: Literal["attempts", "runs", "assumed"]
@@ -87,12 +87,12 @@ class NoisePlan(_Record, frozen=True, kw_only=True):
 
 
 class Option(_Record, frozen=True, kw_only=True):
-    """What so many cases can show at the plan's confidence, and what they cost.
+    """The power of so many cases at the plan's confidence, and their cost.
 
     `changed` is how many verdicts have to get worse, and none better, to show a regression; null if that is more
     than there are cases. `smallest` is that as a share of the cases. `likely` is how far the pass rate has to fall for
     that to be shown four times in five, given the suite's noise; null if no fall is. `costUsd` is null if no earlier
-    run tells.
+    run says.
     """
 
     cases: int

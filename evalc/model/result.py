@@ -1,4 +1,4 @@
-"""What a run writes: EvalSuiteResult and EvalCaseResult with evalc's own keys, and what comparing two runs says."""
+"""Records of results: EvalSuiteResult and EvalCaseResult with evalc's own keys, and comparisons of two runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evalc.model.case import Message
 from evalc.model.suite import Place, Selected, SuiteKey
 
 Verdict = Literal["better", "worse", "inconclusive", "unchanged"]
-"""What a difference is, at a level of 5 %; `unchanged` if no case differs at all."""
+"""Verdict on a difference, at a level of 5 %; `unchanged` if no case differs at all."""
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -18,7 +18,7 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Significance(_Record, frozen=True, kw_only=True):
-    """What the changed verdicts of the cases of two runs say, by McNemar's exact test.
+    """Significance of the changed verdicts of two runs, by McNemar's exact test.
 
     `pairs` are the cases of both runs that ended in error in neither, `errors` those that did in one of them.
     `moreCases` is about how many cases beyond `pairs` would settle what is inconclusive; null if nothing can be
@@ -146,7 +146,7 @@ ScoredBy = Literal["linked", "unlinked", "judge"]
 
 
 class JudgedScore(_Record, frozen=True, kw_only=True, omit_defaults=True):
-    """What a judge said: a score from 0 to `maxScore`, and why.
+    """A judge's score from 0 to `maxScore`, and why.
 
     Of several judges it is the median, in the words of the one nearest to it, and `spread` is how far they lie apart.
     """
@@ -158,9 +158,9 @@ class JudgedScore(_Record, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TextFinding(_Record, frozen=True, kw_only=True, omit_defaults=True):
-    """What a check of texts found in the response.
+    """A finding of a check of texts in the response.
 
-    `kind` is `missing` where the `text` was wanted and is not there, `forbidden` where it is there and must not be,
+    `kind` is `missing` where the `text` was expected and is not there, `forbidden` where it is there and must not be,
     `differs` where the response had to be or begin with it. `path` is the place of the JSON response that was looked
     at, absent for the whole response.
     """
@@ -259,7 +259,7 @@ class CaseResult(_Record, frozen=True, kw_only=True):
 
     Of a case that is repeated, `durationMs`, the counts of assertions and `usage` are sums over its attempts, the
     scores are means, and the rest of `details` and `assertions` are of the first attempt that ended as the case did.
-    `caseHash` tells whether it is the same case in two runs. `errorAt` is the assertion that `error` quotes, `timedOut`
+    `caseHash` shows whether it is the same case in two runs. `errorAt` is the assertion that `error` quotes, `timedOut`
     whether the case failed because no answer came in time. `notAttempted` is how many attempts a run that stops when it
     is sure left out, there if there are any.
     """
@@ -414,7 +414,7 @@ class Summary(_Record, frozen=True, kw_only=True):
 
 
 class ResultMetadata(_Record, frozen=True, kw_only=True):
-    """The state at run time, for staleness (contract, metadata). Null if no tool registry told it."""
+    """The state at run time, for staleness (contract, metadata). Null without a tool registry."""
 
     tool_version: str | None
     description_hash: str | None
@@ -493,7 +493,7 @@ class MissingSuite(_Record, frozen=True, kw_only=True):
 
     @property
     def key(self) -> SuiteKey:
-        """What identifies it in a run."""
+        """The key that identifies it in a run."""
         return SuiteKey(self.suite, self.tier)
 
 

@@ -1,4 +1,4 @@
-"""What a runner is given: a suite's metadata, its cases, and the places that their parts were authored at."""
+"""Suites for a runner: metadata, cases, and the places that their parts were authored at."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Selected(msgspec.Struct, frozen=True, kw_only=True):
-    """That not all cases were chosen: `cases` of `of`, and `by` what, as the user said it."""
+    """A selection of `cases` of `of`, and `by` which flags, as the user wrote them."""
 
     cases: int
     of: int
@@ -68,12 +68,12 @@ class SuiteRecord(Protocol):
 
 
 def key_of(record: SuiteRecord) -> SuiteKey:
-    """The suite that a record is of; one that does not say it is called what its tool is."""
+    """The suite that a record is of; without a name, the suite is called what its tool is."""
     return SuiteKey(record.suite or record.tool_name, record.tier)
 
 
 RENEWED_BY_RUN: Final = "`evalc run` writes results that name their suite"
-"""What to do about results of earlier versions, which name only the tool of their suite."""
+"""Advice on results of earlier versions, which name only the tool of their suite."""
 
 
 @final
@@ -100,7 +100,7 @@ class KnownSuites:
         return cls((key_of(record), record.tool_name) for record in records if record.suite)
 
     def candidates(self, record: SuiteRecord) -> Collection[SuiteKey]:
-        """The suites that the record may be of, at least one; ids of cases tell which, if there are several."""
+        """The suites that the record may be of, at least one; ids of cases decide, if there are several."""
         own = key_of(record)
         return {own} if record.suite else self._of_tool.get((record.tool_name, record.tier), {own})
 
@@ -163,10 +163,10 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> SuiteKey:
-        """What identifies it in a run, whichever its agent."""
+        """The key that identifies it in a run, whichever its agent."""
         return SuiteKey(self.name, self.tier)
 
     @property
     def title(self) -> str:
-        """What messages call it, such as `get_weather (golden)`."""
+        """Its name in messages, such as `get_weather (golden)`."""
         return self.key.title(self.agent)

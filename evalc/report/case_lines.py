@@ -73,23 +73,23 @@ def _value_at(response: str, path: str) -> str | None:
 
 
 def _part(finding: TextFinding, text: str) -> Highlight | None:
-    wanted = visible(finding.text)
+    sought = visible(finding.text)
     match finding.kind:
         case "forbidden":
-            start = text.find(wanted) if wanted else -1
-            return Highlight(text, start, start + len(wanted), "found") if start >= 0 else None
+            start = text.find(sought) if sought else -1
+            return Highlight(text, start, start + len(sought), "found") if start >= 0 else None
         case "missing":
-            return _nearest(wanted, text)
+            return _nearest(sought, text)
         case "differs":
-            pairs = enumerate(zip(wanted, text, strict=False))
-            common = next((at for at, (one, other) in pairs if one != other), min(len(wanted), len(text)))
+            pairs = enumerate(zip(sought, text, strict=False))
+            common = next((at for at, (one, other) in pairs if one != other), min(len(sought), len(text)))
             return Highlight(text, common, common + 1, "differs")
 
 
-def _nearest(wanted: str, text: str) -> Highlight | None:
+def _nearest(sought: str, text: str) -> Highlight | None:
     from rapidfuzz.fuzz import partial_ratio_alignment  # noqa: PLC0415 - for start-up: only if a text is missing
 
-    near = partial_ratio_alignment(wanted, text[:_LONGEST_ALIGNED], score_cutoff=_LEAST_ALIKE)
+    near = partial_ratio_alignment(sought, text[:_LONGEST_ALIGNED], score_cutoff=_LEAST_ALIKE)
     if near is None or near.dest_start == near.dest_end:
         return None
     return Highlight(text, near.dest_start, near.dest_end, "nearest")
@@ -160,18 +160,18 @@ def _attempts(case: CaseResult) -> str:
 
 
 class SourceContext(NamedTuple):
-    """What reasons are told with: the lines of eval files, and when the run began that they must be as old as."""
+    """Context of reasons: the lines of eval files, which must be older than the beginning of the run."""
 
     sources: SourceLines
     began: str
 
 
 def reason_lines(
-    case: CaseResult, symbols: Symbols, screen: Screen, told: SourceContext | None = None
+    case: CaseResult, symbols: Symbols, screen: Screen, context: SourceContext | None = None
 ) -> Iterator[str]:
     """Why a case did not simply pass: its error, whatever else failed in it, and where that was authored.
 
-    With `told`, the authored line is below its place, and below it the part of the response that is meant.
+    With `context`, the authored line is below its place, and below it the part of the response that is meant.
     """
     every = list(reasons(case))
     for reason in every[:_MOST_REASONS]:
@@ -179,16 +179,16 @@ def reason_lines(
         yield painted(f"    {symbols.arrow} {words}", COLORS[case.status], on=screen.color)
         if reason.place is not None:
             yield painted(f"      at {visible(str(reason.place))}", "dim", on=screen.color)
-            if told is not None:
-                yield from _authored(reason.place, told, symbols, screen)
-        if told is not None:
+            if context is not None:
+                yield from _authored(reason.place, context, symbols, screen)
+        if context is not None:
             yield from _response(reason, case, symbols, screen)
     if len(every) > _MOST_REASONS:
         yield f"    {symbols.arrow} and {len(every) - _MOST_REASONS} more"
 
 
-def _authored(place: Place, told: SourceContext, symbols: Symbols, screen: Screen) -> Iterator[str]:
-    line = told.sources.line(place, told.began)
+def _authored(place: Place, context: SourceContext, symbols: Symbols, screen: Screen) -> Iterator[str]:
+    line = context.sources.line(place, context.began)
     if line is not None and line.strip():
         number = f"      {place.line} | "
         yield f"{number}{shortened(visible(line.strip()), screen.width - len(number), symbols.ellipsis)}"
@@ -205,17 +205,17 @@ def _response(reason: Reason, case: CaseResult, symbols: Symbols, screen: Screen
     carets = "^" * max(cells(marked), 1)
     yield f"{_RESPONSE_MARGIN}{before}{painted(marked, color, on=screen.color)}{after}"
     indent = " " * (len(_RESPONSE_MARGIN) + cells(before))
-    told = f"{carets} {label}"
-    fits = len(indent) + len(told) <= screen.width
-    yield f"{indent}{painted(told if fits else carets, color, on=screen.color)}"
+    marked = f"{carets} {label}"
+    fits = len(indent) + len(marked) <= screen.width
+    yield f"{indent}{painted(marked if fits else carets, color, on=screen.color)}"
 
 
 def response_lines(case: CaseResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
     """The beginning of the response, where the lines of no reason show a part of it, or all."""
-    told = list(islice(reasons(case), _MOST_REASONS))
-    if any(_is_shown(response_of(case, reason.turn), reason) for reason in told):
+    few = list(islice(reasons(case), _MOST_REASONS))
+    if any(_is_shown(response_of(case, reason.turn), reason) for reason in few):
         return
-    response = response_of(case, told[0].turn if told else None)
+    response = response_of(case, few[0].turn if few else None)
     if response is None:
         return
     room = screen.width - len(_RESPONSE_MARGIN)
@@ -281,7 +281,7 @@ def _head(text: str, room: int) -> int:
 
 
 def assertion_lines(
-    case: CaseResult, symbols: Symbols, screen: Screen, told: SourceContext | None = None
+    case: CaseResult, symbols: Symbols, screen: Screen, context: SourceContext | None = None
 ) -> Iterator[str]:
     """Every assertion that was reached: its place and the words there, else its field, as `responseContains/0`.
 
@@ -291,7 +291,7 @@ def assertion_lines(
     for assertion in case.assertions:
         status = _STATUS_OF_OUTCOME[assertion.outcome]
         mark = painted(symbols.marks[status], COLORS[status], on=screen.color)
-        place = assertion.place or _sought(case, assertion.at, told)
+        place = assertion.place or _sought(case, assertion.at, context)
         if place is None:
             yield f"    {mark} {visible(assertion.at.removeprefix('/expect').removeprefix('/'))}"
             continue
@@ -300,24 +300,24 @@ def assertion_lines(
         named.add((place, assertion.outcome))
         shown = visible(str(place))
         room = screen.width - len("    ✓   ") - cells(shown)
-        words = shortened(_words_at(place, told), room, symbols.ellipsis)
+        words = shortened(_words_at(place, context), room, symbols.ellipsis)
         yield f"    {mark} {painted(shown, 'dim', on=screen.color)}  {words}".rstrip()
 
 
-def _sought(case: CaseResult, at: str, told: SourceContext | None) -> Place | None:
+def _sought(case: CaseResult, at: str, context: SourceContext | None) -> Place | None:
     """Where a check was authored whose place the result does not hold."""
-    if told is None or case.place is UNSET:
+    if context is None or case.place is UNSET:
         return None
-    return told.sources.place_of(case.place, case.id, at, told.began)
+    return context.sources.place_of(case.place, case.id, at, context.began)
 
 
-def _words_at(place: Place, told: SourceContext | None) -> str:
+def _words_at(place: Place, context: SourceContext | None) -> str:
     """The check as it was authored at the place; nothing if that cannot be shown.
 
     Of a flow list it is the item alone, of a mapping with a `type` and a `rule` both.
     """
-    line = None if told is None else told.sources.line(place, told.began)
-    if told is None or line is None:
+    line = None if context is None else context.sources.line(place, context.began)
+    if context is None or line is None:
         return ""
     before = line[: place.column - 1]
     opened = _opened(before)
@@ -328,7 +328,7 @@ def _words_at(place: Place, told: SourceContext | None) -> str:
     if pair is None:
         return visible(line[len(before) :].strip())
     beside = msgspec.structs.replace(place, line=place.line + (1 if pair["key"] == "type" else -1))
-    other = (told.sources.line(beside, told.began) or "").strip().removeprefix("- ")
+    other = (context.sources.line(beside, context.began) or "").strip().removeprefix("- ")
     pieces = [line.strip().removeprefix("- "), *([other] if other.startswith(("type:", "rule:")) else [])]
     return visible(", ".join(sorted(pieces, reverse=True)))
 

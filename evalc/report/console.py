@@ -40,7 +40,7 @@ from evalc.report.source_lines import SourceLines
 from evalc.report.words import (
     COLORS,
     Symbols,
-    failed_all_the_same,
+    failures_allowed,
     gate_line,
     label_lines,
     milliseconds,
@@ -58,11 +58,11 @@ _MOST_SKIPPED = 10
 _MEASURED_CASES = 500
 """The columns are as wide as these first cases need: all may be too many to hold."""
 
-_NO_NEWS: Final[frozenset[Status]] = frozenset(("passed", "expected-failure"))
-"""How cases end that `quiet` does not tell of."""
+_UNREMARKABLE: Final[frozenset[Status]] = frozenset(("passed", "expected-failure"))
+"""Endings of cases that `quiet` leaves out."""
 
 Detail = Literal["quiet", "normal", "verbose"]
-"""How much is told of the cases."""
+"""How much is shown of the cases."""
 
 
 def suite_lines(
@@ -85,27 +85,27 @@ def suite_lines(
         sources: where the lines come from that failed checks were authored in; None shows their places alone.
     """
     symbols = symbols_of(screen)
-    told = None if sources is None else SourceContext(sources, result.timestamp)
+    context = None if sources is None else SourceContext(sources, result.timestamp)
     title = f"{symbols.title * 3} {visible(key_of(result).name)} {symbols.dash} {visible(result.tier)} evals "
     rule_width = min(_RULE_WIDTH, screen.width)
     yield painted(title + symbols.title * (rule_width - cells(title)), "bold", on=screen.color)
     all_cases = result.cases if cases is None else cases
-    remaining = (case for case in all_cases if detail != "quiet" or case.status not in _NO_NEWS)
+    remaining = (case for case in all_cases if detail != "quiet" or case.status not in _UNREMARKABLE)
     measured = list(islice(remaining, _MEASURED_CASES))
     columns = Columns.of(measured, screen.width)
     for case in chain(measured, remaining):
         yield case_line(case, columns, symbols, screen)
-        yield from reason_lines(case, symbols, screen, None if case.passed else told)
+        yield from reason_lines(case, symbols, screen, None if case.passed else context)
         if detail == "verbose":
             yield from whole_response_lines(case)
-            yield from assertion_lines(case, symbols, screen, told)
-        elif told is not None and not case.passed:
+            yield from assertion_lines(case, symbols, screen, context)
+        elif context is not None and not case.passed:
             yield from response_lines(case, symbols, screen)
     if detail == "quiet":
         yield from _stopped(result, symbols, screen)
         yield from _missing(result, screen)
         yield from _gates(_not_met(result.gates or ()), symbols, screen)
-        yield from _failed_all_the_same(result.gates or (), result.summary, symbols, screen)
+        yield from _failures_allowed(result.gates or (), result.summary, symbols, screen)
         return
     yield symbols.rule * rule_width
     yield f"  {_totals(result.summary)}"
@@ -119,12 +119,12 @@ def suite_lines(
     yield from _stopped(result, symbols, screen)
     yield from _changes(result, symbols, screen)
     yield from _gates(result.gates or (), symbols, screen)
-    yield from _failed_all_the_same(result.gates or (), result.summary, symbols, screen)
+    yield from _failures_allowed(result.gates or (), result.summary, symbols, screen)
     yield from _warnings((*result.staleness_warnings, *result.warnings), symbols, screen)
 
 
 def all_is_well(result: SuiteResult) -> bool:
-    """Whether there is nothing that `quiet` tells of a suite."""
+    """Whether `quiet` shows nothing of a suite."""
     summary = result.summary
     unmet = any(not gate.passed for gate in result.gates or ())
     return not (summary.failed or summary.unverified or result.stopped or result.went or unmet)
@@ -170,7 +170,7 @@ def run_lines(
     if summary.regressions:
         yield painted(f"  {counted(summary.regressions, 'regression')}", "red", on=screen.color)
     yield from _gates(_not_met(judged) if quiet else judged, symbols, screen)
-    yield from _failed_all_the_same(judged, summary, symbols, screen)
+    yield from _failures_allowed(judged, summary, symbols, screen)
     for gate in gates:
         yield painted(f"  {symbols.marks['failed']} {visible(gate)}", "red", on=screen.color)
     nothing = nothing_ran(summary)
@@ -193,11 +193,11 @@ def _not_met(gates: Iterable[GateResult]) -> Iterator[GateResult]:
     return (gate for gate in gates if not gate.passed)
 
 
-def _failed_all_the_same(
+def _failures_allowed(
     gates: Sequence[GateResult], summary: Summary | RunSummary, symbols: Symbols, screen: Screen
 ) -> Iterator[str]:
-    told = failed_all_the_same(gates, summary)
-    yield from _warnings(() if told is None else (told,), symbols, screen)
+    note = failures_allowed(gates, summary)
+    yield from _warnings(() if note is None else (note,), symbols, screen)
 
 
 def _stopped(result: SuiteResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
@@ -220,9 +220,9 @@ def _totals(summary: Summary | RunSummary) -> str:
 
 
 def _within(*counts: str) -> str:
-    """What a total holds that deserves a word, in parentheses."""
-    told = ", ".join(filter(None, counts))
-    return f" ({told})" if told else ""
+    """Notable parts of a total, in parentheses."""
+    listed = ", ".join(filter(None, counts))
+    return f" ({listed})" if listed else ""
 
 
 def _any(count: int, noun: str, plural: str = "") -> str:
@@ -269,9 +269,9 @@ def _mean(criterion: CriterionSummary, errors: int) -> str:
 
 
 def _by(criterion: CriterionSummary, judges: Sequence[str], *, linked: bool) -> str:
-    """What scored a criterion: ` (judge openai:MODEL; by all checks)`; empty if only checks that name it did.
+    """The scorers of a criterion: ` (judge openai:MODEL; by all checks)`; empty if only checks that name it did.
 
-    `linked` says whether checks name any criterion of the suite: if so, the others score one that none names.
+    `linked` says whether checks name any criterion of the suite: if so, the others score a criterion that none names.
     """
     by = set(criterion.scored_by)
     if by <= {"linked"}:
@@ -290,7 +290,7 @@ def _bar(score: float | None, symbols: Symbols) -> str:
 
 
 def _changes(result: SuiteResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
-    """What changed since the baseline (contract, Baseline Diffing)."""
+    """The changes since the baseline (contract, Baseline Diffing)."""
     yield from _changed("REGRESSIONS", result.regressions, "failed", result.baseline_run_id, symbols, screen)
     yield from _changed("NEW PASSES", result.new_passes, "passed", result.baseline_run_id, symbols, screen)
     for heading, ids in (("NEW", result.came), ("CHANGED", result.changed)):
@@ -367,7 +367,7 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
     Args:
         run: the run.
         screen: what the reader's screen can show.
-        detail: which cases are told of.
+        detail: which cases are shown.
         slowest: of how many cases the time that they took is listed.
     """
     sources = SourceLines(run.root, run.redact, run.places)

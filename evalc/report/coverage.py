@@ -18,7 +18,7 @@ PARTS: Final[Mapping[Kind, str]] = {
     "prompts": "prompts that a case renders and whose outcome it checks",
     "promptBranches": "branches of prompts that a case renders",
 }
-"""What each kind of part counts, in words that follow a number."""
+"""The unit of each kind of part, in words that follow a number."""
 
 
 def coverage_lines(coverage: Coverage) -> Iterator[str]:

@@ -46,12 +46,12 @@ def _row(entry: HistoryEntry, names: Mapping[str, str], screen: Screen) -> tuple
     notes = [counted(entry.errors, "error")] if entry.errors else []
     notes += ["part of the cases"] if entry.partial else []
     notes += ["rescored"] if entry.rescored else []
-    told = f" ({', '.join(notes)})" if notes else ""
+    shown = f" ({', '.join(notes)})" if notes else ""
     texts = (names.get(entry.run, entry.run), key_of(entry).title(), entry.agent_endpoint)
     return (
         entry.timestamp[:16].replace("T", " "),
         *(shortened(visible(text), _LONGEST_CELL, ellipsis) for text in texts),
-        f"{entry.passed}/{entry.total_cases}{told}",
+        f"{entry.passed}/{entry.total_cases}{shown}",
         "" if entry.score is None else rounded(entry.score),
         "" if entry.estimated_cost_usd is None else f"${entry.estimated_cost_usd:.4g}",
     )
@@ -62,15 +62,15 @@ def _trend(trend: Trend, screen: Screen) -> Iterator[str]:
     points = trend.points[-_LONGEST_LINE:]
     courses = [("passed", [point.pass_rate for point in points]), ("score", [point.score for point in points])]
     courses += [(name, [point.criteria.get(name) for point in points]) for name in trend.criteria]
-    told = [(visible(name), values) for name, values in courses if any(value is not None for value in values)]
-    width = max((cells(name) for name, _ in told), default=0)
+    shown = [(visible(name), values) for name, values in courses if any(value is not None for value in values)]
+    width = max((cells(name) for name, _ in shown), default=0)
     runs = (
         f"the last {len(points)} of {len(trend.points)} runs"
         if len(points) < len(trend.points)
         else f"{len(points)} runs"
     )
     yield painted(f"{visible(key_of(trend).title(trend.agent_endpoint))}, {runs}", "bold", on=screen.color)
-    for name, values in told:
+    for name, values in shown:
         last = next(value for value in reversed(values) if value is not None)
         yield f"  {padded(name, width)}  {sparkline(values, screen)}  {rounded(last)}"
 

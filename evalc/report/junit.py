@@ -16,7 +16,7 @@ from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.transcript import transcript
 from evalc.report.words import (
-    failed_all_the_same,
+    failures_allowed,
     gate_line,
     main_reason,
     missing_suite,
@@ -27,7 +27,7 @@ from evalc.report.words import (
 )
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, not even as a reference."""
+"""Characters that XML 1.0 cannot hold, not even as a reference."""
 
 _LONGEST_RESPONSE: Final = 10_000
 _LONGEST_DETAIL: Final = 2_000
@@ -39,7 +39,7 @@ _COUNTS: Final[dict[str, Callable[[Summary], int]]] = {
     "errors": lambda summary: summary.errors,
     "skipped": lambda summary: summary.skipped + summary.unverified + summary.expected_failures,
 }
-"""What the attributes of a test suite count."""
+"""Counts in the attributes of a test suite."""
 
 _VERDICTS: Final[dict[Status, str]] = {
     "failed": "failure",
@@ -99,7 +99,7 @@ def _of_suite(result: SuiteResult) -> Iterator[tuple[str, str]]:
         yield f"gate: {gate.gate}", f"{'met' if gate.passed else 'not met'}: {gate_line(gate)}"
     for number, warning in enumerate((*result.staleness_warnings, *result.warnings), 1):
         yield f"warning {number}", warning
-    uncounted = failed_all_the_same(result.gates or (), result.summary)
+    uncounted = failures_allowed(result.gates or (), result.summary)
     if uncounted is not None:
         yield "gates", uncounted
     if result.went:
@@ -107,7 +107,7 @@ def _of_suite(result: SuiteResult) -> Iterator[tuple[str, str]]:
 
 
 def _missing(suite: MissingSuite, run: ReportedRun) -> Element:
-    """A suite of the baseline that is gone: an empty one that says so."""
+    """An empty suite in place of a suite of the baseline that is gone."""
     counts = dict.fromkeys(_COUNTS, "0")
     began = run.suites[0].result.timestamp
     named = {"name": str(suite.key), **counts, "time": _seconds(0), "timestamp": began}

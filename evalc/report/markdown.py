@@ -16,7 +16,7 @@ from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.transcript import transcript
 from evalc.report.words import (
     class_cells,
-    failed_all_the_same,
+    failures_allowed,
     gate_line,
     missing_lines,
     reasons_in_full,
@@ -36,7 +36,7 @@ _MOST_ROWS: Final = 200
 _MOST_NOTES: Final = 100
 _MOST_REGRESSIONS: Final = 20
 _MARKUP: Final = re.compile(r"[!#$&()*+:<>@\[\\\]^`{|}~]|(?<=[wW])\.|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-"""What may begin or end markup, a link or a cell; an underscore within a word does not."""
+"""Characters that may begin or end markup, a link or a cell; an underscore within a word does not."""
 _BACKTICKS: Final = re.compile("`+")
 
 
@@ -129,7 +129,7 @@ def _class_rows(suite: ReportedSuite, name: str) -> Iterator[Sequence[str]]:
 
 
 def _notes(run: ReportedRun) -> Iterator[str]:
-    """What else decides the run or should be known."""
+    """Notes on the run: gates, warnings, and the like."""
     if run.selected is not None:
         yield _name(selected_line(run.selected, run.summary.total_cases))
     yield from _gates(run.gates, run.summary)
@@ -143,7 +143,7 @@ def _notes(run: ReportedRun) -> Iterator[str]:
 
 
 def _suite_notes(result: SuiteResult, suite: str) -> Iterator[str]:
-    yield from (f"{suite}: {told}" for told in _gates(result.gates or (), result.summary))
+    yield from (f"{suite}: {note}" for note in _gates(result.gates or (), result.summary))
     if result.stopped:
         yield f"{suite}: the run stopped: {_name(result.stopped)}"
     if result.regressions:
@@ -160,7 +160,7 @@ def _gates_not_met(run: ReportedRun) -> bool:
 def _gates(gates: Sequence[GateResult], summary: Summary | RunSummary) -> Iterator[str]:
     for gate in gates:
         yield f"{'met' if gate.passed else '**not met**'}: {_name(gate_line(gate))}"
-    uncounted = failed_all_the_same(gates, summary)
+    uncounted = failures_allowed(gates, summary)
     if uncounted is not None:
         yield f"**{uncounted}**"
 
@@ -179,10 +179,10 @@ def _failures(run: ReportedRun) -> Iterator[str]:
 
 def _failure(case: CaseResult, suite: str) -> str:
     title = f"**{_name(case.id)}** in {_name(suite)}: {case.status}"
-    told = reasons_in_full(case, most=_MOST_REASONS, longest=_LONGEST_REASON)
+    text = reasons_in_full(case, most=_MOST_REASONS, longest=_LONGEST_REASON)
     response, head = transcript(case), "response: " if case.details.turns is UNSET else ""
     said = "" if response is None else f"\n{head}{legible(response, _LONGEST_RESPONSE) or '(empty)'}"
-    return f"{title}\n\n{_fenced(told + said)}"
+    return f"{title}\n\n{_fenced(text + said)}"
 
 
 def _fenced(text: str) -> str:

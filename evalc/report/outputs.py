@@ -24,10 +24,10 @@ SUFFIXES: Final[dict[str, Format]] = {
     ".txt": "text",
     ".xml": "junit",
 }
-"""What the end of a file's name says of its format."""
+"""Formats by the end of a file's name."""
 
 BEGINNING: Final = 1_000
-"""By how many bytes of a file its format is told."""
+"""Bytes of a file by which its format is known."""
 
 _BEGINNINGS: Final[Mapping[Format, re.Pattern[bytes]]] = {
     "text": re.compile("(═══|===) |agent [^\n]+\n(═══|===) |run [0-9a-f]{8}-".encode()),

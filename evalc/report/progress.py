@@ -90,7 +90,7 @@ class Progress:
         self._of -= 1
 
     def suite_finished(self, suite: Suite, finished: object) -> None:
-        """A suite's result is written: the report tells it."""
+        """A suite's result is written: the report shows it."""
 
     def so_far(self) -> str:
         """How far the run is: `12 of 40 cases finished: 9 passed, 3 did not`, and how many were before."""
@@ -112,7 +112,7 @@ class Progress:
         self._last_drawing = 0.0
 
     def _line(self, suite: Suite, now: float) -> str:
-        """What matters most first: a narrow terminal shows the beginning."""
+        """The progress line, the most important part first: a narrow terminal shows the beginning."""
         parts = [f"{self._done + self._kept}/{self._of} cases", f"{100 * self._passed // self._done}% passed"]
         if (left := self._seconds_left(now)) is not None:
             parts.append(f"{_duration(left)} left")
@@ -135,7 +135,7 @@ class Progress:
 
 
 def _cost_of(result: CaseResult) -> float:
-    """What the case cost in US dollars, as far as that is known."""
+    """The cost of the case in US dollars, as far as known."""
     usages = (result.details.usage, result.details.judge_usage)
     return sum(usage.get("costUsd", 0) for usage in usages if usage is not UNSET)
 

@@ -1,4 +1,4 @@
-"""What a report is made of: a run whose cases are read anew, and the runs it is compared with."""
+"""Input of reports: a run whose cases are read anew, and the runs it is compared with."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ReportedRun:
 
     Attributes:
         run_id: the id that its suites share.
-        folder: where its result files are, as the reader is to be told; empty if nothing was run.
+        folder: where its result files are, for the reader; empty if nothing was run.
         suites: their totals, and cases that can be iterated several times.
         summary: the totals of all suites.
         root: the folder that the places in results are relative to.

@@ -32,20 +32,20 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     separator = "\n"
     for suite in run.suites:
         for case in suite.cases:
-            for reason in () if case.status in PASSING else _told(case):
+            for reason in () if case.status in PASSING else _reasons(case):
                 yield f"{separator}{json.dumps(_result(case, reason, run.name_of(suite.result)))}".encode()
                 separator = ",\n"
     yield f"\n{tail}\n".encode()
 
 
 def _warnings(run: ReportedRun) -> dict[str, Any]:
-    """What is missing since the baseline, and the warnings of the suites and the run, as notifications of the tool."""
+    """Cases missing since the baseline, and warnings of the suites and the run, as notifications of the tool."""
     texts = (*missing_lines(run), *run.all_warnings())
     notes = [{"level": "warning", "message": {"text": message_text(visible(text))}} for text in texts]
     return {"invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}]} if notes else {}
 
 
-def _told(case: CaseResult) -> Sequence[Reason]:
+def _reasons(case: CaseResult) -> Sequence[Reason]:
     """The reasons, at least one: a result of another runner may have none."""
     return tuple(islice(reasons(case), _MOST_REASONS)) or (Reason(case.status, case.place or None),)
 

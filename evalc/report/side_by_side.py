@@ -39,7 +39,7 @@ def side_by_side_lines(suites: Sequence[ReportedSuite], screen: Screen) -> Itera
 
 @final
 class _Column:
-    """What the cases of a column add up to."""
+    """The totals of a column."""
 
     def __init__(self) -> None:
         self._passed = 0
@@ -163,7 +163,7 @@ def _table(title: str, rows: _Rows, screen: Screen) -> Iterator[str]:
     names = [visible(name) for name in rows.names]
     room = screen.width - len(_GAP) - _NARROWEST_NAMES
     if max(map(cells, names)) > _WIDEST_COLUMN or sum(cells(name) + len(_GAP) for name in names) > room:
-        # Shortened, agents would look alike: what tells URLs apart is their end.
+        # Shortened, agents would look alike: URLs differ at their end.
         for number, name in enumerate(names, 1):
             yield f"{_GAP}{number}  {name}"
         names = [str(number) for number in range(1, len(names) + 1)]
@@ -176,7 +176,7 @@ def _table(title: str, rows: _Rows, screen: Screen) -> Iterator[str]:
 
 
 def _block(rows: _Rows, names: Sequence[str], columns: slice, width: int, screen: Screen) -> Iterator[str]:
-    """The columns that the screen has room for: their names, a line a case, the pass rates and the scores."""
+    """The columns that the screen has room for: their names, one line per case, the pass rates and the scores."""
     symbols = symbols_of(screen)
     room = screen.width - len(_GAP) - len(names[columns]) * (width + len(_GAP))
     titles = [shortened(visible(row.name), room, symbols.ellipsis) for row in rows.shown]
@@ -203,7 +203,7 @@ def _mark(status: Status | None, width: int, symbols: Symbols, screen: Screen) -
 
 
 def _left_out(rows: _Rows) -> Iterator[str]:
-    """What the table does not show."""
+    """The rows that the table leaves out."""
     if len(rows.shown) == rows.count:
         return
     yield f"{_GAP}{rows.alike} of {rows.count} cases end alike in every column"

@@ -43,7 +43,7 @@ COLUMNS: Final = (
 """The columns in their order; new ones are added at the end."""
 
 _FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a formula begins with in some spreadsheet; the last four are the full-width forms of the first."""
+"""Characters that begin a formula in some spreadsheet; the last four are the full-width forms of the first."""
 
 _LONGEST_CELL: Final = 30_000
 """Spreadsheets take 32,767 characters."""
@@ -52,7 +52,7 @@ Cell = str | float | int | None
 
 
 def render(run: ReportedRun) -> Iterator[bytes]:
-    """The header, then a row a case, the cases that were not run after the others of their suite; UTF-8 without a BOM.
+    """The header, then a row per case, cases that were not run after the others of their suite; UTF-8 without a BOM.
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front of it.
     """

@@ -1,4 +1,4 @@
-"""What was said in a case: the response, or a conversation turn by turn."""
+"""Transcripts of cases: the response, or a conversation turn by turn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evalc.model.result import CaseResult, TurnDetails
 
 
 def transcript(case: CaseResult) -> str | None:
-    """What was said, as text: the response; of a conversation each turn, what the user said and what was called."""
+    """The transcript as text: the response, or each turn with the user's message and the calls."""
     if case.details.turns is UNSET:
         return case.details.response
     return "\n".join(_lines(case))

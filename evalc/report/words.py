@@ -104,7 +104,7 @@ COLORS: Final[dict[Status, Color]] = {
 
 
 def symbols_of(screen: Screen) -> Symbols:
-    """What is drawn with on the screen."""
+    """The symbols that the screen can show."""
     return _UNICODE if screen.unicode else _ASCII
 
 
@@ -233,12 +233,12 @@ def reasons(case: CaseResult) -> Iterator[Reason]:
     if case.status == "unverified":
         yield Reason(f"nothing was checked, {_why_unverified(case)}", case_place)
     elif case.error is not UNSET:
-        told = next((assertion for assertion in broken if assertion.at == case.error_at), None)
-        if told is None:
+        ending = next((assertion for assertion in broken if assertion.at == case.error_at), None)
+        if ending is None:
             yield Reason(case.error, case_place)
         else:
-            yield Reason(case.error, told.place or case_place, told.at, told.finding, told.turn)
-            broken.remove(told)
+            yield Reason(case.error, ending.place or case_place, ending.at, ending.finding, ending.turn)
+            broken.remove(ending)
     for assertion in broken:
         message = f"{assertion.field}: {assertion.message}"
         yield Reason(message, assertion.place, assertion.at, assertion.finding, assertion.turn)
@@ -257,12 +257,12 @@ def place_of(case: CaseResult) -> Place | None:
 
 def reasons_in_full(case: CaseResult, *, most: int, longest: int) -> str:
     """The reasons in lines of their own, at most `longest` characters of each, with their places; `most` of them."""
-    told = reasons(case)
+    every = reasons(case)
     lines: list[str] = []
-    for reason in islice(told, most):
+    for reason in islice(every, most):
         lines.append(legible(reason.message, longest))
         lines += [] if reason.place is None else [f"  at {visible(str(reason.place))}"]
-    more = sum(1 for _ in told)
+    more = sum(1 for _ in every)
     return "\n".join([*lines, *([f"and {more} more"] if more else [])])
 
 
@@ -281,7 +281,7 @@ def _why_unverified(case: CaseResult) -> str:
 
 
 def gate_line(gate: GateResult) -> str:
-    """What was measured, and what is asked for: `pass rate 0.85, at least 0.9 is needed`; and how sure that is."""
+    """A gate's measurement and limit: `pass rate 0.85, at least 0.9 is needed`; and how sure that is."""
     return _measured(gate) + _certainty(gate)
 
 
@@ -347,8 +347,8 @@ def missing_lines(run: ReportedRun) -> Iterator[str]:
         yield f"missing suites of the baseline: {named}"
 
 
-def failed_all_the_same(gates: Sequence[GateResult], summary: Summary | RunSummary) -> str | None:
-    """That cases failed though every gate is met, and why no gate minds; None if it is not so.
+def failures_allowed(gates: Sequence[GateResult], summary: Summary | RunSummary) -> str | None:
+    """The note that cases failed though every gate is met, and why no gate minds; None if not so.
 
     Cases that broke are not meant: they fail a run whatever its gates say.
     """

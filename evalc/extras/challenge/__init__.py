@@ -52,18 +52,18 @@ class Inserted(NamedTuple):
     refused: frozenset[Place]
 
 
-def with_checks(source: Source, wanted: Mapping[Place, Sequence[str]]) -> Inserted:
+def with_checks(source: Source, missing: Mapping[Place, Sequence[str]]) -> Inserted:
     """The text with more items in the `validate:` of cases.
 
     Args:
         source: the file.
-        wanted: the items for each case, as `cure` writes them: `- json`. A case is told by the place of its name.
+        missing: the items for each case, as `cure` writes them: `- json`. A case is known by the place of its name.
     """
     cases = _cases_by_place(source)
     starts: dict[Place, int] = {}
     edits: list[tuple[int, str]] = []
     refused: list[Place] = []
-    for place, items in wanted.items():
+    for place, items in missing.items():
         case = cases.get((place.line, place.column))
         edit = None if case is None else _edit(source.text, case, [item.removeprefix("- ") for item in items])
         if case is None or edit is None:
@@ -83,7 +83,7 @@ def with_checks(source: Source, wanted: Mapping[Place, Sequence[str]]) -> Insert
 
 
 def _edit(text: str, case: nodes.Mapping, lines: Sequence[str]) -> tuple[int, str] | None:
-    """What has to be inserted, and where; None if a line cannot be put there."""
+    """The text to insert, and where; None if a line cannot be put there."""
     checks = next((value for key, value in case.pairs if key.text == "validate"), None)
     if checks is None:
         return _with_key(text, case, lines)
@@ -176,7 +176,7 @@ class Insertion(NamedTuple):
     lines: Mapping[str, tuple[str, ...]]
 
 
-class _Wanted(NamedTuple):
+class _Missing(NamedTuple):
     """A check that one case in the source is to get, its line, and the survivor that it kills."""
 
     place: Place
@@ -198,17 +198,17 @@ async def insertions(
     for name, cases in by_file.items():
         source = read(Path(name))
         if source is not None:
-            wanted = [each for place, survivors in cases.items() for each in await _chosen(place, survivors, options)]
+            missing = [each for place, survivors in cases.items() for each in await _chosen(place, survivors, options)]
             proof = _Proof(source, compile_, options)
-            await proof.put_in(wanted)
+            await proof.put_in(missing)
             if proof.kept:
                 found.append(_insertion(source, proof.text, proof.kept))
     return found
 
 
-async def _chosen(place: Place, survivors: Sequence[Survived], options: CaseOptions) -> list[_Wanted]:
+async def _chosen(place: Place, survivors: Sequence[Survived], options: CaseOptions) -> list[_Missing]:
     """As few of the cures as kill what any of them kills; each passes the good answers of every row of the case."""
-    chosen: list[_Wanted] = []
+    chosen: list[_Missing] = []
     for survived in survivors:
         case, answer = survived.located.case, survived.mutant.answer
         if any([await kills(case, each.check, answer, options) for each in chosen]):
@@ -217,7 +217,7 @@ async def _chosen(place: Place, survivors: Sequence[Survived], options: CaseOpti
         if cure is not None and all(
             [await passes(other.located.case, cure.check, good, options) for other in survivors for good in other.goods]
         ):
-            chosen.append(_Wanted(place, cure.check, cure.line, survived))
+            chosen.append(_Missing(place, cure.check, cure.line, survived))
     return chosen
 
 
@@ -230,18 +230,18 @@ class _Proof:
 
     def __init__(self, source: Source, compile_: Compile, options: CaseOptions) -> None:
         self.text = source.text
-        self.kept: list[_Wanted] = []
+        self.kept: list[_Missing] = []
         self._source = source
         self._compile = compile_
         self._options = options
         self._unchanged = compile_(source)
 
-    async def put_in(self, wanted: Sequence[_Wanted]) -> None:
+    async def put_in(self, missing: Sequence[_Missing]) -> None:
         """Put in all of them; where some do harm, a line of every case at a time, without those."""
-        if not await self._harmed(wanted):
+        if not await self._harmed(missing):
             return
-        by_case: dict[Place, list[_Wanted]] = {}
-        for each in wanted:
+        by_case: dict[Place, list[_Missing]] = {}
+        for each in missing:
             by_case.setdefault(each.place, []).append(each)
         while by_case:
             tried = [lines.pop(0) for lines in by_case.values()]
@@ -249,11 +249,11 @@ class _Proof:
                 tried = [each for each in tried if each.place not in harmed]
             by_case = {place: lines for place, lines in by_case.items() if lines}
 
-    async def _harmed(self, more: Sequence[_Wanted]) -> frozenset[Place]:
+    async def _harmed(self, more: Sequence[_Missing]) -> frozenset[Place]:
         """The cases that more lines do harm to; if there are none, the file has these lines now."""
-        wanted = [*self.kept, *more]
+        missing = [*self.kept, *more]
         items: dict[Place, list[str]] = {}
-        for each in wanted:
+        for each in missing:
             items.setdefault(each.place, []).append(each.item)
         inserted = with_checks(self._source, items)
         if inserted.refused:
@@ -268,7 +268,7 @@ class _Proof:
         cases = _cases_of(compilation, {each.killed.located.case.id for each in more})
         harmed = frozenset([each.place for each in more if not await _holds(cases, each.killed, self._options)])
         if not harmed:
-            self.text, self.kept = inserted.text, wanted
+            self.text, self.kept = inserted.text, missing
         return harmed
 
     def _findings(self, compilation: Compilation, text: Inserted) -> Counter[tuple[Place | None, str]]:
@@ -307,7 +307,7 @@ async def _holds(cases: _Cases, survived: Survived, options: CaseOptions) -> boo
     return all([(await result_of(located, good, options)).result.status in PASSING for good in survived.goods])
 
 
-def _insertion(source: Source, text: str, kept: Sequence[_Wanted]) -> Insertion:
+def _insertion(source: Source, text: str, kept: Sequence[_Missing]) -> Insertion:
     """The insertion, with its lines in the order in which they are in the file."""
     lines: dict[str, tuple[str, ...]] = {}
     for each in sorted(kept, key=lambda each: (each.place.line, each.place.column)):
@@ -359,12 +359,12 @@ async def run_challenge(
         max_cost=settings.max_cost,
     )
     async with local_models((), options.panel, None):
-        how.bench = None if options.panel is None else JudgePool(options.panel)
+        how.judges = None if options.panel is None else JudgePool(options.panel)
         try:
             found = await challenge(what.suites, how)
         finally:
-            if how.bench is not None:
-                await how.bench.close()
+            if how.judges is not None:
+                await how.judges.close()
     if not fixing:
         return Finished(found.strength, what.problems)
 

@@ -26,7 +26,7 @@ class Mutant(NamedTuple):
         challenger: the name of the fault.
         difference: what the fault is, in words or as `before → after`.
         answer: the answer.
-        cures: checks that may tell it from a good answer, the best first; may be iterated once.
+        cures: checks that may distinguish it from a good answer, the best first; may be iterated once.
         good: the answer that it was made from; None if it was made from none.
     """
 
@@ -60,7 +60,7 @@ def replies(case: Case, responses: list[AgentResponse]) -> AgentAnswer:
 
 
 def messages_of(case: Case) -> tuple[str, ...]:
-    """What is said to the agent, turn by turn; of a simulated user the first that it would say."""
+    """The messages to the agent, turn by turn; of a simulated user only the first."""
     user = case.input.user
     if user is not None:
         return (user.opens or user.goal,)
@@ -101,17 +101,17 @@ _OF_TYPE: Final[Mapping[str, Any]] = {
 
 def good_answer(case: Case, tools: ToolRegistry | None) -> AgentResponse:
     """The guess: the texts that the checks require, after `expected`; the tools that they require."""
-    wanted = _Wanted(tools)
+    required = _Required(tools)
     for assertion in assertions(case.expect):
-        wanted.add(assertion.check)
+        required.add(assertion.check)
     if case.label is not None and case.label.path is None:
-        wanted.add(c.Equals(value=case.label.expected))
-    return answered(wanted.text(case.expected or ""), tuple(wanted.calls()))
+        required.add(c.Equals(value=case.label.expected))
+    return answered(required.text(case.expected or ""), tuple(required.calls()))
 
 
 @final
-class _Wanted:
-    """What the checks want, as far as they have been read."""
+class _Required:
+    """Requirements of the checks, as far as they have been read."""
 
     def __init__(self, tools: ToolRegistry | None) -> None:
         self._tools = tools
@@ -188,7 +188,7 @@ class _Wanted:
                 pass
 
     def calls(self) -> Iterator[ToolCall]:
-        """The calls of the tools that are wanted, with what is wanted of their parameters."""
+        """The calls of the required tools, with the required parameters."""
         for name in [*self._names, *(tool for tool in self._params if tool not in self._names)]:
             yield ToolCall(name=name, success=True, params={**self._required(name), **self._params.get(name, {})})
 
@@ -202,7 +202,7 @@ class _Wanted:
         return {key: _of_schema(properties.get(key)) for key in required if isinstance(key, str)}
 
     def text(self, base: str) -> str:
-        """The text that is wanted; `base` is what it begins with, if nothing says otherwise."""
+        """The required text; it begins with `base`, if nothing says otherwise."""
         if self._whole is not None:
             return self._whole
         if self._is_json:
@@ -230,7 +230,7 @@ def _placed(inner: Any, path: Sequence[Step], value: object) -> Any:
     return items
 
 
-def tools_wanted(check: c.Check) -> tuple[str, ...]:
+def required_tools(check: c.Check) -> tuple[str, ...]:
     """The tools that a check wants called."""
     match check:
         case c.ToolsCalled(names=names) | c.ToolsInclude(names=names) | c.ToolsInOrder(names=names):
@@ -246,7 +246,7 @@ def tools_wanted(check: c.Check) -> tuple[str, ...]:
 
 
 def _value_for(check: c.Check) -> object:
-    """What must be at a place for the check to pass; None if it cannot be guessed."""
+    """A value that passes the check at a place; None if it cannot be guessed."""
     match check:
         case c.Value(value=value):
             return value
@@ -304,7 +304,7 @@ _LONGEST_SHOWN: Final = 60
 
 
 class Around(NamedTuple):
-    """What surrounds a case.
+    """Surroundings of a case.
 
     Attributes:
         neighbour: the id and the good answer of another case of the suite, which sends something else.
@@ -318,7 +318,7 @@ class Around(NamedTuple):
 
 
 def broken_agents(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
-    """What each broken agent answers to the case; agents whose fault cannot occur in the case are left out."""
+    """The answer of each broken agent to the case; agents whose fault cannot occur in the case are left out."""
     yield from _without_good(case)
     yield from _of_texts(case, good, around)
     calls = last_response(good).tool_calls

@@ -12,7 +12,7 @@ from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.dsl.places import locate
 from evalc.ecma.tokens import find_tokens
-from evalc.extras.challenge.answers import tools_wanted
+from evalc.extras.challenge.answers import required_tools
 from evalc.grammar import nodes as g
 from evalc.model import checks as c
 from evalc.model.assertions import assertions
@@ -107,8 +107,8 @@ def _of_each(tag: g.Each) -> Branch:
 
 _DECIMALS: Final = 12
 _ALIKE: Final = 0.5
-"""The share of their telling words that two descriptions have in common, from which on they are alike."""
-_TELLING: Final = re.compile(r"[^\W\d_]{4,}")
+"""The share of their distinctive words that two descriptions have in common, from which on they are alike."""
+_DISTINCTIVE: Final = re.compile(r"[^\W\d_]{4,}")
 _STEP: Final = re.compile(r"[^.\[\]]+")
 _MOST_SEED_VALUES: Final = 10_000
 
@@ -116,7 +116,7 @@ _MOST_SEED_VALUES: Final = 10_000
 def coverage_of(
     compiled: Sequence[CompiledSuite], tools: ToolRegistry | None, seed: Mapping[str, object] | None, *, judged: bool
 ) -> Coverage:
-    """What the cases of compiled suites look at; `judged` says that a judge scores criteria without checks."""
+    """Measure the coverage of compiled suites; `judged` says that a judge scores criteria without checks."""
     seen = _Seen()
     parts: list[Part] = []
     branches: dict[str, bool] = {}
@@ -139,7 +139,7 @@ def coverage_of(
         parts += [
             _part("tools", {each.name: each.cases > 0 for each in found}),
             _part("arguments", {f"{each.name}.{name}": n > 0 for each in found for name, n in each.arguments.items()}),
-            _part("toolPairs", {f"{one} and {two}": seen.tells_apart(one, two) for one, two in _alike(tools)}),
+            _part("toolPairs", {f"{one} and {two}": seen.distinguishes(one, two) for one, two in _alike(tools)}),
         ]
     if seed is not None:
         paths = [path for path, _ in zip(_leaves(seed, ()), range(_MOST_SEED_VALUES), strict=False)]
@@ -156,16 +156,16 @@ def coverage_of(
 
 
 class _Choice(NamedTuple):
-    """What an ambiguous case says of tools: those it wants, those it rules out, whether it allows no others."""
+    """Tools in an ambiguous case: those it requires, those it rules out, whether it allows no others."""
 
-    wanted: frozenset[str]
+    required: frozenset[str]
     ruled_out: frozenset[str]
     exact: bool
 
 
 @final
 class _Seen:
-    """What the cases so far look at."""
+    """Parts that the cases so far look at."""
 
     def __init__(self) -> None:
         self._ambiguous: set[_Choice] = set()
@@ -178,8 +178,8 @@ class _Seen:
     def add(self, tier: str, case: Case) -> None:
         """Take in a case."""
         checks = [each for assertion in assertions(case.expect) for each in _all(assertion.check)]
-        wanted = frozenset(name for check in checks for name in tools_wanted(check))
-        for name in wanted:
+        required = frozenset(name for check in checks for name in required_tools(check))
+        for name in required:
             self._cases[name] += 1
             self._tiers.setdefault(name, Counter())[tier] += 1
             self._difficulties.setdefault(name, Counter())[case.difficulty or "none"] += 1
@@ -188,20 +188,20 @@ class _Seen:
         if case.difficulty == "ambiguous":
             ruled_out = frozenset(name for check in checks for name in _ruled_out(check))
             exact = any(isinstance(check, c.ToolsCalled | c.ToolsAcceptable | c.ToolsOnly) for check in checks)
-            self._ambiguous.add(_Choice(wanted, ruled_out, exact))
+            self._ambiguous.add(_Choice(required, ruled_out, exact))
         tokens = [token for check in checks for _, text, _ in texts_of(check) for token in find_tokens(text)]
         self._tokens |= {tuple(_STEP.findall(token.path)) for token in tokens if token.source == "seed"}
 
-    def tells_apart(self, one: str, two: str) -> bool:
+    def distinguishes(self, one: str, two: str) -> bool:
         """Whether an ambiguous case wants one of two tools, and fails where the other is called."""
         return any(
-            (one in choice.wanted) != (two in choice.wanted)
-            and (choice.exact or not choice.ruled_out.isdisjoint({one, two} - choice.wanted))
+            (one in choice.required) != (two in choice.required)
+            and (choice.exact or not choice.ruled_out.isdisjoint({one, two} - choice.required))
             for choice in self._ambiguous
         )
 
     def tool(self, tool: Tool) -> ToolCoverage:
-        """What the cases look at of a tool."""
+        """The coverage of a tool."""
         schema = tool.parameters or {}
         properties = schema.get("properties")
         names = list(properties) if isinstance(properties, Mapping) else []
@@ -252,7 +252,7 @@ def _scored(case: Case) -> Iterator[str]:
 
 def _alike(tools: ToolRegistry) -> Iterator[tuple[str, str]]:
     """The pairs of tools whose descriptions say nearly the same."""
-    words = {tool.name: set(map(str.lower, _TELLING.findall(tool.description or ""))) for tool in tools.values()}
+    words = {tool.name: set(map(str.lower, _DISTINCTIVE.findall(tool.description or ""))) for tool in tools.values()}
     for one, two in combinations(words, 2):
         both = words[one] | words[two]
         if words[one] and words[two] and len(words[one] & words[two]) / len(both) >= _ALIKE:

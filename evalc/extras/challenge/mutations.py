@@ -1,4 +1,4 @@
-"""Puts faults into a recorded answer, one at a time, with checks that tell each from the answer as it was."""
+"""Puts faults into a recorded answer, one at a time, with checks that distinguish each from the answer as it was."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Member(NamedTuple):
 
 
 class JsonParts(NamedTuple):
-    """What a JSON text is made of."""
+    """Parts of a JSON text."""
 
     leaves: tuple[Leaf, ...]
     members: tuple[Member, ...]
@@ -137,7 +137,7 @@ _NEGATED: Final = (
 
 
 class Others(NamedTuple):
-    """What the other cases of the suite are about.
+    """Words of the other cases of the suite.
 
     Attributes:
         values: the texts of their inputs, by the inputs' names.
@@ -259,7 +259,7 @@ def _around(text: str, start: int, end: int, *, alone: bool = True) -> Iterator[
 
 
 def _of_words(text: str) -> Iterator[c.Check]:
-    """Checks that the answer has what is telling in a stretch of it: numbers, names, its longest words, all of it."""
+    """Checks of the distinctive parts of a stretch of the answer: numbers, names, its longest words, all of it."""
     numbers = [match[0] for match in _NUMBER.finditer(text)]
     longest = sorted((match[0] for match in _WORD.finditer(text)), key=len, reverse=True)
     for word in dict.fromkeys([*numbers[:1], *names_in(text)[:1], *longest[:_MOST]]):

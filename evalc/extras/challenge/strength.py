@@ -18,7 +18,7 @@ from evalc.extras.challenge.answers import (
     good_answer,
     last_response,
     replies,
-    tools_wanted,
+    required_tools,
 )
 from evalc.extras.challenge.mutations import Others, mutations, names_in
 from evalc.model import checks as c
@@ -112,7 +112,7 @@ class Survived(NamedTuple):
 
 @final
 class Tally:
-    """What became of the mutants of one case."""
+    """Counts of the mutants of one case."""
 
     def __init__(self, located: LocatedCase, suite: Suite) -> None:
         self.located = located
@@ -171,7 +171,7 @@ class Tally:
 
 @final
 class AllTallies:
-    """What became of all mutants."""
+    """Counts of all mutants."""
 
     def __init__(self) -> None:
         self.curable: list[Survived] = []
@@ -271,7 +271,7 @@ GoodAnswers = Mapping[CaseKey, Sequence[AgentAnswer]]
 @final
 @dataclass(kw_only=True)
 class Challenge:
-    """What cases are challenged with.
+    """Settings of a challenge.
 
     Attributes:
         options: how cases are checked.
@@ -280,7 +280,7 @@ class Challenge:
         recorded: the recorded answers, good or not: those of `run_id`, or of an earlier run whose good answers every
             line that is written has to pass.
         unusable: why the recorded answers of a case cannot be used.
-        bench: who judges what only a judge can tell; None if nobody does.
+        judges: judges for checks that only a judge can decide; None without.
         max_cost: what judging may cost, in US dollars.
     """
 
@@ -289,7 +289,7 @@ class Challenge:
     run_id: str | None = None
     recorded: GoodAnswers = field(default_factory=dict)
     unusable: Mapping[CaseKey, str] = field(default_factory=dict)
-    bench: JudgePool | None = None
+    judges: JudgePool | None = None
     max_cost: float | None = None
     spent: float = 0.0
 
@@ -328,7 +328,7 @@ async def _challenge_suite(suite: Suite, how: Challenge, count: AllTallies) -> N
 
 
 class _Material(NamedTuple):
-    """What a case is challenged with.
+    """Material to challenge a case.
 
     Attributes:
         mutants: the faulty answers.
@@ -366,8 +366,8 @@ async def _challenged(tally: Tally, material: _Material, how: Challenge) -> Tall
             continue
         run = await _checked(case, mutant.answer, how)
         outcome, failed = _outcome(run.result, mutant, material.guess)
-        if outcome == "undecided" and how.bench is not None and _may_spend(how):
-            run = await _judged(case, mutant.answer, how, how.bench)
+        if outcome == "undecided" and how.judges is not None and _may_spend(how):
+            run = await _judged(case, mutant.answer, how, how.judges)
             outcome, failed = _outcome(run.result, mutant, material.guess)
         tally.add(mutant.challenger, outcome, run.result, failed)
         if outcome == "survived":
@@ -381,13 +381,13 @@ def _may_spend(how: Challenge) -> bool:
 
 
 def _warnings(how: Challenge) -> tuple[str, ...]:
-    if how.bench is None or _may_spend(how):
+    if how.judges is None or _may_spend(how):
         return ()
     return (f"the ceiling of ${how.max_cost:g} is reached: what only a judge can tell is undecided from there on",)
 
 
 def _outcome(result: CaseResult, mutant: Mutant, known_good: CaseResult | None) -> tuple[Outcome, frozenset[str]]:
-    """What became of a mutant, and the assertions that noticed it.
+    """The outcome of a mutant, and the assertions that noticed it.
 
     What fails for the guess of a good answer, too, does not notice anything: a mutant that was made from the guess is
     killed by nothing else, and nobody knows whether it survives.
@@ -407,8 +407,8 @@ async def _checked(case: Case, answer: AgentAnswer, how: Challenge) -> CaseRun:
     return await result_of(LocatedCase(case, {}), answer, how.options)
 
 
-async def _judged(case: Case, answer: AgentAnswer, how: Challenge, bench: JudgePool) -> CaseRun:
-    run = await result_of(LocatedCase(case, {}), answer, how.options, bench)
+async def _judged(case: Case, answer: AgentAnswer, how: Challenge, judges: JudgePool) -> CaseRun:
+    run = await result_of(LocatedCase(case, {}), answer, how.options, judges)
     how.spent += run.cost_usd or 0.0
     return run
 
@@ -434,8 +434,8 @@ async def _good_answers(suite: Suite, case: Case, how: Challenge) -> Sequence[Ag
         if answer.response is None:
             continue
         status = (await _checked(case, answer, how)).result.status
-        if status == "error" and how.bench is not None and _may_spend(how):
-            status = (await _judged(case, answer, how, how.bench)).result.status
+        if status == "error" and how.judges is not None and _may_spend(how):
+            status = (await _judged(case, answer, how, how.judges)).result.status
         if status in PASSING:
             found.setdefault(repr((answer.response.response, answer.response.tool_calls)), answer)
     return tuple(found.values())
@@ -474,7 +474,7 @@ def _unlike(other: Case | None, case: Case) -> Case | None:
 
 
 class _SuiteWide(NamedTuple):
-    """What is known of a suite before its cases are challenged."""
+    """Facts about a suite, collected before its cases are challenged."""
 
     tools: tuple[str, ...]
     others: Others
@@ -509,4 +509,4 @@ def _tools_of(check: c.Check) -> tuple[str, ...]:
         case c.CallHas(tool=tool):
             return (tool,)
         case _:
-            return tools_wanted(check)
+            return required_tools(check)

@@ -103,7 +103,7 @@ def get_forecast(city: str, days: int) -> tuple[Weather, ...]:
 
 
 def degrees(temperature: int, unit: Unit) -> int:
-    """A temperature in degrees Celsius in the unit that is wanted, rounded."""
+    """A temperature in degrees Celsius in the unit asked for, rounded."""
     return temperature if unit == "celsius" else round(temperature * 9 / 5 + 32)
 
 
@@ -347,7 +347,7 @@ class DemoAgent:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Question:
-    """What a message asks: about which cities, of which days (0 for now), in which unit, in which form."""
+    """The question of a message: about which cities, of which days (0 for now), in which unit, in which form."""
 
     cities: tuple[str, ...]
     days: int
@@ -364,7 +364,7 @@ class _Question:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Finding:
-    """What the tools said of a city: no days where they do not know it."""
+    """The result of the tools for a city: no days if they do not know it."""
 
     city: str
     call: ToolCall
@@ -418,8 +418,8 @@ def _days(message: str) -> int:
         return 0
     if number := _DAYS.search(message):
         word = number[1].lower()
-        wanted = int(word) if word.isdigit() else _NUMBERS.index(word) + 1
-        return max(1, min(wanted, LONGEST_FORECAST))
+        days = int(word) if word.isdigit() else _NUMBERS.index(word) + 1
+        return max(1, min(days, LONGEST_FORECAST))
     lowered = message.lower()
     for word, days in (("tomorrow", 1), ("weekend", 2), ("week", LONGEST_FORECAST)):
         if word in lowered:
@@ -451,7 +451,7 @@ def _find(city: str, question: _Question) -> _Finding:
 
 
 def _result(days: tuple[Weather, ...], question: _Question) -> Any:
-    """What a tool gives back: the weather of a day, or of each with its number."""
+    """The result of a tool: the weather of a day, or of each with its number."""
     records = [_record(day, question.answer_unit) for day in days]
     return [{"day": number, **record} for number, record in enumerate(records, 1)] if question.days else records[0]
 
@@ -486,7 +486,7 @@ def _advice(finding: _Finding) -> str:
 
 
 def _comparison(findings: Sequence[_Finding], unit: Unit) -> str:
-    """Which city is warmest on the first day asked about."""
+    """The city that is warmest on the first day asked about."""
     first, second, *_ = sorted(findings, key=lambda finding: -finding.days[0].temperature)
     warmer = degrees(first.days[0].temperature, unit) - degrees(second.days[0].temperature, unit)
     if warmer == 0:

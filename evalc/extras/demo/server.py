@@ -16,7 +16,7 @@ _LONGEST_REQUEST: Final = 1024 * 1024
 
 
 class _Incoming(msgspec.Struct):
-    """What a request says; other keys are ignored."""
+    """A request; other keys are ignored."""
 
     message: str
 

@@ -52,7 +52,7 @@ class _Summary(_Read, frozen=True):
 
 
 class _Result(_Read, frozen=True):
-    """What the history needs of an EvalSuiteResult."""
+    """The part of an EvalSuiteResult that the history needs."""
 
     tool_name: str
     tier: str
@@ -144,7 +144,7 @@ _TABLES: Final = (
 
 
 class _Stamp(NamedTuple):
-    """What tells that a file is still what was read."""
+    """A stamp that shows whether a file has changed since it was read."""
 
     modified_ns: int
     size: int
@@ -259,9 +259,9 @@ class Index:
     def entries(self, suite: str | None = None) -> Iterator[HistoryEntry]:
         """The entries, the newest first: all, or those of a suite: its name or its tool, with `.TIER` or without."""
         named = "SELECT tool FROM files WHERE :suite IN (suite, tool, suite || '.' || tier, tool || '.' || tier)"
-        wanted = "" if suite is None else f"AND tool IN ({named})"
+        of_suite = "" if suite is None else f"AND tool IN ({named})"
         found = self._connection.execute(
-            f"SELECT entry FROM files WHERE entry IS NOT NULL {wanted} ORDER BY began DESC, run DESC, file",  # noqa: S608 - either of two texts
+            f"SELECT entry FROM files WHERE entry IS NOT NULL {of_suite} ORDER BY began DESC, run DESC, file",  # noqa: S608 - either of two texts
             {} if suite is None else {"suite": suite},
         )
         decoder = msgspec.json.Decoder(HistoryEntry)
@@ -407,9 +407,9 @@ def trends_beside(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[Tren
             trends = trends_of(chain.from_iterable(map(index.entries, names)))
     except (sqlite3.Error, OSError):
         return ()
-    wanted = agents | {(key, None) for key, _ in agents}
+    included = agents | {(key, None) for key, _ in agents}
     there = (trend for trend in trends if len(trend.points) > 1)
-    return tuple(trend for trend in there if (key_of(trend), trend.agent_endpoint) in wanted)
+    return tuple(trend for trend in there if (key_of(trend), trend.agent_endpoint) in included)
 
 
 def trends_of(entries: Iterable[HistoryEntry]) -> tuple[Trend, ...]:

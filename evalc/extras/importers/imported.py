@@ -1,4 +1,4 @@
-"""What is made of a file of evals, and how its checks are written in it."""
+"""The result of an import of a file of evals, and how its checks are written."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class _Test:
 @final
 @dataclass(slots=True)
 class _Prompt:
-    """What is sent: a template, the path of one, or a conversation."""
+    """A prompt: a template, the path of one, or a conversation."""
 
     text: str = ""
     file: str = ""

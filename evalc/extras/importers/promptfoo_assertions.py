@@ -336,7 +336,7 @@ def _needs_parentheses(line: str) -> bool:
 
 
 def _inverted(checks: tuple[MappedCheck, ...]) -> MappedCheck:
-    """What holds where not all of the checks do."""
+    """The negation of all of the checks together."""
     inside = " and ".join(check.line for check in checks)
     return _line(f"not {inside}" if len(checks) == 1 and " or " not in inside else f"not ({inside})")
 
@@ -358,7 +358,7 @@ def _tool(step: object) -> str:
 
 
 def _tool_used(asked: _Assertion) -> MappedCheck | tuple[MappedCheck, ...]:
-    """Tools that were all called, or one that was called this often; inverted, tools that were not called."""
+    """Tools that were all called, or a tool that was called this often; inverted, tools that were not called."""
     value = asked.value
     if isinstance(value, dict):
         name, least, most = _tool(value), value.get("min", 1), value.get("max")

@@ -302,7 +302,7 @@ class ToolsBySchema:
                 raise AgentProtocolError("the model's JSON is neither a tool call nor an answer")
 
     def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
-        """What the calls gave, in the words of the user: models that know no tools know no role for them."""
+        """The results of calls in the words of the user: models that know no tools know no role for them."""
         return tuple({"role": "user", "content": f"`{each.call.name}` returned: {each.text}"} for each in outcomes)
 
 

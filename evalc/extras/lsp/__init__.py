@@ -61,7 +61,7 @@ class _Protocol(LanguageServerProtocol):
 
 
 class _Known(NamedTuple):
-    """What a check of a version of a document has found, and what the editor was sent of it, by file."""
+    """The problems of a version of a document, and those that the editor shows, by file."""
 
     version: int
     checked: DocumentProblems
@@ -247,8 +247,8 @@ def _follow(session: EditorSession) -> None:
         if watching is not None and watching.dynamic_registration:
             watchers = [lsp.FileSystemWatcher(glob_pattern=pattern) for pattern in _WATCHED]
             options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers=watchers)
-            wanted = lsp.Registration("evalc-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-            session.client_register_capability(lsp.RegistrationParams(registrations=[wanted]))
+            registration = lsp.Registration("evalc-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            session.client_register_capability(lsp.RegistrationParams(registrations=[registration]))
 
     @session.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: lsp.DidOpenTextDocumentParams) -> None:

@@ -1,4 +1,4 @@
-"""What can be written at the cursor: keys, check words, criteria, rules, inputs, seed paths, tools, parameters."""
+"""Completions at the cursor: keys, check words, criteria, rules, inputs, seed paths, tools, parameters."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Unfinished(NamedTuple):
 
 
 def unfinished_at(source: Source, offset: int) -> list[Unfinished]:
-    """What the text at the cursor may be on its way to: a key, a value, an item of a list, or several of these."""
+    """The possible readings of the text at the cursor: a key, a value, an item of a list, or several of these."""
     text = source.text
     start = source.offset(source.position(offset)._replace(column=1))
     ends = text[offset:].partition("\n")[0].strip()
@@ -159,7 +159,7 @@ class Shapes:
         self._schema = schema
 
     def around(self, place: Place) -> list[Schema]:
-        """What is allowed in place of the collection around the scalar."""
+        """Schemas of the collection around the scalar."""
         shapes: list[Schema] = [self._schema]
         nodes = [node for node, _ in place.steps]
         for node, key in place.steps[:-1]:
@@ -167,7 +167,7 @@ class Shapes:
         return [each for shape in shapes for each in self._applying(shape, nodes[-1])] if nodes else shapes
 
     def at(self, place: Place) -> list[Schema]:
-        """What is allowed in place of the scalar; for a key, in place of its value."""
+        """Schemas of the scalar; for a key, of its value."""
         shapes = _inside(self.around(place), place.steps[-1][1] if place.steps else "")
         return [each for shape in shapes for each in self._applying(shape, place.scalar)]
 
@@ -196,7 +196,7 @@ class Shapes:
 
 
 def _inside(shapes: list[Schema], key: str | int) -> list[Schema]:
-    """What the shapes say of an item, or of the value of a key."""
+    """Schemas of an item, or of the value of a key."""
     found: list[Schema] = []
     for shape in shapes:
         inner = shape.get("items") if isinstance(key, int) else shape.get("properties", {}).get(key)
@@ -320,7 +320,7 @@ def _kind(tokens: tuple[Token, ...]) -> type[Declared] | None:
 
 @cache
 def described_kind(kind: type[Declared]) -> str:
-    """What editors show of a kind of check, in Markdown."""
+    """The description of a kind of check for editors, in Markdown."""
     lines = [f"**{type_name(kind)}**", "", sentence_of(kind)]
     forms = [kind.line] if kind.line else [*beginnings(kind)]
     if forms:
@@ -340,7 +340,7 @@ _MOST_FILES: Final = 500
 
 
 class _Asked(NamedTuple):
-    """What a completion is asked of: a document, the names that it can use, and its schema."""
+    """Context of a completion: a document, the names that it can use, and its schema."""
 
     document: Document
     known: KnownNames
@@ -365,7 +365,7 @@ class _Offer(NamedTuple):
 
 
 def completion(workspace: Workspace, document: Document, position: lsp.Position) -> lsp.CompletionList:
-    """What can be written at a place."""
+    """Completions at a place."""
     offset = document.offset(position)
     offers: dict[str, _Offer] = {}
     found = workspace.around(document, offset)

@@ -48,7 +48,7 @@ class CaseSpans:
     def edited(self, start: int, end: int, inserted: str) -> None:
         """The characters `[start, end)` have been replaced: what follows them has moved.
 
-        An edit of a dash, or over the bounds of a case, makes other cases of them, which only the whole text tells.
+        An edit of a dash, or over the bounds of a case, makes other cases of them, which only the whole text shows.
         """
         case = self.around(start)
         if case is None or start < case.start + self._dash or end >= case.end or _ANCHOR.search(inserted):
@@ -72,7 +72,7 @@ class CaseSpans:
 
 
 def _starts(source: Source) -> list[int]:
-    """Where the line of each case begins, and where the last case ends; nothing if they cannot be told apart."""
+    """Where the line of each case begins, and where the last case ends; nothing if they cannot be distinguished."""
     nodes = read_yaml(source, lambda _span, _finding: None)
     cases = _cases_of(nodes[0]) if len(nodes) == 1 else None
     if cases is None or len(cases.items) < _FEWEST or cases.cut or _ANCHOR.search(source.text):
@@ -209,7 +209,7 @@ def uri_of(path: Path | str) -> str:
 
 @final
 class DocumentProblems(msgspec.Struct, frozen=True, kw_only=True):
-    """What the compiler says of a document.
+    """The compiler's findings in a document.
 
     Attributes:
         problems: by the address of the file that they are in; the document's own are there even if there are none.
@@ -222,7 +222,7 @@ class DocumentProblems(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_case(before: DocumentProblems, source: Source, case: Span, found: list[Problem]) -> DocumentProblems | None:
-    """The problems of a document in which one case has been edited; None if a check of all of it has to tell.
+    """The problems of a document in which one case has been edited; None if all of it has to be checked.
 
     Args:
         before: what was found before the edit.
@@ -296,7 +296,7 @@ class Outline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def outline(source: Source) -> Outline:
-    """The outline of a YAML text; what is wrong with it is left out, and told elsewhere."""
+    """The outline of a YAML text; its mistakes are left out, and reported elsewhere."""
     ignored = Diagnostics()
     nodes = read_yaml(source, lambda _span, _finding: None)
     suites: list[SuiteTree] = []

@@ -1,4 +1,4 @@
-"""What an editor shows of a document: problems and their fixes, style, shares, hover, places of names, symbols."""
+"""Features of editors: problems and their fixes, style, shares, hover, places of names, symbols."""
 
 from __future__ import annotations
 
@@ -69,20 +69,20 @@ _IGNORE = "# evalc: ignore"
 def actions(
     workspace: Workspace, document: Document, range_: lsp.Range, problems: Sequence[Problem], only: Sequence[str] | None
 ) -> list[lsp.CodeAction]:
-    """What can be done about the problems that begin or end within a range of a document."""
+    """Actions for the problems that begin or end within a range of a document."""
     span = Span(document.offset(range_.start), document.offset(range_.end))
     found: list[lsp.CodeAction] = []
-    if _wanted(lsp.CodeActionKind.QuickFix, only):
+    if _is_requested(lsp.CodeActionKind.QuickFix, only):
         near = [each for each in problems if each.span.start <= span.end and span.start <= each.span.end]
         for problem in near:
             found += (_quick_fix(workspace, document, problem, cure) for cure in cures_for(problem))
         found += _ignoring(workspace, document, near)
-    if _wanted(lsp.CodeActionKind.SourceFixAll, only):
+    if _is_requested(lsp.CodeActionKind.SourceFixAll, only):
         found += _fix_all(workspace, document, problems)
     return found
 
 
-def _wanted(kind: lsp.CodeActionKind, only: Sequence[str] | None) -> bool:
+def _is_requested(kind: lsp.CodeActionKind, only: Sequence[str] | None) -> bool:
     return not only or any(str(kind.value).startswith(each) for each in only)
 
 
@@ -113,7 +113,7 @@ def _ignoring(workspace: Workspace, document: Document, problems: Sequence[Probl
 
 
 def _fix_all(workspace: Workspace, document: Document, problems: Sequence[Problem]) -> Iterator[lsp.CodeAction]:
-    """What `evalc check --fix` would make of the file, with its proof that nothing new goes wrong."""
+    """The edit that `evalc check --fix` would make, with its proof that nothing new goes wrong."""
     settings = workspace.settings(document.path)
 
     def check(source: Source) -> Sequence[Problem]:
@@ -174,7 +174,7 @@ _LONGEST_VALUE = 500
 
 
 def hover(workspace: Workspace, document: Document, position: lsp.Position) -> lsp.Hover | None:
-    """What is at a place; None if nothing is known of it."""
+    """The hover at a place; None if nothing is known of it."""
     offset = document.offset(position)
     found = workspace.around(document, offset)
     known = KnownNames(workspace, document, offset)
@@ -233,7 +233,7 @@ def _tool(tool: Tool) -> str:
 
 
 def _of_place(shapes: Shapes, document: Document, place: Place, offset: int) -> str:
-    """What a key is for, or what a check does."""
+    """The description of a key or a check."""
     scalar = place.scalar
     if place.is_key:
         sentence = shapes.described(place)

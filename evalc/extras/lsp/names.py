@@ -86,7 +86,7 @@ def mention_at(every: Iterable[Mention], offset: int) -> Mention | None:
 
 
 _Named = tuple[Kind, Str, bool]
-"""What a name is of, the name, and whether it is declared there."""
+"""The kind of a name, the name, and whether it is declared there."""
 
 
 def _mention(source: Source, kind: Kind, name: Str, defines: bool, number: int) -> Mention:

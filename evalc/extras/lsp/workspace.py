@@ -51,7 +51,7 @@ class _Read(NamedTuple):
 
 @final
 class Workspace:
-    """What an editor has open, and the files around it."""
+    """Open documents, and the files around them."""
 
     def __init__(self) -> None:
         self.encoding = Encoding()
@@ -160,7 +160,7 @@ class Workspace:
 
         Args:
             document: what to compile.
-            before: what was found before, which tells what follows a syntax error that is still there.
+            before: what was found before, for the part after a syntax error that is still there.
         """
         own = uri_of(document.path)
         if not self._is_ours(document):

@@ -48,12 +48,12 @@ _LABELS: Final[Mapping[Outcome, str]] = {"passed": "pass", "failed": "fail", "sk
 
 
 def of_run(run_id: str, summary: RunSummary) -> Attributes:
-    """What is known of the run as a whole."""
+    """Attributes of the run as a whole."""
     return _known({"evalc.run_id": run_id, "evalc.suites": summary.suites, **_totals(summary)})
 
 
 def of_suite(result: SuiteResult) -> Attributes:
-    """What is known of a suite; it is a success if no case of it failed."""
+    """Attributes of a suite; it is a success if no case of it failed."""
     status = "aborted" if result.stopped else "failure" if result.summary.failed else "success"
     return _known(
         {
@@ -73,7 +73,7 @@ def of_suite(result: SuiteResult) -> Attributes:
 
 
 def of_agent(endpoint: str) -> Attributes:
-    """Who was asked, and for what: a model for its next turn in a chat, any other agent to do its work."""
+    """Attributes of an agent: a model for its next turn in a chat, any other agent to do its work."""
     url = endpoint
     asked: dict[str, Any] = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": endpoint}
     provider, _, model = endpoint.partition(":")
@@ -88,7 +88,7 @@ def of_agent(endpoint: str) -> Attributes:
 
 
 def of_case(case: CaseResult, *, content: bool) -> Attributes:
-    """What is known of a case.
+    """Attributes of a case.
 
     Args:
         case: its result.
@@ -142,14 +142,14 @@ def _assertion(assertion: AssertionResult, *, content: bool) -> Attributes:
     judged = assertion.judged
     measured = assertion.outcome in ("passed", "failed")
     score = judged.score if judged else float(assertion.outcome == "passed") if measured else None
-    told = assertion.message or (judged and judged.reason)
+    explanation = assertion.message or (judged and judged.reason)
     more = {
         "evalc.check": assertion.field,
         "evalc.max_score": judged and judged.max_score,
         "error.type": "_OTHER" if assertion.outcome == "error" else None,
     }
     name = assertion.at.removeprefix("/expect/").removeprefix("/")
-    return {**_evaluation(name, score, _LABELS[assertion.outcome], told if content else None), **_known(more)}
+    return {**_evaluation(name, score, _LABELS[assertion.outcome], explanation if content else None), **_known(more)}
 
 
 def _evaluation(name: str, score: float | None, label: str | None, explanation: object) -> Attributes:
@@ -176,7 +176,7 @@ def _totals(summary: Summary | RunSummary) -> dict[str, Any]:
 
 
 def _content(details: CaseDetails) -> dict[str, Any]:
-    """What was sent and answered, as JSON in the form that the conventions have for it."""
+    """The request and the answer, as JSON in the form that the conventions have for it."""
     sent = [(message.role, message.content) for message in details.messages or ()]
     if details.message:
         sent.append(("user", details.message))
@@ -233,7 +233,7 @@ _EVALUATION: Final = "gen_ai.evaluation.result"
 
 
 class ExportedRun(NamedTuple):
-    """What of a run is exported. `content` says whether what was sent and answered is part of it."""
+    """A run to export. `content` says whether requests and answers are part of it."""
 
     run_id: str
     summary: RunSummary

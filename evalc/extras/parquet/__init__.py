@@ -75,7 +75,7 @@ def render(run: ReportedRun) -> Iterator[bytes]:
 
 @final
 class _Pieces(io.RawIOBase):
-    """What was written and not yet taken."""
+    """Bytes that were written and not yet taken."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -94,7 +94,7 @@ class _Pieces(io.RawIOBase):
         return self._size
 
     def take(self) -> bytes:
-        """What was written since the last time."""
+        """The bytes that were written since the last time."""
         taken = b"".join(self._pieces)
         self._pieces.clear()
         return taken

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Work(NamedTuple):
-    """What a run asks of every worker: the same agents, options and judges."""
+    """Work for every worker: the same agents, options and judges."""
 
     agents: Mapping[str | None, Agent]
     options: CaseOptions
@@ -41,7 +41,7 @@ class Work(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """One attempt to make; `number` tells it from others of its chunk."""
+    """One attempt to make; `number` distinguishes it from others of its chunk."""
 
     number: int
     agent: str | None
@@ -69,7 +69,7 @@ class SharedRate:
 
 @final
 class _RemoteRate:
-    """That rate, as a worker sees it."""
+    """The shared rate, as a worker sees it."""
 
     def __init__(self, shared: Any) -> None:
         self._shared = shared
@@ -117,8 +117,8 @@ class RayWorker:
 
     async def close(self) -> list[str]:
         """Close all sessions; what went wrong, in words."""
-        told = [await worker.close() for idle in self._idle.values() for worker in idle]
-        return [failure for failure in dict.fromkeys(told) if failure is not None]
+        failures = [await worker.close() for idle in self._idle.values() for worker in idle]
+        return [failure for failure in dict.fromkeys(failures) if failure is not None]
 
 
 _START_SECONDS: Final = 60.0
@@ -175,7 +175,7 @@ class RayEngine:
     """Workers on a Ray cluster.
 
     Attributes:
-        address: the cluster, as `HOST:PORT` or `auto`; None means that of `RAY_ADDRESS`, else one that is started on
+        address: the cluster, as `HOST:PORT` or `auto`; None means that of `RAY_ADDRESS`, else a cluster started on
             this machine and ends with the run.
     """
 
@@ -220,7 +220,7 @@ def _ray() -> Any:
 
 
 async def _connect(ray: Any, address: str | None, thread: DaemonThread) -> None:
-    """Connect in a thread: Ray tries for many minutes, and cannot be told to stop.
+    """Connect in a thread: Ray tries for many minutes, and cannot be stopped.
 
     Raises:
         UsageError: there is no cluster, or it does not answer.
@@ -244,7 +244,7 @@ async def _connect(ray: Any, address: str | None, thread: DaemonThread) -> None:
 
 
 def _packed(ray: Any, work: Work) -> bytes:
-    """What every worker is sent. An agent that is defined in a script goes along with its code.
+    """The message to every worker. An agent that is defined in a script goes along with its code.
 
     Raises:
         UsageError: an agent or a judge is nothing that can be sent.
@@ -334,8 +334,8 @@ class _Pool:
         for task in self._tasks:
             task.cancel()
         closing = [self._closed(seat.actor) for seat in self._seats if seat.actor is not None]
-        told = [failure for failures in await asyncio.gather(*closing) for failure in failures]
-        return list(dict.fromkeys(told))
+        failures = [failure for failures in await asyncio.gather(*closing) for failure in failures]
+        return list(dict.fromkeys(failures))
 
     async def _closed(self, actor: Any) -> list[str]:
         try:
@@ -482,7 +482,7 @@ class _Pool:
 
 
 def _reason(ray: Any, error: Exception) -> str:
-    """What Ray says, in one line: it explains itself over many, with ids and paths."""
+    """Ray's reason in one line: it explains itself over many, with ids and paths."""
     if isinstance(error, ray.exceptions.ActorDiedError | ray.exceptions.ActorUnavailableError):
         return "its process ended, or its machine cannot be reached"
     cause = error.cause if isinstance(error, ray.exceptions.RayTaskError) else error

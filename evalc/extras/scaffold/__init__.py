@@ -33,10 +33,10 @@ _IGNORE: Final = ".gitignore"
 
 
 def in_the_way(folder: Path) -> tuple[Path, ...]:
-    """What already exists in place of the project's files; a `.gitignore` does not count, since it is extended."""
-    wanted = [folder / name for name in (*_TEMPLATES, _SCHEMA)]
-    folders = {parent for file in wanted for parent in file.parents if parent.is_relative_to(folder)}
-    occupied = {path for path in wanted if path.is_symlink() or path.exists()}
+    """Existing files in place of the project's; a `.gitignore` does not count, since it is extended."""
+    files = [folder / name for name in (*_TEMPLATES, _SCHEMA)]
+    folders = {parent for file in files for parent in file.parents if parent.is_relative_to(folder)}
+    occupied = {path for path in files if path.is_symlink() or path.exists()}
     blocked = {path for path in folders if (path.is_symlink() or path.exists()) and not path.is_dir()}
     ignore = folder / _IGNORE
     if ignore.is_dir():
@@ -89,14 +89,14 @@ class _Vcs(msgspec.Struct):
 
 
 class _Origin(msgspec.Struct):
-    """What pip notes of a package that was installed from somewhere else than an index (PEP 610)."""
+    """Pip's note on a package that was installed from elsewhere than an index (PEP 610)."""
 
     url: str
     vcs_info: _Vcs | None = None
 
 
 def requirement() -> str | None:
-    """What `pip install` takes; None where evalc comes from this machine alone, as a folder or a file.
+    """The requirement for `pip install`; None if evalc comes from this machine alone, as a folder or a file.
 
     A plain `evalc` is only what came from an index: on any other the name may be somebody else's.
     """

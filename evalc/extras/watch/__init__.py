@@ -50,7 +50,7 @@ class Board:
         self._results: dict[CaseKey, tuple[CaseResult, str]] = {}
 
     def look(self, digests: Mapping[CaseKey, str]) -> Mapping[CaseKey, str]:
-        """Take over the cases as they are now; the ones that were there before."""
+        """Take over the cases as they are now, and return the former ones."""
         before, self._digests = self._digests, dict(digests)
         return before
 
@@ -169,7 +169,7 @@ _SUFFIXES: Final = frozenset({".yaml", ".yml", ".json", ".jsonl", ".csv", ".toml
 
 
 class Seen(NamedTuple):
-    """What a look at the files has found.
+    """State of the files at one look.
 
     Attributes:
         compilation: the suites and problems; None if the configuration cannot be read.
@@ -240,7 +240,7 @@ class Watcher:
         """
         while True:
             places = self._places()
-            with _Watching(places, self._wanted()) as watching:
+            with _Watching(places, self._filter()) as watching:
                 for saved in watching:
                     yield saved
                     if self._places() != places:
@@ -258,8 +258,8 @@ class Watcher:
         outermost = _outermost(deep)
         return _Places(tuple(outermost), tuple(sorted(each for each in flat if not _is_in(each, outermost))))
 
-    def _wanted(self) -> _Wanted:
-        return _Wanted([os.path.realpath(path) for path in self.settings.written_paths], self._others)
+    def _filter(self) -> _Relevant:
+        return _Relevant([os.path.realpath(path) for path in self.settings.written_paths], self._others)
 
     def _is_other(self, name: str) -> bool:
         return _is_in(os.path.realpath(name), self._others)
@@ -276,9 +276,9 @@ class _Places(NamedTuple):
 class _Watching:
     """Watches folders in threads of its own, since the library watches either whole trees or single folders."""
 
-    def __init__(self, places: _Places, wanted: _Wanted) -> None:
+    def __init__(self, places: _Places, relevant: _Relevant) -> None:
         self._places = places
-        self._wanted = wanted
+        self._filter = relevant
         self._stop = Event()
         self._saves: Queue[Set[str] | Exception] = Queue()
         self._threads: list[Thread] = []
@@ -309,19 +309,19 @@ class _Watching:
         try:
             for found in watch(
                 *folders,
-                watch_filter=self._wanted,
+                watch_filter=self._filter,
                 debounce=_DEBOUNCE_MS,
                 rust_timeout=_HEARS_OF_THE_END_MS,
                 stop_event=self._stop,
                 recursive=recursive,
             ):
                 self._saves.put({name for _, name in found})
-        except Exception as error:  # told to whoever waits
+        except Exception as error:  # raised in whoever waits
             self._saves.put(error)
 
 
 @final
-class _Wanted(DefaultFilter):
+class _Relevant(DefaultFilter):
     """The files that may matter: those that evals are made of, and what the user names; not what evalc writes."""
 
     def __init__(self, leave_out: Sequence[str], others: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""What a check declares about itself, and how the phases ask for it.
+"""Declarations of checks, and how the phases ask for them.
 
 A check is a frozen struct. In JSON it is an object whose `type` names it: `{"type": "icontains", "value": "refund"}`.
 Its docstring begins with the sentence that editors show; the annotation of a field says what the field holds.
@@ -154,12 +154,12 @@ class Declared(
 
     @property
     def named(self) -> str:
-        """What messages about it begin with."""
+        """The beginning of messages about it."""
         return type_name(self)
 
     @property
     def needs_calls(self) -> bool:
-        """Whether it tells nothing of an agent that does not report its calls."""
+        """Whether it decides nothing for an agent that does not report its calls."""
         return self.of_calls
 
     def has_field(self) -> bool:
@@ -173,7 +173,7 @@ def type_name(check: type[Declared] | Declared) -> str:
 
 
 def sentence_of(kind: type[Declared]) -> str:
-    """What a kind of check asks, in one sentence: the first of its docstring."""
+    """The sentence of a kind of check: the first of its docstring."""
     return " ".join((kind.__doc__ or "").partition("\n\n")[0].split())
 
 

@@ -94,7 +94,7 @@ class ToolParam(_CallCheck, frozen=True, kw_only=True, tag="tool_param"):
 class ArgTest(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, rename="camel"
 ):
-    """What one argument of a call has to be; all that is given has to hold. Numbers are compared as numbers."""
+    """A test of one argument of a call; all that is given has to hold. Numbers are compared as numbers."""
 
     equals: Annotated[Any, Arguments, Meta(description="The value that it equals, of any type.")] = msgspec.UNSET
     contains: Annotated[Text | None, Meta(description="A text in it, or an item of it.")] = None

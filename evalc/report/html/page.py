@@ -22,7 +22,7 @@ from evalc.report.html.records import CaseRecord, case_records, in_html, trend_r
 from evalc.report.html.strength_records import coverage_record, strength_record
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.source_lines import quoted, read_authored, seconds_of
-from evalc.report.words import failed_all_the_same, missing_lines, not_met
+from evalc.report.words import failures_allowed, missing_lines, not_met
 
 _AROUND: Final = 1
 
@@ -46,24 +46,24 @@ class Sources:
     def __init__(self, root: Path, redact: Callable[[str], str]) -> None:
         self._root = root.resolve()
         self._redact = redact
-        self._wanted: dict[str, set[int]] = defaultdict(set)
+        self._numbers: dict[str, set[int]] = defaultdict(set)
         self._earliest: dict[str, str] = {}
 
     def want(self, place: Place, timestamp: str) -> None:
         """Ask for the line of the place and those around it; `timestamp` is when the run began, in ISO 8601."""
-        self._wanted[place.file].update(range(max(place.line - _AROUND, 1), place.line + _AROUND + 1))
+        self._numbers[place.file].update(range(max(place.line - _AROUND, 1), place.line + _AROUND + 1))
         self._earliest[place.file] = min(timestamp, self._earliest.get(place.file, timestamp))
 
     def excerpts(self) -> dict[str, Excerpt]:
-        """What the files say there; files that cannot be read are left out."""
-        read = ((name, self._excerpt(name, wanted)) for name, wanted in sorted(self._wanted.items()))
+        """The excerpts of the files; files that cannot be read are left out."""
+        read = ((name, self._excerpt(name, numbers)) for name, numbers in sorted(self._numbers.items()))
         return {name: excerpt for name, excerpt in read if excerpt is not None}
 
-    def _excerpt(self, name: str, wanted: set[int]) -> Excerpt | None:
+    def _excerpt(self, name: str, numbers: set[int]) -> Excerpt | None:
         authored = read_authored(self._root, name)
         if authored is None:
             return None
-        there = [number for number in sorted(wanted) if number <= len(authored.lines)]
+        there = [number for number in sorted(numbers) if number <= len(authored.lines)]
         return Excerpt(
             changed=authored.written > seconds_of(self._earliest[name]),
             lines={number: quoted(authored.lines[number - 1], self._redact) for number in there},
@@ -99,7 +99,7 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     totals = {
         "suites": [_without_cases(suite.result) for suite in run.suites],
         "gates": tuple(not_met(run)),
-        "warnings": (*_failed_all_the_same(run), *missing_lines(run), *run.warnings),
+        "warnings": (*_failures_allowed(run), *missing_lines(run), *run.warnings),
         "history": tuple(map(trend_record, run.trends)),
         "strength": None if run.strength is None else strength_record(run.strength, run.redact),
         "coverage": None if run.coverage is None else coverage_record(run.coverage, run.redact),
@@ -119,15 +119,15 @@ def _without_cases(result: SuiteResult) -> SuiteResult:
     return msgspec.structs.replace(result, suite=key_of(result).name, cases=(), skipped=())
 
 
-def _failed_all_the_same(run: ReportedRun) -> Iterator[str]:
-    """What is to be said where gates are met though cases failed."""
+def _failures_allowed(run: ReportedRun) -> Iterator[str]:
+    """The note that gates are met though cases failed."""
     for result in [suite.result for suite in run.suites]:
-        told = failed_all_the_same(result.gates or (), result.summary)
-        if told is not None:
-            yield f"{run.title_of(result)}: {told}"
-    told = failed_all_the_same(run.gates, run.summary)
-    if told is not None:
-        yield told
+        note = failures_allowed(result.gates or (), result.summary)
+        if note is not None:
+            yield f"{run.title_of(result)}: {note}"
+    note = failures_allowed(run.gates, run.summary)
+    if note is not None:
+        yield note
 
 
 def _noting(records: Iterable[CaseRecord], sources: Sources, timestamp: str) -> Iterator[CaseRecord]:
@@ -144,7 +144,7 @@ def _block(holds: str, data: bytes) -> bytes:
 
 
 def _in_short(suites: Sequence[ReportedSuite]) -> str:
-    """What is known without a script."""
+    """The summary for readers without scripts."""
     summaries = [suite.result.summary for suite in suites]
     passed, total = (sum(summary.passed for summary in summaries), sum(summary.total_cases for summary in summaries))
     return f"{passed} of {counted(total, 'case')} passed"

@@ -56,7 +56,7 @@ class IdleCheckRecord(_Record, frozen=True, kw_only=True):
 
 
 class StrengthRecord(_Record, frozen=True, kw_only=True):
-    """What challenged suites miss: the weakest cases out of `cases_of` with survivors, idle checks out of `idle_of`."""
+    """Missed faults of suites: the weakest cases out of `cases_of` with survivors, idle checks out of `idle_of`."""
 
     strength: float | None
     mutants: int
@@ -80,7 +80,7 @@ class PartRecord(_Record, frozen=True, kw_only=True):
 
 
 class CoverageRecord(_Record, frozen=True, kw_only=True):
-    """What cases look at, as a share and kind by kind."""
+    """The coverage of cases, as a share and kind by kind."""
 
     coverage: float | None
     total: int
@@ -91,7 +91,7 @@ class CoverageRecord(_Record, frozen=True, kw_only=True):
 def strength_record(strength: Strength, redact: Redact) -> StrengthRecord:
     """As much of the strength as the page shows; what it quotes of eval files is redacted."""
     weak, idle, reasons = weak_cases(strength), idle_checks(strength), reasons_not_challenged(strength)
-    told = (f"{cases} not challenged: {_short(reason, redact)}" for reason, cases in reasons.items())
+    left_out = (f"{cases} not challenged: {_short(reason, redact)}" for reason, cases in reasons.items())
     return StrengthRecord(
         strength=strength.strength,
         mutants=strength.mutants,
@@ -102,7 +102,7 @@ def strength_record(strength: Strength, redact: Redact) -> StrengthRecord:
         cases_of=len(weak),
         idle=tuple(_idle(check, redact) for check in idle[:_MOST_CHECKS]),
         idle_of=len(idle),
-        notes=(*told, *(_short(warning, redact) for warning in strength.warnings)),
+        notes=(*left_out, *(_short(warning, redact) for warning in strength.warnings)),
     )
 
 
