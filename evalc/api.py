@@ -8,26 +8,32 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import msgspec
 
-from evalc import extras, runner
+from evalc import extras
 from evalc.base.errors import AgentError, UsageError
 from evalc.compiler.compiled import Compilation
 from evalc.config.load import Override, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.policy import Selection
-from evalc.runner import Run
+from evalc.setup import runner
 from evalc.setup.compile import (
     Subject,
+    ToRun,
     compiled,
     files_of,
     judge_warning,
     nothing_found,
+    origins_of,
     policy_of,
     problems_of,
+    soundly_compiled,
     subjects_among,
     subjects_of,
+    to_merge,
+    to_rescore,
+    to_run,
 )
-from evalc.setup.run_flags import RunFlags
-from evalc.setup.to_run import ToRun, origins_of, soundly_compiled, to_merge, to_rescore, to_run
+from evalc.setup.flags import RunFlags
+from evalc.setup.runner import Run
 
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
@@ -36,7 +42,7 @@ if TYPE_CHECKING:
     from evalc.runtime.run.select import Wanted
     from evalc.runtime.store.past.merge import Part
     from evalc.runtime.store.past.resume import PastRun
-    from evalc.setup.run_request import Start
+    from evalc.setup.request import Start
 
 Running = Callable[[], Coroutine[Any, Any, Run]]
 """What runs that which is compiled."""
@@ -147,7 +153,7 @@ async def run_async(subject: Subject | Iterable[Subject] | None = None, **flags:
 
 def _compiled_for(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Running:
     """Compile what a call is about; what is returned runs it."""
-    from evalc.setup.run_request import given_by  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+    from evalc.setup.request import given_by  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
 
     given = given_by(subject, flags)
     settings = given.settings()
@@ -261,7 +267,7 @@ def run_paths(
         UsageError: what was asked for cannot be done; nothing was run.
     """
     from evalc.runtime.store.past.runs import new_run_id  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
-    from evalc.setup.run_request import Start  # noqa: PLC0415 - as above
+    from evalc.setup.request import Start  # noqa: PLC0415 - as above
 
     begun = start or Start(run_id=new_run_id(settings.results_folder))
 
@@ -361,7 +367,7 @@ def _to_the_end(compiled: Callable[[], Running]) -> Run:
 
     if asyncio._get_running_loop() is not None:
         raise UsageError("`evalc.run` cannot run where an event loop does, as in a notebook: await `evalc.run_async`")
-    from evalc.setup.collector import collector_off  # noqa: PLC0415 - as above
+    from evalc.setup.compile import collector_off  # noqa: PLC0415 - as above
 
     with collector_off():
         running = compiled()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalc.config.setting import Key
 from evalc.config.settings import ALL_KEYS
-from evalc.setup.run_flags import FLAGS
+from evalc.setup.flags import FLAGS
 
 PAGE = Path(__file__).parent.parent / "specs" / "configuration.md"
 HEAD = "| key | flag | what it says | default |\n|---|---|---|---|\n"

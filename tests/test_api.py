@@ -17,7 +17,7 @@ import evalc
 from evalc import api
 from evalc.cli.app import app
 from evalc.runtime.agents import scripted
-from evalc.setup.run_flags import FLAGS
+from evalc.setup.flags import FLAGS
 
 PUBLIC = {
     "AgentError",

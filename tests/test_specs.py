@@ -22,7 +22,7 @@ from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS
 from evalc.dsl.build_suite import KEYS as SUITE_KEYS
 from evalc.model import case as m
 from evalc.model.checks import Check
-from evalc.setup.run_flags import FLAGS, spelled
+from evalc.setup.flags import FLAGS, spelled
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "specs").glob("*.md")))

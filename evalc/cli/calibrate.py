@@ -32,7 +32,7 @@ from evalc.runtime.judges.panel_member import Meter
 from evalc.runtime.run.local_models import local_models
 from evalc.runtime.run.process_guard import exits_told, watched
 from evalc.runtime.store.written import encoded, redacted
-from evalc.setup.run import panel_of, redactor_of, runs_code_of_others
+from evalc.setup.prepare import panel_of, redactor_of, runs_code_of_others
 
 _MOST_SHOWN = 20
 

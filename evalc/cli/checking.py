@@ -16,7 +16,6 @@ from evalc.base.errors import UsageError
 from evalc.base.files import read_limited, write_atomic
 from evalc.base.terminal import counted, first_of, visible
 from evalc.cli.ending import ExitCode, inventory_lines, print_error, print_problems, standard_input
-from evalc.setup.collector import collector_off
 
 if TYPE_CHECKING:
     from evalc.base.source import Source
@@ -60,6 +59,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     # For start-up: `--help` compiles nothing.
     from evalc import api  # noqa: PLC0415
     from evalc.config.load import settings_with  # noqa: PLC0415
+    from evalc.setup.compile import collector_off  # noqa: PLC0415
 
     settings, of_config = settings_with(config, {"prompts": prompts, "strict": strict, "tools": tools})
     looked_at = settings.looked_at(paths)

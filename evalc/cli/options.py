@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, final, get_arg
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from evalc.setup.run_flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, help_of, spelled
+from evalc.setup.flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, help_of, spelled
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings

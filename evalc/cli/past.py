@@ -26,7 +26,7 @@ from evalc.cli.options import (
 )
 from evalc.cli.reporting import Output, Outputs, Shown, do_all, make_and_report, outputs_of, suites_before, write_report
 from evalc.cli.supervision import supervise
-from evalc.setup.run_flags import modern
+from evalc.setup.flags import modern
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings
@@ -120,7 +120,7 @@ def show(run: RunName = "latest", quiet: Quiet = False, verbose: Verbose = False
       evalc show 01a200e6 -v
     """
     from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up: `--help` shows no run
-    from evalc.setup.places import AuthoredPlaces  # noqa: PLC0415 - as above
+    from evalc.setup.compile import AuthoredPlaces  # noqa: PLC0415 - as above
 
     settings = settings_of(flags)
     past = replace(past_run(run, settings), places=AuthoredPlaces(settings).of)
@@ -336,7 +336,7 @@ def rescore(
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
     from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - as above
-    from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415 - as above
+    from evalc.setup.prepare import redactor_of, runs_code_of_others  # noqa: PLC0415 - as above
 
     outputs = outputs_of(output or (), as_json=json)
     past = find_run(run, settings_of(flags).results_folder)
@@ -383,7 +383,7 @@ def merge_runs(
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
     from evalc.runtime.store.past.merge import read_parts  # noqa: PLC0415 - as above
     from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - as above
-    from evalc.setup.run import redactor_of  # noqa: PLC0415 - as above
+    from evalc.setup.prepare import redactor_of  # noqa: PLC0415 - as above
 
     where = settings_of(flags).results_folder
     parts = read_parts([find_run(name, where) for name in runs])

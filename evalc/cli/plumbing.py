@@ -17,7 +17,6 @@ from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, read_beginning, write_atomic
 from evalc.cli.ending import ExitCode, print_problems, shown_path, standard_input
 from evalc.cli.options import PathsOrStdin, settings_of, with_flags
-from evalc.setup.collector import collector_off
 
 if TYPE_CHECKING:
     from evalc.compiler.compiled import CompiledSuite
@@ -54,6 +53,7 @@ def compile_files(
     if output == "-" and source_map:
         raise UsageError("`--source-map` writes files: name a folder with `-o`")
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
+    from evalc.setup.compile import collector_off  # noqa: PLC0415 - as above
 
     settings = settings_of(flags)
     looked_at = settings.looked_at(files or ())

@@ -21,7 +21,7 @@ from evalc.report.words import selected_line
 from evalc.runtime.agents.http.address import shown_url
 from evalc.runtime.checks.limits import count_tokens
 from evalc.runtime.run.attempts import skipped_case
-from evalc.setup.run import price_of, redactor_of
+from evalc.setup.prepare import price_of, redactor_of
 
 if TYPE_CHECKING:
     from evalc.api import ToRun

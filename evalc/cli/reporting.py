@@ -20,7 +20,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, open_regular, read_beginning, write_atomic
 from evalc.base.terminal import Screen, visible
 from evalc.cli.ending import ExitCode, print_error, print_problems, shown_path, termination_as_interrupt
-from evalc.setup.run_flags import SHOWN
+from evalc.setup.flags import SHOWN
 
 if TYPE_CHECKING:
     from evalc.api import Run
@@ -241,7 +241,7 @@ def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> Rep
 def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
     """The console summary; cases are read from disk one at a time."""
     from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up
-    from evalc.setup.places import AuthoredPlaces  # noqa: PLC0415 - as above
+    from evalc.setup.compile import AuthoredPlaces  # noqa: PLC0415 - as above
 
     screen = Screen.of(stdout, os.environ)
     if shown.detail == "verbose" and shown.settings is not None:

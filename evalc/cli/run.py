@@ -26,11 +26,11 @@ from evalc.cli.ending import (
 from evalc.cli.options import NO_VALUE, Json, Quiet, Verbose, show_all_help, with_flags
 from evalc.cli.reporting import Outputs, Shown, outputs_of, report, report_nothing
 from evalc.cli.supervision import supervise
-from evalc.setup.run_flags import INSTEAD, SHOWN, STOPS, RunFlags
+from evalc.setup.flags import INSTEAD, SHOWN, STOPS, RunFlags
 
 if TYPE_CHECKING:
     from evalc.report.console import Detail
-    from evalc.setup.run_request import RunRequest
+    from evalc.setup.request import RunRequest
 
 
 @with_flags()
@@ -88,8 +88,8 @@ def run_evals(
     # For start-up: `--help` runs nothing.
     from evalc import api  # noqa: PLC0415
     from evalc.report.progress import Progress, draws  # noqa: PLC0415
-    from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415
-    from evalc.setup.run_request import given_by  # noqa: PLC0415
+    from evalc.setup.prepare import redactor_of, runs_code_of_others  # noqa: PLC0415
+    from evalc.setup.request import given_by  # noqa: PLC0415
 
     given = given_by(paths or None, _given(flags))
     settings = given.settings()

@@ -60,7 +60,7 @@ def challenge(
     _refuse_no_share("--min-strength", min_strength)
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` challenges nothing
     from evalc.report.strength import strength_lines  # noqa: PLC0415 - as above
-    from evalc.setup.run import runs_code_of_others  # noqa: PLC0415 - as above
+    from evalc.setup.prepare import runs_code_of_others  # noqa: PLC0415 - as above
 
     of = _run_among(paths, settings_of(flags))
     settings = settings_of(flags, of)

@@ -35,7 +35,7 @@ from evalc.runtime.run.run_case import CaseRun
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.store.written import encoded, redacted
 from evalc.setup.compile import compiled, policy_of
-from evalc.setup.run import agents_of, options_of, redactor_of
+from evalc.setup.prepare import agents_of, options_of, redactor_of
 from evalc.tools.registry import ToolRegistry
 
 _Job = tuple[LocatedCase, "asyncio.Future[CaseRun]"]

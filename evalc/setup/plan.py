@@ -19,7 +19,7 @@ from evalc.runtime.store.past.load import load_run
 from evalc.runtime.store.past.results import find_results
 from evalc.runtime.store.past.runs import LATEST
 from evalc.runtime.store.past.verdicts import PastVerdicts, earlier_verdicts, of_attempts, pairs_of
-from evalc.setup.to_run import ToRun
+from evalc.setup.compile import ToRun
 
 _TIMES: Final = (1, 2, 4)
 

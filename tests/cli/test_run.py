@@ -138,7 +138,7 @@ def test_a_signal_ends_what_is_being_compiled(
         signal.raise_signal(number)
         went_on.append(True)
 
-    monkeypatch.setattr("evalc.setup.to_run.compiled", compiling)
+    monkeypatch.setattr("evalc.setup.compile.compiled", compiling)
     outcome = invoke("run", "--agent", "demo")
     assert (outcome.code, outcome.err, went_on) == (130, "error: interrupted; nothing was run\n", [])
 

@@ -39,9 +39,8 @@ from evalc.runtime.store import journaled
 from evalc.runtime.store.journaled import kept_snapshot
 from evalc.runtime.store.past.answers import recorded_answers
 from evalc.runtime.store.past.resume import PastRun
-from evalc.setup.compile import compiled, policy_of
-from evalc.setup.run import options_of
-from evalc.setup.to_run import ToRun
+from evalc.setup.compile import ToRun, compiled, policy_of
+from evalc.setup.prepare import options_of
 
 
 class Inserted(NamedTuple):

@@ -23,8 +23,7 @@ from evalc.extras.lsp.completion import KINDS, Place, Shapes, described_kind, ki
 from evalc.extras.lsp.document import Document, Encoding, range_in, uri_of
 from evalc.extras.lsp.names import KnownNames, Location, Mention, mention_at, mentions, occurrences, share_of
 from evalc.extras.lsp.workspace import Workspace, beside
-from evalc.setup.collector import collector_off
-from evalc.setup.compile import problems_of
+from evalc.setup.compile import collector_off, problems_of
 from evalc.tools.registry import Tool
 
 SOURCE = "evalc"

@@ -33,8 +33,7 @@ from evalc.extras.lsp.document import (
     uri_of,
     with_case,
 )
-from evalc.setup.collector import collector_off
-from evalc.setup.compile import compiled, options_for, policy_of
+from evalc.setup.compile import collector_off, compiled, options_for, policy_of
 from evalc.tools.load import load_tools
 from evalc.tools.registry import ToolRegistry
 

@@ -27,7 +27,7 @@ from evalc.runtime.store.past.load import load_run
 from evalc.runtime.store.past.results import find_results
 from evalc.runtime.store.past.runs import LATEST
 from evalc.setup.choice import id_in_pattern
-from evalc.setup.collector import collector_off
+from evalc.setup.compile import collector_off
 
 _LEAST_ROWS = 5
 _WIDEST_ID = 50

@@ -15,7 +15,7 @@ import evalc
 from evalc.api import Run
 from evalc.config.load import Override, load_settings
 from evalc.runtime.agents.scripted import ScriptedAgent
-from evalc.setup.run_request import Start
+from evalc.setup.request import Start
 from tests.support.servers import Behaviour, Exchange, Server, serving
 
 RUBRIC = """

@@ -23,7 +23,7 @@ from evalc.runtime.store.past.resume import PastRun, find_run
 from evalc.runtime.store.past.runs import new_run_id
 from evalc.setup.choice import is_case_id, path_of, pinned, wanted_cases
 from evalc.setup.compile import Subject, subjects_among, type_of
-from evalc.setup.run_flags import RunFlags, modern, several
+from evalc.setup.flags import RunFlags, modern, several
 
 _NOT_KEPT: Final = frozenset({"output_dir", "otel", "snapshot"})
 """The flags that a resumed run does not take from its journal: where it is found says the folder of results, the

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evalc.runtime.run.run_suite import Observer
     from evalc.runtime.store.past.merge import Part
     from evalc.runtime.store.past.resume import PastRun
-    from evalc.setup.run_request import Start
-    from evalc.setup.to_run import ToRun
+    from evalc.setup.compile import ToRun
+    from evalc.setup.request import Start
     from evalc.tools.registry import ToolRegistry
 
 
@@ -104,8 +104,13 @@ async def run(
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.run.local_models import local_models  # noqa: PLC0415
     from evalc.runtime.run.run_suite import run_suites  # noqa: PLC0415
-    from evalc.setup.asked import asked_of  # noqa: PLC0415
-    from evalc.setup.run import exporter_of, gates_of, options_of, recorded  # noqa: PLC0415
+    from evalc.setup.prepare import (  # noqa: PLC0415
+        asked_of,
+        exporter_of,
+        gates_of,
+        options_of,
+        recorded,
+    )
 
     if settings.confidence is not None and gates_of(settings) is None:
         raise UsageError(
@@ -164,7 +169,7 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     from evalc.runtime.store.journaled import kept_snapshot  # noqa: PLC0415
     from evalc.runtime.store.past.rescore import rescore_suites  # noqa: PLC0415
     from evalc.runtime.store.past.runs import new_run_id  # noqa: PLC0415
-    from evalc.setup.run import options_of  # noqa: PLC0415
+    from evalc.setup.prepare import options_of  # noqa: PLC0415
 
     _refuse_without_judge(what)
     header = past.header
@@ -189,7 +194,7 @@ async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.store.past.merge import merge_suites  # noqa: PLC0415
     from evalc.runtime.store.past.runs import new_run_id  # noqa: PLC0415
-    from evalc.setup.run import options_of  # noqa: PLC0415
+    from evalc.setup.prepare import options_of  # noqa: PLC0415
 
     asked = msgspec.structs.replace(settings, snapshot_source=None, judges=())  # nothing is asked and nothing checked
     options = await options_of(asked, os.environ, what.tools)
@@ -300,7 +305,7 @@ def _started(options: RunOptions, start: Start, what: ToRun, snapshot: object) -
 
 def _agents(given: Sequence[str | Agent], settings: Settings, tools: ToolRegistry | None) -> Sequence[Agent]:
     """The agents that a caller gives, of whose specs the settings know; if none are given, those of the settings."""
-    from evalc.setup.run import agents_of  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+    from evalc.setup.prepare import agents_of  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
 
     if not given:
         return agents_of(settings, os.environ, tools)
