@@ -15,11 +15,11 @@ from evalc.cli.ending import ExitCode
 from evalc.config.load import load_settings
 from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG
 from evalc.diagnostics.catalogue import entries
-from evalc.dsl.build_case import CASE_KEYS
+from evalc.dsl.build_case import CASE
 from evalc.dsl.build_expect import EXPECT_KEYS
-from evalc.dsl.build_prompt import PROMPT_KEYS
+from evalc.dsl.build_prompt import PROMPT_SPEC
 from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS
-from evalc.dsl.build_suite import KEYS as SUITE_KEYS
+from evalc.dsl.build_suite import DOCUMENTS
 from evalc.model import case as m
 from evalc.model.checks import Check
 from evalc.setup.flags import FLAGS, spelled
@@ -155,12 +155,12 @@ def test_the_operators_of_parameters_are_all_there() -> None:
 
 
 def test_the_table_of_cases_has_every_key() -> None:
-    assert rows(section("language.md", "## Cases")) >= set(CASE_KEYS)
+    assert rows(section("language.md", "## Cases")) >= set(CASE.keys)
 
 
 def test_the_keys_of_suites_are_all_there() -> None:
     text = section("language.md", "## Suites")
-    keys = {key for keys in SUITE_KEYS.values() for key in keys} | set(PROMPT_KEYS)
+    keys = {key for keys in DOCUMENTS.values() for key in keys} | set(PROMPT_SPEC)
     assert sorted(key for key in keys if f"`{key}`" not in text) == []
 
 

@@ -8,9 +8,9 @@ from typing import assert_never
 
 from evalc.base.source import Span
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.fields import is_null
 from evalc.dsl.nodes import Node, Scalar, Sequence
 from evalc.dsl.scalars import to_plain
+from evalc.dsl.walk import is_null
 from evalc.grammar import nodes as g
 
 Inputs = Mapping[str, Node]

@@ -47,11 +47,11 @@ from evalc.dsl.document_kind import (
     slip_in,
     with_key,
 )
-from evalc.dsl.fields import is_null
 from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
 from evalc.dsl.tree import SuiteTree
+from evalc.dsl.walk import is_null
 from evalc.model.json import pointer_step
 from evalc.model.suite import SuiteKey
 

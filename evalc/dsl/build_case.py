@@ -1,9 +1,8 @@
-"""Builds the trees of test cases, and of the `defaults:` that every case inherits."""
+"""Declares the keys of test cases and of the `defaults:` that every case inherits, and builds their trees."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -11,9 +10,31 @@ import msgspec
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
-from evalc.dsl.fields import Fields, described
+from evalc.dsl.kinds import (
+    COUNT,
+    FILLED,
+    FLAG,
+    NAME,
+    SHARE,
+    TEXT,
+    TEXTS,
+    Choice,
+    Flag,
+    Key,
+    Kind,
+    MapOf,
+    Schema,
+    Shape,
+    Text,
+    any_of,
+    filled_list_of,
+    free_mapping,
+    list_of,
+    or_absent,
+    ref,
+)
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
-from evalc.dsl.reasons import reason_of
+from evalc.dsl.reasons import NO_REASONS, reason_of
 from evalc.dsl.tree import (
     CaseFields,
     CaseTree,
@@ -25,18 +46,19 @@ from evalc.dsl.tree import (
     Str,
     UserTree,
 )
+from evalc.dsl.walk import Fields, described
 from evalc.grammar.parse import parse_place
-from evalc.model.case import CHALLENGERS
+from evalc.model.case import BROKEN_AGENTS, CHALLENGERS, MUTATIONS
 
 _COUNT: Final = re.compile(r"(?P<count>[0-9]{1,9})(?:\s*/\s*(?P<of>[0-9]{1,9}))?")
 _SHARE: Final = re.compile(r"(?P<percent>[0-9]{1,9}(?:\.[0-9]+)?)\s*%")
-FOR_EACH_KEYS = ("rows", "file", "key")
-"""The keys of `for_each:` where it is a mapping."""
+TIERS = ("golden", "labeled", "regression", "rubric")
+DIFFICULTIES = ("straightforward", "ambiguous", "edge", "regression")
 
 
-def build_requirement(fields: Fields) -> Requirement | None:
+def _requirement(fields: Fields, key: str) -> Requirement | None:
     """The requirement; whether it can be met is seen where the number of repetitions is known."""
-    text = fields.text("require")
+    text = fields.text(key)
     if text is None:
         return None
     written = text.value.strip()
@@ -50,62 +72,10 @@ def build_requirement(fields: Fields) -> Requirement | None:
     return None
 
 
-_Reader = Callable[[Fields, str], object]
-"""Reads the value of a key; what is wrong with it is reported."""
-
-TIERS = ("golden", "labeled", "regression", "rubric")
-DIFFICULTIES = ("straightforward", "ambiguous", "edge", "regression")
-
-
-def build_case(block: Fields, item: Mapping) -> CaseTree:
-    """The case; one without a usable name goes by its place in the file, and says that it is partial."""
-    fields = block.inside(item, what="a test case", keys=CASE_KEYS)
-    fields.require("name", why="add `name:`: results are matched by it")
-    given = _given(fields, _READERS)
-    name = given.pop("name", None)
-    return CaseTree(
-        **given,
-        span=fields.anchor if name is None else name.span,
-        name=name or Str("", fields.anchor),
-        partial=fields.partial or name is None,
-    )
-
-
-def build_defaults(fields: Fields) -> CaseFields | None:
-    """What `defaults:` says for every case."""
-    node = fields.mapping("defaults")
-    if node is None:
-        return None
-    inner = fields.inside(node, what="`defaults`", keys=DEFAULT_KEYS)
-    defaults = CaseFields(**_given(inner, _DEFAULT_READERS), partial=inner.partial)
-    fields.partial |= inner.partial
-    return defaults
-
-
-def _given(fields: Fields, readers: dict[str, _Reader]) -> dict[str, Any]:
-    """The fields of a tree that a mapping gives. Only keys that are there are looked at: cases have few of the many."""
-    given: dict[str, Any] = {
-        key.text: readers[key.text](fields, key.text) for key, _ in fields.pairs if key.text in readers
-    }
-    if "inherit" in given:
-        given["inherits"] = given.pop("inherit")
-    if given.get("inputs") is not None:
-        given["inputs_span"] = span_of(fields.key("inputs"))
-    given["inputs_partial"] = fields.has_hole("inputs")
-    turns: tuple[_Turn, ...] | None = given.pop("turns", None)
-    if turns is not None:
-        given["turns"] = tuple(turn.say for turn in turns)
-    of_turns = tuple(check for turn in turns or () for check in turn.checks)
-    given["checks"] = given.pop("validate", ()) + given.pop("expect", ()) + of_turns
-    given["source"] = fields.source
-    return given
-
-
-# --- what each key holds -------------------------------------------------------------------------------------------
-
-
-def _choice(*choices: str) -> _Reader:
-    return lambda fields, key: fields.choice(key, key, choices)
+def _allowed(fields: Fields, key: str) -> Any:
+    """The faults that do not count for the case, each with its reason; without one the fault counts."""
+    fields.forbid_empty(key)
+    return ALLOW.read(fields, key)
 
 
 def _inputs(fields: Fields, key: str) -> tuple[InputValue, ...] | None:
@@ -115,20 +85,6 @@ def _inputs(fields: Fields, key: str) -> tuple[InputValue, ...] | None:
     return tuple([InputValue(name=Str(name.text, span_of(name)), value=value) for name, value in mapping.pairs])
 
 
-def _allowed(fields: Fields, key: str) -> tuple[tuple[str, Str | None], ...] | None:
-    """The faults that do not count for the case, each with its reason; without one the fault counts."""
-    fields.forbid_empty(key)
-    node = fields.mapping(key)
-    if node is None:
-        return None
-    inner = fields.inside(node, what=f"`{key}`", keys=CHALLENGERS)
-    reasons = tuple((name, _reason(inner, name)) for name in CHALLENGERS if name in inner)
-    fields.partial |= inner.partial
-    return reasons
-
-
-LABEL_KEYS = ("expected", "from")
-"""The keys of `label:`."""
 LABEL_PLACES = "`response`, or `at PATH` for a place in a JSON response"
 """What `from:` of a label takes, in words."""
 
@@ -139,25 +95,24 @@ def _label(fields: Fields, key: str) -> LabelTree | None:
         if other in fields:
             fields.fault(fields.key(key), Finding("EV421", key=key, turns=other))
     fields.forbid_empty(key)
-    node = fields.mapping(key)
-    if node is None:
-        return None
-    inner = fields.inside(node, what=f"`{key}`", keys=LABEL_KEYS)
-    inner.require("expected")
-    expected, source = inner.filled("expected"), inner.filled("from") if "from" in inner else None
+    read: _Label | None = LABEL.read(fields, key)
+    return None if read is None else LabelTree(span=span_of(fields.key(key)), expected=read.expected, path=read.path)
+
+
+class _Label(NamedTuple):
+    expected: Str
+    path: str | None
+
+
+def _build_label(inner: Fields, given: dict[str, Any]) -> _Label | None:
+    source: Str | None = given.get("from")
     path: str | None = None
     if source is not None and source.value.strip() != "response":
         path = parse_place(source.value.strip())
         if path is None:
             inner.fault(source.span, Finding("EV301", what="`from`", expected=LABEL_PLACES, found=f"`{source.value}`"))
-    fields.partial |= inner.partial
-    if expected is None or inner.partial:
-        return None
-    return LabelTree(span=span_of(fields.key(key)), expected=expected, path=path)
-
-
-def _inherits(fields: Fields, key: str) -> bool:
-    return fields.boolean(key, default=True)
+    expected = given.get("expected")
+    return None if expected is None or inner.partial else _Label(expected, path)
 
 
 def _reason(fields: Fields, key: str) -> Str | None:
@@ -175,8 +130,8 @@ class _Turn(NamedTuple):
     checks: tuple[CheckTree, ...]
 
 
-TURN_KEYS = ("say", "validate")
-"""The keys of an entry of `turns:`."""
+def _build_turn(_inner: Fields, given: dict[str, Any]) -> _Turn | None:
+    return None if given.get("say") is None else _Turn(given["say"], given.get("validate", ()))
 
 
 def _turns(fields: Fields, key: str) -> tuple[_Turn, ...]:
@@ -187,29 +142,14 @@ def _turns(fields: Fields, key: str) -> tuple[_Turn, ...]:
     fields.forbid_empty(key)
     node = fields.node(key)
     if node is not None and not isinstance(node, Sequence):
-        expected = "a list with `say`, and `validate` for its checks, in each item"
-        fields.fault(node, Finding("EV301", what="`turns`", expected=expected, found=described(node)))
+        fields.wrong(node, "`turns`", "a list with `say`, and `validate` for its checks, in each item")
         return ()
-    items = fields.items(key)
-    turns = [_turn(fields, item, number) for number, item in enumerate(items or (), 1)]
-    return tuple(turn for turn in turns if turn is not None)
-
-
-def _turn(fields: Fields, item: Node, number: int) -> _Turn | None:
-    if not isinstance(item, Mapping):
-        expected = "a mapping with `say`, and `validate` for its checks"
-        fields.fault(item, Finding("EV301", what="a turn", expected=expected, found=described(item)))
-        return None
-    inner = fields.inside(item, what="a turn", keys=TURN_KEYS)
-    inner.require("say")
-    say, checks = inner.text("say"), build_checks(inner, "validate")
-    fields.partial |= inner.partial
-    of_turn = tuple(msgspec.structs.replace(check, turn=number) for check in checks)
-    return None if say is None else _Turn(say, of_turn)
-
-
-USER_KEYS = ("goal", "persona", "facts", "opens", "max_turns", "stop_when")
-"""The keys of `user:`."""
+    turns = [(number, TURN.take(fields, item, "a turn")) for number, item in enumerate(fields.items(key) or (), 1)]
+    return tuple(
+        _Turn(turn.say, tuple(msgspec.structs.replace(check, turn=number) for check in turn.checks))
+        for number, turn in turns
+        if turn is not None
+    )
 
 
 def _user(fields: Fields, key: str) -> UserTree | None:
@@ -218,28 +158,8 @@ def _user(fields: Fields, key: str) -> UserTree | None:
         if other in fields:
             fields.fault(fields.key(other), Finding("EV421", key=other, turns=key))
     fields.forbid_empty(key)
-    node = fields.mapping(key)
-    if node is None:
-        return None
-    inner = fields.inside(node, what="a simulated user", keys=USER_KEYS)
-    inner.require("goal")
-    facts = inner.mapping("facts")
-    named: list[tuple[str, Str]] = []
-    for name, value in () if facts is None else facts.pairs:
-        text = inner.text_of(value, f"the fact `{name.text}`")
-        if text is not None:
-            named.append((name.text, text))
-    user = UserTree(
-        span=span_of(fields.key(key)),
-        goal=inner.filled("goal"),
-        persona=inner.text("persona"),
-        facts=tuple(named),
-        opens=inner.filled("opens") if "opens" in inner else None,
-        max_turns=inner.integer("max_turns"),
-        stop_when=inner.text("stop_when"),
-    )
-    fields.partial |= inner.partial
-    return user
+    given: dict[str, Any] | None = USER.read(fields, key)
+    return None if given is None else UserTree(span=span_of(fields.key(key)), **given)
 
 
 def _rubric(fields: Fields, key: str) -> Node | None:
@@ -268,81 +188,26 @@ def _renamed_key(key: Scalar, written: set[str]) -> Scalar:
     return key if name == key.text or name in written else msgspec.structs.replace(key, text=name)
 
 
-_READERS: Final[dict[str, _Reader]] = {
-    "name": Fields.filled,
-    "description": Fields.text,
-    "id": Fields.filled,
-    "tier": _choice(*TIERS),
-    "difficulty": _choice(*DIFFICULTIES),
-    "created_at": Fields.text,
-    "bug_ref": Fields.text,
-    "prompt_id": Fields.text,
-    "message": Fields.text,
-    "messages": Fields.node,
-    "turns": _turns,
-    "user": _user,
-    "inputs": _inputs,
-    "for_each": lambda fields, _: build_for_each(fields),
-    "inherit": _inherits,
-    "expected": Fields.text,
-    "validate": build_checks,
-    "expect": lambda fields, _: build_expect(fields),
-    "stubs": Fields.mapping,
-    "max_turns": Fields.integer,
-    "rubric": _rubric,
-    "reference_data": Fields.mapping,
-    "threshold": Fields.number,
-    "repeat": Fields.integer,
-    "require": lambda fields, _: build_requirement(fields),
-    "expected_failure": _reason,
-    "skip": _reason,
-    "archived": _reason,
-    "tags": Fields.texts,
-    "allow": _allowed,
-    "label": _label,
-}
-CASE_KEYS = tuple(_READERS)
-"""The keys of a case."""
-DEFAULT_KEYS = (
-    "inputs",
-    "validate",
-    "expect",
-    "difficulty",
-    "stubs",
-    "max_turns",
-    "threshold",
-    "tags",
-    "repeat",
-    "require",
-    "allow",
-    "label",
-)
-"""The keys of `defaults:`."""
-_DEFAULT_READERS: Final = {key: _READERS[key] for key in DEFAULT_KEYS}
-
-
-def build_for_each(fields: Fields) -> ForEachTree | None:
+def _for_each(fields: Fields, key: str) -> ForEachTree | None:
     """The rows of a case; None if it has none, or if they are not a table, which is reported."""
-    fields.forbid_empty("for_each")
-    node = fields.node("for_each")
-    if node is None:
-        return None
-    match node:
+    fields.forbid_empty(key)
+    match fields.node(key):
         case Scalar():
-            file = fields.filled("for_each")
+            file = fields.filled(key)
             return None if file is None else ForEachTree(span=file.span, file=file)
         case Sequence():
-            return _listed(fields, "for_each", None)
-        case Mapping():
-            return _written_out(fields, node)
+            return _listed(fields, key, None)
+        case Mapping() as node:
+            tree: ForEachTree | None = FOR_EACH.take(fields, node, "`for_each`")
+            return tree
+        case _:
+            return None
 
 
-def _written_out(fields: Fields, node: Mapping) -> ForEachTree | None:
-    inner = fields.inside(node, what="`for_each`", keys=FOR_EACH_KEYS)
+def _build_for_each(inner: Fields, given: dict[str, Any]) -> ForEachTree | None:
     if "rows" not in inner:
         inner.forbid_empty("file")
-    key = inner.filled("key")
-    file = inner.filled("file")
+    key, file = given.get("key"), given.get("file")
     tree: ForEachTree | None = None
     if file is not None:
         tree = ForEachTree(span=file.span, file=file, key=key)
@@ -355,7 +220,6 @@ def _written_out(fields: Fields, node: Mapping) -> ForEachTree | None:
         inner.fault(
             inner.anchor, Finding("EV202", key="rows", what="`for_each`", why="add `rows:` with a list, or `file:`")
         )
-    fields.partial |= inner.partial
     return tree
 
 
@@ -374,3 +238,259 @@ def _row(fields: Fields, item: Node) -> Mapping | None:
         return item
     fields.fault(item, Finding("EV301", what="a row of `for_each`", expected="a mapping", found=described(item)))
     return None
+
+
+# --- the trees -----------------------------------------------------------------------------------------------------
+
+
+def _build_case(fields: Fields, given: dict[str, Any]) -> CaseTree:
+    """The case; one without a usable name goes by its place in the file, and says that it is partial."""
+    name: Str | None = given.pop("name", None)
+    return CaseTree(
+        **_merged(fields, given),
+        span=fields.anchor if name is None else name.span,
+        name=name or Str("", fields.anchor),
+        partial=fields.partial or name is None,
+    )
+
+
+def _build_defaults(fields: Fields, given: dict[str, Any]) -> CaseFields:
+    return CaseFields(**_merged(fields, given), partial=fields.partial)
+
+
+def _merged(fields: Fields, given: dict[str, Any]) -> dict[str, Any]:
+    """What the keys say, as the tree of a case has it: its checks are in one list, wherever they are written."""
+    if "inputs" in given:
+        given["inputs_span"] = span_of(fields.key("inputs"))
+    given["inputs_partial"] = fields.has_hole("inputs")
+    turns: tuple[_Turn, ...] | None = given.pop("turns", None)
+    if turns is not None:
+        given["turns"] = tuple(turn.say for turn in turns)
+    of_turns = tuple(check for turn in turns or () for check in turn.checks)
+    given["checks"] = given.pop("validate", ()) + given.pop("expect", ()) + of_turns
+    given["source"] = fields.source
+    return given
+
+
+def _any_case(*words: str) -> str:
+    """A pattern of words whose letters are small or capital."""
+    return "|".join("".join(f"[{x.upper()}{x}]" if x.isalpha() else x for x in word) for word in words)
+
+
+# --- the keys ------------------------------------------------------------------------------------------------------
+
+_CHECKS: Final = Kind(filled_list_of(ref("check")), read=build_checks)
+_REASON: Final = Kind(
+    {
+        # What says no counts as absent; what says neither why nor no is not a reason.
+        **TEXT.schema,
+        "not": any_of(
+            {"const": True},
+            {"type": "number", "not": {"const": 0}},
+            {"type": "string", "pattern": rf"^\s*({_any_case(*NO_REASONS, 'n/a', '<na>')}|[A-Za-z]|[1-9][0-9]*|-)\s*$"},
+        ),
+    },
+    read=_reason,
+)
+_MAPPING: Final = Kind(free_mapping(), read=Fields.mapping)
+_ROW: Final[Schema] = {"type": "object"}
+_REQUIREMENT: Final[Schema] = {
+    "type": ["string", "integer", "null"],
+    "pattern": r"^\s*[0-9]{1,9}(\s*/\s*[0-9]{1,9}|(\.[0-9]+)?\s*%)?\s*$",
+    "minimum": 0,
+    "maximum": 999_999_999,
+}
+
+TURN: Final = Shape(
+    "a turn",
+    {
+        "say": Key(TEXT, "What the user says; a template.", ("A room for two, please.",), required=True),
+        "validate": Key(_CHECKS, "The checks of the answer and of the calls of this turn."),
+    },
+    name="turn",
+    expected="a mapping with `say`, and `validate` for its checks",
+    build=_build_turn,
+)
+USER: Final = Shape(
+    "a simulated user",
+    {
+        "goal": Key(
+            Text(TEXT.schema, filled=True),
+            "What the user wants.",
+            ("Book a room in Paris for two nights",),
+            required=True,
+        ),
+        "persona": Key(TEXT, "Who the user is, and how the user speaks.", ("Polite, says one thing at a time",)),
+        "facts": Key(
+            MapOf(TEXT, {"type": ["object", "null"], "additionalProperties": TEXT.schema}, called="the fact"),
+            "All that the user knows, by name.",
+            ({"city": "Paris", "nights": 2},),
+        ),
+        "opens": Key(FILLED, "What the user says first.", ("I need a room.",)),
+        "max_turns": Key(COUNT, "How many turns the conversation may take; by default 10."),
+        "stop_when": Key(TEXT, "When the user is done.", ("The desk has confirmed the booking",)),
+    },
+    name="user",
+    title="simulated user",
+)
+LABEL: Final = Shape(
+    "`label`",
+    {
+        "expected": Key(FILLED, "The class that the agent should give.", required=True),
+        "from": Key(
+            Text({"type": "string", "pattern": r"^\s*(response\s*$|at\s+\S)"}, filled=True),
+            "Where the answer has it: `response`, or `at PATH` for a place in it.",
+        ),
+    },
+    name="label",
+    build=_build_label,
+)
+FOR_EACH: Final = Shape(
+    "`for_each`",
+    {
+        "rows": Key(Kind(list_of(_ROW, minItems=1)), "The rows, each with its values by name.", ([{"city": "Paris"}],)),
+        "file": Key(FILLED, "The path of a CSV or JSONL file with the rows, relative to this file.", ("cities.csv",)),
+        "key": Key(
+            FILLED,
+            "The column that tells the rows apart; by default `id` or `name`, else they are numbered.",
+            ("city",),
+        ),
+    },
+    name="forEach",
+    title="for_each",
+    build=_build_for_each,
+    narrow={
+        "if": {"required": ["rows"]},
+        "then": {"properties": {"file": {"type": "null"}}},
+        "else": {"properties": {"file": NAME.schema}, "required": ["file"]},
+    },
+)
+ALLOW: Final = Shape(
+    "`allow`",
+    {
+        name: Key(
+            _REASON,
+            f"The agent {BROKEN_AGENTS[name]}."
+            if name in BROKEN_AGENTS
+            else f"In a recorded answer, {MUTATIONS[name]}.",
+        )
+        for name in CHALLENGERS
+    },
+    name="allow",
+    build=lambda inner, given: tuple((name, given.get(name)) for name in CHALLENGERS if name in inner),
+    narrow={"minProperties": 1},
+)
+CASE: Final = Shape(
+    "a test case",
+    {
+        "name": Key(
+            NAME,
+            "The case's name, which its results go by; unique in the suite.",
+            ("basic_code_review",),
+            required="add `name:`: results are matched by it",
+        ),
+        "description": Key(TEXT, "What the case is about; by default its name."),
+        "id": Key(
+            FILLED,
+            "The id that results and baselines know the case by; by default `SUITE/NAME`.",
+            ("rg-get-weather-001",),
+        ),
+        "tier": Key(Choice(TIERS), "The tier of this case, where it is another than the suite's."),
+        "difficulty": Key(Choice(DIFFICULTIES), "How hard the case is; by default `straightforward`."),
+        "created_at": Key(
+            TEXT, "When the case was written, as ISO 8601 has it; regression cases need it.", ("2026-03-02",)
+        ),
+        "bug_ref": Key(
+            TEXT, "The issue or commit that a regression case comes from; regression cases need it.", ("#17",)
+        ),
+        "prompt_id": Key(TEXT, "The `id` of a prompt for this case alone."),
+        "message": Key(
+            TEXT,
+            "The message that is sent instead of the prompt; may be a template.",
+            ("What is the weather in Paris?",),
+            aka=("prompt", "question", "query", "user_message"),
+        ),
+        "messages": Key(Kind(list_of(ref("Message"))), "A conversation for chat agents."),
+        "turns": Key(
+            Kind(filled_list_of(TURN.schema), read=_turns),
+            "A conversation, turn by turn: what the user says, and checks of each answer.",
+            ([{"say": "A room for two, please.", "validate": ['contains "when"']}],),
+        ),
+        "user": Key(Kind(USER.schema, read=_user), "A simulated user, who holds the conversation."),
+        "inputs": Key(
+            Kind(free_mapping(), read=_inputs),
+            "The values that fill the prompt, by name.",
+            ({"language": "Python"},),
+            aka=("vars", "variables", "parameters"),
+        ),
+        "for_each": Key(
+            Kind(any_of(filled_list_of(_ROW), NAME.schema, FOR_EACH.schema), read=_for_each),
+            "One case a row: a list of rows, or a CSV or JSONL file.",
+            ([{"city": "Paris"}, {"city": "Rome"}], "cities.csv"),
+            aka=("dataset", "data", "rows", "table"),
+        ),
+        "inherit": Key(
+            Flag(FLAG.schema, default=True),
+            "Whether the case takes the suite's `defaults`; by default true.",
+            into="inherits",
+        ),
+        "expected": Key(
+            TEXT,
+            "A text that describes the answer: what a judge compares with.",
+            aka=("expected_output", "ideal", "reference", "answer"),
+        ),
+        "validate": Key(_CHECKS, "The checks.", aka=("assert", "asserts", "assertions", "checks")),
+        "expect": Key(
+            Kind(or_absent(ref("expect")), read=build_expect), "Checks in the field names of the compiled file."
+        ),
+        "stubs": Key(_MAPPING, "The answers of tools, by their names."),
+        "max_turns": Key(COUNT, "How many turns the agent may take."),
+        "rubric": Key(Kind(list_of(ref("RubricDimension")), read=_rubric), "The dimensions that a judge scores."),
+        "reference_data": Key(_MAPPING, "Ground truth for a judge."),
+        "threshold": Key(SHARE, "The least score of the case, from 0 to 1.", (0.8,)),
+        "repeat": Key(COUNT, "How often the case runs.", (10,), aka=("runs", "times")),
+        "require": Key(
+            Kind(_REQUIREMENT, read=_requirement),
+            "How many of the repeated runs have to pass.",
+            ("8/10", 8, "80%"),
+        ),
+        "expected_failure": Key(_REASON, "Why the case is known to fail.", ("the agent overlooks SQL injection",)),
+        "skip": Key(_REASON, "Why the case does not run.", ("the service is down",)),
+        "archived": Key(_REASON, "Why a locked regression case is retired.", ("the tool is gone",)),
+        "tags": Key(TEXTS, "Words to choose cases by.", (["smoke"],)),
+        "allow": Key(
+            Kind(or_absent(ALLOW.schema), read=_allowed),
+            "Faults that `evalc challenge` does not count for this case, each with the reason.",
+            ({"refusal": "asks for something forbidden"},),
+        ),
+        "label": Key(
+            Kind(or_absent(LABEL.schema), read=_label),
+            "The class that the agent should give, and where its answer has it; `response`, by default, or `at PATH`.",
+            ({"expected": "{{intent}}", "from": "at intent"},),
+        ),
+    },
+    name="case",
+    where="in a case",
+    stands_alone=True,
+    build=_build_case,
+)
+"""A test case: the one statement of its keys."""
+DEFAULTS: Final = Shape(
+    "`defaults`",
+    CASE.only(
+        "inputs",
+        "validate",
+        "expect",
+        "difficulty",
+        "stubs",
+        "max_turns",
+        "threshold",
+        "tags",
+        "repeat",
+        "require",
+        "allow",
+        "label",
+    ),
+    name="defaults",
+    build=_build_defaults,
+)

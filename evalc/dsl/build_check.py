@@ -22,7 +22,7 @@ from evalc.dsl.build_rule import (
     keys_of,
     sound_check,
 )
-from evalc.dsl.fields import Fields, described, is_plainly_text
+from evalc.dsl.kinds import keyed
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.quoting import (
@@ -35,6 +35,7 @@ from evalc.dsl.quoting import (
     split_at_comma,
 )
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
+from evalc.dsl.walk import Fields, described, is_plainly_text
 from evalc.grammar.nodes import Atom
 from evalc.grammar.parse import parse_check
 from evalc.model.checks import Custom
@@ -259,7 +260,7 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
     by_key = {key.text: value for key, value in item.pairs}
     type_ = by_key.get("type")
     if isinstance(type_, Scalar) and type_.text in CHECK_TYPES:
-        return fields.inside(item, what=f"a `{type_.text}` check", keys=_keys(type_.text, link_keys))
+        return fields.inside(item, keyed(f"a `{type_.text}` check", _keys(type_.text, link_keys)))
     if type_ is not None:
         name = fields.text_of(type_, "`type`")
         if name is None:
@@ -268,12 +269,12 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
             fields.fault(name.span, Finding("EV203", name=name.value, known=(*CHECK_TYPES, *offered)))
             return None
         keys = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
-        return fields.inside(item, what=f"a `{name.value}` check", keys=keys)
+        return fields.inside(item, keyed(f"a `{name.value}` check", keys))
     if USE in by_key:
-        return fields.inside(item, what="a `use`", keys=(USE, *link_keys))
+        return fields.inside(item, keyed("a `use`", (USE, *link_keys)))
     op = next((op for op in GROUPS if op in by_key), None)
     if op is not None:
-        return fields.inside(item, what=f"an `{op}` check", keys=(op, *link_keys))
+        return fields.inside(item, keyed(f"an `{op}` check", (op, *link_keys)))
     trap = split_at_colon(fields.source, item)
     if trap is not None:
         fields.fault(trap, Finding("EV120", quoted=quoted_line(fields.source.text[trap.start : trap.end])))

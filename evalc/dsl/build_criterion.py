@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from evalc.base.source import Span
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.fields import Fields, described
+from evalc.dsl.kinds import NAME, TEXT, Key, Number, Shape, number
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.tree import CriterionTree, Num, Str
+from evalc.dsl.walk import Fields, described
 from evalc.grammar.parse import parse_criterion
 
 _NAME: Final = re.compile(r"\s*([^():\s][^():]*)")
 """The name of a line with a mistake after it, so that links to the name are not reported as well."""
 
 _WEIGHT: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(%)?")
-
-CRITERION_KEYS = ("name", "description", "weight")
 
 
 def build_criterion(fields: Fields, item: Node) -> CriterionTree | None:
@@ -27,14 +26,15 @@ def build_criterion(fields: Fields, item: Node) -> CriterionTree | None:
         case Scalar():
             text = fields.text_of(item, "a criterion")
             return None if text is None else _one_line(fields, text, None)
-        case Mapping(pairs=((key, Scalar() as value),)) if key.text not in CRITERION_KEYS:
+        case Mapping(pairs=((key, Scalar() as value),)) if key.text not in CRITERION.keys:
             weight = _weight_of(value) if "(" not in key.text else None
             if weight is not None:  # `politeness: 50%` is `politeness (50%)`
                 name = Str(key.text.strip(), span_of(key))
                 return CriterionTree(span=name.span, name=name, weight=Num(weight, span_of(value)))
             return _one_line(fields, Str(key.text, span_of(key)), value)
         case Mapping():
-            return _mapping(fields, item)
+            tree: CriterionTree | None = CRITERION.take(fields, item, "a criterion")
+            return tree
         case _:
             expected = "a mapping or `name (weight): description`"
             fields.fault(item, Finding("EV301", what="a criterion", expected=expected, found=described(item)))
@@ -50,16 +50,12 @@ def _weight_of(value: Scalar) -> int | float | None:
     return number / 100 if written[2] else int(number) if number.is_integer() else number
 
 
-def _mapping(fields: Fields, item: Mapping) -> CriterionTree | None:
-    inner = fields.inside(item, what="a criterion", keys=CRITERION_KEYS)
-    inner.require("name")
-    name, description, weight = inner.filled("name"), inner.text("description"), inner.number("weight")
-    fields.partial |= inner.partial
+def _build(_inner: Fields, given: dict[str, Any]) -> CriterionTree | None:
+    name, description = given.get("name"), given.get("description")
     if name is None:
         return None
-    return CriterionTree(
-        span=name.span, name=name, weight=weight, description=None if description is None else description.value
-    )
+    text = None if description is None else description.value
+    return CriterionTree(span=name.span, name=name, weight=given.get("weight"), description=text)
 
 
 def _one_line(fields: Fields, text: Str, behind: Scalar | None) -> CriterionTree | None:
@@ -85,3 +81,20 @@ def _one_line(fields: Fields, text: Str, behind: Scalar | None) -> CriterionTree
         weight=None if line.weight is None else Num(line.weight.value, place(line.weight.start, line.weight.end)),
         description=behind.text if behind is not None else description,
     )
+
+
+CRITERION: Final = Shape(
+    "a criterion",
+    {
+        "name": Key(
+            NAME,
+            "The criterion's name, which checks are linked to; unique in the suite.",
+            ("clarity",),
+            required=True,
+        ),
+        "description": Key(TEXT, "What a good answer is by this criterion."),
+        "weight": Key(Number(number(minimum=0), int, float), "How much the criterion counts; by default 1.", (0.3,)),
+    },
+    name="criterion",
+    build=_build,
+)

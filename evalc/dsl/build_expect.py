@@ -7,10 +7,11 @@ from typing import cast, get_args
 
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_rule import PARAM_OPS, acceptable, atom, limit_of, of_pattern, of_text, of_texts, param_check
-from evalc.dsl.fields import Fields, described
+from evalc.dsl.kinds import keyed
 from evalc.dsl.nodes import Mapping, Scalar, Sequence, span_of
 from evalc.dsl.quoting import quoted_line
 from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree, Num, Str
+from evalc.dsl.walk import Fields, described
 from evalc.grammar.parse import parse_check
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared
@@ -19,14 +20,14 @@ from evalc.model.json import path_of_key
 _Build = Callable[[Fields, str], Iterator[CheckLeaf | CheckJson]]
 
 
-def build_expect(fields: Fields) -> tuple[CheckTree, ...]:
+def build_expect(fields: Fields, key: str) -> tuple[CheckTree, ...]:
     """The checks of a case's `expect:`, in the order in which they are written."""
     if _is_a_line(fields):
         return ()
-    block = fields.mapping("expect")
+    block = fields.mapping(key)
     if block is None:
         return ()
-    inner = fields.inside(block, what="`expect`", keys=EXPECT_KEYS)
+    inner = fields.inside(block, keyed("`expect`", EXPECT_KEYS))
     leaves = [leaf for key, _ in block.pairs if key.text in _BUILDERS for leaf in _field(inner, key.text)]
     fields.partial |= inner.partial
     return tuple(CheckTree(span=leaf.span, body=leaf) for leaf in leaves)
@@ -111,7 +112,7 @@ def _params(fields: Fields, key: str) -> Iterator[CheckLeaf]:
             fault = Finding("EV301", what=f"an entry of `{key}`", expected="a mapping", found=described(item))
             fields.fault(item, fault)
             continue
-        inner = fields.inside(item, what=f"an entry of `{key}`", keys=("tool", "paramName", "assertion", "value"))
+        inner = fields.inside(item, keyed(f"an entry of `{key}`", ("tool", "paramName", "assertion", "value")))
         for required in ("tool", "paramName", "assertion"):
             inner.require(required)
         tool, param = inner.text("tool"), inner.text("paramName")
@@ -176,7 +177,7 @@ def _types(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     if block is None:
         return
     names = tuple(Str(name.text, span_of(name)) for name, _ in block.pairs)
-    inner = fields.inside(block, what=f"`{key}`", keys=tuple(name.value for name in names))
+    inner = fields.inside(block, keyed(f"`{key}`", tuple(name.value for name in names)))
     typed: list[c.RequiredField] = []
     for name in names:
         type_ = inner.choice(name.value, "type", get_args(c.FieldType))

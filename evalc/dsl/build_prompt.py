@@ -1,47 +1,29 @@
-"""Builds the prompt of a prompt file or suite, and the inputs that it declares (PromptSpec)."""
+"""Declares the keys of prompts and of the inputs that they declare (PromptSpec), and builds their trees."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, Final
 
 from evalc.base.source import Span, where_used
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.fields import Fields, Foreign, described, is_null
+from evalc.dsl.kinds import (
+    ANYTHING,
+    FILLED,
+    FLAG,
+    TEXT,
+    Key,
+    Kind,
+    Schema,
+    Shape,
+    Text,
+    any_of,
+    list_of,
+    or_absent,
+)
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.tree import InputTree, PromptTree, Str, VariantTree
-
-PROMPT_READ = ("id", "prompt", "inputs", "role", "instructions")
-"""The keys of a prompt that evalc reads."""
-
-
-PROMPT_KEYS = (
-    *PROMPT_READ,
-    "name",
-    "description",
-    "category",
-    "model_compatibility",
-    "version",
-    "author",
-    "last_updated",
-    "tags",
-    "outputs",
-    "examples",
-    "notes",
-    "usage",
-    "contexts",
-    "dependencies",
-)
-"""The keys of PromptSpec. A prompt file may have any other key too: it belongs to its library, not to evalc."""
-
-INPUT_READ = ("name", "type", "required", "default", "options")
-"""The keys of a declared input that evalc reads."""
-
-INPUT_KEYS = (*INPUT_READ, "label", "placeholder", "description", "example", "examples", "validation")
-
-_INPUT = Foreign(read=INPUT_READ, required=("name",))
-
-VARIANT_KEYS = ("file", "id")
-"""The keys of a prompt of `prompts:` that is not written out."""
+from evalc.dsl.walk import Fields, is_null
 
 
 def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> PromptTree | None:
@@ -71,15 +53,15 @@ def _system(fields: Fields) -> Iterator[str]:
                     yield "\n".join(lines)
 
 
-def build_variants(fields: Fields) -> tuple[VariantTree, ...]:
+def _variants(fields: Fields, key: str) -> tuple[VariantTree, ...]:
     """The prompts of `prompts:`, by name: a text, or a mapping that says where the prompt is."""
-    fields.forbid_empty("prompts")
-    node = fields.mapping("prompts")
+    fields.forbid_empty(key)
+    node = fields.mapping(key)
     if node is None:
         return ()
     if not node.pairs and not node.cut:
-        fields.fault(fields.key("prompts"), Finding("EV309", what="`prompts`"))
-    built = (_variant(fields, Str(key.text, Span(key.start, key.end)), value) for key, value in node.pairs)
+        fields.fault(fields.key(key), Finding("EV309", what=f"`{key}`"))
+    built = (_variant(fields, Str(name.text, Span(name.start, name.end)), value) for name, value in node.pairs)
     return tuple(variant for variant in built if variant is not None)
 
 
@@ -90,8 +72,9 @@ def _variant(fields: Fields, name: Str, value: Node) -> VariantTree | None:
             fields.fault(name.span, Finding("EV309", what=f"the prompt `{name.value}`"))
             return None
         return None if text is None else VariantTree(name=name, text=text)
-    inner = fields.inside(value, what="a prompt of `prompts`", keys=VARIANT_KEYS)
-    given = [key for key in VARIANT_KEYS if key in inner]
+    inner = fields.inside(value, VARIANT)
+    read = VARIANT.of(inner)
+    given = [key for key in VARIANT.keys if key in inner]
     if not given and not inner.partial:
         inner.fault(name.span, Finding("EV202", key="file", what="a prompt of `prompts`", why="add `file:` or `id:`"))
     if all(inner.node(key) is None for key in given):
@@ -99,33 +82,35 @@ def _variant(fields: Fields, name: Str, value: Node) -> VariantTree | None:
             inner.forbid_empty(key)
     for key in given[1:]:
         inner.fault(inner.key(key), Finding("EV312", key=key, other=given[0]))
-    variant = VariantTree(name=name, file=inner.filled("file"), id=inner.filled("id"))
+    variant = VariantTree(name=name, **read)
     fields.partial |= inner.partial
     return variant if variant.file or variant.id else None
 
 
-def build_inputs(fields: Fields) -> tuple[InputTree, ...] | None:
+def _declarations(fields: Fields, key: str) -> tuple[InputTree, ...] | None:
     """The declared inputs; None if the document declares none.
 
     A list of mappings with `name`, a list of names, or a mapping of names to declarations.
     """
-    node = fields.node("inputs")
+    node = fields.node(key)
     if node is None:
         return None
     if not isinstance(node, Scalar) and node.cut:
-        fields.leave_out("inputs")
+        fields.leave_out(key)
     if isinstance(node, Mapping):
-        return tuple(_declaration(fields, Str(key.text, Span(key.start, key.end)), value) for key, value in node.pairs)
+        return tuple(
+            _declaration(fields, Str(name.text, Span(name.start, name.end)), value) for name, value in node.pairs
+        )
     if not isinstance(node, Sequence):
-        fields.leave_out("inputs")
+        fields.leave_out(key)
         expected = "a list of declarations, or a mapping of names to them"
-        fields.fault(node, Finding("EV301", what="`inputs`", expected=expected, found=described(node)))
+        fields.wrong(node, "`inputs`", expected)
         return None
     declared: dict[str, InputTree] = {}
     for item in node.items:
         tree = _listed(fields, item)
         if tree is None:
-            fields.leave_out("inputs")
+            fields.leave_out(key)
             continue
         earlier = declared.setdefault(tree.name.value, tree)
         if earlier is not tree:
@@ -140,47 +125,43 @@ def _listed(fields: Fields, item: Node) -> InputTree | None:
     if isinstance(item, Scalar):
         name = fields.text_of(item, "a declared input")
         return None if name is None else InputTree(name=name, required=True)
-    if not isinstance(item, Mapping):
-        fields.fault(item, Finding("EV301", what="a declared input", expected="a mapping", found=described(item)))
-        return None
-    inner = _input_fields(fields, item)
-    inner.require("name")
-    name = inner.text("name")
-    tree = None if name is None else _declared(inner, name)
-    fields.partial |= inner.partial
+    tree: InputTree | None = INPUT.take(fields, item, "a declared input")
     return tree
 
 
 def _declaration(fields: Fields, name: Str, value: Node) -> InputTree:
     if not isinstance(value, Mapping):
         return InputTree(name=name, default=value)
-    inner = _input_fields(fields, value)
-    tree = _declared(inner, name)
+    inner = fields.inside(value, INPUT_BY_NAME)
+    tree = _declared(inner, INPUT_BY_NAME.of(inner), name)
     fields.partial |= inner.partial
     return tree
 
 
-def _input_fields(fields: Fields, item: Mapping) -> Fields:
-    return fields.inside(item, what="a declared input", keys=INPUT_KEYS, foreign=_INPUT)
+def _build_input(inner: Fields, given: dict[str, Any]) -> InputTree | None:
+    name = given.get("name")
+    return None if name is None else _declared(inner, given, name)
 
 
-def _declared(inner: Fields, name: Str) -> InputTree:
-    default = inner.node("default")
-    required = inner.boolean("required", default=default is None)
-    type_, options = inner.text("type"), _options(inner)
+def _declared(inner: Fields, given: dict[str, Any], name: Str) -> InputTree:
+    default = given.get("default")
     return InputTree(
         name=name,
-        type=type_,
-        options=options,
+        type=given.get("type"),
+        options=given.get("options"),
         # What is wrong, or misspelt, may have been what frees cases from giving it.
-        required=required and default is None and not (inner.partial or inner.has_slips),
+        required=given.get("required", True) and default is None and not (inner.partial or inner.has_slips),
         default=default,
     )
 
 
-def _options(inner: Fields) -> tuple[Str, ...] | None:
+def _is_required(inner: Fields, key: str) -> bool:
+    return inner.boolean(key, default=True)
+
+
+def _options(inner: Fields, key: str) -> tuple[Str, ...] | None:
     """The values that an input may have; an option may be a mapping with its `value`."""
-    items = inner.items("options")
+    items = inner.items(key)
     if items is None:
         return None
     return inner.together(tuple(map(_value_of, items)), "an item of `options`")
@@ -190,3 +171,101 @@ def _value_of(item: Node) -> Node:
     if not isinstance(item, Mapping):
         return item
     return next((value for key, value in item.pairs if key.text == "value"), item)
+
+
+# --- the keys ------------------------------------------------------------------------------------------------------
+
+VARIANT: Final = Shape(
+    "a prompt of `prompts`",
+    {
+        "file": Key(FILLED, "The path of the prompt, relative to this file.", ("prompts/long.md",)),
+        "id": Key(
+            FILLED,
+            "The `id` of a prompt file, which is looked up in the folder of the prompts.",
+            ("code-review-v1",),
+        ),
+    },
+    name="promptVariant",
+    title="prompt of prompts",
+)
+"""A prompt of `prompts:` that is defined elsewhere."""
+VARIANTS: Final = Kind(
+    {"type": "object", "minProperties": 1, "additionalProperties": any_of(TEXT.schema, VARIANT.schema)}, read=_variants
+)
+_OPTION: Final[Schema] = {
+    "type": "object",
+    "properties": {"value": {"description": "The value that the input has by this option.", **TEXT.schema}},
+    "required": ["value"],
+}
+_OF_INPUT: Final = {
+    "name": Key(
+        Text({"type": ["string", "number", "boolean"]}),
+        "The input's name, as the prompt's template has it.",
+        ("language",),
+        required=True,
+    ),
+    "type": Key(TEXT, "The type of its values.", ("string",)),
+    "required": Key(
+        Kind(FLAG.schema, read=_is_required),
+        "Whether every case has to give it; by default true where there is no `default`.",
+    ),
+    "default": Key(Kind({}, read=Fields.node), "Its value where a case gives none."),
+    "options": Key(
+        Kind(list_of(any_of(TEXT.schema, _OPTION)), read=_options),
+        "The values that it may have.",
+        (["celsius", "kelvin"],),
+    ),
+    "label": Key(ANYTHING, "What a form calls it.", kept=True),
+    "placeholder": Key(ANYTHING, "What a form shows while it is empty.", kept=True),
+    "description": Key(ANYTHING, "What it is, for readers.", kept=True),
+    "example": Key(ANYTHING, "A value that it may have, for readers.", kept=True),
+    "examples": Key(ANYTHING, "Values that it may have, for readers.", kept=True),
+    "validation": Key(ANYTHING, "Further rules for its values, for readers.", kept=True),
+}
+INPUT: Final = Shape(
+    "a declared input",
+    _OF_INPUT,
+    name="declaredInput",
+    title="declared input",
+    foreign=("name",),
+    build=_build_input,
+)
+INPUT_BY_NAME: Final = Shape(
+    "a declared input", INPUT.only(*_OF_INPUT), name="declaredInputByName", title="declared input", foreign=("name",)
+)
+DECLARATIONS: Final = Kind(
+    or_absent(
+        any_of(
+            list_of(any_of(TEXT.schema, INPUT.schema)),
+            {
+                "type": "object",
+                "additionalProperties": any_of(
+                    {"type": ["string", "number", "boolean", "null", "array"]}, INPUT_BY_NAME.schema
+                ),
+            },
+        )
+    ),
+    read=_declarations,
+)
+PROMPT_SPEC: Final = {
+    "id": Key(FILLED, "The prompt's id, which other files look it up by.", ("code-review-v1",)),
+    "prompt": Key(TEXT, "The prompt, a template that the inputs fill.", ("Review this {{language}} code.",)),
+    "inputs": Key(DECLARATIONS, "The inputs that the prompt takes.", aka=("vars", "variables", "parameters")),
+    "role": Key(ANYTHING, "The role that the model has: the beginning of its system prompt."),
+    "instructions": Key(ANYTHING, "What the model is told to do, in its system prompt: a text, or a list."),
+    "name": Key(ANYTHING, "The prompt's name, for readers.", kept=True),
+    "description": Key(ANYTHING, "What this is about, for readers.", kept=True),
+    "category": Key(ANYTHING, "What kind of prompt it is.", kept=True),
+    "model_compatibility": Key(ANYTHING, "The models that the prompt was tried with.", kept=True),
+    "version": Key(ANYTHING, "The prompt's version.", ("1.0.0",), kept=True),
+    "author": Key(ANYTHING, "Who wrote the prompt.", kept=True),
+    "last_updated": Key(ANYTHING, "When the prompt was last changed.", kept=True),
+    "tags": Key(ANYTHING, "Words to find the prompt by.", kept=True),
+    "outputs": Key(ANYTHING, "What the prompt gives.", kept=True),
+    "examples": Key(ANYTHING, "Examples of inputs and outputs.", kept=True),
+    "notes": Key(ANYTHING, "Notes about the prompt.", kept=True),
+    "usage": Key(ANYTHING, "How the prompt is used.", kept=True),
+    "contexts": Key(ANYTHING, "What the model is told besides the prompt.", kept=True),
+    "dependencies": Key(ANYTHING, "What the prompt needs.", kept=True),
+}
+"""The keys of PromptSpec. A prompt file may have any other key too: it belongs to its library, not to evalc."""

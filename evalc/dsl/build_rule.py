@@ -10,11 +10,28 @@ import msgspec
 
 from evalc.base.source import Span
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.fields import Fields, described, is_null
+from evalc.dsl.kinds import (
+    ANYTHING,
+    FILLED,
+    FLAG,
+    NAME,
+    NUMBER,
+    TEXT,
+    Key,
+    Kind,
+    Schema,
+    Shape,
+    any_of,
+    filled_list_of,
+    list_of,
+    number,
+    ref,
+)
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import half_characters
 from evalc.dsl.tree import CheckLeaf, Num, Str
+from evalc.dsl.walk import Fields, described, is_null
 from evalc.grammar.atoms import MAX_DIGITS
 from evalc.grammar.check_nodes import similar
 from evalc.grammar.nodes import Atom, CheckLine, Parsed, PatternAtom, Text
@@ -325,7 +342,6 @@ def param_check(fields: Fields, span: Span, tool: Str, param: Str, op: Str) -> C
 
 _CALL_KEYS = ("tool", "which", "args")
 _WHICH: Final = ("any", "every", "no")
-TEST_KEYS: Final = ("equals", "contains", "matches", "one_of", "exists", "min", "max")
 
 
 def _call_has(fields: Fields, type_: Str) -> CheckLeaf | None:
@@ -388,7 +404,7 @@ def _arg_test(fields: Fields, path: str, node: Node, atoms: dict[str, Atom]) -> 
     at = f"/args/{pointer_step(path)}"
     if not isinstance(node, Mapping):
         return c.ArgTest(equals=json_value(fields, node, f"{at}/equals", atoms))
-    inner = fields.inside(node, what=f"the test of `{path}`", keys=TEST_KEYS)
+    inner = fields.inside(node, TEST, f"the test of `{path}`")
     contains, matches = inner.text("contains"), inner.text("matches")
     one_of, exists = inner.items("one_of"), inner.boolean("exists") if "exists" in inner else None
     least, most = _numeral(inner, "min"), _numeral(inner, "max")
@@ -476,3 +492,61 @@ TEXT_TYPES: Final = frozenset(
     ("regex", *(type_ for type_, build in _BUILDERS.items() if build in {_text_check, _contains_any, _similar, _judge}))
 )
 """Those whose rule is a text, or may be one."""
+
+
+# --- the keys ------------------------------------------------------------------------------------------------------
+
+_PLAIN: Final[Schema] = {"type": ["string", "number", "boolean", "array", "null"]}
+TEST: Final = Shape(
+    "",
+    {
+        "equals": Key(ANYTHING, "The value that the argument equals, of any type."),
+        "contains": Key(TEXT, "A text in it, or an item of it.", ("Par",)),
+        "matches": Key(TEXT, "A pattern that it matches.", ("^P",)),
+        "one_of": Key(Kind({"type": ["array", "null"]}), "The values, one of which it must equal.", (["EUR", "USD"],)),
+        "exists": Key(FLAG, "Whether it was sent."),
+        "min": Key(NUMBER, "The least number that it is.", (1,)),
+        "max": Key(NUMBER, "The greatest number that it is.", (3,)),
+    },
+    title="argument",
+    narrow={"minProperties": 1},
+)
+"""The tests of an argument of a call."""
+CHECK: Final[dict[str, Key]] = {
+    "type": Key(Kind({"type": "string"}), "What is checked."),
+    "rule": Key(TEXT, "What the check compares with."),
+    "criterion": Key(TEXT, "The criterion that the check counts for.", ("clarity",)),
+    "weight": Key(Kind(number(minimum=0)), "How often the check counts within its criterion; by default 1.", (2,)),
+    "at": Key(FILLED, "The place of a JSON response that is looked at; by default the whole.", ("items[0].title",)),
+    "use": Key(NAME, "The named rule whose checks are used here.", ("no_cop_outs",)),
+    "any_of": Key(Kind(filled_list_of(ref("checkWithin"))), "Checks, at least one of which must pass."),
+    "all_of": Key(Kind(filled_list_of(ref("checkWithin"))), "Checks that have to hold all."),
+    "not": Key(Kind(any_of(ref("checkWithin"), filled_list_of(ref("checkWithin")))), "A check that may not hold."),
+    "tool": Key(
+        Kind({"type": ["string", "number", "boolean"]}), "The tool whose first call is looked at.", ("get_weather",)
+    ),
+    "param": Key(Kind({"type": ["string", "number", "boolean"]}), "The parameter of that call.", ("city",)),
+    "op": Key(Kind({"enum": [*PARAM_OPS]}), "How the parameter is compared."),
+    "value": Key(
+        Kind(any_of(TEXT.schema, list_of(TEXT.schema))), "What the parameter is compared with; a list for `oneOf`."
+    ),
+    "which": Key(
+        Kind(
+            any_of(
+                {"enum": ["any", "every", "no"]},
+                {"type": "integer", "minimum": 1},
+            )
+        ),
+        "Which of the tool's calls is meant; by default any one.",
+        ("every", 2),
+    ),
+    "args": Key(
+        Kind({"type": "object", "minProperties": 1, "additionalProperties": any_of(_PLAIN, TEST.definition())}),
+        "What the arguments are: each a value that it equals, or a mapping of tests.",
+        ({"city": "Paris", "days": {"min": 1, "max": 3}},),
+    ),
+    "threshold": Key(Kind({"type": "number"}), "The least likeness that passes, from 0 to 1.", (0.8,)),
+    "min": Key(Kind({"type": "number"}), "The least score that passes.", (4,)),
+    "scale": Key(Kind({"type": "number"}), "The best score that the judge can give.", (5,)),
+}
+"""The keys of checks in their mapping form."""

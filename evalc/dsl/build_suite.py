@@ -1,174 +1,140 @@
-"""Builds the tree of a suite: its fields, gates, named rules, defaults and includes."""
+"""Declares the keys of suites, prompt files, cases files and shared rules, and builds their trees."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.build_case import TIERS, build_case, build_defaults
+from evalc.dsl.build_case import CASE, DEFAULTS, TIERS
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_criterion import build_criterion
-from evalc.dsl.build_prompt import PROMPT_KEYS, PROMPT_READ, build_inputs, build_variants, inline_prompt
+from evalc.dsl.build_prompt import DECLARATIONS, PROMPT_SPEC, VARIANTS, inline_prompt
 from evalc.dsl.cut_texts import report_cut_texts
-from evalc.dsl.document_kind import Kind, has_evals
-from evalc.dsl.fields import Fields, Foreign, described
+from evalc.dsl.document_kind import Kind as Document
+from evalc.dsl.document_kind import has_evals
+from evalc.dsl.kinds import (
+    ANYTHING,
+    FILLED,
+    FLAG,
+    NAME,
+    SHARE,
+    TEXT,
+    WHOLE,
+    Choice,
+    Key,
+    Kind,
+    ListOf,
+    Number,
+    Shape,
+    any_of,
+    filled_list_of,
+    keyed,
+    list_of,
+    number,
+    or_absent,
+    ref,
+)
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
-from evalc.dsl.tree import CaseTree, CriterionTree, GatesTree, Num, PromptTree, RuleTree, SharedTree, Str, SuiteTree
-
-EVAL_KEYS = ("criteria", "test_cases")
-SHARED_KEYS = ("rules", "defaults", "include")
-"""The keys of a document that say what it shares."""
-
-_OWN_KEYS = (
-    "suite",
-    "tier",
-    "tool",
-    "tool_version",
-    "tool_description",
-    "registry_size",
-    "threshold",
-    "gates",
-    "description",
+from evalc.dsl.tree import (
+    CriterionTree,
+    GatesTree,
+    Num,
+    PromptTree,
+    RuleTree,
+    SharedTree,
+    Str,
+    SuiteTree,
 )
-_PROMPTS = ("prompt", "prompts", "prompt_file", "prompt_id")
-KEYS = {
-    Kind.SUITE: (*_OWN_KEYS, *_PROMPTS, "inputs", *SHARED_KEYS, "eval"),
-    Kind.PROMPT: (*_OWN_KEYS, *(key for key in PROMPT_KEYS if key not in _OWN_KEYS), *SHARED_KEYS, "eval"),
-    Kind.CASES: (*_OWN_KEYS, "prompt_id", "inputs", *SHARED_KEYS, *EVAL_KEYS),
-}
-"""The keys of each kind of document; those of a prompt file include PromptSpec's, most of which evalc keeps unread."""
+from evalc.dsl.walk import Fields, Yaml
 
-_OF_PROMPT = Foreign(
-    read=tuple(dict.fromkeys((*_OWN_KEYS, *PROMPT_READ, *SHARED_KEYS, "eval", *EVAL_KEYS))), required=("id", "prompt")
-)
+PROMPTS: Final = ("prompt", "prompts", "prompt_file", "prompt_id")
+"""The keys, of which a document has at most one."""
 
 
 def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
     """The prompt of a document whose evals, if there are any, are not wanted; None if it has no usable text."""
     report_cut_texts(source, node, problems)
-    keys = (*KEYS[Kind.PROMPT], *EVAL_KEYS)
-    fields = Fields(source, node, what="a prompt file", keys=keys, foreign=_OF_PROMPT, problems=problems)
-    prompt = inline_prompt(fields, build_inputs(fields))
+    fields = Fields(Yaml(source, problems), node, FLAT[Document.PROMPT])
+    prompt = inline_prompt(fields, DECLARATIONS.read(fields, "inputs"))
     return None if prompt is None else msgspec.structs.replace(prompt, has_evals=has_evals(node))
 
 
-def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics) -> SuiteTree:
+def build_suite(source: Source, node: Mapping, kind: Document, problems: Diagnostics) -> SuiteTree:
     """The tree of one document of a known kind; what is wrong is reported and left out."""
     report_cut_texts(source, node, problems)
-    keys = KEYS[kind] if any(key.text == "eval" for key, _ in node.pairs) else (*KEYS[kind], *EVAL_KEYS)
-    foreign = _OF_PROMPT if kind is Kind.PROMPT else None
-    fields = Fields(source, node, what=f"a {kind.value}", keys=keys, foreign=foreign, problems=problems)
+    shapes = WITH_BLOCK if any(key.text == "eval" for key, _ in node.pairs) else FLAT
+    tree: SuiteTree = shapes[kind].of(Fields(Yaml(source, problems), node, shapes[kind]))
+    return tree
+
+
+def _build_suite(fields: Fields, given: dict[str, Any]) -> SuiteTree:
+    for key in ("description", "id", "role", "instructions"):
+        given.pop(key, None)
     _allow_one_prompt(fields)
-    if kind is Kind.PROMPT:
-        fields.filled("id")
-    block = _eval_block(fields, node)
-    inputs = build_inputs(fields)
-    shared = build_shared(fields)
-    criteria, weights_partial = _criteria(block)
+    block: _Block = given.pop("eval", None) or _Block(fields, given)
+    criteria: _Criteria = block.given.pop("criteria", _Criteria((), is_partial=False))
+    inputs = given.get("inputs")
     return SuiteTree(
-        source=source,
+        source=fields.source,
         span=fields.anchor,
-        name=fields.filled("suite"),
-        tier=fields.choice("tier", "tier", TIERS),
-        tool=fields.filled("tool"),
-        tool_version=fields.text("tool_version"),
-        tool_description=fields.text("tool_description"),
-        registry_size=fields.integer("registry_size"),
+        cases=block.given.pop("test_cases", None) or (),
+        criteria=criteria.trees,
+        criteria_partial=block.fields.has_hole("criteria"),
+        weights_partial=criteria.is_partial or block.fields.has_hole("criteria"),
         prompt=inline_prompt(fields, inputs),
-        prompts=build_variants(fields),
-        prompt_file=fields.text("prompt_file"),
-        prompt_id=fields.text("prompt_id"),
-        prompt_partial=any(map(fields.has_hole, _PROMPTS)),
-        inputs=inputs,
+        prompt_partial=any(map(fields.has_hole, PROMPTS)),
         inputs_partial=fields.has_hole("inputs"),
-        criteria=criteria,
-        criteria_partial=block.has_hole("criteria"),
-        weights_partial=weights_partial or block.has_hole("criteria"),
-        cases=_cases(block),
-        shared=shared,
-        threshold=fields.number("threshold"),
-        gates=build_gates(fields),
-        partial=fields.partial or block.partial,
+        shared=_build_shared(fields, given),
+        **{key: value for key, value in given.items() if key != "prompt"},
+        partial=fields.partial or block.fields.partial,
     )
 
 
-def _eval_block(fields: Fields, node: Mapping) -> Fields:
-    """The fields that hold criteria and cases: those of `eval:`, else of the document itself."""
-    if "eval" not in fields:
-        return fields
-    block = fields.mapping("eval")
-    if block is None:
-        fields.require("eval")
-        block = Mapping(node.start, node.start, (), cut=True)
-    return fields.inside(block, what="`eval`", keys=EVAL_KEYS)
+class _Block(NamedTuple):
+    """What holds criteria and cases: `eval:`, else the document itself."""
+
+    fields: Fields
+    given: dict[str, Any]
+
+
+def _block(fields: Fields, key: str) -> _Block:
+    node = fields.mapping(key)
+    if node is None:
+        fields.require(key)
+        node = Mapping(0, 0, (), cut=True)
+    block = fields.inside(node, EVAL)
+    return _Block(block, EVAL.of(block))
 
 
 def _allow_one_prompt(fields: Fields) -> None:
-    given = [key for key in _PROMPTS if key in fields]
+    given = [key for key in PROMPTS if key in fields]
     for key in given[1:]:
         fields.fault(fields.key(key), Finding("EV312", key=key, other=given[0]))
 
 
-def _criteria(block: Fields) -> tuple[tuple[CriterionTree, ...], bool]:
+class _Criteria(NamedTuple):
     """The criteria, and whether something of them is wrong and left out."""
+
+    trees: tuple[CriterionTree, ...]
+    is_partial: bool
+
+
+def _criteria(block: Fields, key: str) -> _Criteria:
     others_are_partial, block.partial = block.partial, False
-    built = [build_criterion(block, item) for item in block.items("criteria") or ()]
+    built = [build_criterion(block, item) for item in block.items(key) or ()]
     if None in built:
-        block.leave_out("criteria")
+        block.leave_out(key)
     is_partial = block.partial
     block.partial |= others_are_partial
-    return tuple(criterion for criterion in built if criterion is not None), is_partial
+    return _Criteria(tuple(criterion for criterion in built if criterion is not None), is_partial)
 
 
-def _cases(block: Fields) -> tuple[CaseTree, ...]:
-    block.require("test_cases")
-    block.forbid_empty("test_cases")
-    built = (_case(block, item) for item in block.items("test_cases") or ())
-    return tuple(case for case in built if case is not None)
-
-
-def _case(block: Fields, item: Node) -> CaseTree | None:
-    if not isinstance(item, Mapping):
-        block.fault(item, Finding("EV301", what="a test case", expected="a mapping", found=described(item)))
-        return None
-    return build_case(block, item)
-
-
-GATE_KEYS: Final = (
-    "min_pass_rate",
-    "min_score",
-    "max_p95_ms",
-    "fail_on_regression",
-    "confidence",
-    "recall",
-    "precision",
-    "macro_f1",
-)
-
-
-def build_gates(fields: Fields) -> GatesTree | None:
-    """The gates of a suite; None if it has none."""
-    mapping = fields.mapping("gates")
-    if mapping is None:
-        return None
-    gates = fields.inside(mapping, what="`gates`", keys=GATE_KEYS)
-    tree = GatesTree(
-        min_pass_rate=gates.number("min_pass_rate"),
-        min_score=gates.number("min_score"),
-        max_p95_ms=gates.number("max_p95_ms"),
-        fail_on_regression=gates.boolean("fail_on_regression"),
-        confidence=gates.share("confidence"),
-        recall=_by_class(gates, "recall"),
-        precision=_by_class(gates, "precision"),
-        macro_f1=gates.number("macro_f1"),
-        places=dict(_places_of_gates(gates)),
-    )
-    fields.partial |= gates.partial
-    return tree
+def _build_gates(gates: Fields, given: dict[str, Any]) -> GatesTree:
+    return GatesTree(**given, places=dict(_places_of_gates(gates)))
 
 
 def _places_of_gates(gates: Fields) -> Iterator[tuple[str, Span]]:
@@ -184,7 +150,7 @@ def _by_class(gates: Fields, key: str) -> tuple[tuple[str, Num], ...]:
     mapping = gates.mapping(key)
     if mapping is None:
         return ()
-    inner = gates.inside(mapping, what=f"`{key}`", keys=tuple(name.text for name, _ in mapping.pairs))
+    inner = gates.inside(mapping, keyed(f"`{key}`", tuple(name.text for name, _ in mapping.pairs)))
     given = [(name.text, inner.number(name.text)) for name, _ in mapping.pairs]
     gates.partial |= inner.partial
     return tuple((name, number) for name, number in given if number is not None)
@@ -193,48 +159,177 @@ def _by_class(gates: Fields, key: str) -> tuple[tuple[str, Num], ...]:
 def build_shared_file(source: Source, node: Mapping, problems: Diagnostics) -> SharedTree:
     """The tree of a shared rules file."""
     report_cut_texts(source, node, problems)
-    keys = (*SHARED_KEYS, "description")
-    return build_shared(Fields(source, node, what="a shared rules file", keys=keys, problems=problems))
+    tree: SharedTree = SHARED.of(Fields(Yaml(source, problems), node, SHARED))
+    return tree
 
 
-def build_shared(fields: Fields) -> SharedTree:
-    """What the document with these fields shares."""
+def _build_shared(fields: Fields, given: dict[str, Any]) -> SharedTree:
     return SharedTree(
         source=fields.source,
-        rules=_rules(fields),
-        defaults=build_defaults(fields),
-        includes=_includes(fields),
+        rules=given.pop("rules", ()),
+        defaults=given.pop("defaults", None),
+        includes=given.pop("include", ()),
         partial=fields.has_hole("rules") or fields.has_hole("include"),
     )
 
 
-def _rules(fields: Fields) -> tuple[RuleTree, ...]:
-    node = fields.mapping("rules")
+def _rules(fields: Fields, key: str) -> tuple[RuleTree, ...]:
+    node = fields.mapping(key)
     if node is None:
         return ()
-    return tuple(_rule(fields, key, value) for key, value in node.pairs)
+    return tuple(_rule(fields, name, value) for name, value in node.pairs)
 
 
 def _rule(fields: Fields, key: Scalar, value: Node) -> RuleTree:
     alone = Mapping(key.start, value.end, ((key, value),))
-    inner = fields.inside(alone, what="`rules`", keys=(key.text,))
+    inner = fields.inside(alone, keyed("`rules`", (key.text,)))
     inner.require(key.text)
     checks = build_checks(inner, key.text)
     fields.partial |= inner.partial
     return RuleTree(source=inner.source, name=Str(key.text, span_of(key)), checks=checks, partial=inner.partial)
 
 
-def _includes(fields: Fields) -> tuple[Str, ...]:
+def _includes(fields: Fields, key: str) -> tuple[Str, ...]:
     """The files of `include:`: a list, or one by itself."""
-    if isinstance(fields.node("include"), Scalar):
-        file = fields.filled("include")
+    if isinstance(fields.node(key), Scalar):
+        file = fields.filled(key)
         if file is None:
-            fields.leave_out("include")
+            fields.leave_out(key)
         return () if file is None else (file,)
-    fields.forbid_empty("include")
-    files = fields.texts("include") or ()
+    fields.forbid_empty(key)
+    files = fields.texts(key) or ()
     for file in files:
         if not file.value.strip():
-            fields.leave_out("include")
+            fields.leave_out(key)
             fields.fault(file.span, Finding("EV309", what="an item of `include`"))
     return tuple(file for file in files if file.value.strip())
+
+
+# --- the keys ------------------------------------------------------------------------------------------------------
+
+_BY_CLASS: Final = Kind({"type": ["object", "null"], "additionalProperties": SHARE.schema}, read=_by_class)
+
+GATES: Final = Shape(
+    "`gates`",
+    {
+        "min_pass_rate": Key(SHARE, "The least share of the cases that pass, from 0 to 1.", (0.9,)),
+        "min_score": Key(SHARE, "The least score of the suite, from 0 to 1.", (0.8,)),
+        "max_p95_ms": Key(
+            Number(number(exclusiveMinimum=0), int, float),
+            "The time in milliseconds that 95 % of the cases keep to.",
+            (5000,),
+        ),
+        "fail_on_regression": Key(FLAG, "Whether no case may fail that passed in the baseline.", (True,)),
+        "confidence": Key(
+            Kind(
+                {
+                    "type": ["number", "string", "null"],
+                    "exclusiveMinimum": 0.5,
+                    "exclusiveMaximum": 1,
+                    "pattern": "%\\s*$",
+                },
+                read=Fields.share,
+            ),
+            "How sure a gate has to be, above 0.5 and below 1; what is less certain is undecided.",
+            ("95%", 0.99),
+        ),
+        "recall": Key(_BY_CLASS, "The least recall of classes, by their labels.", ({"refund": 0.95},)),
+        "precision": Key(_BY_CLASS, "The least precision of classes, by their labels.", ({"refund": 0.9},)),
+        "macro_f1": Key(SHARE, "The least mean of the F1 of all classes, from 0 to 1.", (0.8,)),
+    },
+    name="gates",
+    build=_build_gates,
+)
+EVAL: Final = Shape(
+    "`eval`",
+    {
+        "criteria": Key(
+            Kind(list_of(ref("criterion")), read=_criteria), "What the answers are scored by, with weights."
+        ),
+        "test_cases": Key(ListOf(CASE, called="a test case", filled=True), "The cases.", required=True),
+    },
+    name="eval",
+)
+_OWN: Final = {
+    "suite": Key(
+        FILLED,
+        "The suite's name, a slug; by default the prompt's id, else the file's name.",
+        ("code-review",),
+        into="name",
+    ),
+    "tier": Key(Choice(TIERS), "The tier of the cases, which says what they may assert; by default `labeled`."),
+    "tool": Key(
+        FILLED,
+        "The tool that the suite is about, which names its files and results; by default the suite's name.",
+        ("get_weather",),
+    ),
+    "tool_version": Key(TEXT, "The tool's version that the evals were written for.", ("1.0.0",)),
+    "tool_description": Key(TEXT, "The tool's description that the evals were written for."),
+    "registry_size": Key(WHOLE, "How many tools there were when the evals were written."),
+    "threshold": Key(SHARE, "The least score of the suite, from 0 to 1.", (0.8,)),
+    "gates": Key(
+        Kind(or_absent(GATES.schema), read=GATES.read),
+        "What the suite must reach as a whole; this decides instead of its cases.",
+        ({"min_pass_rate": 0.9},),
+    ),
+    "description": Key(ANYTHING, "What this is about, for readers."),
+}
+_PROMPT_ID: Final = Key(
+    TEXT, "The `id` of a prompt file, which is looked up in the folder of the prompts.", ("code-review-v1",)
+)
+_SHARED: Final = {
+    "rules": Key(
+        Kind({"type": ["object", "null"], "additionalProperties": filled_list_of(ref("check"))}, read=_rules),
+        "Groups of checks by name, for `use: NAME`.",
+        ({"no_cop_outs": ['not contains "I don\'t know"']},),
+    ),
+    "defaults": Key(
+        Kind(or_absent(DEFAULTS.schema), read=DEFAULTS.read), "What every case has, unless it says `inherit: false`."
+    ),
+    "include": Key(
+        Kind(any_of(filled_list_of(TEXT.schema), NAME.schema), read=_includes),
+        "Files with named rules and defaults.",
+        (["shared/rules.eval.yaml"],),
+    ),
+}
+_EVAL: Final = {"eval": Key(Kind(EVAL.schema, read=_block), "The criteria and the cases.")}
+DOCUMENTS: Final = {
+    Document.SUITE: {
+        **_OWN,
+        "prompt": PROMPT_SPEC["prompt"],
+        "prompts": Key(
+            VARIANTS,
+            "Variants of the prompt by name; every case runs with each of them.",
+            ({"short": "Weather in {{city}}?", "long": {"file": "prompts/long.md"}},),
+        ),
+        "prompt_file": Key(TEXT, "The path of the prompt, relative to this file.", ("prompts/review.md",)),
+        "prompt_id": _PROMPT_ID,
+        "inputs": PROMPT_SPEC["inputs"],
+        **_SHARED,
+        **_EVAL,
+    },
+    Document.PROMPT: {
+        **_OWN,
+        **{key: PROMPT_SPEC[key] for key in PROMPT_SPEC if key not in _OWN},
+        **_SHARED,
+        **_EVAL,
+    },
+    Document.CASES: {**_OWN, "prompt_id": _PROMPT_ID, "inputs": PROMPT_SPEC["inputs"], **_SHARED, **EVAL.keys},
+    Document.SHARED: {**_SHARED, "description": _OWN["description"]},
+}
+"""The keys of each kind of document; those of a prompt file include PromptSpec's, most of which evalc keeps unread."""
+
+
+def _document(kind: Document, keys: dict[str, Key]) -> Shape:
+    foreign = ("id", "prompt") if kind is Document.PROMPT else None
+    return Shape(f"a {kind.value}", keys, title=kind.value, where="in a suite", foreign=foreign, build=_build_suite)
+
+
+_WITH_EVALS: Final = (Document.SUITE, Document.PROMPT, Document.CASES)
+WITH_BLOCK: Final = {kind: _document(kind, DOCUMENTS[kind]) for kind in _WITH_EVALS}
+"""The documents that hold their criteria and cases in `eval:`."""
+FLAT: Final = {kind: _document(kind, {**DOCUMENTS[kind], **EVAL.keys}) for kind in _WITH_EVALS}
+"""The documents that hold them at the top."""
+SHARED: Final = Shape(
+    "a shared rules file", DOCUMENTS[Document.SHARED], title=Document.SHARED.value, build=_build_shared
+)

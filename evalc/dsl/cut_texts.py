@@ -7,7 +7,7 @@ from typing import Final, Literal, final
 
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.build_prompt import INPUT_KEYS
+from evalc.dsl.build_prompt import INPUT
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.quoting import cut_off, quoted_line
 from evalc.grammar.parse import parse_criterion
@@ -130,7 +130,7 @@ class _Walk:
             case "data":
                 return "data"
             case "declarations":
-                return "declarations" if name not in INPUT_KEYS else "data" if name in _DATA_OF_INPUT else "words"
+                return "declarations" if name not in INPUT.keys else "data" if name in _DATA_OF_INPUT else "words"
             case "checks":
                 return HOLDS.get(name, "data")
             case _ if is_document and name == "inputs":

@@ -192,12 +192,12 @@ class UserTree(msgspec.Struct, frozen=True, kw_only=True):
     """A simulated user. `span` is that of the key."""
 
     span: Span
-    goal: Str | None
-    persona: Str | None
-    facts: tuple[tuple[str, Str], ...]
-    opens: Str | None
-    max_turns: Num | None
-    stop_when: Str | None
+    goal: Str | None = None
+    persona: Str | None = None
+    facts: tuple[tuple[str, Str], ...] = ()
+    opens: Str | None = None
+    max_turns: Num | None = None
+    stop_when: Str | None = None
 
 
 class LabelTree(msgspec.Struct, frozen=True, kw_only=True):

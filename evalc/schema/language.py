@@ -2,51 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Final
 
 import msgspec
 
-from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS, FOR_EACH_KEYS, TURN_KEYS, USER_KEYS
-from evalc.dsl.build_criterion import CRITERION_KEYS
-from evalc.dsl.build_prompt import INPUT_KEYS, VARIANT_KEYS
-from evalc.dsl.build_suite import EVAL_KEYS, GATE_KEYS, KEYS, SHARED_KEYS
+from evalc.dsl.build_case import ALLOW, CASE, DEFAULTS, FOR_EACH, LABEL, TURN, USER
+from evalc.dsl.build_criterion import CRITERION
+from evalc.dsl.build_prompt import INPUT, INPUT_BY_NAME, VARIANT
+from evalc.dsl.build_suite import DOCUMENTS, EVAL, GATES, PROMPTS
 from evalc.dsl.document_kind import Kind
+from evalc.dsl.kinds import DIALECT, TEXT, Key, Schema, Shape, any_of, filled, ref, text
 from evalc.model import case as m
 from evalc.schema.language_checks import checks, expect
-from evalc.schema.language_words import (
-    CASE,
-    CRITERION,
-    DECLARED_INPUT,
-    DOCUMENT,
-    FOR_EACH,
-    GATES,
-    TURN,
-    USER,
-    VARIANT,
-    Word,
-    of_keys,
-)
 from evalc.schema.record_words import COMPILED_FILE
 from evalc.schema.records import definitions
-from evalc.schema.shapes import DIALECT, Schema, any_of, filled, ref, required_text, text
 
-_ONE_OF_PROMPTS: Final = ("prompt", "prompts", "prompt_file", "prompt_id")
 _DESCRIPTION: Final = (
     "An eval file in YAML: a suite, a prompt file with its evals, cases for a prompt elsewhere, "
     "or rules and defaults that suites share."
 )
-_FOREIGN: Final[Schema] = {"additionalProperties": True}
-_ANY_ID: Final = DOCUMENT["id"]._replace(shape=text())
+_SHAPES: Final = (
+    EVAL, CASE, INPUT, INPUT_BY_NAME, DEFAULTS, FOR_EACH, GATES, USER, TURN, LABEL, ALLOW,
+)  # fmt: skip
+_EVAL: Final = {"eval": DOCUMENTS[Kind.SUITE]["eval"]}
 
 
 def language() -> Schema:
     """The schema of one document of an eval file in YAML, of whichever kind its keys say."""
     is_prompt = {"required": ["id", "prompt"], "not": {"required": ["suite"]}}
     is_cases = {"required": ["prompt_id", "test_cases"], "not": _has_any("eval", "suite", "tool")}
-    of_suites = ("eval", "test_cases", "suite", "tool", "tier", *_ONE_OF_PROMPTS)
-    is_shared = {**_has_any(*SHARED_KEYS), "not": _has_any(*of_suites)}
+    of_suites = ("eval", "test_cases", "suite", "tool", "tier", *PROMPTS)
+    is_shared = {**_has_any("rules", "defaults", "include"), "not": _has_any(*of_suites)}
     return {
         "$schema": DIALECT,
         "title": "evalc: eval file",
@@ -61,16 +49,9 @@ def language() -> Schema:
         },
         "$defs": {
             **_documents(),
-            "case": of_keys(CASE_KEYS, CASE, title="case", required=["name"]),
+            **{shape.name: shape.definition() for shape in _SHAPES},
             "criterion": _criterion(),
-            "declaredInput": {**_of_others(INPUT_KEYS, DECLARED_INPUT, title="declared input"), "required": ["name"]},
-            "declaredInputByName": _of_others(INPUT_KEYS, DECLARED_INPUT, title="declared input"),
-            "defaults": of_keys(DEFAULT_KEYS, CASE, title="defaults"),
-            "forEach": _for_each(),
-            "gates": of_keys(GATE_KEYS, GATES, title="gates"),
-            "promptVariant": _variant(),
-            "user": of_keys(USER_KEYS, USER, title="simulated user", required=["goal"]),
-            "turn": of_keys(TURN_KEYS, TURN, title="turn", required=["say"]),
+            "promptVariant": {**VARIANT.definition(), **_has_any(*VARIANT.keys), **_at_most_one(VARIANT.keys)},
             **checks(),
             "expect": expect(),
             **_records(),
@@ -90,14 +71,22 @@ def _at_most_one(keys: Iterable[str]) -> Schema:
 
 
 def _documents() -> dict[str, Schema]:
+    any_id = {"id": DOCUMENTS[Kind.PROMPT]["id"]._replace(holds=TEXT)}
     return {
         "suite": _with_block_or_flat(Kind.SUITE),
         "promptFile": _with_block_or_flat(Kind.PROMPT),
-        "prompt": _prompt(),
+        # A prompt file that only other files refer to, in which evalc reads only the prompt and its inputs.
+        "prompt": _document(Kind.PROMPT, {**DOCUMENTS[Kind.PROMPT], **any_id}),
         "externalCases": _with_block_or_flat(Kind.CASES),
-        "sharedRules": _shared_rules(),
-        "eval": of_keys(EVAL_KEYS, DOCUMENT, title="eval", required=["test_cases"]),
+        # An editor offers `suite` and `eval` to a suite that begins with what it includes.
+        "sharedRules": _document(
+            Kind.SHARED, {**DOCUMENTS[Kind.SHARED], "suite": DOCUMENTS[Kind.SUITE]["suite"], **_EVAL}
+        ),
     }
+
+
+def _document(kind: Kind, keys: dict[str, Key]) -> Schema:
+    return Shape("", keys, title=kind.value, foreign=() if kind is Kind.PROMPT else None).definition()
 
 
 def _with_block_or_flat(kind: Kind) -> Schema:
@@ -105,33 +94,15 @@ def _with_block_or_flat(kind: Kind) -> Schema:
 
     The flat form lists `eval` too: an editor offers it while neither is written.
     """
-    keys = KEYS[kind]
-    flat_keys = dict.fromkeys((*keys, "eval", *EVAL_KEYS))
-    prompts = [key for key in _ONE_OF_PROMPTS if key in keys]
-    with_block = of_keys(dict.fromkeys((*keys, "eval")), DOCUMENT, title=kind.value)
-    flat = of_keys(flat_keys, DOCUMENT, title=kind.value, required=["test_cases"])
-    if kind is Kind.PROMPT:
-        with_block, flat = {**with_block, **_FOREIGN}, {**flat, **_FOREIGN}
-    schema = {"if": {"required": ["eval"]}, "then": with_block, "else": flat}
+    keys = {**DOCUMENTS[kind], **_EVAL}
+    prompts = [key for key in PROMPTS if key in keys]
+    with_block = {key: each._replace(required=False) for key, each in keys.items()}
+    schema = {
+        "if": {"required": ["eval"]},
+        "then": _document(kind, with_block),
+        "else": _document(kind, {**keys, **EVAL.keys}),
+    }
     return {**schema, **_at_most_one(prompts)} if len(prompts) > 1 else schema
-
-
-def _prompt() -> Schema:
-    """A prompt file that only other files refer to, in which evalc reads only the prompt and its inputs."""
-    return _of_others(KEYS[Kind.PROMPT], {**DOCUMENT, "id": _ANY_ID}, title="prompt file")
-
-
-def _of_others(keys: Iterable[str], words: Mapping[str, Word], *, title: str) -> Schema:
-    """A mapping that belongs to a library of prompts, and may have keys of the library's own."""
-    return {**of_keys(keys, words, title=title), **_FOREIGN}
-
-
-def _shared_rules() -> Schema:
-    """A file that only other files include.
-
-    It lists `suite` and `eval` too: an editor offers them to a suite that begins with what it includes.
-    """
-    return of_keys((*SHARED_KEYS, "description", "suite", "eval"), DOCUMENT, title=Kind.SHARED.value)
 
 
 # --- what documents hold -------------------------------------------------------------------------------------------
@@ -144,27 +115,10 @@ def _criterion() -> Schema:
         "type": "object",
         "minProperties": 1,
         "maxProperties": 1,
-        "propertyNames": {"not": {"enum": [*CRITERION_KEYS]}},
+        "propertyNames": {"not": {"enum": [*CRITERION.keys]}},
         "additionalProperties": text(),
     }
-    written_out = of_keys(CRITERION_KEYS, CRITERION, title="criterion", required=["name"])
-    return {"title": "criterion", **any_of(written_out, one_line, unquoted)}
-
-
-def _for_each() -> Schema:
-    """The rows of a case in the form of a mapping: a list of them, or a file."""
-    return {
-        **of_keys(FOR_EACH_KEYS, FOR_EACH, title="for_each"),
-        "if": {"required": ["rows"]},
-        "then": {"properties": {"file": {"type": "null"}}},
-        "else": {"properties": {"file": required_text()}, "required": ["file"]},
-    }
-
-
-def _variant() -> Schema:
-    """A prompt of `prompts:` that is defined elsewhere."""
-    schema = of_keys(VARIANT_KEYS, VARIANT, title="prompt of prompts")
-    return {**schema, **_has_any(*VARIANT_KEYS), **_at_most_one(VARIANT_KEYS)}
+    return {"title": "criterion", **any_of(CRITERION.definition(), one_line, unquoted)}
 
 
 def _records() -> dict[str, Schema]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, get_args
 
 from msgspec import inspect as t
@@ -11,15 +11,30 @@ from msgspec import inspect as t
 from evalc.base import installed
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
 from evalc.dsl.build_expect import EXPECT_KEYS
-from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS, keys_of
+from evalc.dsl.build_rule import CHECK, CHECK_TYPES, PARAM_OPS, keys_of
+from evalc.dsl.kinds import (
+    ANYTHING,
+    Key,
+    Kind,
+    Schema,
+    Shape,
+    any_of,
+    choice,
+    described,
+    filled_list_of,
+    flag,
+    list_of,
+    number,
+    ref,
+    text,
+    whole,
+)
 from evalc.grammar.check_nodes import CHECK_STARTS
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared, by_type, members, sentence_of
-from evalc.schema.language_words import CHECK, Word, described, of_keys
 from evalc.schema.record_words import COMPILED_FILE
 from evalc.schema.records import definitions
-from evalc.schema.shapes import Schema, any_of, choice, filled_list_of, flag, list_of, number, ref, text, whole
 
 _TYPES: Final = sorted(CHECK_TYPES)
 _KINDS: Final = by_type(c.Check)
@@ -54,8 +69,17 @@ def checks() -> dict[str, Schema]:
         **{_definition_of(type_): _typed(type_) for type_ in _TYPES},
         **({"check.custom": _custom()} if custom else {}),
         **_in_json(),
-        **{f"check.{key}": of_keys((key, *LINK_KEYS), CHECK, title=key, required=[key]) for key in _WITHOUT_TYPE},
+        **{f"check.{key}": _of_keys((key, *LINK_KEYS), CHECK, title=key, required=[key]) for key in _WITHOUT_TYPE},
     }
+
+
+def _of_keys(keys: Iterable[str], words: Mapping[str, Key], *, title: str, required: Iterable[str] = ()) -> Schema:
+    """A mapping that has some of the keys."""
+    held = {key: words.get(key, _UNKNOWN)._replace(required=key in required) for key in keys}
+    return Shape("", held, title=title).definition()
+
+
+_UNKNOWN: Final = Key(ANYTHING)
 
 
 def _definition_of(type_: str) -> str:
@@ -97,8 +121,8 @@ def _check_mapping(custom: list[str]) -> Schema:
 
 def _custom() -> Schema:
     """A check that an installed package provides: what its other keys are, only the package knows."""
-    words = {**CHECK, "rule": CHECK["rule"]._replace(sentence="What the check is given, by place.", shape={})}
-    schema = of_keys(("type", "rule", *LINK_KEYS), words, title="check of a package", required=["type"])
+    words = {**CHECK, "rule": Key(ANYTHING, "What the check is given, by place.")}
+    schema = _of_keys(("type", "rule", *LINK_KEYS), words, title="check of a package", required=["type"])
     return {**schema, "additionalProperties": True}
 
 
@@ -110,10 +134,10 @@ def _with(key: str, value: Schema | None = None) -> Schema:
 def _typed(type_: str) -> Schema:
     """A check of one type, with the keys that the checker knows of it."""
     kind = _KINDS[type_]
-    words = {**CHECK, "type": Word(sentence_of(kind), {"const": type_})}
-    words["rule"] = Word(CHECK["rule"].sentence, _rule_of(kind), kind.examples)
+    words = {**CHECK, "type": Key(Kind({"const": type_}), sentence_of(kind))}
+    words["rule"] = Key(Kind(_rule_of(kind)), CHECK["rule"].sentence, kind.examples)
     own = keys_of(type_)
-    schema = of_keys(("type", *own, *LINK_KEYS), words, title=type_, required=["type", *_required(own)])
+    schema = _of_keys(("type", *own, *LINK_KEYS), words, title=type_, required=["type", *_required(own)])
     if "op" in own:
         return {**schema, **_value_of_operator("op")}
     if {"min", "scale"} <= {*own}:
@@ -166,13 +190,13 @@ def expect() -> Schema:
     types = {field.encode_name: field.type for field in info.fields}
     sentences = COMPILED_FILE["Expect"]
     words = {
-        key: Word(sentences[key], _lenient(types[key])) for key in EXPECT_KEYS if key in types and key in sentences
+        key: Key(Kind(_lenient(types[key])), sentences[key]) for key in EXPECT_KEYS if key in types and key in sentences
     }
     # Each of its sets may be `none`, as in a check.
     sets = list_of(any_of({"const": "none"}, {"type": "array", "items": text()}))
-    words["toolsAcceptable"] = words["toolsAcceptable"]._replace(shape=sets)
-    words["checks"] = words["checks"]._replace(shape=list_of(ref("Check")))
-    return of_keys(EXPECT_KEYS, words, title="expect")
+    words["toolsAcceptable"] = words["toolsAcceptable"]._replace(holds=Kind(sets))
+    words["checks"] = words["checks"]._replace(holds=Kind(list_of(ref("Check"))))
+    return _of_keys(EXPECT_KEYS, words, title="expect")
 
 
 def _in_json() -> dict[str, Schema]:
@@ -235,5 +259,5 @@ def _param_entry(type_: t.StructType) -> Schema:
     }
     words = {key: word._replace(sentence=sentences[key]) for key, word in words.items()}
     keys = [field.encode_name for field in type_.fields]
-    entry = of_keys(keys, words, title="parameter of a tool", required=[key for key in keys if key != "value"])
+    entry = _of_keys(keys, words, title="parameter of a tool", required=[key for key in keys if key != "value"])
     return {**entry, **_value_of_operator("assertion")}

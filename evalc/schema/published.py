@@ -9,13 +9,13 @@ import msgspec
 
 from evalc.config.setting import Key
 from evalc.config.settings import KEYS, TABLE_SENTENCES, TABLES
+from evalc.dsl.kinds import DIALECT, Schema, filled_list_of, mapping, ref
 from evalc.model import case as m
 from evalc.model import result as r
 from evalc.model.suite import Place
 from evalc.schema.language import language
 from evalc.schema.record_words import COMPILED_FILE, RESULT
 from evalc.schema.records import definitions
-from evalc.schema.shapes import DIALECT, Schema, filled_list_of, mapping, ref
 
 
 def compiled_file() -> Schema:

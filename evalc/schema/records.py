@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from evalc.schema.shapes import Schema
+from evalc.dsl.kinds import Schema
 
 Sentences = Mapping[str, Mapping[str, str]]
 """What each key of a record is for, by the names of records."""

@@ -14,11 +14,11 @@ import evalc
 from evalc.diagnostics.fixes import cures_for
 from evalc.diagnostics.fixing import applied
 from evalc.diagnostics.problem import Problem
-from evalc.dsl.build_case import CASE_KEYS, FOR_EACH_KEYS, LABEL_KEYS, TURN_KEYS, USER_KEYS
-from evalc.dsl.build_criterion import CRITERION_KEYS
+from evalc.dsl.build_case import CASE, FOR_EACH, LABEL, TURN, USER
+from evalc.dsl.build_criterion import CRITERION
 from evalc.dsl.build_expect import EXPECT_KEYS
-from evalc.dsl.build_prompt import INPUT_KEYS, PROMPT_KEYS, VARIANT_KEYS
-from evalc.dsl.build_suite import EVAL_KEYS, KEYS, SHARED_KEYS
+from evalc.dsl.build_prompt import INPUT, PROMPT_SPEC, VARIANT
+from evalc.dsl.build_suite import DOCUMENTS, EVAL
 from evalc.dsl.cut_texts import HOLDS
 from evalc.dsl.document_kind import Kind
 
@@ -285,8 +285,8 @@ def test_a_comment_that_hides_no_text_is_a_comment(line: str) -> None:
 
 def test_every_key_is_tried_or_holds_no_free_text() -> None:
     keys = {
-        *CASE_KEYS, *TURN_KEYS, *USER_KEYS, *FOR_EACH_KEYS, *LABEL_KEYS, *CRITERION_KEYS, *VARIANT_KEYS, *EVAL_KEYS,
-        *SHARED_KEYS, *KEYS[Kind.SUITE], *KEYS[Kind.CASES],
+        *CASE.keys, *TURN.keys, *USER.keys, *FOR_EACH.keys, *LABEL.keys, *CRITERION.keys, *VARIANT.keys, *EVAL.keys,
+        *DOCUMENTS[Kind.SHARED], *DOCUMENTS[Kind.SUITE], *DOCUMENTS[Kind.CASES],
     }  # fmt: skip
     tried = " ".join(text for _, text in [*PLACES, *PROMPT_FILE])
     assert {key for key in keys if f"{key}:" not in tried and HOLDS.get(key) != "settings"} == set()
@@ -294,7 +294,7 @@ def test_every_key_is_tried_or_holds_no_free_text() -> None:
         "noToolErrors", "responseNonEmpty", "maxLatencyMs", "maxTokens", "minLength", "maxLength", "jsonValid",
         "typeChecks", "minToolCalls", "maxToolCalls", "maxCost",
     }  # fmt: skip
-    assert {*INPUT_KEYS, *PROMPT_KEYS} & {key for key, holds in HOLDS.items() if holds == "settings"} == {"type"}
+    assert {*INPUT.keys, *PROMPT_SPEC} & {key for key, holds in HOLDS.items() if holds == "settings"} == {"type"}
 
 
 @pytest.mark.parametrize(

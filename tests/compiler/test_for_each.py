@@ -17,7 +17,7 @@ from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.suite import MOST_KEPT
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
-from evalc.dsl.build_case import CASE_KEYS
+from evalc.dsl.build_case import CASE
 from evalc.model.case import Case
 from evalc.model.json import short_hash
 from evalc.model.suite import Place
@@ -312,7 +312,7 @@ def test_cases_of_a_table_are_the_same_each_time_they_are_made(tmp_path: Path, m
             found.append((suite.file_name, suite.file_hash, cases, places))
         return found
 
-    unused = {key for key in CASE_KEYS if f"\n    - {key}: " not in WHOLE and f"\n      {key}: " not in WHOLE}
+    unused = {key for key in CASE.keys if f"\n    - {key}: " not in WHOLE and f"\n      {key}: " not in WHOLE}
     assert unused == {"prompt_id"}  # whose prompt is that of the suite's
     kept = suites()
     assert [len(each) for _, _, each, _ in kept] == [26, 8, 8]

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from evalc.dsl.build_case import CASE_KEYS
+from evalc.dsl.build_case import CASE
 from evalc.dsl.build_rule import CHECK_TYPES
 
 PACKAGE: Final = "yaml-language-server@1.25.0"
@@ -211,7 +211,7 @@ def examine(editor: Editor) -> int:
     wrong = "\n".join(editor.complaints(MISSPELT))
     answers = {
         "`type:` offers every check": set(CHECK_TYPES) <= _labels(types),
-        "a case offers every key": set(CASE_KEYS) - {"name"} <= _labels(keys),
+        "a case offers every key": set(CASE.keys) - {"name"} <= _labels(keys),
         "each key comes with a sentence": all(offer.documentation for offer in keys),
         "a `length` check offers its keys": {"rule", "criterion", "weight"} <= _labels(editor.offers(OF_A_RULE)),
         "`tier:` offers the tiers": {"golden", "labeled", "regression", "rubric"} <= _labels(editor.offers(OF_A_TIER)),

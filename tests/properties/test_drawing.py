@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from hypothesis import Phase, given, seed, settings
@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS, FOR_EACH_KEYS
+from evalc.dsl.build_case import CASE, DEFAULTS, FOR_EACH
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
-from evalc.dsl.build_criterion import CRITERION_KEYS
+from evalc.dsl.build_criterion import CRITERION
 from evalc.dsl.build_expect import EXPECT_KEYS
-from evalc.dsl.build_prompt import INPUT_KEYS, PROMPT_KEYS, VARIANT_KEYS
+from evalc.dsl.build_prompt import INPUT, PROMPT_SPEC, VARIANT
 from evalc.dsl.build_rule import CHECK_TYPES
-from evalc.dsl.build_suite import EVAL_KEYS, GATE_KEYS, KEYS
+from evalc.dsl.build_suite import DOCUMENTS, EVAL, GATES
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
@@ -26,8 +26,8 @@ from tests.properties.drawing.checks import LABELED, MANY, ONCE, Draw, Spelt, ab
 from tests.properties.drawing.suites import Project, projects
 from tests.properties.drawing.worlds import DATA, PROSE
 
-_KEPT: Final = (*KEYS[Kind.SUITE], "id", "prompt", "inputs", "version", "model_compatibility")
-_UNREAD: Final = frozenset(PROMPT_KEYS) - frozenset(_KEPT)
+_KEPT: Final = (*DOCUMENTS[Kind.SUITE], "id", "prompt", "inputs", "version", "model_compatibility")
+_UNREAD: Final = frozenset(PROMPT_SPEC) - frozenset(_KEPT)
 """PromptSpec's keys that evalc keeps unread, for which two stand; `role` and `instructions`, which no import says."""
 _CLASSES: Final = frozenset({"label", "recall", "precision", "macro_f1"})
 """Not drawn yet in defaults and as gates, which need labels of all cases (tests/cli/test_labels.py)."""
@@ -38,16 +38,16 @@ _THIS: Final = "{{this}}"
 _ROUNDS: Final = 12
 _TAGS: Final = (*(_TAG.groupindex.keys() - {"WORDS", "BRACES"}), _THIS)
 """The tags of templates, and the variable that only `#each` has."""
-_KNOWN: Final[dict[str, tuple[str, ...]]] = {
-    "document": (*(key for kind in Kind if kind in KEYS for key in KEYS[kind] if key not in _UNREAD), *EVAL_KEYS),
-    "case": CASE_KEYS,
-    "defaults": tuple(key for key in DEFAULT_KEYS if key not in _CLASSES),
+_KNOWN: Final[dict[str, Collection[str]]] = {
+    "document": (*(key for keys in DOCUMENTS.values() for key in keys if key not in _UNREAD), *EVAL.keys),
+    "case": CASE.keys,
+    "defaults": tuple(key for key in DEFAULTS.keys if key not in _CLASSES),
     "expect": EXPECT_KEYS,
-    "for_each": FOR_EACH_KEYS,
-    "gates": tuple(key for key in GATE_KEYS if key not in _CLASSES),
-    "criterion": CRITERION_KEYS,
-    "input": INPUT_KEYS,
-    "variant": tuple(key for key in VARIANT_KEYS if key != "id"),  # not drawn yet: a variant that is looked up
+    "for_each": FOR_EACH.keys,
+    "gates": tuple(key for key in GATES.keys if key not in _CLASSES),
+    "criterion": CRITERION.keys,
+    "input": INPUT.keys,
+    "variant": tuple(key for key in VARIANT.keys if key != "id"),  # not drawn yet: a variant that is looked up
     "validate": (*LINK_KEYS, *GROUPS, USE),
     "template": _TAGS,
 }

@@ -26,11 +26,11 @@ from evalc.compiler.slug import dimension_of
 from evalc.compiler.token_typos import typos_in
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes as n
-from evalc.dsl.fields import described
 from evalc.dsl.nodes import Node, Report, Scalar, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.scalars import to_plain, value_of
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckJson, CheckLeaf, CheckUse
+from evalc.dsl.walk import described
 from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
 from evalc.grammar.atoms import offset_in_text

@@ -21,10 +21,10 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.build_case import DIFFICULTIES
 from evalc.dsl.document_kind import Kind, has_examples, kind_of_document
-from evalc.dsl.fields import is_null
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.scalars import to_plain
+from evalc.dsl.walk import is_null
 from evalc.extras.importers.imported import (
     NO_COUNTERPART,
     CaseNames,

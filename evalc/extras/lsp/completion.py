@@ -15,6 +15,7 @@ from lsprotocol import types as lsp
 
 from evalc.base.source import Source, Span
 from evalc.compiler.pipeline import is_json
+from evalc.dsl.kinds import Schema
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.read_yaml import read_yaml
 from evalc.extras.lsp.document import Document, Outline
@@ -28,7 +29,6 @@ from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared, beginnings, by_type, sentence_of, type_name
 from evalc.schema.language import language
 from evalc.schema.published import compiled_file
-from evalc.schema.shapes import Schema
 from evalc.setup.compile import options_for
 
 _MARK: Final = "\ue000"

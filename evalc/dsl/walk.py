@@ -1,0 +1,501 @@
+"""Reads mappings by their shapes, whatever format they are in: each key once, with its kind checked.
+
+A `Tree` is a format: how its values are looked at, and how findings about them are reported. `Fields` are the keys of
+one mapping, which the kinds of a `Shape` read. The nodes of a tree are opaque here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any, Final, TypeGuard, final
+
+from evalc.base.source import Source, Span
+from evalc.diagnostics.near import nearest
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics.raised import unknown_key
+from evalc.dsl import nodes as n
+from evalc.dsl.kinds import NUMBER, WHOLE, Number, Shape
+from evalc.dsl.nodes import Mapping, Node, Scalar, behind, span_of
+from evalc.dsl.scalars import Value, kind_of, value_of
+from evalc.dsl.tree import Num, Str
+
+_PERCENT: Final = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) ?%")
+_FLAGS: Final = {
+    **dict.fromkeys(("yes", "y", "on", "1", "true"), "true"),
+    **dict.fromkeys(("no", "n", "off", "0", "false"), "false"),
+}
+_MAY_STAND_IN_A_LIST: Final = re.compile(r"[\w./-][\w ./-]*")
+_NONE: Final[frozenset[str | None]] = frozenset()
+UNREADABLE: Final = object()
+"""The value of a scalar that is wrong in itself, which is reported."""
+
+
+def is_null(node: Node) -> bool:
+    """Whether a node is YAML's null, written out or by an absent value."""
+    # Asked for every value there is: without a tag, what is longer than `null` is told by its length.
+    return isinstance(node, Scalar) and (len(node.text) <= 4 or node.tag != "") and kind_of(node) == "null"
+
+
+def is_plainly_text(node: Node) -> TypeGuard[Scalar]:
+    """Whether a value is a text for certain, as most are; of `False` nothing follows."""
+    if type(node) is not Scalar or node.tag:
+        return False
+    return len(node.text) > 4 if node.style == "plain" else node.style != "hole"
+
+
+def described(node: Node) -> str:
+    """What a node is, for messages: `a list`, `the text "abc"`."""
+    match node:
+        case n.Sequence():
+            return "a list"
+        case Mapping():
+            return "a mapping"
+        case Scalar() if node.text == "":
+            return "empty"
+        case Scalar():
+            shown = node.text if len(node.text) <= 40 else node.text[:37] + "..."
+            return f"`{shown}`"
+
+
+def _share(text: str) -> str:
+    """A text such as `70%` as the share of 1 that it is; empty for others."""
+    percent = _PERCENT.fullmatch(text)
+    return f"{float(percent[1]) / 100:g}" if percent is not None else ""
+
+
+class Tree:
+    """A format: how a walker looks at its values, and what is said of those that do not fit.
+
+    A key, as `pairs` gives it, is a node with a `text`.
+    """
+
+    mapping: str = "a mapping"
+    """What the format calls a mapping."""
+
+    def report(self, node: Any, finding: Finding) -> None:
+        """Report a finding at a node."""
+        raise NotImplementedError
+
+    def pairs(self, node: Any) -> Sequence[tuple[Any, Any]] | None:
+        """The keys of a mapping with their values; None of anything else."""
+        raise NotImplementedError
+
+    def items(self, node: Any) -> Sequence[Any] | None:
+        """The items of a list; None of anything else."""
+        raise NotImplementedError
+
+    def text(self, node: Any) -> Any:
+        """The text that a node may be taken as, as what is built holds texts; None if it is none."""
+        raise NotImplementedError
+
+    def value(self, node: Any) -> Any:
+        """The value of a scalar, or `UNREADABLE`; a collection itself."""
+        raise NotImplementedError
+
+    def number(self, value: Any, _node: Any) -> Any:
+        """The number that a node is, as what is built holds numbers."""
+        return value
+
+    def is_absent(self, node: Any) -> bool:
+        """Whether a value says that its key is not set."""
+        raise NotImplementedError
+
+    def is_hole(self, _node: Any) -> bool:
+        """Whether a node stands for something wrong that is already reported."""
+        return False
+
+    def is_cut(self, _node: Any) -> bool:
+        """Whether a syntax error ended the file inside a list or mapping."""
+        return False
+
+    def written(self, _node: Any) -> str:
+        """The source of a node, for suggestions; empty if there is none to show."""
+        return ""
+
+    def described(self, node: Any) -> str:
+        """What a node is, in messages."""
+        raise NotImplementedError
+
+    def anchor(self, node: Any) -> Any:
+        """Where findings about a mapping as a whole point."""
+        return node
+
+    # What is said; a format may have its own words for it.
+
+    def unknown(self, key: str, shape: Shape, what: str, meant: str) -> Finding:
+        """The finding about a key that a shape does not have."""
+        return unknown_key(key, what, shape.known, meant=meant)
+
+    def missing(self, key: str, what: str, why: str) -> Finding:
+        """The finding about a key that has to be there."""
+        return Finding("EV202", key=key, what=what, why=why)
+
+    def wrong(self, node: Any, what: str, expected: str, corrected: str = "") -> Finding:
+        """The finding about a value of another kind than expected."""
+        return Finding("EV301", what=what, expected=expected, found=self.described(node), corrected=corrected)
+
+
+@final
+class Yaml(Tree):
+    """The nodes of a YAML document."""
+
+    def __init__(self, source: Source, problems: Diagnostics) -> None:
+        self.source = source
+        self._problems = problems
+
+    def report(self, node: Node | Span, finding: Finding) -> None:
+        self._problems.add(self.source, node if isinstance(node, Span) else span_of(node), finding)
+
+    def pairs(self, node: Node) -> Sequence[tuple[Scalar, Node]] | None:
+        if not isinstance(node, Mapping):
+            return None
+        alias = node.alias
+        return node.pairs if alias is None else [(behind(alias, key), behind(alias, v)) for key, v in node.pairs]
+
+    def items(self, node: Node) -> tuple[Node, ...] | None:
+        if not isinstance(node, n.Sequence):
+            return None
+        alias = node.alias
+        return node.items if alias is None else tuple(behind(alias, item) for item in node.items)
+
+    def text(self, node: Node) -> Str | None:
+        return Str(node.text, span_of(node)) if isinstance(node, Scalar) and node.style != "hole" else None
+
+    def value(self, node: Node) -> Any:
+        if not isinstance(node, Scalar):
+            return node
+        value = value_of(node, self.report)
+        # A number that JSON cannot hold is a text to `value_of`, which reports it.
+        return UNREADABLE if isinstance(value, str) and kind_of(node) in ("int", "float") else value
+
+    def number(self, value: Any, node: Node) -> Num:
+        return Num(value, span_of(node))
+
+    def is_hole(self, node: Node) -> bool:
+        return isinstance(node, Scalar) and node.style == "hole"
+
+    def is_cut(self, node: Node) -> bool:
+        return not isinstance(node, Scalar) and node.cut
+
+    def written(self, node: Node) -> str:
+        return self.source.text[node.start : node.end] if isinstance(node, Scalar) else ""
+
+    is_absent = staticmethod(is_null)
+    described = staticmethod(described)
+
+    def anchor(self, node: Mapping) -> Node:
+        return node.pairs[0][0] if node.pairs else node
+
+
+@final
+class Fields:
+    """The fields of one mapping.
+
+    Every accessor returns None for a key that is absent or null, and for a value of the wrong type, which it
+    reports; `partial` is then True. `cut` says that a syntax error ended the file inside the mapping, so that
+    nothing follows from what is not there.
+
+    Args:
+        tree: the format of the mapping.
+        node: the mapping.
+        shape: the keys that it may have; `x-anything` is always allowed.
+        what: what messages call it, if the shape does not say.
+    """
+
+    def __init__(self, tree: Tree, node: Any, shape: Shape, what: str = "") -> None:
+        self.tree = tree
+        self.cut = tree.is_cut(node)
+        self.partial = self.cut
+        self._what = shape.what or what
+        pairs = tree.pairs(node) or ()
+        self._pairs = {key.text: (key, value) for key, value in pairs}
+        self._node = node
+        self._misspelt = _NONE
+        self._holes = _NONE
+        if not self._pairs.keys() <= shape.keys.keys():
+            self._report_unknown(shape)
+
+    def _report_unknown(self, shape: Shape) -> None:
+        foreign = shape.foreign
+        for key, _ in self._pairs.values():
+            if key.text in shape.keys or key.text.startswith("x-"):
+                continue
+            near = nearest(key.text, shape.keys)
+            if foreign is None or (near in foreign and near not in self._pairs):
+                self._misspelt |= {near}
+                other = shape.meant_by(key.text)
+                meant = other if near != key.text else ""
+                self._misspelt |= {meant} if meant else set()
+                self.fault(key, self.tree.unknown(key.text, shape, self._what, meant))
+            elif near is not None and not shape.keys[near].kept and near not in self._pairs:
+                self._misspelt |= {near}
+                self.warn(key, Finding("EV219", key=key.text, what=self._what, meant=near))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._pairs
+
+    @property
+    def pairs(self) -> Iterable[tuple[Any, Any]]:
+        """The keys with their values, in the order of the source."""
+        return self._pairs.values()
+
+    @property
+    def source(self) -> Source:
+        """The file of a mapping in YAML."""
+        assert isinstance(self.tree, Yaml)  # noqa: S101 - only what is built of YAML asks
+        return self.tree.source
+
+    @property
+    def anchor(self) -> Span:
+        """Where messages about a mapping in YAML as a whole point: its first key."""
+        return span_of(next((key for key, _ in self.pairs), self._node))
+
+    @property
+    def has_slips(self) -> bool:
+        """Whether some key is a misspelling of a key that evalc reads."""
+        return bool(self._misspelt)
+
+    def inside(self, node: Any, shape: Shape, what: str = "") -> Fields:
+        """The fields of a mapping within this one, reported to the same place."""
+        return Fields(self.tree, node, shape, what)
+
+    def fault(self, node: Any, finding: Finding) -> None:
+        """Report a finding, and remember that something is missing from the tree."""
+        self.partial = True
+        self.tree.report(node, finding)
+
+    def leave_out(self, key: str) -> None:
+        """Remember that something of a key's value is missing from the tree."""
+        self.partial = True
+        self._holes |= {key}
+
+    def has_hole(self, key: str) -> bool:
+        """Whether a key may have been meant to hold more than the tree has, as far as it is read.
+
+        Something of its value is wrong and left out, or the key itself is misspelt or after a syntax error.
+        """
+        return key in self._holes or (key not in self._pairs and (self.cut or key in self._misspelt))
+
+    def warn(self, node: Any, finding: Finding) -> None:
+        """Report a finding that leaves nothing out of the tree."""
+        self.tree.report(node, finding)
+
+    def wrong(self, node: Any, what: str, expected: str, corrected: str = "") -> None:
+        """Report a value of another kind than expected."""
+        self.fault(node, self.tree.wrong(node, what, expected, corrected))
+
+    def require(self, key: str, *, why: str = "") -> None:
+        """Report that a key is missing or has no value, if it is so; a misspelt one is reported already."""
+        if self.cut or key in self._misspelt:
+            return
+        if key not in self._pairs:
+            self.fault(self.tree.anchor(self._node), self.tree.missing(key, self._what, why))
+        elif self.tree.is_absent(self._pairs[key][1]):
+            self.fault(self._pairs[key][0], Finding("EV309", what=f"`{key}`"))
+
+    def forbid_empty(self, key: str) -> None:
+        """Report that a key is there and has no value, or a list without items, if it is so."""
+        key_node, node = self._pairs.get(key, (None, None))
+        if key_node is None or node is None or self.cut:
+            return
+        items = self.tree.items(node)
+        if self.tree.is_absent(node) or (items is not None and not items and not self.tree.is_cut(node)):
+            self.fault(key_node, Finding("EV309", what=f"`{key}`"))
+
+    def key(self, key: str) -> Any:
+        """The key itself, as a node; it must be there."""
+        return self._pairs[key][0]
+
+    def is_cut(self, key: str) -> bool:
+        """Whether a syntax error ended the file inside the list or mapping of this key."""
+        return self.tree.is_cut(self._pairs[key][1])
+
+    def node(self, key: str) -> Any:
+        """The value, unread; None if it is absent, null or a hole."""
+        pair = self._pairs.get(key)
+        if pair is None or self.tree.is_absent(pair[1]):
+            return None
+        if self.tree.is_hole(pair[1]):
+            self.leave_out(key)
+            return None
+        return pair[1]
+
+    # --- texts
+
+    def text(self, key: str) -> Str | None:
+        """A text, taken as it was written: `1.50` is "1.50"."""
+        pair = self._pairs.get(key)
+        if pair is None:
+            return None
+        node = pair[1]
+        if is_plainly_text(node):
+            return Str(node.text, span_of(node))
+        present = self.node(key)
+        return None if present is None else self.text_of(present, f"`{key}`")
+
+    def filled(self, key: str) -> Str | None:
+        """A text that has to hold something."""
+        text = self.text(key)
+        if text is not None and not text.value.strip():
+            self.fault(text.span, Finding("EV309", what=f"`{key}`"))
+            return None
+        return text
+
+    def written(self, key: str) -> Str | None:
+        """A required text, taken literally, `null` and `~` too."""
+        pair = self._pairs.get(key)
+        if pair is None:
+            self.require(key)
+            return None
+        node = pair[1]
+        if isinstance(node, Scalar) and node.style == "plain" and not node.text:
+            self.fault(pair[0], Finding("EV309", what=f"`{key}`"))
+            return None
+        return self.text_of(node, f"`{key}`")
+
+    def text_of(self, node: Any, what: str) -> Str | None:
+        """A node as a text; `what` names it in the message if it is not a text."""
+        text: Str | None = self.tree.text(node)
+        if text is None:
+            if self.tree.is_hole(node):
+                self.partial = True
+            else:
+                self.wrong(node, what, "a text")
+        return text
+
+    def choice(self, key: str, called: str, choices: tuple[str, ...]) -> Str | None:
+        """One of a few texts."""
+        text = self.text(key)
+        return None if text is None else self._chosen(text, called, choices)
+
+    def choice_of(self, node: Any, what: str, called: str, choices: tuple[str, ...]) -> Str | None:
+        """A node as one of a few texts."""
+        text = self.text_of(node, what)
+        return None if text is None else self._chosen(text, called, choices)
+
+    def _chosen(self, text: Str, called: str, choices: tuple[str, ...]) -> Str | None:
+        if text.value in choices:
+            return text
+        self.fault(text.span, Finding("EV302", what=called, value=text.value, choices=choices))
+        return None
+
+    # --- numbers and flags
+
+    def number(self, key: str, kind: Number = NUMBER) -> Num | None:
+        """A number."""
+        node = self.node(key) if key in self._pairs else None
+        return None if node is None else self.number_of(node, kind, f"`{key}`", key)
+
+    def integer(self, key: str) -> Num | None:
+        """A whole number."""
+        return self.number(key, WHOLE)
+
+    def share(self, key: str) -> Num | None:
+        """A number, or one in per cent: `95%` is 0.95."""
+        node = self.node(key) if key in self._pairs else None
+        if isinstance(node, Scalar) and (percent := _PERCENT.fullmatch(node.text.strip())):
+            return Num(float(Decimal(percent[1]) / 100), span_of(node))
+        return self.number(key)
+
+    def number_of(self, node: Any, kind: Number, what: str, key: str = "") -> Any:
+        """A node as a number of a kind."""
+        value = self.tree.value(node)
+        if isinstance(value, kind.types) and not isinstance(value, bool):
+            return self.tree.number(value, node)
+        if value is UNREADABLE:
+            self.partial = True
+            return None
+        share = _share(value) if key and float in kind.types and isinstance(value, str) else ""
+        self.wrong(node, what, kind.expected, f"{key}: {share}" if share else "")
+        return None
+
+    def boolean(self, key: str, *, default: bool = False) -> bool:
+        """`true` or `false`."""
+        node = self.node(key)
+        value = None if node is None else self.boolean_of(node, f"`{key}`", key)
+        return default if value is None else value
+
+    def boolean_of(self, node: Any, what: str, key: str = "") -> bool | None:
+        """A node as `true` or `false`."""
+        value = self.tree.value(node)
+        if isinstance(value, bool):
+            return value
+        meant = _FLAGS.get(node.text.lower()) if isinstance(node, Scalar) and key else None
+        self.wrong(node, what, "`true` or `false`", "" if meant is None else f"{key}: {meant}")
+        return None
+
+    # --- collections
+
+    def items(self, key: str) -> Sequence[Any] | None:
+        """The items of a list."""
+        node = self.node(key)
+        if node is None:
+            return None
+        items = self.items_of(node, f"`{key}`", key)
+        if items is None or self.tree.is_cut(node):
+            self.leave_out(key)
+        return items
+
+    def items_of(self, node: Any, what: str, key: str = "") -> Sequence[Any] | None:
+        """A node as a list."""
+        items = self.tree.items(node)
+        if items is not None:
+            return items
+        raw = self.tree.written(node) if key else ""
+        corrected = f"{key}: [{raw}]" if raw and "\n" not in raw else ""
+        if isinstance(node, Scalar) and node.style == "plain" and not _MAY_STAND_IN_A_LIST.fullmatch(raw):
+            corrected = ""
+        self.wrong(node, what, "a list", corrected)
+        return None
+
+    def texts(self, key: str) -> tuple[Str, ...] | None:
+        """A list of texts."""
+        items = self.items(key)
+        if items is None:
+            return None
+        texts = tuple(self.each_text(items, f"an item of `{key}`"))
+        if len(texts) != len(items):
+            self.leave_out(key)
+        return texts
+
+    def all_texts(self, key: str) -> tuple[Str, ...] | None:
+        """A list of texts that belong together: None if one of them is not a text."""
+        texts = self.texts(key)
+        return None if key in self._holes else texts
+
+    def each_text(self, items: Iterable[Any], what: str) -> Iterator[Str]:
+        """The items that are texts; the others are reported."""
+        for item in items:
+            text = self.text_of(item, what)
+            if text is not None:
+                yield text
+
+    def together(self, items: Sequence[Any], what: str) -> tuple[Str, ...] | None:
+        """The items where all are texts; else None, and those that are not are reported."""
+        texts = tuple(self.each_text(items, what))
+        return texts if len(texts) == len(items) else None
+
+    def mapping(self, key: str) -> Any:
+        """A mapping."""
+        node = self.node(key)
+        if node is None:
+            return None
+        if self.pairs_of(node, f"`{key}`") is None:
+            self.leave_out(key)
+            return None
+        if self.tree.is_cut(node):
+            self.leave_out(key)
+        return node
+
+    def pairs_of(self, node: Any, what: str) -> Sequence[tuple[Any, Any]] | None:
+        """A node as a mapping whose keys are the author's own."""
+        pairs = self.tree.pairs(node)
+        if pairs is None:
+            self.wrong(node, what, self.tree.mapping)
+        return pairs
+
+    def value(self, scalar: Scalar) -> Value:
+        """The value that a scalar is to YAML."""
+        return value_of(scalar, self.warn)
