@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from math import isfinite
 from types import NoneType, UnionType
@@ -109,12 +110,13 @@ def answer_of(answer: object) -> AgentResponse:
     fields = _fields_of(answer, _FIELDS, "the answer")
     if (failure := reported_failure(fields)) is not None:
         raise AgentError(f"the answer has {failure}")
+    near = _near_calls(fields)
     response = AgentResponse(
         response=_text(fields),
         tool_calls=_tool_calls(fields),
         usage=_usage(fields.get("usage")),
-        reports_calls=calls_in(fields) is not None,
-        near_calls=_near_calls(fields),
+        reports_calls=calls_in(fields) is not None and near is None,
+        near_calls=near,
     )
     if isinstance(answer, AgentResponse):
         return msgspec.structs.replace(
@@ -124,13 +126,47 @@ def answer_of(answer: object) -> AgentResponse:
 
 
 def _near_calls(fields: Mapping[str, Any]) -> str | None:
-    """A key that probably holds the tool calls of an answer which has none under the agreed keys."""
-    return None if calls_in(fields) is not None else near_calls_in(fields)
+    """A key that probably holds the tool calls of an answer which has none under the agreed keys.
+
+    Where an agreed key has an empty list, `tools` are those on offer.
+    """
+    if (found := calls_in(fields)) is None:
+        return near_calls_in(fields)
+    return (
+        None
+        if found[1]
+        else near_calls_in({key: value for key, value in fields.items() if key not in (*CALLS, *_OFFERED)})
+    )
 
 
 def near_calls_in(fields: Mapping[str, Any]) -> str | None:
     """A key that is not one for tool calls and probably holds some: a list, an object, or either as JSON in a text."""
     return _near(fields, _NEAR_CALLS, lambda value: isinstance(value, list | tuple | Mapping) or _is_json(value))
+
+
+def refuse_near_calls(part: Mapping[str, Any], place: str, *known: str) -> None:
+    """Refuse a part of an answer that seems to hold tool calls where nobody reads them.
+
+    Args:
+        part: the part.
+        place: where in the answer it is; empty for the answer itself.
+        known: its keys that are read.
+
+    Raises:
+        AgentProtocolError: a key, or the type of the part, is like that of calls.
+    """
+    near = near_calls_in({key: value for key, value in part.items() if value and key not in known})
+    if near is not None:
+        raise AgentProtocolError(
+            f"`{place}{'.' if place else ''}{near}` probably has tool calls, which are not read there"
+        )
+    if is_call_type(part.get("type")):
+        raise AgentProtocolError(f"`{place or 'an event'}` is a `{part['type']}`, which is probably a tool call")
+
+
+def is_call_type(type_: object) -> bool:
+    """Whether a `type` is that of a tool call, or of a piece of one, rather than of its result."""
+    return isinstance(type_, str) and _CALL_TYPE.search(type_) is not None and _RESULT_TYPE.search(type_) is None
 
 
 def _is_json(value: object) -> bool:
@@ -154,6 +190,11 @@ _NEAR_CALLS: Final = frozenset(
         *(("used", ""), ("", "invocation"), ("", "invocations")),
     )
 ) | {"tools", "calls"}
+_OFFERED: Final = ("tools", "functions")
+_CALL_TYPE: Final = re.compile(
+    r"(?i)(?:^|[._-])(?:tool|function)(?:$|[._-])|(?:tool|function)[._-]?(?:calls?|use[sd]?|invocations?)|_call(?:$|[._-])|_use$"
+)
+_RESULT_TYPE: Final = re.compile(r"(?i)result|output|list|approval|[_-]response$")
 _NEAR_PARAMS: Final = frozenset(
     f"{owner}{name}"
     for owner in ("", "tool", "call", "function")
@@ -381,7 +422,8 @@ def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, 
     if isinstance(value, Mapping):
         return value
     fields = {name: getattr(value, name) for name in known if hasattr(value, name)}
-    fields |= {name: held for name, held in getattr(value, "__dict__", {}).items() if _bare(name) in _NEAR}
+    near = [name for name in dir(value) if _bare(name) in _NEAR]
+    fields |= {name: held for name in near if not callable(held := getattr(value, name, None))}
     if not fields:
         raise AgentProtocolError(f"{place} is {kind_of(value)}, not an object")
     return fields

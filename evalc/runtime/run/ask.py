@@ -177,14 +177,15 @@ def whole_of(answers: Sequence[AgentResponse]) -> AgentResponse:
         for parts in [[getattr(usage, name) for usage in usages]]
     }
     usage = Usage(**amounts)
+    near = next((answer.near_calls for answer in answers if answer.near_calls is not None), None)
     return AgentResponse(
         response="\n\n".join(answer.response for answer in answers),
         tool_calls=tuple(call for answer in answers for call in answer.tool_calls),
         usage=None if usage == Usage() else usage,
         tool_mode=answers[-1].tool_mode,
         finish_reason=answers[-1].finish_reason,
-        reports_calls=any(answer.reports_calls for answer in answers),
-        near_calls=next((answer.near_calls for answer in answers if answer.near_calls is not None), None),
+        reports_calls=near is None and any(answer.reports_calls for answer in answers),
+        near_calls=near,
     )
 
 

@@ -149,6 +149,103 @@ def test_a_function_call_of_the_time_before_tool_calls_is_a_call() -> None:
     assert answered(stream).tool_calls == (ToolCall(name="book", params={"city": "Oslo"}),)
 
 
+def pieces(*calls: dict[str, Any]) -> dict[str, Any]:
+    return chunk({"tool_calls": list(calls)})
+
+
+def block(type_: str, index: int | None = 0, **more: Any) -> dict[str, Any]:
+    at = {} if index is None else {"index": index}
+    return {"type": "content_block_start", **at, "content_block": {"type": type_, **more}}
+
+
+BOOK = {"id": "a", "function": {"name": "book", "arguments": ""}}
+BEGUN = {"type": "message_start", "message": {}}
+ENDED = {"type": "message_stop"}
+
+
+@pytest.mark.parametrize(
+    ("stream", "names"),
+    [
+        # The name in every piece; two calls with one index, or with none.
+        (data(pieces({"index": 0, **BOOK}), pieces({"index": 0, **BOOK}), chunk({}, "tool_calls")), ["book"]),
+        (
+            data(
+                pieces({"index": 0, **BOOK}),
+                pieces({"index": 0, "id": "b", "function": {"name": "cancel", "arguments": "{}"}}),
+                chunk({}, "tool_calls"),
+            ),
+            ["book", "cancel"],
+        ),
+        (
+            data(pieces({"function": {"name": "book"}}, {"function": {"name": "cancel"}}), chunk({}, "stop")),
+            ["book", "cancel"],
+        ),
+        # The whole message, at the end or alone; calls of custom tools.
+        (
+            data(
+                chunk({"content": "ok"}),
+                {"choices": [{"index": 0, "message": {"tool_calls": [BOOK]}, "finish_reason": "stop"}]},
+            ),
+            ["book"],
+        ),
+        (data(pieces({"id": "a", "custom": {"name": "book", "input": ""}}), chunk({}, "stop")), ["book"]),
+        # The provider's own tools, and blocks of a message that has begun.
+        (data(BEGUN, block("mcp_tool_use", name="book"), block("text", 1, text="ok"), ENDED), ["book"]),
+        (data(BEGUN, block("server_tool_use", name="web_search"), ENDED), ["web_search"]),
+        (data({"type": "message_start", "message": {"content": [{"type": "tool_use", "name": "a"}]}}, ENDED), ["a"]),
+    ],
+)
+def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
+    assert [call.name for call in answered(stream).tool_calls] == names
+
+
+@pytest.mark.parametrize(
+    ("stream", "words"),
+    [
+        (data(BEGUN, block("tool_use", None, name="a"), block("tool_use", None, name="b"), ENDED), "have the index 0"),
+        (data(BEGUN, block("text", text="x"), block("error", 1), ENDED), "the model failed"),
+        (
+            data(BEGUN, {"type": "message_delta", "delta": {"stop_reason": "tool_use"}}, ENDED),
+            "the model ended with `tool_use`, and no tool call is in its answer",
+        ),
+        (data(chunk({"content": "ok"}), chunk({}, "tool_calls")), "the model ended with `tool_calls`"),
+        (data(chunk({"toolCalls": [BOOK]}), chunk({}, "stop")), "`delta.toolCalls` probably has tool calls"),
+        (data(pieces({"index": 0, "id": "a"}), chunk({}, "stop")), "a tool call of the stream has no name"),
+        (
+            data({"choices": [{"index": 1, "delta": {"content": "x"}, "finish_reason": "stop"}]}),
+            "the stream has no choice with the index 0",
+        ),
+        # Formats of others.
+        (data({"type": "start"}, {"type": "text-delta", "delta": "ok"}), "name its fields in `[agent.stream]`"),
+        (
+            data({"type": "text-delta", "delta": "ok"}, {"type": "tool-input-available", "toolName": "book"}),
+            "name its fields in `[agent.stream]`",
+        ),
+        (data({"candidates": [{"content": {"parts": [{"functionCall": {"name": "book"}}]}}]}), "but `candidates`"),
+        (data({"type": "tool_call", "name": "book", "args": {}}, {"delta": "ok"}), "but `type`, `name`, `args`"),
+        (named("tool_call", {"name": "book"}) + data({"delta": "ok"}), "an event `tool_call` of the stream"),
+        (b"event: tool_call\ndata: book\n\ndata: ok\n\n", "an event `tool_call` of the stream"),
+        (
+            data({"delta": "ok"}, {"type": "response.function_call_arguments.delta", "delta": "{}"}),
+            "is a `response.function_call_arguments.delta`, which is probably a tool call",
+        ),
+    ],
+)
+def test_what_may_be_a_call_that_nobody_reads_is_an_error(stream: bytes, words: str) -> None:
+    with serving(streams(stream + DONE)) as server:
+        assert words in str(failure(HttpAgent(server.url)))
+
+
+def test_a_refusal_is_streamed() -> None:
+    answer = answered(data(chunk({"refusal": "I "}), chunk({"refusal": "won't."}), chunk({}, "stop")))
+    assert (answer.response, answer.finish_reason) == ("I won't.", "refusal")
+
+
+@pytest.mark.parametrize("stream", [b"data: ok\n\n", data({"delta": "ok"}) + DONE, data({"response": "ok"})])
+def test_a_stream_that_never_mentions_calls_reports_none(stream: bytes) -> None:
+    assert answered(stream).reports_calls is False
+
+
 NEAR = {"calls": [{"name": "book", "args": {"city": "Oslo"}}]}
 
 
@@ -167,8 +264,10 @@ def test_calls_of_an_event_under_another_key_are_noticed(stream: bytes) -> None:
 
 
 def test_calls_of_an_event_under_another_key_do_not_count_where_others_are_reported() -> None:
-    answer = answered(data(NEAR, {"toolCalls": []}, {"response": "ok"}))
+    answer = answered(data(NEAR, {"toolCalls": ["look"]}, {"response": "ok"}))
     assert (answer.near_calls, answer.reports_calls) == (None, True)
+    answer = answered(data(NEAR, {"toolCalls": []}, {"response": "ok"}))
+    assert (answer.near_calls, answer.reports_calls) == ("calls", False)
 
 
 @pytest.mark.parametrize("arguments", [{"force": True}, '{"force": true}'])
@@ -253,7 +352,7 @@ def test_a_stream_without_events_is_cut_off_at_the_size() -> None:
         (data({"delta": 1}), AgentProtocolError, "`delta` of an event is not a text"),
         (data({"toolCalls": 1}), AgentProtocolError, "the tool calls of an event are not a list"),
         (
-            data(arguments("{"), chunk({}, "stop")),
+            data(pieces({"index": 0, "function": {"name": "a", "arguments": "{"}}), chunk({}, "stop")),
             AgentProtocolError,
             "parameters of a tool call are a text that is not JSON",
         ),
@@ -313,7 +412,7 @@ def test_the_failure_of_a_tool_is_not_that_of_the_answer() -> None:
 
 def test_what_else_comes_with_the_last_event_is_ignored() -> None:
     stream = data({"response": "ok"}, {"response": "no"}, OWN_CALL, {"delta": 1}) + b"data: x\n\n"
-    assert answered(stream) == AgentResponse(response="ok", tool_calls=())
+    assert answered(stream) == AgentResponse(response="ok", tool_calls=(), reports_calls=False)
 
 
 def test_a_configured_shape_has_its_calls_where_the_contract_has_them_if_no_path_says_otherwise() -> None:
@@ -324,6 +423,18 @@ def test_a_configured_shape_has_its_calls_where_the_contract_has_them_if_no_path
     call = {"tool": "book", "args": {"city": "Oslo"}}
     assert calls({"toolCalls": [call]}).tool_calls == (ToolCall(name="book", params={"city": "Oslo"}),)
     assert calls({"calls": [call]}).near_calls == "calls"
+
+
+def test_a_path_that_finds_no_calls_does_not_hide_them() -> None:
+    def ask_with(path: str, *events: dict[str, Any]) -> AgentResponse:
+        with serving(streams(data(*events, {"t": "ok"}))) as server:
+            return ask(HttpAgent(server.url, options=configured("t", path)))
+
+    call = {"tool": "book", "args": {"city": "Oslo"}}
+    assert ask_with("tols").reports_calls
+    assert ask_with("tols", {"tools": [call]}).near_calls == "tools"
+    with pytest.raises(AgentProtocolError, match="an event has `tool_calls`, where the path `tols` of `toolCalls`"):
+        ask_with("tols", {"tool_calls": [call]})
 
 
 @pytest.mark.parametrize(

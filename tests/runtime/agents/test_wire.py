@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -303,8 +303,48 @@ def test_calls_under_two_keys_are_those_of_the_key_that_holds_some() -> None:
 def test_calls_under_another_key_are_noticed(key: str, calls: object) -> None:
     assert wire.answer_of({"response": "r", key: calls}).near_calls == key
     assert wire.answer_of({"response": "r", key: calls, "toolCalls": None}).near_calls == key
-    assert wire.answer_of({"response": "r", key: calls, "toolCalls": []}).near_calls is None
+    assert wire.answer_of({"response": "r", key: calls, "toolCalls": []}).near_calls == key
+    assert wire.answer_of({"response": "r", key: calls, "toolCalls": ["b"]}).near_calls is None
+    assert wire.answer_of({"response": "r", "tools": calls, "toolCalls": []}).near_calls is None, "tools on offer"
     assert wire.answer_of({"response": "r", key: "none"}).near_calls is None
+
+
+class _Slotted:
+    __slots__ = ("calls", "response")
+
+    def __init__(self, calls: object) -> None:
+        self.response, self.calls = "r", calls
+
+
+class _Named(NamedTuple):
+    response: str
+    calls: object
+
+
+class _Struct(msgspec.Struct):
+    response: str
+    calls: object
+
+
+class _WithProperty:
+    response = "r"
+
+    @property
+    def exception(self) -> str:
+        return "boom"
+
+    def failure(self) -> str:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("answer", [_Slotted(["a"]), _Named("r", ["a"]), _Struct("r", ["a"])])
+def test_calls_under_another_name_are_noticed_in_any_object(answer: object) -> None:
+    assert wire.answer_of(answer).near_calls == "calls"
+
+
+def test_an_error_under_another_name_is_noticed_in_any_object() -> None:
+    with pytest.raises(AgentError, match="boom"):
+        wire.answer_of(_WithProperty())
 
 
 # --- an error beside an answer ----------------------------------------------------------------------------------------

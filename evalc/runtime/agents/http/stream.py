@@ -119,7 +119,7 @@ class _Configured:
         self._paths = paths
         self._texts: list[str] = []
         self._matched = False
-        self._calls = EventCalls(lambda call: read_call(call, calls))
+        self._calls = EventCalls(lambda call: read_call(call, calls), reported=paths.tool_calls is not None)
 
     def take(self, event: ServerSentEvent, document: object) -> None:
         if event.data == "[DONE]":
@@ -137,11 +137,22 @@ class _Configured:
             calls = found(self._paths.tool_calls, document)
             if calls is not None and not isinstance(calls, list):
                 raise AgentProtocolError(f"the path `{self._paths.tool_calls.text}` of `toolCalls` finds no list")
+            if calls is None and isinstance(document, Mapping):
+                self._refuse_calls_elsewhere(document)
+                self._calls.take_near(document)
             self._calls.take({"toolCalls": calls})
         elif isinstance(document, Mapping):
             self._calls.take(document)
         if self._paths.done is not None:
             self.done = bool(found(self._paths.done, document))
+
+    def _refuse_calls_elsewhere(self, document: Mapping[str, Any]) -> None:
+        elsewhere = wire.calls_in(document)
+        if elsewhere is not None and elsewhere[1] and self._paths.tool_calls is not None:
+            path = self._paths.tool_calls.text
+            raise AgentProtocolError(
+                f"an event has `{elsewhere[0]}`, where the path `{path}` of `toolCalls` finds nothing"
+            )
 
     def fields(self) -> Mapping[str, Any]:
         calls = self._calls.fields()

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
 from evalc.base.errors import AgentError, AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.sse import ServerSentEvent
+from evalc.runtime.agents.model.answer import refuse_lost_calls
 
 _END: Final = "[DONE]"
 _LAST_NAMES: Final = ("done", "end", "final")
-_KNOWN: Final = frozenset({"delta", "text", "response", *wire.CALLS})
+_KNOWN: Final = frozenset({"delta", "text", "response", "usage", *wire.CALLS})
 
 
 @final
 class OwnEvents:
-    """`{"delta": ...}` or `{"text": ...}` adds text, `{"toolCalls": [...]}` calls, and any other data is text itself.
+    """`{"delta": ...}` or `{"text": ...}` adds text, `{"toolCalls": [...]}` calls, and data that is no object is text.
 
     The last event is named `done`, or has the whole `response`, or is `[DONE]`. A stream of only plain text may
-    end without one.
+    end without one. An object of another form is refused: it may be a call of a format that nobody reads.
     """
 
     finish_reason: str | None = None
@@ -42,12 +44,21 @@ class OwnEvents:
             self.may_end = False
             self.done = "response" in document
             self._take_fields(document)
+        elif isinstance(document, Mapping) and wire.near_calls_in(document) is not None:
+            self._calls.take(document)
+        elif isinstance(document, Mapping) or wire.is_call_type(event.name):
+            keys = ", ".join(f"`{wire.shown(str(key))}`" for key in document) if isinstance(document, Mapping) else ""
+            named = f"an event `{wire.shown(event.name)}`" if event.name else "an event"
+            raise AgentProtocolError(
+                f"{named} of the stream has none of `delta`, `text`, `toolCalls` and `response`"
+                f"{', but ' if keys else ''}{keys}: name its fields in `[agent.stream]` of the configuration"
+            )
         else:
             self._texts.append(event.data)
-            if isinstance(document, Mapping):
-                self._calls.take(document)
 
     def _take_fields(self, document: Mapping[str, Any]) -> None:
+        if wire.is_call_type(document.get("type")):
+            wire.refuse_near_calls(document, "", *document)
         for key in ("delta", "text"):
             if (text := document.get(key)) is not None:
                 self._texts.append(_text(text, key))
@@ -65,12 +76,13 @@ class EventCalls:
 
     Args:
         read: what makes a call of the contract's shape of one in an event.
+        reported: whether an answer without calls says so by having none.
     """
 
-    def __init__(self, read: Callable[[object], object] = lambda call: call) -> None:
+    def __init__(self, read: Callable[[object], object] = lambda call: call, *, reported: bool = False) -> None:
         self._read = read
         self._calls: list[object] = []
-        self._are_reported = False
+        self._are_reported = reported
         self._near: dict[str, Any] = {}
 
     def take(self, document: Mapping[str, Any], *, is_last: bool = False) -> None:
@@ -81,8 +93,7 @@ class EventCalls:
         """
         found = wire.calls_in(document)
         if found is None:
-            if (near := wire.near_calls_in(document)) is not None:
-                self._near.setdefault(near, document[near])
+            self.take_near(document)
             return
         _, calls = found
         if not isinstance(calls, list | tuple):
@@ -92,9 +103,16 @@ class EventCalls:
             self._calls.clear()
         self._calls += map(self._read, calls)
 
+    def take_near(self, document: Mapping[str, Any]) -> None:
+        """Add what probably is a list of calls under another name."""
+        if (near := wire.near_calls_in(document)) is not None:
+            self._near.setdefault(near, document[near])
+
     def fields(self) -> Mapping[str, Any]:
-        """The calls; where no event reports any, what probably is one."""
-        return {"toolCalls": self._calls} if self._are_reported or not self._near else self._near
+        """The calls; where there are none, what probably is one."""
+        if self._calls or not self._near:
+            return {"toolCalls": self._calls} if self._are_reported else {}
+        return self._near
 
 
 class _Deltas:
@@ -105,13 +123,21 @@ class _Deltas:
         self.may_end = False
         self.finish_reason: str | None = None
         self._texts: list[str] = []
-        self._calls: dict[object, _Call] = {}
+        self._calls: list[_Call] = []
+        self._begun: dict[object, _Call] = {}
         self._usage: dict[str, Any] = {}
 
     def fields(self) -> Mapping[str, Any]:
         """The answer so far (see Shape)."""
-        calls = [call.fields() for call in self._calls.values()]
+        refuse_lost_calls(self.finish_reason, self._calls)
+        calls = [call.fields() for call in self._calls]
         return {"response": "".join(self._texts), "toolCalls": calls, "usage": self._usage}
+
+    def _begin(self, index: object, call: _Call) -> _Call:
+        """A call to which the pieces of this index belong from now on."""
+        self._calls.append(call)
+        self._begun[index] = call
+        return call
 
     def _take_reason(self, reason: object) -> None:
         if isinstance(reason, str):
@@ -120,7 +146,11 @@ class _Deltas:
 
 @final
 class OpenAIChunks(_Deltas):
-    """`chat.completion.chunk`s: deltas of content and of tool calls."""
+    """`chat.completion.chunk`s: deltas of content and of tool calls, of the choice with the index 0."""
+
+    _has_choices = False
+    _has_first = False
+    _refuses = False
 
     def take(self, event: ServerSentEvent, document: object) -> None:
         """Add an event (see Shape)."""
@@ -132,29 +162,67 @@ class OpenAIChunks(_Deltas):
         if isinstance(usage, Mapping):
             self._usage = {"inputTokens": usage.get("prompt_tokens"), "outputTokens": usage.get("completion_tokens")}
         choices = [_object(item, "a choice") for item in _list(chunk.get("choices"), "choices")]
+        self._has_choices = self._has_choices or bool(choices)
         for choice in [each for each in choices if not each.get("index")][:1]:
+            self._has_first = True
             # Usage may still follow, so the stream is not cut here.
             reason = choice.get("finish_reason")
             if reason == "error":
                 raise AgentError("the model failed: the stream ends with the reason `error`")
             self.may_end = self.may_end or reason is not None
             self._take_reason(reason)
+            wire.refuse_near_calls(choice, "a choice")
             self._take_delta(_object(choice.get("delta") or {}, "a delta"))
+            # Some servers end with the whole message, or send nothing else.
+            whole = _object(choice.get("message") or {}, "a message")
+            if not self._calls:
+                self._take_calls(whole)
+            if not self._texts:
+                self._take_text(whole)
+
+    def fields(self) -> Mapping[str, Any]:
+        """The answer so far (see Shape)."""
+        if self._has_choices and not self._has_first:
+            raise AgentProtocolError("the stream has no choice with the index 0")
+        fields = super().fields()
+        if self._refuses:
+            self.finish_reason = "refusal"
+        return fields
 
     def _take_delta(self, delta: Mapping[str, Any]) -> None:
-        if (content := delta.get("content")) is not None:
-            self._texts.append(_text(content, "content"))
+        self._take_text(delta)
+        self._take_calls(delta)
+
+    def _take_text(self, delta: Mapping[str, Any]) -> None:
+        for key in ("content", "refusal"):
+            if text := _text(delta.get(key) or "", key):
+                self._texts.append(text)
+                self._refuses = self._refuses or key == "refusal"
+
+    def _take_calls(self, delta: Mapping[str, Any]) -> None:
+        wire.refuse_near_calls(delta, "delta", "tool_calls", "function_call")
         for item in _list(delta.get("tool_calls"), "tool_calls"):
             piece = _object(item, "a tool call")
-            function = _object(piece.get("function") or {}, "a function")
-            self._take_function(_index(piece), function)
+            self._take_piece(piece, _object(piece.get("function") or piece.get("custom") or {}, "a function"))
         if (legacy := delta.get("function_call")) is not None:  # as OpenAI had it before `tool_calls`
-            self._take_function("function_call", _object(legacy, "a function"))
+            self._take_piece({"index": "function_call"}, _object(legacy, "a function"))
 
-    def _take_function(self, call: object, function: Mapping[str, Any]) -> None:
-        begun = self._calls.setdefault(call, _Call())
-        begun.name += _text(function.get("name") or "", "name")
-        begun.arguments.append(_text(function.get("arguments") or "", "arguments"))
+    def _take_piece(self, piece: Mapping[str, Any], function: Mapping[str, Any]) -> None:
+        """Add a piece of a call: another id than before, or another name without an index, begins a new one.
+
+        Some servers repeat the name in every piece, others begin each call at the index 0.
+        """
+        index = piece.get("index", 0)
+        call, id_, name = self._begun.get(index), piece.get("id") or None, _text(function.get("name") or "", "name")
+        if call is None or (id_ and call.id and id_ != call.id) or (name and call.name and "index" not in piece):
+            call = self._begin(index, _Call())
+        call.id = call.id or id_
+        if name != call.name:
+            call.name += name
+        arguments = function.get("arguments") or function.get("input") or ""
+        call.arguments.append(
+            json.dumps(arguments) if isinstance(arguments, Mapping) else _text(arguments, "arguments")
+        )
 
 
 @final
@@ -167,13 +235,13 @@ class AnthropicEvents(_Deltas):
         content = _object(document, "an event of the stream")
         match content.get("type"):
             case "message_start":
-                self._take_usage(_object(content.get("message") or {}, "a message").get("usage"))
+                message = _object(content.get("message") or {}, "a message")
+                self._take_usage(message.get("usage"))
+                for index, block in enumerate(_list(message.get("content"), "content")):
+                    self._take_block(-1 - index, _object(block, "a block"))
             case "content_block_start":
                 block = _object(content.get("content_block"), "a block")
-                if block.get("type") == "text":
-                    self._texts.append(_text(block.get("text") or "", "text"))
-                elif block.get("type") == "tool_use":
-                    self._calls[_index(content)] = _Call(_text(block.get("name"), "name"), block.get("input"))
+                self._take_block(_index(content), block)
             case "content_block_delta":
                 self._take_delta(_index(content), _object(content.get("delta"), "a delta"))
             case "message_delta":
@@ -182,12 +250,23 @@ class AnthropicEvents(_Deltas):
             case "message_stop":
                 self.done = True
 
+    def _take_block(self, index: int, block: Mapping[str, Any]) -> None:
+        type_ = block.get("type")
+        if type_ == "text":
+            self._texts.append(_text(block.get("text") or "", "text"))
+        elif wire.is_call_type(type_):  # those of the provider's own tools too: `server_tool_use`, `mcp_tool_use`
+            if index in self._begun:
+                raise AgentProtocolError(f"two blocks of the stream have the index {index}")
+            self._begin(index, _Call(_text(block.get("name"), "name"), block.get("input")))
+        elif type_ == "error":
+            raise AgentError(f"the model failed: {wire.shown(str(block))}")
+
     def _take_delta(self, index: object, delta: Mapping[str, Any]) -> None:
         match delta.get("type"):
             case "text_delta":
                 self._texts.append(_text(delta.get("text"), "text"))
-            case "input_json_delta" if index in self._calls:
-                self._calls[index].arguments.append(_text(delta.get("partial_json"), "partial_json"))
+            case "input_json_delta" if index in self._begun:
+                self._begun[index].arguments.append(_text(delta.get("partial_json"), "partial_json"))
 
     def _take_usage(self, usage: object) -> None:
         if isinstance(usage, Mapping):
@@ -199,12 +278,15 @@ class _Call:
     """A tool call whose arguments come in pieces of JSON; `begun` is what they are if no piece comes."""
 
     def __init__(self, name: str = "", begun: object = None) -> None:
+        self.id: object = None
         self.name = name
         self.arguments: list[str] = []
         self._begun = begun or {}
 
     def fields(self) -> Mapping[str, Any]:
         text = "".join(self.arguments)
+        if not self.name:
+            raise AgentProtocolError("a tool call of the stream has no name")
         return {"name": self.name, "params": text if text.strip() else self._begun}
 
 

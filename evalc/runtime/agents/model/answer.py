@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from evalc.base.errors import AgentProtocolError
@@ -56,10 +56,27 @@ def refuse_failure(part: Mapping[str, Any], status: object = None) -> None:
     Raises:
         AgentProtocolError: it has an `error`, or its status is one; in the server's words if it has any.
     """
-    said = wire.failure_in(part)
+    said = wire.failure_in(part) or wire.reported_failure(part)
     if said is None and status not in _FAILURES:
         return
     raise AgentProtocolError(f"the model failed: {said}" if said else "the model failed")
+
+
+def refuse_lost_calls(reason: object, calls: Sequence[object]) -> None:
+    """Refuse an answer that ends, as it says itself, with tool calls, and has none.
+
+    Raises:
+        AgentProtocolError: its reason is a word for tool calls, and it has none.
+    """
+    if not calls and reason in ("tool_calls", "function_call", "tool_use"):
+        raise AgentProtocolError(f"the model ended with `{reason}`, and no tool call is in its answer")
+
+
+def hosted_call(item: Mapping[str, Any], place: str) -> Call:
+    """A call of a tool that the provider runs itself: by its name, or else by its type, such as `web_search_call`."""
+    name = item.get("name") or item.get("type")
+    arguments = next((held for key in ("arguments", "input", "action") if (held := item.get(key))), None)
+    return call_of(None, name, arguments if isinstance(arguments, str | Mapping) else None, place)
 
 
 def call_of(id_: object, name: object, arguments: object, place: str) -> Call:

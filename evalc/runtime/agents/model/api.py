@@ -69,6 +69,7 @@ class Turn:
     Attributes:
         text: what it says; a refusal's words where it refuses.
         calls: the tool calls that it asks for, in its order.
+        hosted: the calls of tools that the provider ran itself.
         items: what is sent back in the next request, unchanged.
         input_tokens: the tokens of the request, those from a cache too; None if it does not say.
         output_tokens: the tokens of the answer.
@@ -81,6 +82,7 @@ class Turn:
     input_tokens: int | None
     output_tokens: int | None
     finish_reason: str | None
+    hosted: tuple[Call, ...] = ()
 
 
 Flavor = Literal["chat", "responses", "default"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Final, final
 
 from evalc.base.errors import AgentProtocolError
 from evalc.runtime.agents import wire
@@ -14,6 +14,7 @@ from evalc.runtime.agents.model.answer import (
     object_at,
     objects_at,
     refuse_failure,
+    refuse_lost_calls,
     text_at,
     usage_of,
     word_of,
@@ -21,6 +22,8 @@ from evalc.runtime.agents.model.answer import (
 from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
 from evalc.tools.offer import chat_tools
 from evalc.tools.registry import ToolRegistry
+
+_MESSAGE: Final = "choices[0].message"
 
 
 @final
@@ -73,16 +76,22 @@ class ChatCompletions:
         choice = _choice(tuple(objects_at(answer.get("choices"), "choices")))
         if choice is not None:
             refuse_failure(choice, status=choice.get("finish_reason"))
-        message = object_at(None if choice is None else choice.get("message"), "choices[0].message")
-        refusal = text_at(message.get("refusal"), "choices[0].message.refusal")
+            wire.refuse_near_calls(choice, "choices[0]")
+        message = object_at(None if choice is None else choice.get("message"), _MESSAGE)
+        refuse_failure(message)
+        wire.refuse_near_calls(message, _MESSAGE, "tool_calls", "function_call")
+        reason, calls = choice and choice.get("finish_reason"), tuple(_calls(message))
+        refuse_lost_calls(reason, calls)
+        text, refusal = _content(message.get("content"))
+        refusal += text_at(message.get("refusal"), f"{_MESSAGE}.refusal")
         usage = usage_of(answer)
         return Turn(
-            text=_content(message.get("content")) or refusal,
-            calls=tuple(_calls(message)),
+            text=text or refusal,
+            calls=calls,
             items=(message,),
             input_tokens=wire.count_of(usage.get("prompt_tokens")),
             output_tokens=wire.count_of(usage.get("completion_tokens")),
-            finish_reason="refusal" if refusal else word_of(choice and choice.get("finish_reason")),
+            finish_reason="refusal" if refusal else word_of(reason),
         )
 
     def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
@@ -103,20 +112,26 @@ def _result(outcome: ToolOutcome) -> Item:
     return {"role": "tool", "tool_call_id": outcome.call.id, "content": outcome.text}
 
 
-def _content(content: object) -> str:
-    """The text; of a list of parts, as some servers send it, the texts among them."""
-    place = "choices[0].message.content"
+def _content(content: object) -> tuple[str, str]:
+    """The text and the refusal; of a list of parts, as some servers send it, those of all parts."""
+    place = f"{_MESSAGE}.content"
     if not isinstance(content, list):
-        return text_at(content, place)
-    parts = [part for part in objects_at(content, place) if part.get("type") == "text"]
-    return "".join([text_at(part.get("text"), f"{place}.text") for part in parts])
+        return text_at(content, place), ""
+    texts, refusals = [], []
+    for part in objects_at(content, place):
+        wire.refuse_near_calls(part, place)
+        if part.get("type") in ("text", "output_text"):
+            texts.append(text_at(part.get("text"), f"{place}.text"))
+        elif part.get("type") == "refusal":
+            refusals.append(text_at(part.get("refusal"), f"{place}.refusal"))
+    return "".join(texts), "".join(refusals)
 
 
 def _calls(message: Mapping[str, Any]) -> list[Call]:
     """The calls of functions; what else a model may call has no stub, and is a call by its own name."""
     calls: list[Call] = []
-    for index, item in enumerate(objects_at(message.get("tool_calls"), "choices[0].message.tool_calls")):
-        place = f"choices[0].message.tool_calls[{index}]"
+    for index, item in enumerate(objects_at(message.get("tool_calls"), f"{_MESSAGE}.tool_calls")):
+        place = f"{_MESSAGE}.tool_calls[{index}]"
         custom = item.get("custom")
         if isinstance(custom, Mapping):
             calls.append(call_of(item.get("id"), custom.get("name"), custom.get("input"), place))
@@ -124,7 +139,7 @@ def _calls(message: Mapping[str, Any]) -> list[Call]:
         function = object_at(item.get("function"), f"{place}.function")
         calls.append(call_of(item.get("id"), function.get("name"), function.get("arguments"), f"{place}.function"))
     if (legacy := message.get("function_call")) is not None:  # as OpenAI had it before `tool_calls`
-        place = "choices[0].message.function_call"
+        place = f"{_MESSAGE}.function_call"
         if calls:
             raise AgentProtocolError(f"`{place}` of the answer is there beside `tool_calls`")
         function = object_at(legacy, place)

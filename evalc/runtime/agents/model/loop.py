@@ -28,6 +28,7 @@ async def converse(
         turn, cost = await ask(prompt)
         turns.append(turn)
         costs.append(cost)
+        calls += [_record(call, None) for call in turn.hosted]
         calls += [_record(call, stubs) for call in turn.calls]
         if stubs is None or not turn.calls or len(turns) >= max_turns:
             break

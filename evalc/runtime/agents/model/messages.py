@@ -8,7 +8,16 @@ from typing import Any, ClassVar, Final, final
 
 from evalc.base.errors import AgentProtocolError
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.model.answer import call_of, objects_at, refuse_failure, text_at, usage_of, word_of
+from evalc.runtime.agents.model.answer import (
+    call_of,
+    hosted_call,
+    objects_at,
+    refuse_failure,
+    refuse_lost_calls,
+    text_at,
+    usage_of,
+    word_of,
+)
 from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
 from evalc.tools.offer import messages_tools
 from evalc.tools.registry import ToolRegistry
@@ -65,14 +74,21 @@ class Messages:
         if not isinstance(content, list):
             raise AgentProtocolError("`content` of the answer is missing or not a list")
         blocks = tuple(objects_at(content, "content"))
+        for block in blocks:
+            refuse_failure(block, status=block.get("type"))
+        reason, calls = answer.get("stop_reason"), tuple(_calls(blocks))
+        if reason == "pause_turn":
+            raise AgentProtocolError("the model has not finished: its reason to stop is `pause_turn`")
+        refuse_lost_calls(reason, calls)
         usage = usage_of(answer)
         return Turn(
             text="".join([text_at(each.get("text"), "content.text") for each in blocks if each.get("type") == "text"]),
-            calls=tuple(_calls(blocks)),
+            calls=calls,
+            hosted=tuple(_hosted(blocks)),
             items=({"role": "assistant", "content": content},),
             input_tokens=_input_tokens(usage),
             output_tokens=wire.count_of(usage.get("output_tokens")),
-            finish_reason=word_of(answer.get("stop_reason")),
+            finish_reason=word_of(reason),
         )
 
     def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
@@ -84,6 +100,13 @@ def _calls(blocks: Sequence[Item]) -> Iterator[Call]:
     for index, block in enumerate(blocks):
         if block.get("type") == "tool_use":
             yield call_of(block.get("id"), block.get("name"), block.get("input"), f"content[{index}]")
+
+
+def _hosted(blocks: Sequence[Item]) -> Iterator[Call]:
+    """The calls of tools that the provider runs itself: `server_tool_use`, `mcp_tool_use`."""
+    for index, block in enumerate(blocks):
+        if block.get("type") != "tool_use" and wire.is_call_type(block.get("type")):
+            yield hosted_call(block, f"content[{index}]")
 
 
 def _result(outcome: ToolOutcome) -> Item:

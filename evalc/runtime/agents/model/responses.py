@@ -8,7 +8,16 @@ from typing import Any, ClassVar, Final, final
 
 from evalc.base.errors import AgentProtocolError
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.model.answer import bearer, call_of, objects_at, refuse_failure, text_at, usage_of, word_of
+from evalc.runtime.agents.model.answer import (
+    bearer,
+    call_of,
+    hosted_call,
+    objects_at,
+    refuse_failure,
+    text_at,
+    usage_of,
+    word_of,
+)
 from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
 from evalc.tools.offer import responses_tools
 from evalc.tools.registry import ToolRegistry
@@ -67,6 +76,7 @@ class Responses:
         return Turn(
             text="".join(texts or refusals),
             calls=tuple(_calls(items)),
+            hosted=tuple(_hosted(items)),
             items=items,
             input_tokens=wire.count_of(usage.get("input_tokens")),
             output_tokens=wire.count_of(usage.get("output_tokens")),
@@ -94,6 +104,13 @@ def _calls(items: Sequence[Item]) -> Iterator[Call]:
     for index, item in enumerate(items):
         if (field := _ARGUMENTS.get(item.get("type"))) is not None:
             yield call_of(item.get("call_id"), item.get("name"), item.get(field), f"output[{index}]")
+
+
+def _hosted(items: Sequence[Item]) -> Iterator[Call]:
+    """The calls of the provider's own tools, such as `web_search_call` and `mcp_call`."""
+    for index, item in enumerate(items):
+        if item.get("type") not in _ARGUMENTS and wire.is_call_type(item.get("type")):
+            yield hosted_call(item, f"output[{index}]")
 
 
 def _finish_reason(answer: Mapping[str, Any]) -> str | None:
