@@ -2,7 +2,8 @@
 
 The run itself stays in this process: it decides which case is sent next, holds the limits and writes the journal. Up to
 `concurrency` cases are under way at a time; those that wait at the same moment are sent as one chunk. If a worker is
-lost, it is replaced, and the cases that it did not finish are sent again, so an agent may be asked twice."""
+lost, it is replaced, and the cases that it did not finish are sent again, so an agent may be asked twice.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+
+import ray
 
 from evalc import __version__
 from evalc.base.errors import AgentError, EngineError, UsageError
@@ -107,13 +110,11 @@ class RayWorker:
 
     async def _attempted(self, attempt: Attempt) -> Attempted:
         idle = self._idle[attempt.agent]
-        worker = idle.pop() if idle else self._new_worker(attempt.agent)
+        agents, options, panel = self._work
+        worker = idle.pop() if idle else Worker(agents[attempt.agent], options, self._pace, panel)
         run = await worker.attempt(LocatedCase(attempt.case, {}))
         idle.append(worker)
         return Attempted(attempt.number, run)
-
-    def _new_worker(self, agent: str | None) -> Worker:
-        return Worker(self._work.agents[agent], self._work.options, self._pace, self._work.panel)
 
     async def close(self) -> list[str]:
         """Close all sessions; what went wrong, in words."""
@@ -192,18 +193,17 @@ class RayEngine:
         """
         if options.concurrency == "auto":
             raise UsageError("the Ray engine needs `--concurrency N`: how many cases run at a time on the cluster")
-        ray = _ray()
-        work = _packed(ray, Work(agents, options.of_cases, options.panel))
+        work = _packed(Work(agents, options.of_cases, options.panel))
         async with AsyncExitStack() as at_the_end:
             if self.address is not None or not ray.is_initialized():  # else the caller is connected, and stays so
                 # The processes of a cluster that Ray starts end with the thread that has started them.
                 thread = DaemonThread()
                 at_the_end.callback(thread.abandon)
-                await _connect(ray, self.address, thread)
+                await _connect(self.address, thread)
                 at_the_end.callback(ray.shutdown)
             rate = None if options.rpm is None else ray.remote(SharedRate).options(num_cpus=0).remote(options.rpm)
             count = max(1, min(options.concurrency, int(ray.cluster_resources().get("CPU", 1))))
-            pool = _Pool(ray, work, rate, patience=options.timeout_ms / 1000 + _PATIENCE_SECONDS)
+            pool = _Pool(work, rate, patience=options.timeout_ms / 1000 + _PATIENCE_SECONDS)
             try:
                 await pool.start(count)
                 yield lambda agent: _CaseWorker(pool, agent)
@@ -211,15 +211,7 @@ class RayEngine:
                 warnings += await pool.close()
 
 
-def _ray() -> Any:
-    try:
-        import ray  # noqa: PLC0415 - it is an extra, and takes half a second
-    except ImportError:
-        raise UsageError("`--engine ray` needs packages that are not installed: pip install 'evalc[ray]'") from None
-    return ray
-
-
-async def _connect(ray: Any, address: str | None, thread: DaemonThread) -> None:
+async def _connect(address: str | None, thread: DaemonThread) -> None:
     """Connect in a thread: Ray tries for many minutes, and cannot be stopped.
 
     Raises:
@@ -243,7 +235,7 @@ async def _connect(ray: Any, address: str | None, thread: DaemonThread) -> None:
         raise UsageError(f"{where} cannot be reached: {failed}")
 
 
-def _packed(ray: Any, work: Work) -> bytes:
+def _packed(work: Work) -> bytes:
     """The message to every worker. An agent that is defined in a script goes along with its code.
 
     Raises:
@@ -283,14 +275,12 @@ class _Pool:
     """The workers of a run, each in its seat, and the attempts that wait for them.
 
     Args:
-        ray: the package.
         work: the pickled `Work`.
         rate: the actor of a `SharedRate`, or None.
         patience: how many seconds a worker's event loop may be blocked.
     """
 
-    def __init__(self, ray: Any, work: bytes, rate: Any | None, *, patience: float) -> None:
-        self._ray = ray
+    def __init__(self, work: bytes, rate: Any | None, *, patience: float) -> None:
         self._new_actor = ray.remote(RayWorker).options(num_cpus=1, max_concurrency=_MOST_CHUNKS)
         self._given = (ray.put(work), sys.path, rate)
         self._patience = patience
@@ -341,10 +331,10 @@ class _Pool:
         try:
             async with asyncio.timeout(_CLOSING_SECONDS):
                 failures: list[str] = await actor.close.remote()
-        except (TimeoutError, self._ray.exceptions.RayError):
+        except (TimeoutError, ray.exceptions.RayError):
             return ["a worker of the cluster could not be closed"]
         finally:
-            self._ray.kill(actor)
+            ray.kill(actor)
         return failures
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
@@ -363,14 +353,14 @@ class _Pool:
             async with asyncio.timeout(_START_SECONDS):
                 version, _ = await actor.ready.remote()
         except TimeoutError:
-            self._ray.kill(actor)
+            ray.kill(actor)
             raise EngineError(
                 f"no worker of the cluster was ready within {_START_SECONDS:g} s: does it have a free CPU?"
             ) from None
-        except self._ray.exceptions.RayError as error:
-            raise EngineError(f"no worker of the cluster can be started: {_reason(self._ray, error)}") from None
+        except ray.exceptions.RayError as error:
+            raise EngineError(f"no worker of the cluster can be started: {_reason(error)}") from None
         if version != __version__:
-            self._ray.kill(actor)
+            ray.kill(actor)
             raise EngineError(f"the cluster has evalc {version}, and this is evalc {__version__}")
         return actor
 
@@ -389,12 +379,12 @@ class _Pool:
             seat.blocked = False
             self._wake.set()
             await self._until_lost(seat)
-            self._ray.kill(seat.actor)  # its chunks fail, and are sent again
+            ray.kill(seat.actor)  # its chunks fail, and are sent again
             seat.actor = None
 
     async def _until_lost(self, seat: _Seat) -> None:
         """Return when a worker has ended, or its event loop is blocked, so that it would never end its cases."""
-        with suppress(self._ray.exceptions.RayError):
+        with suppress(ray.exceptions.RayError):
             while not seat.lost.is_set():
                 try:
                     async with asyncio.timeout(self._patience):
@@ -448,7 +438,7 @@ class _Pool:
         self._begin(self._run_chunk(seat, seat.actor, chunk))
 
     async def _run_chunk(self, seat: _Seat, actor: Any, chunk: Sequence[_Request]) -> None:
-        exceptions = self._ray.exceptions
+        exceptions = ray.exceptions
         why = "it ended too early"
         left = len(chunk)
         try:
@@ -460,7 +450,7 @@ class _Pool:
                     if not chunk[number].done.done():
                         chunk[number].done.set_result(run)
         except exceptions.RayError as error:
-            why = "an agent blocks its event loop" if seat.blocked else _reason(self._ray, error)
+            why = "an agent blocks its event loop" if seat.blocked else _reason(error)
             if not isinstance(error, exceptions.RayTaskError):
                 seat.lost.set()
         finally:
@@ -481,7 +471,7 @@ class _Pool:
             self._waiting.append(request)
 
 
-def _reason(ray: Any, error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Ray's reason in one line: it explains itself over many, with ids and paths."""
     if isinstance(error, ray.exceptions.ActorDiedError | ray.exceptions.ActorUnavailableError):
         return "its process ended, or its machine cannot be reached"
