@@ -82,7 +82,7 @@ def entry_of(folder: Path, file: str, finished: FinishedSuite) -> HistoryEntry:
 
 def _entry(folder: Path, file: str, result: _Result) -> HistoryEntry:
     """The entry; its suite is empty where the result does not name it, until it is asked for."""
-    began = _time(result.timestamp) or _time_of(folder)
+    began = _began(folder, result.timestamp)
     summary = result.summary
     return HistoryEntry(
         run=folder.name,
@@ -106,21 +106,14 @@ def _entry(folder: Path, file: str, result: _Result) -> HistoryEntry:
     )
 
 
-def _time(timestamp: str | None) -> datetime | None:
-    """The time, where the text is one. One without a zone is UTC."""
-    try:
+def _began(folder: Path, timestamp: str | None) -> datetime:
+    """When a run began: by its result, where that has a time; else by the name of its folder, or the folder's time."""
+    with contextlib.suppress(ValueError, OverflowError):
         parsed = datetime.fromisoformat(timestamp or "")
         return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _time_of(folder: Path) -> datetime:
-    """When the run of a folder began, by its name or its own time; an id may name a time that no calendar has."""
-    try:
+    with contextlib.suppress(ValueError, OverflowError):  # an id may name a time that no calendar has
         return datetime.fromtimestamp(age(folder)[0], UTC)
-    except (ValueError, OverflowError):
-        return datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+    return datetime.fromtimestamp(folder.stat().st_mtime, UTC)
 
 
 FILE_NAME: Final = "history.db"
@@ -210,19 +203,15 @@ class Index:
                 index.close()
                 raise
         except sqlite3.OperationalError as error:
-            return cls._in_memory(output_dir, error)
+            index = cls(output_dir, _connected(":memory:", 0))
+            if output_dir.is_dir():
+                file = output_dir / FILE_NAME
+                index.warning = f"the index `{file}` cannot be used, so all results are read: {_why(error)}"
+            index.follow()
         except sqlite3.DatabaseError:
             if rebuild:
                 raise
             return cls.followed(output_dir, rebuild=True, patience_s=patience_s)
-        return index
-
-    @classmethod
-    def _in_memory(cls, output_dir: Path, why: Exception) -> Self:
-        index = cls(output_dir, _connected(":memory:", 0))
-        if output_dir.is_dir():
-            index.warning = f"the index `{output_dir / FILE_NAME}` cannot be used, so all results are read: {_why(why)}"
-        index.follow()
         return index
 
     def __enter__(self) -> Self:
@@ -242,7 +231,8 @@ class Index:
 
     def follow(self) -> None:
         """Read the files that are new or have changed, forget those that are gone."""
-        known = self._known()
+        found = self._connection.execute("SELECT run, file, modified_ns, size FROM files")
+        known = {(run, file): _Stamp(modified, size) for run, file, modified, size in found}
         there = dict(_stamps(self._output_dir))
         rows = {
             key: (stamp, read_entry(self._output_dir / key[0], key[1]))
@@ -286,21 +276,17 @@ class Index:
         (count,) = self._connection.execute("SELECT count(*) FROM files WHERE entry IS NULL").fetchone()
         return int(count)
 
-    def _known(self) -> dict[_Key, _Stamp]:
-        rows = self._connection.execute("SELECT run, file, modified_ns, size FROM files")
-        return {(run, file): _Stamp(modified, size) for run, file, modified, size in rows}
-
     def _put(self, rows: Mapping[_Key, tuple[_Stamp, HistoryEntry | None]]) -> None:
+        encode = msgspec.json.encode
         self._connection.executemany(
             "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            ((*key, *stamp, *_columns(entry)) for key, (stamp, entry) in rows.items()),
+            (
+                (*key, *stamp, entry.began, entry.tool_name, entry.tier, entry.suite or None, encode(entry).decode())
+                if entry is not None
+                else (*key, *stamp, *[None] * 5)
+                for key, (stamp, entry) in rows.items()
+            ),
         )
-
-
-def _columns(entry: HistoryEntry | None) -> tuple[float | None, str | None, str | None, str | None, str | None]:
-    if entry is None:
-        return None, None, None, None, None
-    return entry.began, entry.tool_name, entry.tier, entry.suite or None, msgspec.json.encode(entry).decode()
 
 
 def _remove(output_dir: Path) -> None:
@@ -320,7 +306,11 @@ def _connected(path: str, patience_s: float) -> sqlite3.Connection:
     try:
         if _version(connection) != VERSION:
             _set_journal_mode(connection, patience_s)
-            _make_tables(connection)
+            with _transaction(connection):
+                if _version(connection) != VERSION:  # else another process was faster
+                    connection.execute("DROP TABLE IF EXISTS files")
+                    for statement in _TABLES:
+                        connection.execute(statement)
         connection.execute("PRAGMA synchronous = NORMAL")  # a row that a power cut takes is read from its file again
         connection.execute("SELECT run, file, modified_ns, size, began, tool, tier, suite, entry FROM files LIMIT 1")
     except BaseException:
@@ -346,15 +336,6 @@ def _set_journal_mode(connection: sqlite3.Connection, patience_s: float) -> None
             return
 
 
-def _make_tables(connection: sqlite3.Connection) -> None:
-    with _transaction(connection):
-        if _version(connection) == VERSION:  # another process was faster
-            return
-        connection.execute("DROP TABLE IF EXISTS files")
-        for statement in _TABLES:
-            connection.execute(statement)
-
-
 def _version(connection: sqlite3.Connection) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
@@ -377,13 +358,9 @@ def _stamps(output_dir: Path) -> Iterator[tuple[_Key, _Stamp]]:
     for folder in run_folders(output_dir, has_results):
         for file in result_files(folder):
             key = folder.name, file.relative_to(folder).as_posix()
-            if all(map(_is_text, key)):
+            if all(name == name.encode(errors="replace").decode() for name in key):
                 with contextlib.suppress(OSError):  # it is gone by now
                     yield key, _stamp(file.stat())
-
-
-def _is_text(name: str) -> bool:
-    return name == name.encode(errors="replace").decode()
 
 
 def _stamp(status: os.stat_result) -> _Stamp:
@@ -418,20 +395,15 @@ def trends_of(entries: Iterable[HistoryEntry]) -> tuple[Trend, ...]:
     Runs of a part of the cases are left out: their pass rate is not that of the suite. A suite that several agents
     have run has a course for each of them: they are as different as suites are.
     """
-    by_suite: dict[SuiteKey, list[HistoryEntry]] = {}
+    by_suite: dict[SuiteKey, dict[str, list[HistoryEntry]]] = {}
     for entry in entries:
         if not entry.partial:
-            by_suite.setdefault(key_of(entry), []).append(entry)
-    return tuple(trend for runs in by_suite.values() for trend in _trends(runs))
-
-
-def _trends(entries: Sequence[HistoryEntry]) -> Iterator[Trend]:
-    """Those of one suite."""
-    by_agent: dict[str, list[HistoryEntry]] = {}
-    for entry in entries:
-        by_agent.setdefault(entry.agent_endpoint, []).append(entry)
-    for runs in by_agent.values():
-        yield _trend(runs, runs[0].agent_endpoint if len(by_agent) > 1 else None)
+            by_suite.setdefault(key_of(entry), {}).setdefault(entry.agent_endpoint, []).append(entry)
+    return tuple(
+        _trend(runs, agent if len(by_agent) > 1 else None)
+        for by_agent in by_suite.values()
+        for agent, runs in by_agent.items()
+    )
 
 
 def _trend(newest_first: Sequence[HistoryEntry], agent: str | None) -> Trend:
@@ -442,15 +414,14 @@ def _trend(newest_first: Sequence[HistoryEntry], agent: str | None) -> Trend:
         tier=runs[0].tier,
         agent_endpoint=agent,
         criteria=tuple(dict.fromkeys(name for run in runs for name in run.criteria)),
-        points=tuple(map(_point, runs)),
-    )
-
-
-def _point(entry: HistoryEntry) -> TrendPoint:
-    return TrendPoint(
-        run=entry.run,
-        timestamp=entry.timestamp,
-        pass_rate=entry.passed / entry.total_cases if entry.total_cases else None,
-        score=entry.score,
-        criteria=entry.criteria,
+        points=tuple(
+            TrendPoint(
+                run=run.run,
+                timestamp=run.timestamp,
+                pass_rate=run.passed / run.total_cases if run.total_cases else None,
+                score=run.score,
+                criteria=run.criteria,
+            )
+            for run in runs
+        ),
     )

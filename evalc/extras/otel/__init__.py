@@ -1,7 +1,8 @@
 """Sends a run to an OTLP receiver as spans: one of the run, below it its suites, below those their cases.
 
 Results say how long a case took, not when: the cases of a run follow one another from its beginning. Spans are sent in
-batches, each within a bounded time; a failure never fails the run."""
+batches, each within a bounded time; a failure never fails the run.
+"""
 
 from __future__ import annotations
 
