@@ -267,16 +267,6 @@ def _indented(record: Any, depth: int = 2) -> bytes:
     return pretty.replace(b"\n", b"\n" + b" " * depth)
 
 
-def decode_envelope(data: bytes) -> Envelope:
-    """Read a compiled file that is known to be valid.
-
-    Raises:
-        msgspec.ValidationError: when a field is missing, unknown or of the wrong type.
-        msgspec.DecodeError: when it is not JSON.
-    """
-    return msgspec.json.decode(data, type=Envelope)
-
-
 BROKEN_AGENTS: Final[Mapping[str, str]] = {
     "silent": "answers with an empty text",
     "echo-message": "repeats the message",

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lower import verify
-from evalc.model.case import decode_envelope
+from evalc.model.case import Envelope
 from tests.properties.trying import Tried, compiled_text, encoded
 from tests.support.ir_text import ir_text
 
@@ -29,7 +31,7 @@ def reads_back(tried: Tried) -> None:
         verify(again.ir)
         assert _meaning(again) == _meaning(suite)
         assert encoded(again) == text
-        assert len(decode_envelope(text.encode()).cases) == len(suite)
+        assert len(msgspec.json.decode(text, type=Envelope).cases) == len(suite)
         if suite.ir.cases.tiers == (suite.ir.tier,):
             assert ir_text(again.ir) == ir_text(suite.ir)
 
