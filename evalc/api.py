@@ -38,10 +38,10 @@ from evalc.setup.runner import Run
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
     from evalc.model.reports import Coverage, Plan, Strength
-    from evalc.runtime.run.run_suite import Observer
-    from evalc.runtime.run.select import Wanted
-    from evalc.runtime.store.past.merge import Part
-    from evalc.runtime.store.past.resume import PastRun
+    from evalc.runtime.run.again_merge import Part
+    from evalc.runtime.run.run import Observer
+    from evalc.runtime.store.resume import PastRun
+    from evalc.runtime.store.scope import Wanted
     from evalc.setup.request import Start
 
 Running = Callable[[], Coroutine[Any, Any, Run]]
@@ -243,7 +243,7 @@ def coverage_paths(
         SourceError: the eval files have errors.
         UsageError: there are none, or the seed manifest cannot be read.
     """
-    from evalc.runtime.run.token_data import load_seed  # noqa: PLC0415 - for start-up: `check` needs none of it
+    from evalc.runtime.run.tokens import load_seed  # noqa: PLC0415 - for start-up: `check` needs none of it
 
     found = soundly_compiled(subjects_of(paths, stdin), settings, prompt_id)
     seed = None if settings.seed_manifest is None else load_seed(settings.seed_manifest)
@@ -266,7 +266,7 @@ def run_paths(
         SourceError: the eval files have errors; nothing was run.
         UsageError: what was asked for cannot be done; nothing was run.
     """
-    from evalc.runtime.store.past.runs import new_run_id  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+    from evalc.runtime.store.runs import new_run_id  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
     from evalc.setup.request import Start  # noqa: PLC0415 - as above
 
     begun = start or Start(run_id=new_run_id(settings.results_folder))

@@ -35,7 +35,7 @@ SECONDS: Final = 120
 
 TARGETS: Final = {
     "runtime/run/score.py": ("tests/runtime/test_score.py", "tests/runtime/test_attempts.py"),
-    "runtime/run/totals.py": (
+    "compare/totals.py": (
         "tests/runtime/test_score.py",
         "tests/runtime/test_pass_at_k.py",
         "tests/runtime/test_classified.py",
@@ -44,7 +44,7 @@ TARGETS: Final = {
     "compare/exact.py": ("tests/compare/test_statistics.py",),
     "compare/flips.py": ("tests/compare",),
     "compare/means.py": ("tests/compare",),
-    "runtime/store/written.py": (
+    "runtime/store/redact.py": (
         "tests/runtime/test_written.py",
         "tests/runtime/test_redact.py",
         "tests/runtime/test_any_encoding.py",

@@ -6,7 +6,7 @@ import os
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, TextIO, TypeVar
+from typing import Final, Literal, NamedTuple, TextIO, TypeVar
 
 T = TypeVar("T")
 
@@ -134,3 +134,25 @@ def first_of(items: Sequence[T], most: int, shown: Callable[[T], str] = str, sep
     """The first items as texts, and how many more there are: `a, b and 3 more`."""
     listed = separator.join(map(shown, items[:most]))
     return f"{listed} and {len(items) - most} more" if len(items) > most else listed
+
+
+EXCERPT_LENGTH: Final = 200
+"""How many characters of an offending body an error shows."""
+
+
+def well_formed(text: str) -> str:
+    """The text with every lone surrogate replaced by U+FFFD; a pair written as two halves is joined."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def excerpt(body: bytes | str) -> str:
+    """The beginning of a body, for an error message."""
+    text = body if isinstance(body, str) else body[: 4 * EXCERPT_LENGTH + 4].decode(errors="replace")
+    text = well_formed(text.strip())
+    return text if len(text) <= EXCERPT_LENGTH else text[:EXCERPT_LENGTH] + "..."

@@ -16,6 +16,7 @@ import msgspec
 
 from evalc.base.errors import JudgeError, UsageError
 from evalc.base.files import read_limited
+from evalc.base.guard import exits_reported, watched
 from evalc.base.source import Source
 from evalc.base.terminal import Screen, counted, visible
 from evalc.cli.ending import print_error, print_warning
@@ -30,8 +31,7 @@ from evalc.runtime.judges.calibrate import Calibration, LabelledAnswer, Unjudged
 from evalc.runtime.judges.panel import JudgePool, Panel
 from evalc.runtime.judges.panel_member import Meter
 from evalc.runtime.run.local_models import local_models
-from evalc.runtime.run.process_guard import exits_told, watched
-from evalc.runtime.store.written import encoded, redacted
+from evalc.runtime.store.redact import encoded, redacted
 from evalc.setup.prepare import panel_of, redactor_of, runs_code_of_others
 
 _MOST_SHOWN = 20
@@ -64,7 +64,7 @@ async def _scored(rows: Sequence[Labelled], panel: Panel) -> Calibration:
     blocked: list[str] = []
     meter = Meter()
     with (
-        exits_told(),
+        exits_reported(),
         watched(blocked),
         Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=sys.stderr.isatty()) as progress,
     ):

@@ -13,7 +13,7 @@ from evalc.setup.flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, help_
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings
-    from evalc.runtime.store.past.resume import PastRun
+    from evalc.runtime.store.resume import PastRun
 
 
 C = TypeVar("C", bound=Callable[..., int])

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from evalc.config.settings import Settings
     from evalc.model.reports import HistoryEntry
     from evalc.report.reported import ReportedRun, ReportedSuite
-    from evalc.runtime.store.past.merge import Part
-    from evalc.runtime.store.past.streamed import LoadedSuite
+    from evalc.runtime.run.again_load import LoadedSuite
+    from evalc.runtime.run.again_merge import Part
 
 
 _MOST_NAMED: Final = 10
@@ -50,7 +50,7 @@ RunName = Annotated[
 
 def warn_of_unfinished(settings: Settings, newest: Path | None = None) -> None:
     """Warn of runs that have not finished; if `newest` is given, only of those that began after it."""
-    from evalc.runtime.store.past.runs import unfinished_since  # noqa: PLC0415 - for start-up: `--help` shows no run
+    from evalc.runtime.store.runs import unfinished_since  # noqa: PLC0415 - for start-up: `--help` shows no run
 
     unfinished = unfinished_since(settings.results_folder, newest)
     for folder in unfinished[:_MOST_UNFINISHED]:
@@ -67,10 +67,9 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
     """
     # For start-up: `--help` shows no run.
     from evalc.report.reported import ReportedRun  # noqa: PLC0415
-    from evalc.runtime.run.finished import Closing, read_closing  # noqa: PLC0415
-    from evalc.runtime.store.past.load import load_run  # noqa: PLC0415
-    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
-    from evalc.runtime.store.written import Redactor  # noqa: PLC0415
+    from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
+    from evalc.runtime.store.redact import Redactor  # noqa: PLC0415
+    from evalc.runtime.store.runs import Closing, find_results, read_closing  # noqa: PLC0415
 
     results = find_results(name, settings.results_folder)
     past, warnings = load_run(results)
@@ -97,8 +96,8 @@ def suites_of(name: str, output_dir: Path) -> tuple[ReportedSuite, ...]:
         UsageError: there is no such run, or its results cannot be read.
     """
     # For start-up: `--help` shows no run.
-    from evalc.runtime.store.past.load import load_run  # noqa: PLC0415
-    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
+    from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
+    from evalc.runtime.store.runs import find_results  # noqa: PLC0415
 
     return tuple(map(_as_reported, load_run(find_results(name, output_dir))[0].suites))
 
@@ -159,7 +158,7 @@ def report_run(
     """
     # For start-up: `--help` writes no report.
     from evalc.report.reported import beside  # noqa: PLC0415
-    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415
+    from evalc.runtime.store.resume import find_run  # noqa: PLC0415
 
     settings = settings_of(flags)
     folder = settings.results_folder
@@ -210,7 +209,7 @@ def diff(
     """
     # For start-up: `--help` compares nothing.
     from evalc.report.diff import diff_lines  # noqa: PLC0415
-    from evalc.runtime.store.past.compare import compare_past  # noqa: PLC0415
+    from evalc.runtime.run.again_load import compare_past  # noqa: PLC0415
 
     earlier, later = (None, before or "latest") if after is None else (before, after)
     comparison = compare_past(earlier, later, settings_of(flags).results_folder)
@@ -287,8 +286,8 @@ def accept_run(run: RunName = "latest", **flags: Any) -> int:
       evalc accept 01a200e6
     """
     # For start-up: `--help` reads no run.
-    from evalc.runtime.store.past.accepted import accept, passed  # noqa: PLC0415
-    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
+    from evalc.runtime.store.accepted import accept, passed  # noqa: PLC0415
+    from evalc.runtime.store.runs import find_results  # noqa: PLC0415
 
     settings = settings_of(flags)
     results = find_results(run, settings.results_folder)
@@ -335,7 +334,7 @@ def rescore(
       evalc rescore 01a200e6-7046-7eeb-9a38-ddbabec8cf21 evals/
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - as above
+    from evalc.runtime.store.resume import find_run  # noqa: PLC0415 - as above
     from evalc.setup.prepare import redactor_of, runs_code_of_others  # noqa: PLC0415 - as above
 
     outputs = outputs_of(output or (), as_json=json)
@@ -381,8 +380,8 @@ def merge_runs(
       evalc merge parts/*/
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-    from evalc.runtime.store.past.merge import read_parts  # noqa: PLC0415 - as above
-    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - as above
+    from evalc.runtime.run.again_merge import read_parts  # noqa: PLC0415 - as above
+    from evalc.runtime.store.resume import find_run  # noqa: PLC0415 - as above
     from evalc.setup.prepare import redactor_of  # noqa: PLC0415 - as above
 
     where = settings_of(flags).results_folder

@@ -190,7 +190,7 @@ def do_all(steps: Iterable[Step]) -> None:
 def suites_before(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[ReportedSuite, ...]:
     """The suites that these were compared with, where the runs are still there."""
     from evalc.cli.past import suites_of  # noqa: PLC0415 - for start-up
-    from evalc.runtime.store.past.runs import has_results  # noqa: PLC0415 - as above
+    from evalc.runtime.store.runs import has_results  # noqa: PLC0415 - as above
 
     names = dict.fromkeys(suite.baseline_run_id for suite in suites if suite.baseline_run_id)
     # A name that leads elsewhere is not ours: a result file may come from anyone.

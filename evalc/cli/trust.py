@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalc.config.settings import Settings
-    from evalc.runtime.store.past.resume import PastRun
+    from evalc.runtime.store.resume import PastRun
 
 
 @with_flags(
@@ -83,8 +83,8 @@ def challenge(
 
 def _run_among(paths: Sequence[str], settings: Settings) -> PastRun | None:
     """The run that is named; None where eval files are."""
-    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - for start-up
-    from evalc.runtime.store.past.runs import LATEST  # noqa: PLC0415 - as above
+    from evalc.runtime.store.resume import find_run  # noqa: PLC0415 - for start-up
+    from evalc.runtime.store.runs import LATEST  # noqa: PLC0415 - as above
 
     if len(paths) != 1:
         return None
@@ -100,8 +100,8 @@ def _run_among(paths: Sequence[str], settings: Settings) -> PastRun | None:
 
 
 def _good_answers(settings: Settings) -> PastRun:
-    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - for start-up
-    from evalc.runtime.store.past.runs import LATEST  # noqa: PLC0415 - as above
+    from evalc.runtime.store.resume import find_run  # noqa: PLC0415 - for start-up
+    from evalc.runtime.store.runs import LATEST  # noqa: PLC0415 - as above
 
     try:
         return find_run(LATEST, settings.results_folder)

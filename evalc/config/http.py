@@ -12,11 +12,10 @@ from evalc.base.json_fault import fault_of
 from evalc.base.providers import CREDENTIAL_HEADERS
 from evalc.config.setting import Folders, Refused, Schema, Value, described, read_parts
 from evalc.diagnostics.near import did_you_mean, listed
-from evalc.mapping.body import BadBody, BodyTemplate
-from evalc.mapping.records import AnswerPaths, StreamPaths
+from evalc.runtime.mapping import AnswerPaths, BadBody, BodyTemplate, StreamPaths
 
 if TYPE_CHECKING:
-    from evalc.mapping.paths import JsonPath
+    from evalc.runtime.mapping import JsonPath
 
 Headers = tuple[tuple[str, str], ...]
 """Names and values of headers, the values as configured."""
@@ -156,7 +155,7 @@ def _paths(value: Any, keys: Mapping[str, str]) -> dict[str, JsonPath]:
 
 
 def _path(text: Any) -> JsonPath:
-    from evalc.mapping.paths import BadPath, JsonPath  # noqa: PLC0415 - for start-up: seldom configured
+    from evalc.runtime.mapping import BadPath, JsonPath  # noqa: PLC0415 - for start-up: seldom configured
 
     if not isinstance(text, str):
         raise Refused("a text", found=described(text))

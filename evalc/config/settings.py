@@ -17,8 +17,7 @@ from evalc.base.providers import MODEL_FORMS, PROVIDERS, ApiName, Provider
 from evalc.config import values as v
 from evalc.config.http import ANSWER_PATHS, BODY, STREAM_PATHS, Headers, credentials_in, variables_of
 from evalc.config.setting import Key, Setting, Table, keys_of
-from evalc.mapping.body import BodyTemplate
-from evalc.mapping.records import AnswerPaths, StreamPaths
+from evalc.runtime.mapping import AnswerPaths, BodyTemplate, StreamPaths
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, cast
 from evalc.base.files import is_below
 from evalc.config.http import NAME, VARIABLE, is_header_value, names_variables_well
 from evalc.config.setting import Folders, Outside, Reader, Refused, Schema, Value, described, read_parts
-from evalc.mapping.records import INCOMPLETE_STATUSES
+from evalc.runtime.mapping import INCOMPLETE_STATUSES
 
 _FILLED: Final[Schema] = {"type": "string", "pattern": r"\S"}
 _ONE_OR_EACH_ONCE: Final[Schema] = {

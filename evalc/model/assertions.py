@@ -101,7 +101,7 @@ PAIRS = (("minLength", "maxLength"), ("minToolCalls", "maxToolCalls"))
 """Fields that are the two bounds of one check, unless a criterion links them apart."""
 
 
-def judge(dimension: RubricDimension) -> c.Judge:
+def judge_check(dimension: RubricDimension) -> c.Judge:
     """The check that an entry of `rubric` is; a runner evaluates it after those of `expect`."""
     return c.Judge(
         dimension=dimension.dimension,

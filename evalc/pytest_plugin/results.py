@@ -13,11 +13,11 @@ from evalc.base.errors import UsageError
 from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.run.ask import request_of
-from evalc.runtime.run.begin_run import begin_run
-from evalc.runtime.run.finish_run import Ending, finish_run
-from evalc.runtime.run.finished import Closing, write_closing
-from evalc.runtime.run.run_case import CaseRun
-from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.run.finish import Ending, finish_run
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import begin_run
+from evalc.runtime.store.journal import CaseRun
+from evalc.runtime.store.runs import Closing, write_closing
 
 
 class _Ran(NamedTuple):

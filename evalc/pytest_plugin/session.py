@@ -15,6 +15,7 @@ import msgspec
 
 from evalc.base.errors import EvalcError, SourceError, UsageError
 from evalc.base.files import exclusion, read_limited
+from evalc.base.guard import exits_reported, watched
 from evalc.config.load import Override, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Problem
@@ -25,15 +26,14 @@ from evalc.pytest_plugin.results import Results
 from evalc.report.case_lines import SourceContext
 from evalc.report.source_lines import SourceLines
 from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents.pace import Pace
 from evalc.runtime.agents.python import PythonAgent
-from evalc.runtime.engines.local import Worker
 from evalc.runtime.run.attempts import as_expected, run_attempts
+from evalc.runtime.run.engine import Worker
 from evalc.runtime.run.local_models import local_models
-from evalc.runtime.run.pace import Pace
-from evalc.runtime.run.process_guard import exits_told, watched
-from evalc.runtime.run.run_case import CaseRun
-from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.store.written import encoded, redacted
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.store.journal import CaseRun
+from evalc.runtime.store.redact import encoded, redacted
 from evalc.setup.compile import compiled, policy_of
 from evalc.setup.prepare import agents_of, options_of, redactor_of
 from evalc.tools.registry import ToolRegistry
@@ -83,7 +83,7 @@ class CaseLoop:
         done: asyncio.Future[CaseRun] = asyncio.get_running_loop().create_future()
         self._jobs.put_nowait((located, done))
         try:
-            with exits_told(self._release_output), watched(self._blocked):
+            with exits_reported(self._release_output), watched(self._blocked):
                 await asyncio.wait((done, self._serving), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             self._serving.cancel()

@@ -17,10 +17,18 @@ from evalc.compiler.compiled import CompiledSuite
 from evalc.config.settings import Settings
 from evalc.dsl.build_case import TIERS
 from evalc.model.suite import KnownSuites, SuiteKey
-from evalc.runtime.run.select import MOST_SHARDS, Known, NamedCases, Wanted
-from evalc.runtime.store.journaled import FILE_NAME, read_header
-from evalc.runtime.store.past.results import find_results, header_beside, read_result
-from evalc.runtime.store.past.runs import LATEST, find_folder, has_results, steps_back
+from evalc.runtime.run.select import Known, NamedCases
+from evalc.runtime.store.journal import FILE_NAME, read_header
+from evalc.runtime.store.runs import (
+    LATEST,
+    find_folder,
+    find_results,
+    has_results,
+    header_beside,
+    read_result,
+    steps_back,
+)
+from evalc.runtime.store.scope import MOST_SHARDS, Wanted
 
 SEPARATOR: Final = "::"
 

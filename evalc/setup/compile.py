@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from evalc.compiler.prompts import PromptLibrary
     from evalc.diagnostics.problem import Problem
     from evalc.model.suite import Place, Selected, Suite
-    from evalc.runtime.run.select import Wanted
-    from evalc.runtime.store.journaled import Header
-    from evalc.runtime.store.past.merge import Part
-    from evalc.runtime.store.past.resume import PastRun
+    from evalc.runtime.run.again_merge import Part
+    from evalc.runtime.store.journal import Header
+    from evalc.runtime.store.resume import PastRun
+    from evalc.runtime.store.scope import Wanted
     from evalc.tools.load import RegistryFile
     from evalc.tools.registry import ToolRegistry
 
@@ -310,7 +310,8 @@ def to_run(
         UsageError: nothing would be run, or one of the `outputs` would overwrite what is read.
     """
     # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.run.select import Wanted, select_cases, selected_of  # noqa: PLC0415
+    from evalc.runtime.run.select import select_cases, selected_of  # noqa: PLC0415
+    from evalc.runtime.store.scope import Wanted  # noqa: PLC0415
     from evalc.setup.choice import known_of  # noqa: PLC0415
     from evalc.setup.prepare import redactor_of  # noqa: PLC0415
 

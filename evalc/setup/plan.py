@@ -14,11 +14,9 @@ from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE
 from evalc.model.reports import GatePlan, NoisePlan, Option, Plan, SuitePlan
 from evalc.model.suite import KnownSuites, Suite, SuiteKey
+from evalc.runtime.run.again_load import load_run
 from evalc.runtime.run.attempts import skipped_case
-from evalc.runtime.store.past.load import load_run
-from evalc.runtime.store.past.results import find_results
-from evalc.runtime.store.past.runs import LATEST
-from evalc.runtime.store.past.verdicts import PastVerdicts, earlier_verdicts, of_attempts, pairs_of
+from evalc.runtime.store.runs import LATEST, PastVerdicts, earlier_verdicts, find_results, of_attempts, pairs_of
 from evalc.setup.compile import ToRun
 
 _TIMES: Final = (1, 2, 4)

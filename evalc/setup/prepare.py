@@ -27,18 +27,16 @@ from evalc.runtime.agents.model.prices import input_price
 from evalc.runtime.agents.record import RecordingAgent
 from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets_of
 from evalc.runtime.checks.embedding import load_embeddings
-from evalc.runtime.engines.base import Engine
-from evalc.runtime.engines.local import LocalEngine
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated
-from evalc.runtime.run.capture import capture_snapshot
-from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.stopping import Limits
-from evalc.runtime.run.token_data import load_seed
-from evalc.runtime.store.journaled import Asked
-from evalc.runtime.store.past.runs import LATEST
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.run.engine import Engine, LocalEngine
+from evalc.runtime.run.gates import Limits
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.tokens import capture_snapshot, load_seed
+from evalc.runtime.store.journal import Asked
+from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.runs import LATEST
 from evalc.tools.registry import ToolRegistry
 
 

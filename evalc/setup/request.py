@@ -17,10 +17,9 @@ from evalc.config.env_file import with_env_file
 from evalc.config.load import settings_with
 from evalc.config.settings import KEY_OF_FLAG, Settings
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.run.scope import Configured, in_project, scope_paths
-from evalc.runtime.run.select import Wanted
-from evalc.runtime.store.past.resume import PastRun, find_run
-from evalc.runtime.store.past.runs import new_run_id
+from evalc.runtime.store.resume import PastRun, find_run
+from evalc.runtime.store.runs import new_run_id
+from evalc.runtime.store.scope import Configured, Wanted, in_project, scope_paths
 from evalc.setup.choice import is_case_id, path_of, pinned, wanted_cases
 from evalc.setup.compile import Subject, subjects_among, type_of
 from evalc.setup.flags import RunFlags, modern, several

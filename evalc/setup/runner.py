@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from evalc.model.result import MissingSuite, RunSummary, SuiteResult
     from evalc.model.suite import Selected
     from evalc.runtime.agents.base import Agent
+    from evalc.runtime.run.again_merge import Part
     from evalc.runtime.run.finished import FinishedRun
-    from evalc.runtime.run.run_options import RunOptions
-    from evalc.runtime.run.run_suite import Observer
-    from evalc.runtime.store.past.merge import Part
-    from evalc.runtime.store.past.resume import PastRun
+    from evalc.runtime.run.options import RunOptions
+    from evalc.runtime.run.run import Observer
+    from evalc.runtime.store.resume import PastRun
     from evalc.setup.compile import ToRun
     from evalc.setup.request import Start
     from evalc.tools.registry import ToolRegistry
@@ -103,7 +103,7 @@ async def run(
     """
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.run.local_models import local_models  # noqa: PLC0415
-    from evalc.runtime.run.run_suite import run_suites  # noqa: PLC0415
+    from evalc.runtime.run.run import run_suites  # noqa: PLC0415
     from evalc.setup.prepare import (  # noqa: PLC0415
         asked_of,
         exporter_of,
@@ -165,10 +165,10 @@ async def run(
 async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Observer | None) -> Run:
     """Check the answers of a past run again, with the checks of the suites."""
     # For start-up: `check` and `compile` run nothing.
+    from evalc.runtime.run.again_rescore import rescore_suites  # noqa: PLC0415
     from evalc.runtime.run.local_models import local_models  # noqa: PLC0415
-    from evalc.runtime.store.journaled import kept_snapshot  # noqa: PLC0415
-    from evalc.runtime.store.past.rescore import rescore_suites  # noqa: PLC0415
-    from evalc.runtime.store.past.runs import new_run_id  # noqa: PLC0415
+    from evalc.runtime.store.journal import kept_snapshot  # noqa: PLC0415
+    from evalc.runtime.store.runs import new_run_id  # noqa: PLC0415
     from evalc.setup.prepare import options_of  # noqa: PLC0415
 
     _refuse_without_judge(what)
@@ -192,8 +192,8 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
 async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer: Observer | None) -> Run:
     """Put the runs of all shards together: one run, judged, compared and put into the history as a whole."""
     # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.store.past.merge import merge_suites  # noqa: PLC0415
-    from evalc.runtime.store.past.runs import new_run_id  # noqa: PLC0415
+    from evalc.runtime.run.again_merge import merge_suites  # noqa: PLC0415
+    from evalc.runtime.store.runs import new_run_id  # noqa: PLC0415
     from evalc.setup.prepare import options_of  # noqa: PLC0415
 
     asked = msgspec.structs.replace(settings, snapshot_source=None, judges=())  # nothing is asked and nothing checked
@@ -244,7 +244,7 @@ def _registered(finished: FinishedRun) -> tuple[str, ...]:
 
 def _closed(run: Run, options: RunOptions) -> Run:
     """The run, once what it says beside its suites is kept for whoever asks later."""
-    from evalc.runtime.run.finished import Closing, write_closing  # noqa: PLC0415 - for start-up: of runs alone
+    from evalc.runtime.store.runs import Closing, write_closing  # noqa: PLC0415 - for start-up: of runs alone
 
     finished = run.finished
     closing = Closing(
@@ -264,8 +264,8 @@ async def _exported(finished: FinishedRun, exporter: extras.otel.Exporter | None
     if exporter is None:
         return ()
     # For start-up: only where it is asked for.
+    from evalc.base.guard import DaemonThread  # noqa: PLC0415
     from evalc.report.reported import ReportedSuite  # noqa: PLC0415
-    from evalc.runtime.agents.daemon_thread import DaemonThread  # noqa: PLC0415
 
     suites = tuple(ReportedSuite(result=suite.result, cases=suite.cases()) for suite in finished.suites)
     run = extras.otel.ExportedRun(finished.run_id, finished.summary, suites, exporter.content)
@@ -280,7 +280,7 @@ async def _exported(finished: FinishedRun, exporter: extras.otel.Exporter | None
 
 def _snapshot_of(start: Start) -> object:
     """The snapshot of the run that is resumed; None if it is to be captured."""
-    from evalc.runtime.store.journaled import kept_snapshot  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+    from evalc.runtime.store.journal import kept_snapshot  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
 
     return None if start.past is None or start.past.header is None else kept_snapshot(start.past.header)
 

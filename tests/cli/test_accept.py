@@ -11,9 +11,9 @@ from threading import Thread
 import pytest
 
 from evalc.base.files import write_atomic
-from evalc.runtime.store.past import accepted
-from evalc.runtime.store.past.accepted import accept
-from evalc.runtime.store.past.results import find_results
+from evalc.runtime.store import accepted
+from evalc.runtime.store.accepted import accept
+from evalc.runtime.store.runs import find_results
 from tests.cli.conftest import Invoke, Outcome
 
 SUITE = """\

@@ -8,7 +8,7 @@ import pytest
 
 from evalc.base.annotations import annotation
 from evalc.report.source_lines import quoted
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.store.redact import Redactor
 from tests.cli.conftest import Invoke
 from tests.support.servers import answers_bytes, serving
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evalc.config.load import load_settings
-from evalc.mapping.body import Values
+from evalc.runtime.mapping import Values
 
 
 def load(folder: Path, text: str) -> tuple[Any, list[str]]:

@@ -408,7 +408,7 @@ def test_a_run_without_it_imports_nothing_of_it(project: Path) -> None:
         "import sys\nfrom evalc.cli.main import main\n"
         "sys.argv = ['evalc', 'run', '--agent', 'demo', '-q']\n"
         "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code\n"
-        "assert 'evalc.runtime.run.run_suite' in sys.modules\n"
+        "assert 'evalc.runtime.run.run' in sys.modules\n"
         "without = ('opentelemetry', 'requests', 'evalc.extras.otel')\n"
         "assert not [name for name in sys.modules if name.startswith(without)]\n"
     )

@@ -16,7 +16,8 @@ from evalc.agents import Agent, AgentRequest, AgentResponse, Session
 from evalc.base.errors import EngineError, UsageError
 from evalc.extras import ray as ray_engine
 from evalc.model.suite import Place
-from evalc.runtime.run.run_case import CaseRun, with_places
+from evalc.runtime.run.case import with_places
+from evalc.runtime.store.journal import CaseRun
 from tests.support.steady import steady_results
 
 ray = pytest.importorskip("ray")

@@ -19,8 +19,8 @@ from evalc.model.case import Case, Expect, Input, ToolParamExpectation
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.scripted import ScriptedAgent
-from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.run_suite import run_suites
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import run_suites
 
 CATASTROPHE = r"^(a+)+\1$"
 """Not in linear time: it looks back at what a group matched."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.mapping.body import BadBody, BodyTemplate, NoInput, Values
+from evalc.runtime.mapping import BadBody, BodyTemplate, NoInput, Values
 
 
 def values(

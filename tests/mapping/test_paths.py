@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.mapping.paths import BadPath, JsonPath
-from evalc.mapping.records import NotSearchable
+from evalc.runtime.mapping import BadPath, JsonPath, NotSearchable
 
 
 def test_finds() -> None:

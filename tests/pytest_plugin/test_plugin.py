@@ -11,9 +11,8 @@ import pytest
 import evalc.dsl.read_events
 import evalc.pytest_plugin.collecting  # noqa: F401 - sessions within this process forget what they import themselves
 from evalc.report.words import main_reason
-from evalc.runtime.run.finished import read_closing
-from evalc.runtime.store.past.load import load_run
-from evalc.runtime.store.past.results import find_results
+from evalc.runtime.run.again_load import load_run
+from evalc.runtime.store.runs import find_results, read_closing
 
 pytest_plugins = ["pytester"]
 

@@ -15,7 +15,7 @@ from evalc.model.answer import AgentResponse, ToolCall, Usage
 from evalc.model.numbers import SHARE, WEIGHT, shown_number
 from evalc.runtime.agents.wire import refuse_absurd
 from evalc.runtime.run.attempts import combine
-from evalc.runtime.run.run_case import CaseRun
+from evalc.runtime.store.journal import CaseRun
 from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case
 from tests.runtime.test_resume import case as case_of

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evalc.runtime.store.written import AnyEncoding, Redactor
+from evalc.runtime.store.redact import AnyEncoding, Redactor
 
 SECRET = "twelve-bytes"
 

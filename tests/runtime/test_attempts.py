@@ -16,7 +16,7 @@ from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult
 from evalc.model.suite import LocatedCase
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.attempts import combine, run_attempts, status_of
-from evalc.runtime.run.run_case import CaseRun
+from evalc.runtime.store.journal import CaseRun
 
 STATUSES: dict[str, Status] = {"p": "passed", "f": "failed", "e": "error", "u": "unverified"}
 MEASURED = st.sampled_from(sorted(STATUSES.values()))

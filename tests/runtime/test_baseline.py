@@ -10,7 +10,7 @@ import pytest
 
 from evalc.base.errors import UsageError
 from evalc.model.suite import Suite, SuiteKey
-from evalc.runtime.store.past.baseline import PastSuite, find_baseline
+from evalc.runtime.store.baseline import PastSuite, find_baseline
 
 SUITES = [
     Suite(metadata=None, name=name, tool_name=name, tier="golden", file_hash="h", origin="o", cases=(), size=0)

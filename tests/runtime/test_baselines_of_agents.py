@@ -11,13 +11,13 @@ import pytest
 from evalc.model.case import Case, Expect, Gates, Input
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.scripted import ScriptedAgent
-from evalc.runtime.run.finished import Closing, FinishedRun, write_closing
-from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.run_suite import run_suites
-from evalc.runtime.store.past.accepted import accept
-from evalc.runtime.store.past.rescore import rescore_suites
-from evalc.runtime.store.past.results import find_results
-from evalc.runtime.store.past.resume import find_run
+from evalc.runtime.run.again_rescore import rescore_suites
+from evalc.runtime.run.finished import FinishedRun
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import run_suites
+from evalc.runtime.store.accepted import accept
+from evalc.runtime.store.resume import find_run
+from evalc.runtime.store.runs import Closing, find_results, write_closing
 
 HERE, THERE = "http://localhost:8700/chat", "http://localhost:8701/chat"
 ANY_OUTCOME = Gates(min_pass_rate=0)

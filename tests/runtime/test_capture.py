@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalc.base.errors import UsageError
-from evalc.runtime.run.capture import capture_snapshot
+from evalc.runtime.run.tokens import capture_snapshot
 
 MODULE = """
 import asyncio, os, threading
@@ -66,7 +66,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "live_data.py").write_text(MODULE)
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "live_data", raising=False)
-    monkeypatch.setattr("evalc.runtime.run.capture._MAX_BODY", 4000)
+    monkeypatch.setattr("evalc.runtime.run.tokens._MAX_BODY", 4000)
     return tmp_path
 
 
@@ -143,6 +143,6 @@ def test_code_that_is_not_there(project: Path, source: str, words: str) -> None:
     ],
 )
 def test_code_that_never_ends_is_left(project: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalc.runtime.run.capture._SECONDS", 0.2)
+    monkeypatch.setattr("evalc.runtime.run.tokens._SECONDS", 0.2)
     with pytest.raises(UsageError, match=r": nothing arrived within 0\.2 s$"):
         captured(source, project)

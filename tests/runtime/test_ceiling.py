@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from evalc.model.result import CaseDetails, CaseResult
-from evalc.runtime.run.stopping import Limits, StopPolicy
-from evalc.runtime.store.journaled import Entry
+from evalc.runtime.run.gates import Limits, StopPolicy
+from evalc.runtime.store.journal import Entry
 
 
 def result(*, passed: bool = True) -> CaseResult:
@@ -78,6 +78,6 @@ def test_so_many_failures_stop_the_run() -> None:
 
 def test_what_was_done_before_counts() -> None:
     brake = StopPolicy(Limits(max_cost=1, max_fail=9))
-    line = Entry(suite=0, case=0, result=msgspec.Raw(b'{"passed": false}'), cost_usd=0.6)
+    line = Entry(suite=0, case=0, result=msgspec.Raw(b'{"passed": false, "status": "failed"}'), cost_usd=0.6)
     brake.recall([line])
     assert not brake.lets_go()

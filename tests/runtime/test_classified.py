@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 from statsmodels.stats.proportion import proportion_confint
 
-from evalc.runtime.run.totals import Classified
+from evalc.compare.totals import Classified
 
 NAMES = st.sampled_from(["billing", "delivery", "refund", "ütil"])
 PAIRS = st.lists(st.tuples(NAMES, NAMES | st.none()), min_size=1, max_size=60)

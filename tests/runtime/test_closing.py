@@ -8,8 +8,8 @@ import pytest
 
 from evalc.model.result import GateResult
 from evalc.model.suite import Selected
-from evalc.runtime.run.finished import FILE_NAME, Closing, read_closing, write_closing
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.runs import CLOSING_FILE, Closing, read_closing, write_closing
 
 CLOSING = Closing(
     gates=(GateResult(gate="minPassRate", limit=0.9, value=0.5, passed=False),),
@@ -29,12 +29,12 @@ def test_it_is_read_as_it_was_written_and_gone_where_there_is_nothing_to_say(tmp
 
 def test_secrets_do_not_reach_it(tmp_path: Path) -> None:
     write_closing(tmp_path, Closing(warnings=("hunter2hunter2",)), Redactor(["hunter2hunter2"]))
-    assert b"hunter2" not in (tmp_path / FILE_NAME).read_bytes()
+    assert b"hunter2" not in (tmp_path / CLOSING_FILE).read_bytes()
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"gates": [{}]}', b'"\xff"', b"[" * 100_000])
 def test_whatever_stands_there_a_warning_is_all_that_comes_of_it(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / FILE_NAME).write_bytes(data)
+    (tmp_path / CLOSING_FILE).write_bytes(data)
     closing, [warning] = read_closing(tmp_path)
     assert closing == Closing()
     assert "is not what a run said at its end" in warning

@@ -460,7 +460,7 @@ def test_an_agent_whose_memory_is_gone_begins_again(project: Path) -> None:
 
 def test_what_is_not_a_line_of_the_log_is_asked_again(tmp_path: Path) -> None:
     from evalc.model.answer import AgentResponse, AnsweredTurn
-    from evalc.runtime.store.turn_log import FILE_NAME, TurnLog
+    from evalc.runtime.store.turns import FILE_NAME, TurnLog
 
     turn = AnsweredTurn("m", AgentResponse(response="r", state={"items": [1]}), 2.0)
     log = TurnLog(tmp_path, None, resumed=False)
@@ -478,8 +478,8 @@ def test_what_is_not_a_line_of_the_log_is_asked_again(tmp_path: Path) -> None:
 
 def test_a_turn_with_a_secret_is_not_kept(tmp_path: Path) -> None:
     from evalc.model.answer import AgentResponse, AnsweredTurn
-    from evalc.runtime.store.turn_log import FILE_NAME, TurnLog
-    from evalc.runtime.store.written import Redactor
+    from evalc.runtime.store.redact import Redactor
+    from evalc.runtime.store.turns import FILE_NAME, TurnLog
 
     log = TurnLog(tmp_path, Redactor(["s3cr3t-word"]), resumed=False)
     log.attempt(0, 0, 0).keep("x", AnsweredTurn("m", AgentResponse(response="fine"), 2.0))

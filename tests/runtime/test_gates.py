@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evalc.model.case import Gates
 from evalc.model.result import GateResult
 from evalc.runtime.run.gates import Measured, durations_of, judge_gates, percentile
-from evalc.runtime.store.journaled import Entry
+from evalc.runtime.store.journal import Entry
 
 
 def measured(

@@ -14,9 +14,7 @@ import pytest
 from evalc.base.errors import UsageError
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.run.run_case import CaseRun
-from evalc.runtime.store.journal import Journal
-from evalc.runtime.store.journaled import Header, JournaledSuite
+from evalc.runtime.store.journal import CaseRun, Header, Journal, JournaledSuite
 
 
 def journal(folder: Path, *sizes: int, redactor: Any = None) -> Journal:

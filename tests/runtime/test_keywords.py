@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.errors import UsageError
-from evalc.runtime.run.keywords import parse_keywords
+from evalc.runtime.run.select import parse_keywords
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalc
+from evalc.compare.totals import RepeatedCases
 from evalc.model.result import PASSING, Status
 from evalc.report.console import repeats_line
 from evalc.runtime.agents.python import PythonAgent
-from evalc.runtime.run.totals import RepeatedCases
 
 STATUSES: st.SearchStrategy[Status] = st.sampled_from(["passed", "failed", "error", "unverified"])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import UsageError
-from evalc.runtime.store.past.runs import find_folder, has_results, steps_back
+from evalc.runtime.store.runs import find_folder, has_results, steps_back
 from tests.support.past import NEW, OLD, result, save
 
 

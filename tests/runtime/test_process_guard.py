@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalc.runtime.run.process_guard import _outermost
+from evalc.base.guard import _outermost
 
 SLOW = """\
 import sys

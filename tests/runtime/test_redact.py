@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.runtime.checks.wording import shown
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.store.redact import Redactor
 
 SECRET = 'pä "ss"/w+ord\\ \n<1>'
 

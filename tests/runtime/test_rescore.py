@@ -16,12 +16,12 @@ from evalc.model.case import Case, Expect, Input
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.scripted import ScriptedAgent
+from evalc.runtime.run.again_rescore import rescore_suites
 from evalc.runtime.run.finished import FinishedRun
-from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.run_suite import run_suites
-from evalc.runtime.store.past.rescore import rescore_suites
-from evalc.runtime.store.past.resume import find_run
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import run_suites
+from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.resume import find_run
 
 SECRET = "secret-value-1"
 

@@ -11,8 +11,8 @@ import pytest
 
 from evalc.model.result import PASSING, CaseDetails, CaseResult, ResultMetadata, SkippedCase, Status, SuiteResult
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.store.journaled import Entry
-from evalc.runtime.store.past.baseline import PastSuite
+from evalc.runtime.store.baseline import PastSuite
+from evalc.runtime.store.journal import Entry
 from evalc.runtime.store.results import MOST_WARNINGS, sum_up, write_result
 
 

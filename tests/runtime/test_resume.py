@@ -21,12 +21,11 @@ from evalc.model.case import Case, Expect, Input
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.run.finished import FinishedRun
-from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.run_suite import run_suites
-from evalc.runtime.store.journal import Journal
-from evalc.runtime.store.journaled import read_header
-from evalc.runtime.store.past.resume import find_run, refuse_another_run
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import run_suites
+from evalc.runtime.store.journal import Journal, read_header
+from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.resume import find_run, refuse_another_run
 
 RUN_ID = "01990000-0000-7000-8000-000000000000"
 

@@ -14,7 +14,8 @@ from evalc.model import checks as c
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension, ToolParamExpectation
 from evalc.model.suite import LocatedCase, Place
-from evalc.runtime.run.run_case import CaseOptions, CaseRun, run_case
+from evalc.runtime.run.case import CaseOptions, run_case
+from evalc.runtime.store.journal import CaseRun
 
 PLACE = Place(file="s.eval.yaml", line=3, column=7)
 
@@ -236,7 +237,7 @@ def test_a_check_that_breaks_is_an_error_of_the_case(monkeypatch: pytest.MonkeyP
     def breaks(*_: object) -> None:
         raise TypeError("no such thing")
 
-    monkeypatch.setattr("evalc.runtime.run.check_case.begin", breaks)
+    monkeypatch.setattr("evalc.runtime.run.case.begin", breaks)
     result = run(case(Expect(response_contains=("a",))), "a").result
     assert (result.status, result.error) == ("error", "responseContains: the check broke: TypeError: no such thing")
 

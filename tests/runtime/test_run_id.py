@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.runtime.store.past.runs import began_at, new_run_id
+from evalc.runtime.store.runs import began_at, new_run_id
 
 
 def test_an_id_is_a_uuid_of_version_7_that_sorts_by_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,9 +25,9 @@ from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
-from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.run_suite import run_suites
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import run_suites
+from evalc.runtime.store.redact import Redactor
 from evalc.tools.registry import Tool, ToolRegistry
 
 

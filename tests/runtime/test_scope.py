@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalc.runtime.run.scope import Place, Scope, in_project, names_in_project, scope_paths
+from evalc.runtime.store.scope import Place, Scope, in_project, names_in_project, scope_paths
 
 FILE = "evals/team/weather.eval.yaml"
 

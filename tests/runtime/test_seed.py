@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from evalc.base.errors import UsageError
-from evalc.runtime.run.capture import load_snapshot, parse_snapshot
-from evalc.runtime.run.token_data import load_seed
+from evalc.runtime.run.tokens import load_seed, load_snapshot, parse_snapshot
 
 LOADERS: list[Callable[[Path], Any]] = [load_seed, load_snapshot]
 
@@ -60,7 +59,7 @@ def test_a_snapshot_from_elsewhere_names_its_origin() -> None:
 def test_what_has_no_end_is_refused(
     load: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evalc.runtime.run.token_data._LARGEST", 1_000)
+    monkeypatch.setattr("evalc.runtime.run.tokens._LARGEST", 1_000)
     with pytest.raises(UsageError, match=r"`/dev/zero` is a device, not a file"):
         load(Path("/dev/zero"))
     (tmp_path / "large.json").write_text(" " * 1_001)

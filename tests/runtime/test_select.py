@@ -10,7 +10,8 @@ import pytest
 from evalc.base.errors import UsageError
 from evalc.model.case import Case, Input
 from evalc.model.suite import LocatedCase, Selected, Suite, SuiteKey
-from evalc.runtime.run.select import Known, NamedCases, Wanted, select_cases, selected_of
+from evalc.runtime.run.select import Known, NamedCases, select_cases, selected_of
+from evalc.runtime.store.scope import Wanted
 
 
 def case(name: str, *tags: str, **fields: Any) -> LocatedCase:

@@ -12,11 +12,11 @@ from evalc.base.errors import UsageError
 from evalc.model.case import Gates
 from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.run.finished import FinishedRun
-from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.run_suite import run_suites
-from evalc.runtime.run.stopping import Limits
-from evalc.runtime.store.file_names import agent_folders
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.run.gates import Limits
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import run_suites
+from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.runs import agent_folders
 from tests.runtime.test_run_suite import Echo, case, suite
 
 

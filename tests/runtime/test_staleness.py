@@ -8,7 +8,7 @@ import pytest
 
 from evalc.model.case import Metadata
 from evalc.model.json import short_hash
-from evalc.runtime.run.finish_run import check_staleness
+from evalc.runtime.run.finish import check_staleness
 from evalc.tools.registry import Tool, ToolRegistry
 
 

@@ -12,7 +12,7 @@ import pytest
 import evalc
 from evalc.cli.app import app
 from evalc.model.case import Gates
-from evalc.runtime.run.stopping import GateWatch, in_random_order
+from evalc.runtime.run.gates import GateWatch, in_random_order
 
 SUITE = """\
 suite: numbers

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evalc.base.errors import UsageError
 from evalc.model.result import CaseResult, SkippedCase, SuiteResult
-from evalc.runtime.store.past.streamed import read_suite
+from evalc.runtime.run.again_load import read_suite
 from tests.report.results import case, suite
 
 TEXTS = st.text(max_size=20) | st.sampled_from(["\n    }\n  ]", '  "cases": [', "    {", "\u2028", "\r\n"])

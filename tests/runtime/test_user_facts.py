@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.runtime.run.user_facts import given_for, gives, says
+from evalc.runtime.run.user import given_for, gives, says
 
 SAID = [
     ("Oslo", "Oslo, please."),

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from evalc.runtime.store.written import Redactor, encoded, redacted
+from evalc.runtime.store.redact import Redactor, encoded, redacted
 
 SECRET = "hunter2-hunter2"
 

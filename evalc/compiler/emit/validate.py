@@ -21,7 +21,7 @@ from evalc.dsl.nodes import span_of
 from evalc.ecma.text import class_name
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.model.assertions import judge
+from evalc.model.assertions import judge_check
 from evalc.model.numbers import WEIGHT
 
 
@@ -44,7 +44,7 @@ def checks_of(emission: Emission) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, 
         brought = _brought(emission, layer, dimensions)
         written = [*_less_replaced(written, brought), *brought] if written else brought
     if rubric:
-        judged = (ir.Check(check=judge(dimension), where=where) for dimension, where in rubric)
+        judged = (ir.Check(check=judge_check(dimension), where=where) for dimension, where in rubric)
         written = [*map(_Written, judged), *written]
     label = emission.case.pick("label")
     if label is not None and (check := _label_check(emission, label)) is not None:

@@ -24,7 +24,7 @@ from evalc.dsl.read_json import read_json
 from evalc.dsl.reasons import reason_of
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.model.assertions import PAIRS, Assertion, assertions, judge
+from evalc.model.assertions import PAIRS, Assertion, assertions, judge_check
 from evalc.model.json import pointer_step
 from evalc.model.numbers import SHARE
 
@@ -305,7 +305,7 @@ def _checks(
 def _read(case: m.Case, asserted: Iterable[Assertion], linked_apart: frozenset[str]) -> Iterator[_Read]:
     """The checks of `expect` and of `rubric`; the bounds of a range are one check unless something links them apart."""
     entries = {assertion.at: assertion.check for assertion in asserted}
-    entries |= {f"/rubric/{index}": judge(dimension) for index, dimension in enumerate(case.rubric or ())}
+    entries |= {f"/rubric/{index}": judge_check(dimension) for index, dimension in enumerate(case.rubric or ())}
     for low, high in PAIRS:
         at = (f"/expect/{low}", f"/expect/{high}")
         if at[0] in entries and at[1] in entries and not linked_apart & set(at):

@@ -32,13 +32,13 @@ from evalc.model.result import PASSING
 from evalc.model.suite import CaseKey, KnownSuites, LocatedCase, Place, Suite
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool
+from evalc.runtime.run.again_rescore import recorded_answers
 from evalc.runtime.run.ask import request_of
+from evalc.runtime.run.case import CaseOptions, result_of
 from evalc.runtime.run.local_models import local_models
-from evalc.runtime.run.run_case import CaseOptions, result_of
-from evalc.runtime.store import journaled
-from evalc.runtime.store.journaled import kept_snapshot
-from evalc.runtime.store.past.answers import recorded_answers
-from evalc.runtime.store.past.resume import PastRun
+from evalc.runtime.store import journal
+from evalc.runtime.store.journal import kept_snapshot
+from evalc.runtime.store.resume import PastRun
 from evalc.setup.compile import ToRun, compiled, policy_of
 from evalc.setup.prepare import options_of
 
@@ -380,7 +380,7 @@ def answers_of(past: PastRun, suites: Sequence[Suite]) -> tuple[GoodAnswers, dic
     Raises:
         UsageError: the run has no answers.
     """
-    read = journaled.read_journal(past.folder / journaled.FILE_NAME)
+    read = journal.read_journal(past.folder / journal.FILE_NAME)
     if read is None:
         raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
     header, cases = read

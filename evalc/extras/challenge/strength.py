@@ -38,7 +38,8 @@ from evalc.model.result import PASSING, CaseResult
 from evalc.model.suite import CaseKey, LocatedCase, Place, Suite
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.judges.panel import JudgePool
-from evalc.runtime.run.run_case import CaseOptions, CaseRun, evidence_of, result_of
+from evalc.runtime.run.case import CaseOptions, evidence_of, result_of
+from evalc.runtime.store.journal import CaseRun
 from evalc.tools.registry import ToolRegistry
 
 _MOST_TRIED: Final = 12

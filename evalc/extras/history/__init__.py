@@ -26,8 +26,7 @@ from evalc.model.reports import HistoryEntry, Trend, TrendPoint
 from evalc.model.result import SuiteResult
 from evalc.model.suite import KnownSuites, SuiteKey, SuiteRecord, key_of
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
-from evalc.runtime.store.past.results import read_result
-from evalc.runtime.store.past.runs import age, began_at, has_results, result_files, run_folders
+from evalc.runtime.store.runs import age, began_at, has_results, read_result, result_files, run_folders
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 

@@ -24,7 +24,7 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.model.assertions import PAIRS, assertions, judge
+from evalc.model.assertions import PAIRS, assertions, judge_check
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME: Final = 48
@@ -276,7 +276,7 @@ def _judged(case: m.Case) -> tuple[list[Any], list[_Entry]]:
         if link is None and not entries:
             rubric.append(msgspec.to_builtins(dimension))
             continue
-        check = judge(dimension)
+        check = judge_check(dimension)
         if criterion is not None and re.fullmatch(re.escape(criterion) + r"(?:-\d+)?", check.dimension):
             # It has its dimension from the criterion: a line has no words for one.
             check = msgspec.structs.replace(check, dimension=dimension_of(check.criteria))

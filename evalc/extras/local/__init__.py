@@ -21,11 +21,12 @@ import msgspec
 
 from evalc.base.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.files import read_beginning
+from evalc.base.guard import DaemonThread
 from evalc.base.providers import PROVIDERS
+from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
-from evalc.runtime.agents.daemon_thread import DaemonThread
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.answer import call_of
 from evalc.runtime.agents.model.api import Api, Flavor, Item, Message, Prompt, ToolOutcome, Turn
@@ -224,7 +225,7 @@ class _Process:
         lines = [line for line in self._log if line.strip()]
         errors = [found[1] for line in lines if (found := _LOGGED_ERROR.match(line))]
         said = (errors or lines[-1:] or [""])[0]
-        return wire.shown(said) or (f"signal {-status}" if status < 0 else f"status {status}")
+        return excerpt(said) or (f"signal {-status}" if status < 0 else f"status {status}")
 
     def _keep_log(self) -> None:
         for line in self._popen.stderr or ():

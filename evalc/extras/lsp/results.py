@@ -16,8 +16,8 @@ from evalc.dsl.tree import CaseTree, SuiteTree
 from evalc.extras.lsp.document import Document
 from evalc.extras.lsp.workspace import Workspace
 from evalc.model.result import CaseResult
-from evalc.runtime.store.past.runs import age, has_results, run_folders
-from evalc.runtime.store.past.streamed import read_suite
+from evalc.runtime.run.again_load import read_suite
+from evalc.runtime.store.runs import age, has_results, run_folders
 from evalc.setup.choice import id_in_pattern
 
 _MOST_RUNS: Final = 5

@@ -20,19 +20,19 @@ import ray
 
 from evalc import __version__
 from evalc.base.errors import AgentError, EngineError, UsageError
+from evalc.base.guard import DaemonThread
 from evalc.model.case import Case
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.agents.daemon_thread import DaemonThread
-from evalc.runtime.engines.base import NewWorker
-from evalc.runtime.engines.local import Worker
+from evalc.runtime.agents.pace import LoopClock, Pace, RateLimit
 from evalc.runtime.judges.panel import Panel
 from evalc.runtime.run.ask import ConversationLog
-from evalc.runtime.run.pace import LoopClock, Pace, RateLimit
-from evalc.runtime.run.run_case import CaseOptions, CaseRun, agent_broke, with_places
+from evalc.runtime.run.case import CaseOptions, agent_broke, with_places
+from evalc.runtime.run.engine import NewWorker, Worker
+from evalc.runtime.store.journal import CaseRun
 
 if TYPE_CHECKING:
-    from evalc.runtime.run.run_options import RunOptions
+    from evalc.runtime.run.options import RunOptions
 
 
 class Work(NamedTuple):

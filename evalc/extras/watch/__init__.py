@@ -23,9 +23,8 @@ from evalc.model.json import short_hash, to_json
 from evalc.model.result import CaseResult
 from evalc.model.suite import CaseKey, key_of
 from evalc.report.words import main_reason, symbols_of
-from evalc.runtime.store.past.load import load_run
-from evalc.runtime.store.past.results import find_results
-from evalc.runtime.store.past.runs import LATEST
+from evalc.runtime.run.again_load import load_run
+from evalc.runtime.store.runs import LATEST, find_results
 from evalc.setup.choice import id_in_pattern
 from evalc.setup.compile import collector_off
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self, final
 
 from evalc.base.errors import AgentError
-from evalc.runtime.agents.daemon_thread import DaemonThread
-from evalc.runtime.agents.guard import guarded_await
+from evalc.base.guard import DaemonThread, guarded_await
 
 _GRACE_SECONDS = 0.5
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import final
 
 from evalc.base.errors import AgentError, AgentUnavailable, UsageError
+from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
@@ -102,7 +103,7 @@ def _ending_in_turn(completed: Completed) -> str:
     """How a process ended that had to answer a line with a line."""
     if completed.status:
         return ending_of(completed)
-    printed = wire.shown(completed.stdout)
+    printed = excerpt(completed.stdout)
     return "the command ended before it answered with a line" + (f": {printed}" if printed else "")
 
 
@@ -112,7 +113,7 @@ def ending_of(completed: Completed) -> str:
         ending = f"the command ended with exit status {completed.status}"
     else:
         ending = f"the command was ended by {_signal_name(-completed.status)}"
-    last_line = wire.shown(completed.stderr.rstrip().rpartition(b"\n")[2])
+    last_line = excerpt(completed.stderr.rstrip().rpartition(b"\n")[2])
     return f"{ending}: {last_line}" if last_line else ending
 
 

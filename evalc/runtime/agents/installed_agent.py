@@ -7,9 +7,9 @@ from typing import NoReturn
 
 from evalc.base import installed
 from evalc.base.errors import UsageError
-from evalc.mapping.near import or_rather
+from evalc.base.guard import said_by
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.agents.guard import said_by
+from evalc.runtime.mapping import or_rather
 
 
 def installed_agent(name: str, argument: str) -> Agent | None:

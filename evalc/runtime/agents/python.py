@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, final
 
 from evalc.base.errors import AgentError, UsageError
+from evalc.base.guard import DaemonThread, guarded_call, said_by
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.calling import Code
-from evalc.runtime.agents.daemon_thread import DaemonThread
-from evalc.runtime.agents.guard import guarded_call, said_by
 
 _MESSAGE_METHODS: Final = ("run", "send")
 _INPUT_METHODS: Final = ("ainvoke", "invoke")

@@ -28,7 +28,7 @@ from evalc.runtime.agents.recording import (
     file_name,
     folder_of,
 )
-from evalc.runtime.store.written import Redactor, encoded, redacted
+from evalc.runtime.store.redact import Redactor, encoded, redacted
 
 
 @final

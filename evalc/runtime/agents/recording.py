@@ -21,7 +21,7 @@ from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.agents.wire import fingerprint, sent_fields
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.store.redact import Redactor
 
 AGENT_FILE: Final = "agent.json"
 

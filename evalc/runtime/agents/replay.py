@@ -11,14 +11,14 @@ import msgspec
 
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.files import read_limited
+from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.agents.recording import AGENT_FILE, Attempts, Exchange, RecordedAgent, everything_sent, file_name
 from evalc.runtime.agents.wire import fingerprint
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.store.redact import Redactor
 
 _LARGEST: Final = 256_000_000
 _MOST_COMPARED: Final = 10_000
@@ -156,5 +156,5 @@ def _differences(recorded: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
     names = [name for name in {**recorded, **sent} if recorded.get(name) != sent.get(name)]
     said = [f"`{name}`" for name in names]
     if "message" in names:
-        said[names.index("message")] += f" (`{wire.shown(str(recorded.get('message', '')))}`)"
+        said[names.index("message")] += f" (`{excerpt(str(recorded.get('message', '')))}`)"
     return ", ".join(said)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, final
 
-from evalc.mapping.records import INCOMPLETE_STATUSES
+from evalc.runtime.agents import pace
 from evalc.runtime.agents.http.transport import NotConnected, Reply
-from evalc.runtime.run import pace
+from evalc.runtime.mapping import INCOMPLETE_STATUSES
 
 RETRIED: Final = frozenset({429, 502, 503, 504})
 """The statuses that say "not now"."""

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, final
 
 from evalc.base.errors import AgentProtocolError
+from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
@@ -72,7 +73,7 @@ class ScriptedAgent:
         if callable(answer):
             answer = answer(request.message)
         if answer is None:
-            raise AgentProtocolError(f"the script has no answer to `{wire.shown(request.message)}`")
+            raise AgentProtocolError(f"the script has no answer to `{excerpt(request.message)}`")
         if isinstance(answer, BaseException):
             raise answer.with_traceback(None)
         return wire.answer_of(answer)

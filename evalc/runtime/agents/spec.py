@@ -16,7 +16,7 @@ from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import Access, ModelOptions
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.store.redact import Redactor
 
 _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
 

@@ -23,6 +23,7 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError
 from evalc.base.json_fault import RepeatedKey, unique_keys
+from evalc.base.terminal import excerpt, well_formed
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.json import is_number
 from evalc.model.numbers import shown_number
@@ -30,8 +31,6 @@ from evalc.model.numbers import shown_number
 MAX_BODY: Final = 16 * 1024 * 1024
 """Bytes of an answer that are read at most, unless the settings say otherwise."""
 
-SHOWN: Final = 200
-"""How many characters of an offending body an error shows."""
 
 _KINDS: Final[tuple[tuple[type | UnionType, str], ...]] = (
     (NoneType, "null"),
@@ -95,7 +94,7 @@ def decode_answer(body: bytes) -> AgentResponse:
     try:
         return answer_of(decode_json(body))
     except AgentProtocolError as error:
-        raise AgentProtocolError(str(error), shown(body)) from None
+        raise AgentProtocolError(str(error), excerpt(body)) from None
 
 
 def answer_of(answer: object) -> AgentResponse:
@@ -223,25 +222,7 @@ def failure_in(fields: Mapping[str, Any]) -> str | None:
         return None
     if isinstance(error, Mapping):
         error = next((word for key in ("message", "type") if isinstance(word := error.get(key), str) and word), error)
-    return shown(str(error))
-
-
-def well_formed(text: str) -> str:
-    """The text with every lone surrogate replaced by U+FFFD; a pair written as two halves is joined."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
-
-
-def shown(body: bytes | str) -> str:
-    """The beginning of a body, for an error message."""
-    text = body if isinstance(body, str) else body[: 4 * SHOWN + 4].decode(errors="replace")
-    text = well_formed(text.strip())
-    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
+    return excerpt(str(error))
 
 
 def decode_json(body: bytes) -> object:
@@ -267,7 +248,7 @@ def _decode_json_leniently(body: bytes, pairs: Callable[[list[tuple[str, Any]]],
     except RecursionError:
         raise AgentProtocolError("the answer is nested too deeply") from None
     except RepeatedKey as error:
-        raise AgentProtocolError(f"the answer has the key `{shown(error.key)}` twice") from None
+        raise AgentProtocolError(f"the answer has the key `{excerpt(error.key)}` twice") from None
     except ValueError:
         found = "is empty" if not body.strip() else "is not JSON"
         raise AgentProtocolError(f"the answer {found}") from None
@@ -367,7 +348,7 @@ def _params_of(text: str) -> object:
         return decode_unambiguous(text.encode(errors="surrogatepass")) if text.strip() else None
     except AgentProtocolError as error:
         why = str(error).removeprefix("the answer ")
-        raise AgentProtocolError(f"the parameters of a tool call are a text that {why}: {shown(text)}") from None
+        raise AgentProtocolError(f"the parameters of a tool call are a text that {why}: {excerpt(text)}") from None
 
 
 def decode_unambiguous(body: bytes) -> object:

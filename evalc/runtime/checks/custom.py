@@ -15,10 +15,10 @@ import msgspec
 
 from evalc.base import installed
 from evalc.base.errors import AgentError, UsageError
+from evalc.base.guard import DaemonThread
 from evalc.checks import Answer, Check, Outcome
 from evalc.model import checks as c
 from evalc.model.case import Input
-from evalc.runtime.agents.daemon_thread import DaemonThread
 from evalc.runtime.checks.token_values import resolved_text, with_texts
 from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed, skipped
 from evalc.runtime.checks.wording import number, shown

@@ -7,8 +7,8 @@ import importlib.util
 from functools import cache
 from typing import Any, Final
 
+from evalc.base.terminal import well_formed
 from evalc.model import checks as c
-from evalc.runtime.agents.wire import well_formed
 from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed
 from evalc.runtime.checks.wording import number
 

@@ -22,7 +22,7 @@ from evalc.base.files import make_folder, read_limited, write_atomic
 from evalc.model.answer import Exhibit, Question
 from evalc.runtime.judges.answer import Malformed, Score, read_score
 from evalc.runtime.judges.base import Said
-from evalc.runtime.store.written import Redactor, encoded, redacted
+from evalc.runtime.store.redact import Redactor, encoded, redacted
 
 VARIABLE: Final = "EVALC_CACHE_KEY"
 """The variable that holds a key, for machines that share a cache: any text of 16 characters or more."""

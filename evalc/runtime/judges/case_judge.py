@@ -14,7 +14,7 @@ from evalc.model.result import JudgedScore
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.judges.panel import MOST_SPREAD, JudgePool
 from evalc.runtime.judges.panel_member import Meter
-from evalc.runtime.store.written import encoded, redacted
+from evalc.runtime.store.redact import encoded, redacted
 
 CRITERION_SCALE: Final = 5
 """The top of the scale on which a criterion is judged, which has none of its own."""
@@ -25,11 +25,11 @@ class CaseJudge:
     """Judges one answer to one case. `meter` adds up what it used."""
 
     def __init__(
-        self, bench: JudgePool, case: Case, response: AgentResponse, messages: Sequence[Message] | None = None
+        self, judges: JudgePool, case: Case, response: AgentResponse, messages: Sequence[Message] | None = None
     ) -> None:
         self.meter = Meter()
         self._disagreements: list[Note] = []
-        self._bench = bench
+        self._judges = judges
         self._case = case
         self._response = response
         self._messages = case.input.messages or () if messages is None else messages
@@ -49,7 +49,7 @@ class CaseJudge:
             exhibit = self._exhibit(self._response.response if text is None else text)
         except Exception as error:  # an agent in Python may put anything among the parameters of its calls
             raise JudgeError(f"the answer cannot be shown to a judge: {type(error).__name__}") from None
-        score = await self._bench.score(question, exhibit, self.meter)
+        score = await self._judges.score(question, exhibit, self.meter)
         if score.spread is not None and score.spread > MOST_SPREAD * question.max_score:
             self._disagreements.append(Note(f"the judges disagree on `{question.name}`", "scored by the median"))
         return score
@@ -74,7 +74,7 @@ class CaseJudge:
             expected=case.expected,
             reference_data=case.reference_data,
         )
-        _, json = redacted(exhibit, encoded(exhibit), self._bench.panel.redactor)
+        _, json = redacted(exhibit, encoded(exhibit), self._judges.panel.redactor)
         return msgspec.json.decode(json, type=Exhibit)
 
 

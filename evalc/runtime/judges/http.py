@@ -10,6 +10,7 @@ from typing import Any, final
 import msgspec
 
 from evalc.base.errors import AgentProtocolError, AgentUnavailable
+from evalc.base.terminal import excerpt
 from evalc.model.answer import Exhibit, Question
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.address import Address
@@ -79,8 +80,8 @@ class _HttpSession:
         if reply.status in RETRIED:
             raise AgentUnavailable(f"HTTP {reply.status}", status=reply.status)
         if not is_complete(reply.status):
-            raise AgentProtocolError(f"HTTP {reply.status}", wire.shown(reply.body))
+            raise AgentProtocolError(f"HTTP {reply.status}", excerpt(reply.body))
         try:
             return Said(reply.body.decode())
         except UnicodeDecodeError:
-            raise AgentProtocolError("the answer is not UTF-8", wire.shown(reply.body)) from None
+            raise AgentProtocolError("the answer is not UTF-8", excerpt(reply.body)) from None

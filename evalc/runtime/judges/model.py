@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple, final
 
 from evalc.base.errors import JudgeError
+from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, Exhibit, Question
-from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.judges.answer import answer_schema
 from evalc.runtime.judges.base import JudgeSession, Said
@@ -165,5 +165,5 @@ class _ModelSession:
             )
         )
         if response.finish_reason == "refusal":
-            raise JudgeError(f"the model refuses to judge: {wire.shown(response.response)}")
+            raise JudgeError(f"the model refuses to judge: {excerpt(response.response)}")
         return Said(response.response, response.usage, whole=question.is_whole)

@@ -17,7 +17,7 @@ from evalc.runtime.judges.answer import Score
 from evalc.runtime.judges.base import Judge
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.panel_member import Member, Meter, PanelMember
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.store.redact import Redactor
 
 MOST_SPREAD: Final = 0.4
 """The share of a scale that scores may lie apart before a warning says that the judges disagree."""

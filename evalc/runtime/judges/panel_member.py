@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, final
 
 from evalc.base.errors import EvalcError, JudgeError
+from evalc.base.guard import bounded, said_by, unbounded
 from evalc.model.answer import Exhibit, Question, Usage
-from evalc.runtime.agents.guard import said_by
 from evalc.runtime.agents.wire import refuse_absurd_usage
 from evalc.runtime.checks.wording import number, shown
 from evalc.runtime.judges.answer import Malformed, Score, read_score
 from evalc.runtime.judges.base import Judge, JudgeSession
 from evalc.runtime.judges.cache import JudgeCache, key_of
-from evalc.runtime.run.process_guard import bounded, unbounded
 
 _LONGEST_ERROR: Final = 300
 _ASKED: Final = 2

@@ -11,9 +11,9 @@ from typing import Any, final
 import msgspec
 
 from evalc.base.errors import UsageError
+from evalc.base.guard import DaemonThread
 from evalc.model.answer import Exhibit, Question
 from evalc.runtime.agents.calling import Code
-from evalc.runtime.agents.daemon_thread import DaemonThread
 from evalc.runtime.agents.python import load_target
 from evalc.runtime.judges.base import JudgeSession, Said
 

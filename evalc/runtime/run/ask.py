@@ -12,17 +12,15 @@ from uuid import uuid4
 import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout
+from evalc.base.guard import bounded, unbounded
 from evalc.model.answer import AgentAnswer, AgentRequest, AgentResponse, AnsweredTurn, ToolCall, Usage
 from evalc.model.case import Case
 from evalc.model.result import Status
-from evalc.runtime.agents import wire
+from evalc.runtime.agents import pace, wire
 from evalc.runtime.agents.base import HoldsConversations, Session
 from evalc.runtime.agents.wire import refuse_absurd
-from evalc.runtime.checks.wording import number
-from evalc.runtime.run import pace
-from evalc.runtime.run.check_case import said
-from evalc.runtime.run.process_guard import bounded, unbounded
-from evalc.runtime.run.user_player import UserError, UserPlayer
+from evalc.runtime.checks.wording import number, shown
+from evalc.runtime.run.user import UserError, UserPlayer
 
 _ENDING_SECONDS: Final = 5.0
 
@@ -203,7 +201,7 @@ async def _ask(request: AgentRequest, session: Session, timeout_ms: float) -> Ag
         async with limit:
             response = _usable(await session.send(request))
     except AgentTimeout as exception:
-        status, error = "failed", f"timeout: {said(exception)}"
+        status, error = "failed", f"timeout: {error_text(exception)}"
     except asyncio.CancelledError:
         if (task := asyncio.current_task()) is None or task.cancelling():
             raise
@@ -253,6 +251,17 @@ def _kept_call(call: ToolCall) -> ToolCall:
 
 def _agent_error(error: BaseException) -> str:
     if isinstance(error, AgentError):
-        return f"agent: {said(error)}"
-    text = said(error)
+        return f"agent: {error_text(error)}"
+    text = error_text(error)
     return f"agent: {type(error).__name__}: {text}" if text else f"agent: {type(error).__name__}"
+
+
+_LONGEST_ERROR: Final = 500
+
+
+def error_text(error: BaseException) -> str:
+    """The error's text, shortened; nothing if it cannot say it."""
+    try:
+        return shown(str(error), _LONGEST_ERROR)
+    except Exception:  # a broken `__str__` is one more mistake of the agent's
+        return ""

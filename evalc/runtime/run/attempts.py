@@ -9,12 +9,13 @@ from typing import Final
 import msgspec
 
 from evalc.base.terminal import counted
+from evalc.compare.totals import DECIMALS, weighted_mean
 from evalc.model.case import Case
 from evalc.model.result import PASSING, AttemptResult, CaseDetails, CaseResult, CriterionResult, SkippedCase, Status
 from evalc.model.suite import LocatedCase
-from evalc.runtime.run.run_case import CaseRun, agent_broke, sum_of_known
-from evalc.runtime.run.score import DECIMALS, unscored, weighted_mean
-from evalc.runtime.store.journaled import JournaledCases
+from evalc.runtime.run.case import agent_broke, sum_of_known
+from evalc.runtime.run.score import unscored
+from evalc.runtime.store.journal import CaseRun, JournaledCases
 
 _LADDER: Final[tuple[Status, ...]] = ("passed", "unverified", "error")
 """What a repeated case may end as before it has `failed`, from the best down."""

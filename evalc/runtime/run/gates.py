@@ -1,24 +1,31 @@
-"""Decides the gates of a suite or a run.
+"""Decides the gates of a suite or a run, and when a run sends no more cases.
 
-Rates and limits are compared as the decimals that they were written as: 9 of 10 cases meet 0.9.
+A run stops when too many failed, too much was spent, or its gates are decided. Rates and limits are compared as the
+decimals that they were written as: 9 of 10 cases meet 0.9.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import random
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
-from typing import Final, Literal, final
+from typing import Final, Literal, NamedTuple, TypeVar, final
 
 import msgspec
 
+from evalc.base.terminal import counted
 from evalc.compare.binomial import Decision, alpha_of, decision, more_to_decide
 from evalc.compare.bounded_mean import mean_decision
 from evalc.compare.exact import regression_p
+from evalc.compare.power import passes_needed, passes_to_fail, passes_to_hold
+from evalc.compare.sequential import Certain, PassRateTest, RegressionTest, WholeRun
 from evalc.model.case import Gates
-from evalc.model.result import GateResult, LabelSummary, RateEstimate, Status
-from evalc.runtime.store.journaled import Entry
+from evalc.model.numbers import USUAL_CONFIDENCE, shown_confidence
+from evalc.model.result import PASSING, CaseResult, GateResult, LabelSummary, RateEstimate, SkippedCase, Status
+from evalc.model.suite import LocatedCase
+from evalc.runtime.store.journal import Entry
 
 _PERCENTILE: Final = 95
 
@@ -225,3 +232,255 @@ def scores_of(entries: Iterable[Entry]) -> Iterator[float]:
         score = decoder.decode(entry.result).score
         if score is not None:
             yield score
+
+
+T = TypeVar("T")
+
+CaseNumbers = tuple[int, int]
+"""The numbers of a suite and of a case in it."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When a run stops before its end.
+
+    Attributes:
+        max_fail: after this many cases that did not pass; None means no limit.
+        max_cost: before a case that would bring the known cost above it, in US dollars; None means no limit.
+    """
+
+    max_fail: int | None = None
+    max_cost: float | None = None
+
+
+@final
+class StopPolicy:
+    """Compares the limits with what has happened. `reason` is why nothing more is sent; None while it goes on.
+
+    What the next case costs is not known before it ends: each is taken to cost as much as the dearest so far, and so
+    are those under way.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.reason: str | None = None
+        self.unseen = 0
+        self._max_fail = limits.max_fail
+        self._max_cost = None if limits.max_cost is None else exact(limits.max_cost)
+        self._failed = 0
+        self._under_way = 0
+        self._spent = Fraction(0)
+        self._dearest = Fraction(0)
+
+    @property
+    def held(self) -> bool:
+        """Whether there is any limit."""
+        return self._max_fail is not None or self._max_cost is not None
+
+    def recall(self, entries: Iterable[Entry]) -> None:
+        """Count the cases that were done before the run was resumed."""
+        for entry in entries:
+            self._count(entry.passed, entry.cost_usd)
+
+    def lets_go(self) -> bool:
+        """Whether another case may be sent; if so, it is under way from now on."""
+        if self.reason is None and self._max_cost is not None:
+            expected = self._spent + self._dearest * (self._under_way + 1)
+            if expected > self._max_cost or self._spent >= self._max_cost:
+                self.reason = f"the ceiling of ${_shown(self._max_cost)}: {self._so_far()}"
+        self._under_way += self.reason is None
+        return self.reason is None
+
+    def finished(self, result: CaseResult, cost_usd: float | None) -> None:
+        """A case that was let go has its result."""
+        self._under_way -= 1
+        if self.held:
+            self._count(result.passed, cost_usd)
+
+    def _count(self, passed: bool, cost_usd: float | None) -> None:
+        self._failed += not passed
+        if cost_usd is None:
+            self.unseen += 1
+        else:
+            self._spent += exact(cost_usd)
+            self._dearest = max(self._dearest, exact(cost_usd))
+        if self.reason is None and self._max_fail is not None and self._failed >= self._max_fail:
+            self.reason = f"{counted(self._failed, 'case')} did not pass"
+
+    def _so_far(self) -> str:
+        return f"${_shown(self._spent)} is spent, and a case has cost up to ${_shown(self._dearest)}"
+
+    def warning(self) -> str | None:
+        """What the user should know of a ceiling that could not see every cost."""
+        if self._max_cost is None or not self.unseen:
+            return None
+        cases = counted(self.unseen, "case")
+        return f"the ceiling of ${_shown(self._max_cost)} cannot see what {cases} cost: that is not known"
+
+
+def not_run(located: LocatedCase, reason: str) -> SkippedCase:
+    """The record of a case that the run stopped before."""
+    case = located.case
+    return SkippedCase(
+        id=case.id, description=case.description, reason=f"not run: {reason}", archived=False, stopped=True
+    )
+
+
+def _shown(dollars: Fraction) -> str:
+    return f"{float(dollars):.6g}"
+
+
+class Decided(NamedTuple):
+    """That gates are decided: the verdict, how sure it is, and from how many of how many cases.
+
+    `fails` are the gates that are missed, as results name them.
+    """
+
+    verdict: Certain
+    fails: frozenset[str]
+    confidence: float
+    seen: int
+    of: int
+
+    @property
+    def reason(self) -> str:
+        """What the user is told."""
+        would = "meet" if self.verdict == "holds" else "miss"
+        sure = shown_confidence(self.confidence)
+        return f"decided after {self.seen} of {self.of} cases: all of them would {would} the gates, at {sure}"
+
+
+def in_random_order(jobs: Iterable[T], seed: str) -> list[T]:
+    """The jobs in an order that the seed decides, the same on every machine."""
+    ordered = list(jobs)
+    random.Random(seed).shuffle(ordered)  # noqa: S311 - no secret
+    return ordered
+
+
+def measures_attempts(gates: Gates | None) -> bool:
+    """Whether a gate measures every attempt at a case, rather than how the case ended."""
+    return gates is not None and (gates.min_score is not None or gates.max_p95_ms is not None)
+
+
+@final
+class GateWatch:
+    """Watches the gates of a suite or of a run over cases whose order is fixed.
+
+    Args:
+        gates: the gates, which are decided early only where they are on the pass rate and on regressions.
+        baseline: whether each case passed before, by its place in the order; empty without a baseline.
+        cases: how many cases there are.
+    """
+
+    def __init__(self, gates: Gates, cases: int, baseline: Mapping[int, bool]) -> None:
+        self.decided: Decided | None = None
+        self._confidence = USUAL_CONFIDENCE if gates.confidence is None else gates.confidence
+        self._cases = cases
+        self._baseline = baseline
+        self._waiting: dict[int, Status] = {}
+        self._seen = 0
+        self._rate = _rate_test(gates, cases, alpha_of(self._confidence))
+        alpha = alpha_of(self._confidence) * WATCHED_SHARE
+        self._regressions = RegressionTest(alpha) if gates.fail_on_regression else None
+        self._first_regression_fails = gates.confidence is None
+        self._may_hold = not gates.fail_on_regression
+        limits = (gates.min_score, gates.max_p95_ms, gates.macro_f1)
+        self._others = any(limit is not None for limit in limits) or bool(gates.recall or gates.precision)
+
+    def finished(self, place: int, status: Status) -> None:
+        """A case has its verdict: the one at this place in the order. If it verified nothing, it decides nothing."""
+        self._waiting[place] = status
+        while self._seen in self._waiting:
+            status = self._waiting.pop(self._seen)
+            if status != "unverified":
+                self._see(self._seen, status in PASSING)
+            self._seen += 1
+
+    def _see(self, place: int, passed: bool) -> None:
+        if self.decided is not None or self._others:
+            return
+        before = self._baseline.get(place)
+        fails: set[str] = set()
+        if self._regressions is not None and before is not None:
+            self._regressions.see(before, passed)
+            if self._regressions.fails or (self._first_regression_fails and before and not passed):
+                fails.add("failOnRegression")
+        holds = False
+        if self._rate is not None:
+            self._rate.see(passed)
+            holds = self._may_hold and self._rate.verdict == "holds"
+            if self._rate.verdict == "fails":
+                fails.add("minPassRate")
+        if fails or holds:
+            verdict: Certain = "fails" if fails else "holds"
+            self.decided = Decided(verdict, frozenset(fails), self._confidence, place + 1, self._cases)
+
+
+@final
+class Watches:
+    """The gates of a run and of its suites that are watched. A case is told by the numbers of its suite and itself."""
+
+    def __init__(self) -> None:
+        self._watches: list[_Watch] = []
+        self._needs_run = False
+
+    def add(
+        self, gates: Gates, cases: Sequence[CaseNumbers], baseline: Mapping[CaseNumbers, bool], suite: int | None
+    ) -> None:
+        """Watch the gates of a suite, or of the run if that is None, over its cases in their order."""
+        places = {case: place for place, case in enumerate(cases)}
+        past = {places[case]: passed for case, passed in baseline.items() if case in places}
+        self._watches.append(_Watch(GateWatch(gates, len(cases), past), places, suite))
+
+    def need_all(self) -> None:
+        """Let every case run: there are gates that are not watched."""
+        self._needs_run = True
+
+    def finished(self, case: CaseNumbers, status: Status) -> None:
+        """A case has its verdict."""
+        for watch in self._watches:
+            place = watch.places.get(case)
+            if place is not None:
+                watch.gates.finished(place, status)
+
+    def enough_of(self, suite: int) -> Decided | None:
+        """Why no more cases of a suite are needed: its gates and those of the run are decided; None if they are."""
+        watches = [watch for watch in self._watches if watch.suite in (None, suite)]
+        if self._needs_run or not watches:
+            return None
+        decided = [watch.gates.decided for watch in watches]
+        return None if None in decided else decided[-1]
+
+    def decided(self, stopped: Collection[int]) -> Mapping[int | None, Decided]:
+        """What is decided of the suites that stopped, by number, and of the run (None) where any did."""
+        return {
+            watch.suite: watch.gates.decided
+            for watch in self._watches
+            if watch.gates.decided is not None and (bool(stopped) if watch.suite is None else watch.suite in stopped)
+        }
+
+
+class _Watch(NamedTuple):
+    gates: GateWatch
+    places: Mapping[CaseNumbers, int]
+    suite: int | None
+
+
+def _rate_test(gates: Gates, cases: int, alpha: float) -> PassRateTest | None:
+    """The test of what the gate on the pass rate will say of the whole run."""
+    limit = gates.min_pass_rate
+    if limit is None or not cases:
+        return None
+    if gates.confidence is None:
+        least = passes_needed(cases, limit)
+        return PassRateTest(WholeRun(cases, holds_from=least, fails_to=least - 1, alpha=alpha))
+    sure = gates.confidence
+    holds, fails = passes_to_hold(cases, limit, sure), passes_to_fail(cases, limit, sure)
+    never, always = cases + 1, -1
+    whole = WholeRun(
+        cases,
+        holds_from=never if holds is None else holds,
+        fails_to=always if fails is None else fails,
+        alpha=alpha,
+    )
+    return PassRateTest(whole)

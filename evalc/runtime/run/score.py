@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from evalc.compare.totals import DECIMALS, weighted_mean
 from evalc.model.assertions import PAIRS
 from evalc.model.case import Case, CheckLink, Criterion
 from evalc.model.result import CriterionResult, JudgedScore, ScoredBy
@@ -16,7 +17,6 @@ from evalc.runtime.checks.verdict import Verdict
 EXPECTED: Final = "/expected"
 """The pointer of the assertion that a case's `expected` makes where it is all that the case has."""
 
-DECIMALS: Final = 12
 _PAIRED: Final = {f"/expect/{low}": f"/expect/{high}" for low, high in PAIRS}
 
 
@@ -52,16 +52,6 @@ def unscored(case: Case) -> CaseScore:
     """The score of a case that ended in `error`: none."""
     criteria = (CriterionResult(name=c.name, weight=c.weight, score=None, scored_by=None) for c in case.criteria or ())
     return CaseScore(None, tuple(criteria))
-
-
-def weighted_mean(parts: Iterable[tuple[float, float | None]]) -> float | None:
-    """sum(weight x score) / sum(weight) over the parts that have a score; None where these weigh nothing."""
-    total = weights = 0.0
-    for weight, score in parts:
-        if score is not None:
-            total += weight * score
-            weights += weight
-    return round(total / weights, DECIMALS) if weights > 0 else None
 
 
 def _score_criterion(criterion: Criterion, unlinked: float | None, verdicts: Mapping[str, Verdict]) -> CriterionResult:

@@ -1,8 +1,14 @@
-"""Selects the cases of a run, in their order."""
+"""Selects the cases of a run, in their order, by names, tags and expressions such as `paris and not (slow or flaky)`.
+
+A word of an expression holds where any text contains it, whatever its case. `not` binds closer than `and`, `and` closer
+than `or`.
+"""
 
 from __future__ import annotations
 
+import re
 from array import array
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,32 +17,134 @@ from heapq import heappop, heappush
 from itertools import chain, islice
 from math import ceil
 from statistics import fmean
-from typing import Annotated, Final, final
+from typing import Final, NamedTuple, final
 
 import msgspec
 
 from evalc.base.errors import NothingToDo, UsageError
-from evalc.base.terminal import counted
+from evalc.base.terminal import counted, shortened
 from evalc.ecma.regexp import PatternError, compile_pattern
 from evalc.model.case import Case
 from evalc.model.suite import CaseKey, LocatedCase, Selected, Suite, SuiteKey
-from evalc.runtime.run.keywords import Expression, parse_keywords
+from evalc.runtime.store.scope import Shard, Wanted
 
-MOST_SHARDS: Final = 10_000
+Expression = Callable[[Sequence[str]], bool]
+"""Whether texts, folded to one case, satisfy the expression."""
 
-_MOST_IDS: Final = 10_000
-"""The ids among which a near name is looked for."""
+_TOKEN: Final = re.compile(r"""\s*(?:(?P<sign>[()])|"(?P<quoted>[^"]+)"|(?P<word>[^\s()"]+))""")
+_DEEPEST: Final = 50
+_SHOWN: Final = 80
+"""How many characters of an expression a message shows."""
+
+_WORDS: Final = frozenset({"and", "or", "not"})
+
+
+class _Token(NamedTuple):
+    """A token: `(`, `)`, an operator, or a word to look for. `at` counts from 1."""
+
+    kind: str
+    text: str
+    at: int
+
+
+def parse_keywords(text: str) -> Expression:
+    """The expression.
+
+    Raises:
+        UsageError: it is not an expression; the message has the column.
+    """
+    parser = _Parser(text)
+    expression = parser.either(0)
+    parser.expect_end()
+    return expression
 
 
 @final
-class Shard(msgspec.Struct, frozen=True, array_like=True):
-    """One of `of` parts of the cases; the first has the number 1."""
+class _Parser:
+    """The tokens that are left."""
 
-    number: Annotated[int, msgspec.Meta(ge=1)]
-    of: Annotated[int, msgspec.Meta(ge=1, le=MOST_SHARDS)]
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = deque(self._split(text))
 
-    def __str__(self) -> str:
-        return f"{self.number}/{self.of}"
+    def _split(self, text: str) -> Iterator[_Token]:
+        at, end = 0, len(text.rstrip())
+        while at < end:
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise self._error("a closing quote is missing", text.index('"', at) + 1)
+            word = match["sign"] or match["quoted"] or match["word"]
+            kind = "word" if match["quoted"] or word not in {"(", ")", *_WORDS} else word
+            yield _Token(kind, word.casefold(), match.end() - len(match[0].lstrip()) + 1)
+            at = match.end()
+        yield _Token("end", "", len(text) + 1)
+
+    def either(self, depth: int) -> Expression:
+        """`A or B`."""
+        parts = [self._both(depth)]
+        while self._accept("or"):
+            parts.append(self._both(depth))
+        return parts[0] if len(parts) == 1 else lambda texts: any(part(texts) for part in parts)
+
+    def _both(self, depth: int) -> Expression:
+        parts = [self._one(depth)]
+        while self._accept("and"):
+            parts.append(self._one(depth))
+        return parts[0] if len(parts) == 1 else lambda texts: all(part(texts) for part in parts)
+
+    def _one(self, depth: int) -> Expression:
+        token = self._tokens.popleft()
+        if depth > _DEEPEST:
+            raise self._error("it is nested too deep", token.at)
+        match token.kind:
+            case "word":
+                return _contains(token.text)
+            case "not":
+                return _not(self._one(depth + 1))
+            case "(":
+                inner = self.either(depth + 1)
+                if not self._accept(")"):
+                    raise self._unexpected(self._tokens[0], "`)`, `and` or `or`")
+                return inner
+            case _:
+                raise self._unexpected(token, "a word, `not` or `(`")
+
+    def expect_end(self) -> None:
+        """Nothing may follow."""
+        if self._tokens[0].kind != "end":
+            raise self._unexpected(self._tokens[0], "`and` or `or`")
+
+    def _accept(self, kind: str) -> bool:
+        if self._tokens[0].kind != kind:
+            return False
+        self._tokens.popleft()
+        return True
+
+    def _unexpected(self, token: _Token, expected: str) -> UsageError:
+        found = "its end" if token.kind == "end" else f"`{shortened(token.text, _SHOWN)}`"
+        return self._error(f"expected {expected}, found {found}", token.at)
+
+    def _error(self, what: str, at: int) -> UsageError:
+        return UsageError(f"`-k {_around(self._text, at)}`: {what} at column {at}")
+
+
+def _around(text: str, at: int) -> str:
+    """The text, or, if it is long, the part around a column."""
+    begin = max(0, at - 1 - _SHOWN // 2)
+    shown = text[begin : begin + _SHOWN]
+    return f"{'…' if begin else ''}{shown}{'…' if begin + _SHOWN < len(text) else ''}"
+
+
+def _contains(word: str) -> Expression:
+    return lambda texts: any(word in text for text in texts)
+
+
+def _not(inner: Expression) -> Expression:
+    return lambda texts: not inner(texts)
+
+
+_MOST_IDS: Final = 10_000
+"""The ids among which a near name is looked for."""
 
 
 def shard_of(suite: Suite, case: Case, shards: int) -> int:
@@ -65,58 +173,6 @@ def balanced(
         numbers[name] = number
         heappush(loads, (load - duration, number))
     return numbers
-
-
-class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a command line says of the cases that are to run, as the journal keeps it.
-
-    Attributes:
-        cases: `PATH::CASE`, the case by its id, its name, or a glob of them; or the id alone.
-        keywords: an expression of words that ids, names of suites, tools and tags contain.
-        tags: tags one of which a case must have; with `!` in front, tags it must not have.
-        ids: globs, or a regular expression between slashes, one of which an id must match.
-        tiers: the tiers that are run.
-        failed_from: the run whose failed cases are run.
-        else_all: run all cases of these suites if none of them failed in that run, or if it does not have the suite.
-        none_failed: that run has no failed case of these suites, so it deselects nothing.
-        changed_since: the commit since which a suite's files have changed.
-        repeat: how often each case is run.
-        shard: the part of the chosen cases that is run.
-        durations_of: the run by whose durations the cases are spread over the shards; by their ids where it is None.
-    """
-
-    cases: tuple[str, ...] = ()
-    keywords: str | None = None
-    tags: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
-    tiers: tuple[str, ...] = ()
-    failed_from: str | None = None
-    else_all: bool = False
-    none_failed: bool = False
-    changed_since: str | None = None
-    repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    shard: Shard | None = None
-    durations_of: str | None = None
-
-    @property
-    def selects_cases(self) -> bool:
-        """Whether it selects cases within a suite."""
-        by_failures = self.failed_from is not None and not self.none_failed
-        return bool(self.cases or self.tags or self.ids or by_failures or self.keywords is not None or self.shard)
-
-    def words(self) -> tuple[str, ...]:
-        """What narrows the choice down, as a user says it."""
-        said = (
-            *self.cases,
-            *(f"-k {self.keywords}" for _ in range(self.keywords is not None)),
-            *(f"--tag {tag}" for tag in self.tags),
-            *(f"--filter {pattern}" for pattern in self.ids),
-            *(f"--tier {tier}" for tier in self.tiers),
-            f"--last-failed={self.failed_from}" if self.failed_from and not self.none_failed else "",
-            f"--changed-since {self.changed_since}" if self.changed_since else "",
-            f"--shard {self.shard}" if self.shard else "",
-        )
-        return tuple(filter(None, said))
 
 
 @final

@@ -7,30 +7,362 @@ to there. Who writes holds a lock on the file, which the system releases when th
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, final
+from typing import Any, BinaryIO, Final, Literal, NamedTuple, final
 
 import msgspec
 
 from evalc.base.errors import UsageError
 from evalc.base.files import open_regular, refuse_link_out
 from evalc.model.answer import ToolMode
-from evalc.model.result import CaseDetails, CaseResult, SkippedCase
-from evalc.runtime.checks.verdict import Note
-from evalc.runtime.run.run_case import CaseRun
-from evalc.runtime.store.journaled import (
-    Entry,
-    Header,
-    JournaledCases,
-    RecordedAnswer,
-    SkippedLine,
-    parsed_header,
-    read_cases,
+from evalc.model.json import short_hash
+from evalc.model.result import (
+    CaseDetails,
+    CaseResult,
+    SkippedCase,
+    Status,
 )
-from evalc.runtime.store.written import Redactor, encoded, redacted
+from evalc.runtime.checks.verdict import Note
+from evalc.runtime.store.redact import Redactor, encoded, redacted
+
+FILE_NAME: Final = "journal.jsonl"
+VERSION: Final = 1
+
+_SKIPPED: Final = 1 << 63
+"""Set in the offset of a line that says that its case was not sent."""
+
+
+Asked = Mapping[str, Any]
+"""The settings that decide what is sent and how answers are read, by their names; secret values are hashes."""
+
+
+class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A suite as the header names it; a run may only be finished with a suite of the same hash.
+
+    `suite` is its name, which journals of earlier versions do not have. `agent` is what it was run against, in a run of
+    several agents, where a suite is listed once for each agent.
+    `origin` is its file as the run was given it, `file` the path from the project's folder; `also` are the other paths
+    of that file, where links within the project lead to it.
+    """
+
+    tool_name: str
+    suite: str | None = None
+    tier: str
+    file_hash: str
+    origin: str
+    cases: int
+    agent: str | None = None
+    file: str | None = None
+    also: tuple[str, ...] = ()
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The first line of a journal.
+
+    Of a run of several agents `agent_endpoint` lists them. `flags` are those of the command line that began the run,
+    for the one that resumes it; `rescored_from` is the run whose answers were checked again.
+    """
+
+    journal: int = VERSION
+    run_id: str
+    timestamp: str
+    agent_endpoint: str
+    options: dict[str, Any]
+    flags: dict[str, Any] = {}
+    rescored_from: str | None = None
+    suites: tuple[JournaledSuite, ...]
+
+    @property
+    def asked(self) -> Asked | None:
+        """How agents, judges and the player were asked; None if an earlier evalc began the run and did not keep it."""
+        asked = self.options.get("asked")
+        return asked if isinstance(asked, dict) else None
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The agents of a run of several, in their order; none if there was one."""
+        return tuple(dict.fromkeys(suite.agent for suite in self.suites if suite.agent is not None))
+
+
+class RecordedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What one attempt at a repeated case brought, so that it can be checked again."""
+
+    duration_ms: float
+    tool_mode: ToolMode | None
+    error: str | msgspec.UnsetType = msgspec.UNSET
+    timed_out: bool | msgspec.UnsetType = msgspec.UNSET
+    details: CaseDetails
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A case's line as it is read back: the result stays as bytes until someone asks.
+
+    Attributes:
+        sent: a hash of what was sent to the agent.
+        tool_mode: how the tools of the answer were used; None if there was no answer.
+        struck: whether secrets were struck out of the answer, so that it is not what the checks read.
+        answers: of a repeated case, what each attempt brought.
+    """
+
+    suite: int
+    case: int
+    result: msgspec.Raw
+    notes: tuple[Note, ...] = ()
+    cost_usd: float | None = None
+    sent: str | None = None
+    tool_mode: ToolMode | None = None
+    struck: bool = False
+    answers: tuple[RecordedAnswer, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the result's `passed` is true."""
+        return _OUTCOME.decode(self.result).passed
+
+    @property
+    def status(self) -> Status:
+        """The result's `status`."""
+        return _OUTCOME.decode(self.result).status
+
+
+class _Outcome(msgspec.Struct, frozen=True):
+    passed: bool
+    status: Status
+
+
+_OUTCOME: Final = msgspec.json.Decoder(_Outcome)
+
+
+class SkippedLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The line of a case that was not sent."""
+
+    suite: int
+    case: int
+    skipped: SkippedCase
+
+
+class _WholeLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A case's line as a run needs it that is gone on with: with every part in it as it has to be."""
+
+    suite: int
+    case: int
+    result: CaseResult | msgspec.UnsetType = msgspec.UNSET
+    notes: tuple[Note, ...] = ()
+    cost_usd: float | None = None
+    sent: str | None = None
+    tool_mode: ToolMode | None = None
+    struck: bool = False
+    answers: tuple[RecordedAnswer, ...] = ()
+    skipped: SkippedCase | msgspec.UnsetType = msgspec.UNSET
+
+    def is_of(self, sizes: Sequence[int]) -> bool:
+        """Whether its case exists, in suites of these sizes."""
+        says = (self.result is not msgspec.UNSET) != (self.skipped is not msgspec.UNSET)
+        return says and 0 <= self.suite < len(sizes) and 0 <= self.case < sizes[self.suite]
+
+
+class _AnyLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What tells where a line belongs."""
+
+    suite: int
+    case: int
+    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    skipped: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Named(msgspec.Struct, frozen=True):
+    """The id in a result or in the record of a skipped case."""
+
+    id: str
+
+
+class Line(NamedTuple):
+    """The line of a case: the case's number and id, whether it was skipped, and the line's JSON."""
+
+    case: int
+    id: str
+    is_skipped: bool
+    json: bytes
+
+    def read(self) -> Entry | SkippedLine:
+        """What it says of the case."""
+        if self.is_skipped:
+            return msgspec.json.decode(self.json, type=SkippedLine)
+        return msgspec.json.decode(self.json, type=Entry)
+
+
+@final
+class JournaledCases:
+    """Where the line of each case begins; 0 means that a case has none, since the header is there.
+
+    Attributes:
+        unreadable: how many lines hold no case that can be read.
+    """
+
+    def __init__(self, path: Path, offsets: list[array[int]]) -> None:
+        self.path = path
+        self.unreadable = 0
+        self._offsets = offsets
+
+    @classmethod
+    def none_of(cls, path: Path, header: Header) -> JournaledCases:
+        """Those of a journal that has its header and no more."""
+        return cls(path, [array("Q", bytes(8 * suite.cases)) for suite in header.suites])
+
+    def add(self, suite: int, case: int, offset: int, *, skipped: bool) -> None:
+        """Note where the line of a case begins."""
+        offsets = self._offsets[suite]
+        while len(offsets) <= case:
+            offsets.append(0)
+        offsets[case] = offset | _SKIPPED if skipped else offset
+
+    def has(self, suite: int, case: int) -> bool:
+        """Whether the case has its line."""
+        return case < len(self._offsets[suite]) and self._offsets[suite][case] != 0
+
+    def count(self, suite: int) -> int:
+        """How many cases of a suite have a line."""
+        return sum(1 for offset in self._offsets[suite] if offset)
+
+    def count_skipped(self, suite: int) -> int:
+        """How many cases of a suite were skipped."""
+        return sum(1 for offset in self._offsets[suite] if offset & _SKIPPED)
+
+    def forget_stopped(self) -> None:
+        """Forget the lines of cases that the run stopped before, so that a run which is resumed has them before it."""
+        decoder = msgspec.json.Decoder(SkippedLine)
+        for suite, offsets in enumerate(self._offsets):
+            skipped = [decoder.decode(line) for line in self._lines(suite, "skipped")]
+            for line in skipped:
+                if line.skipped.stopped:
+                    offsets[line.case] = 0
+
+    def entries(self, suite: int) -> Iterator[Entry]:
+        """The finished cases of a suite in source order."""
+        decoder = msgspec.json.Decoder(Entry)
+        return map(decoder.decode, self._lines(suite, "finished"))
+
+    def entry(self, suite: int, case: int) -> Entry | None:
+        """The line of one case; None if it was skipped or has none."""
+        offset = self._offsets[suite][case]
+        if not offset or offset & _SKIPPED:
+            return None
+        return msgspec.json.decode(self._line(offset), type=Entry)
+
+    def skipped(self, suite: int) -> Iterator[SkippedCase]:
+        """The skipped cases of a suite in source order."""
+        decoder = msgspec.json.Decoder(SkippedLine)
+        return (decoder.decode(line).skipped for line in self._lines(suite, "skipped"))
+
+    def ids(self, suite: int) -> Iterator[tuple[int, str]]:
+        """The cases of a suite that have a line, in source order: their numbers and ids."""
+        return ((line.case, line.id) for line in self.lines(suite))
+
+    def lines(self, suite: int) -> Iterator[Line]:
+        """The lines of a suite's cases, in source order."""
+        decoder, named = msgspec.json.Decoder(_AnyLine), msgspec.json.Decoder(_Named)
+        for text in self._lines(suite, "any"):
+            line = decoder.decode(text)
+            is_skipped = line.result is msgspec.UNSET
+            record = line.skipped if is_skipped else line.result
+            if record is not msgspec.UNSET:
+                yield Line(line.case, named.decode(record).id, is_skipped, text)
+
+    def _line(self, offset: int) -> bytes:
+        with open_regular(self.path) as file:
+            file.seek(offset)
+            return file.readline()
+
+    def _lines(self, suite: int, kind: Literal["finished", "skipped", "any"]) -> Iterator[bytes]:
+        with open_regular(self.path) as file:
+            for offset in self._offsets[suite]:
+                if offset and (kind == "any" or (kind == "skipped") == bool(offset & _SKIPPED)):
+                    file.seek(offset & ~_SKIPPED)
+                    yield file.readline()
+
+
+def read_header(path: Path) -> Header | None:
+    """The header of a journal; None if it was not written to its end, so that nothing was run.
+
+    Raises:
+        UsageError: it cannot be read, or is not a journal of this version.
+    """
+    try:
+        with open_regular(path) as file:
+            return parsed_header(file.readline(), path)
+    except OSError as error:
+        raise UsageError(f"the run's journal `{path}` cannot be read: {error.strerror}") from error
+
+
+def read_journal(path: Path) -> tuple[Header, JournaledCases] | None:
+    """The header and the cases of a journal that is no longer written; None if there is no whole header.
+
+    Raises:
+        UsageError: it cannot be read, or is not a journal of this version.
+    """
+    if (header := read_header(path)) is None:
+        return None
+    with open_regular(path) as file:
+        file.readline()
+        return header, read_cases(path, header, file)[0]
+
+
+def parsed_header(line: bytes, path: Path) -> Header | None:
+    """The header that is a journal's first line; None if that is torn.
+
+    Raises:
+        UsageError: it is not a journal of this version.
+    """
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        header = msgspec.json.decode(line, type=Header)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"`{path}` is not the journal of a run: {error}") from error
+    if header.journal != VERSION:
+        raise UsageError(f"the journal `{path}` is of version {header.journal}, and only {VERSION} can be read")
+    return header
+
+
+def read_cases(path: Path, header: Header, lines: BinaryIO) -> tuple[JournaledCases, int]:
+    """The cases, and where the last whole line ends; `lines` is the open file, after its header.
+
+    A line in which no case can be read, as a power cut may leave it, is passed over and counted: its case has no line.
+    """
+    cases = JournaledCases.none_of(path, header)
+    decoder = msgspec.json.Decoder(_WholeLine)
+    sizes = [suite.cases for suite in header.suites]
+    end = lines.tell()
+    for line in lines:
+        if not line.endswith(b"\n"):
+            break
+        try:
+            read = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            read = None
+        if read is not None and read.is_of(sizes):
+            cases.add(read.suite, read.case, end, skipped=read.skipped is not msgspec.UNSET)
+        else:
+            cases.unreadable += 1
+        end += len(line)
+    return cases, end
+
+
+def kept_snapshot(header: Header) -> object:
+    """The snapshot that a run was checked with; None if it had none, or where secrets were struck out of it."""
+    snapshot = header.options.get("snapshot")
+    return snapshot if data_hash(snapshot) == header.options.get("snapshotHash") else None
+
+
+def data_hash(data: object) -> str | None:
+    """Identifies a seed manifest or a snapshot; None if there is none."""
+    return None if data is None else short_hash(json.dumps(data, default=repr))
+
 
 if sys.platform != "win32":
     import fcntl
@@ -249,3 +581,16 @@ def _lock(file: int, path: Path) -> None:
             raise UsageError(f"another process is at work on this run: it writes `{path}`") from None
         except OSError:  # some network file systems have no locks
             return
+
+
+class CaseRun(NamedTuple):
+    """A case's result, and what its suite adds up besides.
+
+    `tool_mode` is that of the answer, None without one; `attempts` are those at a case that is repeated.
+    """
+
+    result: CaseResult
+    notes: tuple[Note, ...] = ()
+    cost_usd: float | None = None
+    tool_mode: ToolMode | None = None
+    attempts: tuple[CaseRun, ...] = ()

@@ -1,4 +1,4 @@
-"""Writes EvalSuiteResult files from a run's journal in source order, a case at a time."""
+"""Sums up the cases of a suite, and writes its EvalSuiteResult file from the journal, a case at a time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import msgspec
 from evalc.base.files import make_folder, write_atomic
 from evalc.base.terminal import counted
 from evalc.compare.flips import Flips
+from evalc.compare.totals import Classified, RepeatedCases, SuiteScore
 from evalc.model.case import Criterion
 from evalc.model.result import PASSING, CriterionResult, LabelResult, Significance, SkippedCase, Status, Summary
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.run.totals import Classified, RepeatedCases, SuiteScore
-from evalc.runtime.store.journaled import Entry
-from evalc.runtime.store.past.baseline import PastSuite
+from evalc.runtime.store.baseline import PastSuite
+from evalc.runtime.store.journal import Entry
 
 MOST_WARNINGS: Final = 100
 """The distinct warnings that a suite lists; the rest are counted."""

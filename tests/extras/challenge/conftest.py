@@ -13,7 +13,7 @@ import evalc
 from evalc import api
 from evalc.config.load import load_settings
 from evalc.extras.challenge import Finished
-from evalc.runtime.store.past.resume import find_run
+from evalc.runtime.store.resume import find_run
 
 TOOLS = """\
 [

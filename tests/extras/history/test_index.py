@@ -15,7 +15,7 @@ import pytest
 import evalc
 from evalc.extras.history import FILE_NAME, VERSION, Index, register, trends_beside, trends_of
 from evalc.model.reports import HistoryEntry
-from evalc.runtime.store.past.runs import began_at
+from evalc.runtime.store.runs import began_at
 from tests.report.results import suite
 from tests.support.past import NEW, OLD, result, save, scored
 

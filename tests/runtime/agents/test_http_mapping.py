@@ -10,15 +10,13 @@ from typing import Any
 import pytest
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.mapping.body import BodyTemplate
-from evalc.mapping.paths import JsonPath
-from evalc.mapping.records import AnswerPaths
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.runtime.agents.http import transport
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.http.route import Connecting, Tls
 from evalc.runtime.agents.retry import Backoff
+from evalc.runtime.mapping import AnswerPaths, BodyTemplate, JsonPath
 from tests.support.asking import PATIENCE, ask, failure
 from tests.support.servers import Exchange, answers, answers_bytes, echoes, in_turn, serving
 

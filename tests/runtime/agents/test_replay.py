@@ -22,9 +22,9 @@ from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.runtime.agents.record import RecordingAgent
 from evalc.runtime.agents.replay import ReplayAgent
 from evalc.runtime.agents.scripted import ScriptedAgent
-from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.run_suite import run_suites
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import run_suites
+from evalc.runtime.store.redact import Redactor
 from evalc.tools.registry import Tool, ToolRegistry
 from tests.support.asking import ask, ask_all, failure, run_out_of_time
 

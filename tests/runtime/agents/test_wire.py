@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.errors import AgentError, AgentProtocolError
+from evalc.base.terminal import EXCERPT_LENGTH, well_formed
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.runtime.agents import wire
 
@@ -175,12 +176,12 @@ def test_params_come_as_they_were_sent(params: dict[str, Any]) -> None:
 
 @given(st.text())
 def test_text_that_utf8_can_say_is_untouched(text: str) -> None:
-    assert wire.well_formed(text) == text
+    assert well_formed(text) == text
 
 
 @given(surrogate_text)
 def test_well_formed_text_can_be_encoded(text: str) -> None:
-    assert wire.well_formed(text).encode() == wire.well_formed(wire.well_formed(text)).encode()
+    assert well_formed(text).encode() == well_formed(well_formed(text)).encode()
 
 
 @given(st.text(min_size=1))
@@ -367,7 +368,7 @@ def test_no_error_beside_an_answer(error: object) -> None:
         ({"code": 7}, "{'code': 7}"),
         (["boom"], "['boom']"),
         (ValueError("boom"), "boom"),
-        ("x" * 999, "x" * wire.SHOWN + "..."),
+        ("x" * 999, "x" * EXCERPT_LENGTH + "..."),
     ],
 )
 @pytest.mark.parametrize("others", [{"response": "r"}, {}])

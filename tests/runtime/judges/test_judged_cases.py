@@ -16,8 +16,9 @@ from evalc.model.answer import AgentRequest, AgentResponse, Question, ToolCall, 
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension
 from evalc.model.suite import LocatedCase
 from evalc.runtime.judges.panel import JudgePool, Panel
-from evalc.runtime.run.run_case import CaseOptions, CaseRun, run_case
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.run.case import CaseOptions, run_case
+from evalc.runtime.store.journal import CaseRun
+from evalc.runtime.store.redact import Redactor
 from tests.runtime.judges.scripted import FOREVER, ScriptedJudge, panel, says
 
 TONE = RubricDimension(dimension="tone", max_score=5, criteria="Is it kind?", min_score=4)

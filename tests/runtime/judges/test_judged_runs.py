@@ -199,7 +199,7 @@ def test_a_repeated_case_adds_up_what_judging_used(monkeypatch: pytest.MonkeyPat
 def test_a_resumed_run_keeps_its_judges(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
     from evalc import api
     from evalc.base.errors import UsageError
-    from evalc.runtime.store.past.resume import find_run
+    from evalc.runtime.store.resume import find_run
 
     with judging(judges(), monkeypatch):
         finished = run(PASSING)

@@ -9,7 +9,7 @@ from typing import Final, Protocol, final
 from urllib.parse import urljoin, urlsplit
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.mapping.body import NoInput, Values
+from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
@@ -20,6 +20,7 @@ from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.http.stream import CONTENT_TYPE, StreamedAnswer
 from evalc.runtime.agents.http.transport import NotConnected, Reply, Transport, Watch, Watcher, open_transport, prepared
 from evalc.runtime.agents.retry import RETRIED, Backoff, is_complete, send_with_retries
+from evalc.runtime.mapping import NoInput, Values
 
 _KEEPING: Final = frozenset({307, 308})
 _CHANGING: Final = frozenset({301, 302, 303})
@@ -216,7 +217,7 @@ class _Exchange:
 
 def _refusal(reply: Reply, url: str, redirects: int) -> AgentError:
     if reply.status in RETRIED:
-        body = wire.shown(reply.body)
+        body = excerpt(reply.body)
         message = f"HTTP {reply.status}: {body}" if body else f"HTTP {reply.status}"
         return AgentUnavailable(message, status=reply.status)
     location = reply.headers.get("location")
@@ -226,12 +227,12 @@ def _refusal(reply: Reply, url: str, redirects: int) -> AgentError:
         return AgentProtocolError(f"HTTP {reply.status}: redirects are not followed, here to {_target(url, location)}")
     if 200 <= reply.status < 300:
         why = "this is not the whole answer; if it is, list the status in `agent.acceptedStatuses` of the configuration"
-        return AgentProtocolError(f"HTTP {reply.status}: {why}", wire.shown(reply.body))
-    return AgentProtocolError(f"HTTP {reply.status}", wire.shown(reply.body))
+        return AgentProtocolError(f"HTTP {reply.status}: {why}", excerpt(reply.body))
+    return AgentProtocolError(f"HTTP {reply.status}", excerpt(reply.body))
 
 
 def _target(url: str, location: str) -> str:
     try:
-        return wire.shown(without_credentials(urlsplit(urljoin(url, location))))
+        return excerpt(without_credentials(urlsplit(urljoin(url, location))))
     except ValueError:
         return "a URL that cannot be read"

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from evalc.base.errors import AgentProtocolError
-from evalc.mapping.records import AnswerPaths, NotSearchable
+from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentResponse
 from evalc.runtime.agents import wire
+from evalc.runtime.mapping import AnswerPaths, NotSearchable
 
 if TYPE_CHECKING:
-    from evalc.mapping.paths import JsonPath
+    from evalc.runtime.mapping import JsonPath
 
 _PLAIN: Final = AnswerPaths()
 
@@ -27,7 +28,7 @@ def read_body(body: bytes, paths: AnswerPaths) -> AgentResponse:
     try:
         return read_document(wire.decode_json(body), paths)
     except AgentProtocolError as error:
-        raise AgentProtocolError(str(error), wire.shown(body)) from None
+        raise AgentProtocolError(str(error), excerpt(body)) from None
 
 
 def read_document(document: object, paths: AnswerPaths) -> AgentResponse:

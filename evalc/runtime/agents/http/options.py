@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, final
 
-from evalc.mapping.body import BodyTemplate
-from evalc.mapping.records import AnswerPaths, StreamPaths
 from evalc.runtime.agents.http.route import Connecting
+from evalc.runtime.mapping import AnswerPaths, BodyTemplate, StreamPaths
 
 Method = Literal["POST", "PUT", "PATCH"]
 """The methods that carry a message."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from evalc.base.errors import AgentProtocolError
-from evalc.runtime.agents import wire
+from evalc.base.terminal import excerpt
 
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _BOM: Final = b"\xef\xbb\xbf"
@@ -71,7 +71,7 @@ class EventParser:
         try:
             field, _, value = line.decode().partition(":")
         except UnicodeDecodeError:
-            raise AgentProtocolError("the stream is not UTF-8", wire.shown(line)) from None
+            raise AgentProtocolError("the stream is not UTF-8", excerpt(line)) from None
         value = value.removeprefix(" ")
         match field:
             case "data":

@@ -13,12 +13,13 @@ from typing import Any, Final, Protocol, final
 import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError
-from evalc.mapping.records import AnswerPaths, StreamPaths
+from evalc.base.terminal import EXCERPT_LENGTH, excerpt
 from evalc.model.answer import AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.mapped import found, read_call
 from evalc.runtime.agents.http.sse import EventParser, ServerSentEvent
 from evalc.runtime.agents.http.stream_shapes import AnthropicEvents, EventCalls, OpenAIChunks, OwnEvents
+from evalc.runtime.mapping import AnswerPaths, StreamPaths
 
 _FAILURE: Final = re.compile(
     r"(?:(?:(?:thread|workflow)\.)?(?:run|response|stream|agent|message|workflow)[._-])?(?:error|exception|failed|failure)",
@@ -79,7 +80,7 @@ class StreamedAnswer:
         for event in self._parser.feed(piece):
             document = _document(event.data)
             if _is_failure(event.name, document):
-                raise AgentError(f"the stream ends in an error: {wire.shown(event.data)}")
+                raise AgentError(f"the stream ends in an error: {excerpt(event.data)}")
             if self._shape is None:
                 self._shape = _shape_of(document)
             if self._shape.done:
@@ -87,7 +88,7 @@ class StreamedAnswer:
             try:
                 self._shape.take(event, document)
             except AgentProtocolError as error:
-                raise AgentProtocolError(str(error), wire.shown(event.data)) from None
+                raise AgentProtocolError(str(error), excerpt(event.data)) from None
         return self._shape is not None and self._shape.done
 
     def answer(self, body: bytes) -> AgentResponse:
@@ -97,13 +98,13 @@ class StreamedAnswer:
             AgentProtocolError: when it broke off before the answer was whole, or has no text; it carries the body.
         """
         if self._shape is None:
-            raise AgentProtocolError("the stream has no event", wire.shown(body))
+            raise AgentProtocolError("the stream has no event", excerpt(body))
         if not (self._shape.done or self._shape.may_end):
-            raise AgentProtocolError("the stream ended before its last event", wire.shown(body[-wire.SHOWN :]))
+            raise AgentProtocolError("the stream ended before its last event", excerpt(body[-EXCERPT_LENGTH:]))
         try:
             answer = wire.answer_of(self._shape.fields())
         except AgentProtocolError as error:
-            raise AgentProtocolError(str(error), wire.shown(body)) from None
+            raise AgentProtocolError(str(error), excerpt(body)) from None
         return msgspec.structs.replace(answer, finish_reason=self._shape.finish_reason)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
 from evalc.base.errors import AgentError, AgentProtocolError
+from evalc.base.terminal import excerpt
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.sse import ServerSentEvent
 from evalc.runtime.agents.model.answer import refuse_lost_calls
@@ -47,8 +48,8 @@ class OwnEvents:
         elif isinstance(document, Mapping) and wire.near_calls_in(document) is not None:
             self._calls.take(document)
         elif isinstance(document, Mapping) or wire.is_call_type(event.name):
-            keys = ", ".join(f"`{wire.shown(str(key))}`" for key in document) if isinstance(document, Mapping) else ""
-            named = f"an event `{wire.shown(event.name)}`" if event.name else "an event"
+            keys = ", ".join(f"`{excerpt(str(key))}`" for key in document) if isinstance(document, Mapping) else ""
+            named = f"an event `{excerpt(event.name)}`" if event.name else "an event"
             raise AgentProtocolError(
                 f"{named} of the stream has none of `delta`, `text`, `toolCalls` and `response`"
                 f"{', but ' if keys else ''}{keys}: name its fields in `[agent.stream]` of the configuration"
@@ -259,7 +260,7 @@ class AnthropicEvents(_Deltas):
                 raise AgentProtocolError(f"two blocks of the stream have the index {index}")
             self._begin(index, _Call(_text(block.get("name"), "name"), block.get("input")))
         elif type_ == "error":
-            raise AgentError(f"the model failed: {wire.shown(str(block))}")
+            raise AgentError(f"the model failed: {excerpt(str(block))}")
 
     def _take_delta(self, index: object, delta: Mapping[str, Any]) -> None:
         match delta.get("type"):

@@ -15,8 +15,8 @@ from typing import Protocol, final
 from urllib.parse import urlsplit
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.base.terminal import excerpt
 from evalc.runtime.agents.http.route import Connecting, Route, route_to
-from evalc.runtime.agents.wire import shown
 
 Watch = Callable[[bytes], bool]
 """Is given a body piece by piece, and says when it has enough: the rest is then not waited for."""
@@ -202,7 +202,7 @@ class _Transport:
         encoding = incoming.headers.get("content-encoding", "identity")
         if encoding.strip().lower() not in ("", "identity"):
             # A compressed body can be a thousand times what was read of it.
-            raise AgentProtocolError(f"the answer is compressed (`{shown(encoding)}`), which was not asked for")
+            raise AgentProtocolError(f"the answer is compressed (`{excerpt(encoding)}`), which was not asked for")
         has_enough = None if watch is None else watch(incoming.status, incoming.headers)
         pieces: list[bytes] = []
         size = 0

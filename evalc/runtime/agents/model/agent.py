@@ -14,6 +14,7 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.providers import Provider
+from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
@@ -170,7 +171,7 @@ class _ModelSession:
             answer = object_at(wire.json_value(wire.decode_json(reply.body), "answer"), "the whole")
             return self.endpoint.api.read(answer), self.prices.cost_of(answer, self.model)
         except AgentProtocolError as error:
-            raise AgentProtocolError(str(error), wire.shown(reply.body)) from None
+            raise AgentProtocolError(str(error), excerpt(reply.body)) from None
 
 
 _OPEN: Mapping[str, object] = {"type": "object", "properties": {}, "additionalProperties": True}
@@ -207,7 +208,7 @@ def _with_system(messages: Sequence[Message], request: AgentRequest, configured:
 
 def _refused(reply: Reply) -> AgentError:
     """The error of a status; where the provider says why, in its words."""
-    said = _said(reply.body) or wire.shown(reply.body)
+    said = _said(reply.body) or excerpt(reply.body)
     text = f"HTTP {reply.status}: {said}" if said else f"HTTP {reply.status}"
     if reply.status in RETRIED or reply.status == _OVERLOADED:
         return AgentUnavailable(text, status=reply.status)
@@ -222,4 +223,4 @@ def _said(body: bytes) -> str:
         return ""
     error = answer.get("error") if isinstance(answer, Mapping) else None
     message = error.get("message") if isinstance(error, Mapping) else None
-    return wire.shown(message) if isinstance(message, str) else ""
+    return excerpt(message) if isinstance(message, str) else ""

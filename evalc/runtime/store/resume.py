@@ -9,8 +9,8 @@ from typing import Any, Final, final
 
 from evalc.base.errors import UsageError
 from evalc.model.suite import KnownSuites, key_of
-from evalc.runtime.store.journaled import FILE_NAME, Asked, Header, JournaledSuite, read_header
-from evalc.runtime.store.past.runs import find_folder, steps_back
+from evalc.runtime.store.journal import FILE_NAME, Asked, Header, JournaledSuite, read_header
+from evalc.runtime.store.runs import find_folder, steps_back
 
 _DECIDING: Final = {
     "timeoutMs": "`--timeout` in milliseconds",

@@ -12,17 +12,14 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.terminal import first_of
 from evalc.model.suite import Suite
-from evalc.runtime.run.begin_run import journaled_suites, new_journal
-from evalc.runtime.run.finish_run import Ending, finish_run
+from evalc.runtime.run.finish import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun
-from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.run_suite import Observer
-from evalc.runtime.run.scope import Scope
-from evalc.runtime.run.select import Shard, Wanted
-from evalc.runtime.store.journal import Journal
-from evalc.runtime.store.journaled import FILE_NAME, Entry, Header, JournaledCases, Line, read_journal
-from evalc.runtime.store.past.baseline import find_baseline
-from evalc.runtime.store.past.resume import PastRun, differences, not_compared
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import Observer, journaled_suites, new_journal
+from evalc.runtime.store.baseline import find_baseline
+from evalc.runtime.store.journal import FILE_NAME, Entry, Header, Journal, JournaledCases, Line, read_journal
+from evalc.runtime.store.resume import PastRun, differences, not_compared
+from evalc.runtime.store.scope import Scope, Shard, Wanted
 
 _MOST_NAMED: Final = 5
 _TURN: Final = 256

@@ -16,19 +16,21 @@ from evalc.base.errors import UsageError
 from evalc.base.files import below_working_folder, is_accepted_baseline
 from evalc.model.result import MissingSuite
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, Selected, Suite, SuiteKey, key_of
-from evalc.runtime.run.finished import read_closing
-from evalc.runtime.run.scope import Place, Scope
-from evalc.runtime.store.file_names import possible_names
-from evalc.runtime.store.past.accepted import AcceptedSuite, passed, read_accepted
-from evalc.runtime.store.past.results import header_beside, places_in, read_result
-from evalc.runtime.store.past.runs import (
+from evalc.runtime.store.accepted import AcceptedSuite, passed, read_accepted
+from evalc.runtime.store.runs import (
     age,
     find_folder,
     has_results,
+    header_beside,
+    places_in,
+    possible_names,
+    read_closing,
+    read_result,
     result_files,
     run_folders,
     steps_back,
 )
+from evalc.runtime.store.scope import Place, Scope
 
 
 class _PastCase(msgspec.Struct, frozen=True, rename="camel"):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from math import comb, fsum
 from statistics import fmean
-from typing import final
+from typing import Final, final
 
 from evalc.base.terminal import counted
 from evalc.compare.exact import wilson
@@ -23,7 +23,9 @@ from evalc.model.result import (
     ScoredBy,
     Status,
 )
-from evalc.runtime.run.score import DECIMALS, weighted_mean
+
+DECIMALS: Final = 12
+"""Scores are rounded to them, so that 0.1 + 0.2 compares with a threshold of 0.3 as its author means it."""
 
 
 @final
@@ -198,3 +200,13 @@ def _estimate(right: int, of: int) -> RateEstimate:
         return RateEstimate(value=None, low=None, high=None, of=0)
     low, high = (round(bound, DECIMALS) for bound in interval)
     return RateEstimate(value=round(right / of, DECIMALS), low=low, high=high, of=of)
+
+
+def weighted_mean(parts: Iterable[tuple[float, float | None]]) -> float | None:
+    """sum(weight x score) / sum(weight) over the parts that have a score; None where these weigh nothing."""
+    total = weights = 0.0
+    for weight, score in parts:
+        if score is not None:
+            total += weight * score
+            weights += weight
+    return round(total / weights, DECIMALS) if weights > 0 else None

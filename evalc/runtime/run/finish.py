@@ -17,15 +17,14 @@ from evalc.model.case import Gates, Metadata
 from evalc.model.result import GateResult, MissingSuite, ResultMetadata, SuiteResult
 from evalc.model.suite import Suite
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite, summarize_run
-from evalc.runtime.run.gates import Measured, durations_of, judge_gates, scores_of
-from evalc.runtime.run.scope import Scope
+from evalc.runtime.run.gates import Decided, Measured, durations_of, judge_gates, scores_of
 from evalc.runtime.run.score import below
-from evalc.runtime.run.stopping import Decided
-from evalc.runtime.store.file_names import file_names
+from evalc.runtime.store.baseline import Baseline, PastSuite
 from evalc.runtime.store.journal import Journal
-from evalc.runtime.store.past.baseline import Baseline, PastSuite
+from evalc.runtime.store.redact import Redactor, encoded, redacted
 from evalc.runtime.store.results import SuiteTotals, sum_up, write_result
-from evalc.runtime.store.written import Redactor, encoded, redacted
+from evalc.runtime.store.runs import file_names
+from evalc.runtime.store.scope import Scope
 from evalc.tools.registry import Tool, ToolRegistry
 
 GROWTH: Final = 1.5

@@ -13,26 +13,86 @@ from typing import Final, final
 import msgspec
 
 from evalc.base.errors import UsageError
+from evalc.base.guard import exits_reported, watched
 from evalc.base.terminal import first_of
+from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, ToolMode, Usage
 from evalc.model.case import Case
-from evalc.model.result import CaseResult, SkippedCase, Status
+from evalc.model.result import CaseDetails, CaseResult, SkippedCase, Status
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, LocatedCase, Suite, SuiteKey, key_of
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.ask import request_of
 from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case
-from evalc.runtime.run.begin_run import header_of, new_journal
-from evalc.runtime.run.finish_run import Ending, finish_run
+from evalc.runtime.run.case import CaseOptions, result_of
+from evalc.runtime.run.finish import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun
-from evalc.runtime.run.process_guard import exits_told, watched
-from evalc.runtime.run.run_case import CaseOptions, CaseRun, result_of
-from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.run_suite import Observer
-from evalc.runtime.store import journaled
-from evalc.runtime.store.journal import Journal
-from evalc.runtime.store.past.answers import recorded_answers
-from evalc.runtime.store.past.baseline import Baseline, PastSuite, find_baseline
-from evalc.runtime.store.past.resume import PastRun
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import Observer, header_of, new_journal
+from evalc.runtime.store.baseline import Baseline, PastSuite, find_baseline
+from evalc.runtime.store.journal import (
+    FILE_NAME,
+    CaseRun,
+    Entry,
+    Header,
+    Journal,
+    JournaledCases,
+    RecordedAnswer,
+    read_journal,
+)
+from evalc.runtime.store.resume import PastRun
+
+
+def recorded_answers(entry: Entry) -> tuple[AgentAnswer, ...]:
+    """The answers of a case's line, one an attempt."""
+    if entry.answers:
+        return tuple(map(_answer, entry.answers))
+    result = msgspec.json.decode(entry.result, type=CaseResult)
+    only = RecordedAnswer(
+        duration_ms=result.duration_ms,
+        tool_mode=entry.tool_mode,
+        error=result.error,
+        timed_out=result.timed_out,
+        details=result.details,
+    )
+    return (_answer(only),)
+
+
+def _answer(recorded: RecordedAnswer) -> AgentAnswer:
+    """What an attempt brought: a response, or the status and words of its absence, which stay."""
+    details = recorded.details
+    if details.response is None or recorded.tool_mode is None:
+        error = recorded.error or "agent: no response was recorded"
+        status: Status = "failed" if recorded.timed_out is True else "error"
+        return AgentAnswer(recorded.duration_ms, None, status, error, _turns(details, None))
+    response = _response(recorded, details.response, recorded.tool_mode)
+    return AgentAnswer(recorded.duration_ms, response, turns=_turns(details, response))
+
+
+def _turns(details: CaseDetails, whole: AgentResponse | None) -> tuple[AnsweredTurn, ...]:
+    """The turns of a conversation, each with its part of the calls."""
+    calls = [msgspec.convert(call, ToolCall) for call in details.tool_calls]
+    like = whole or AgentResponse(response="")
+    turns: list[AnsweredTurn] = []
+    for turn in () if details.turns is msgspec.UNSET else details.turns:
+        of_turn, calls = calls[: turn.calls], calls[turn.calls :]
+        usage = None if turn.usage is msgspec.UNSET else msgspec.convert(turn.usage, Usage)
+        response = msgspec.structs.replace(like, response=turn.response, tool_calls=tuple(of_turn), usage=usage)
+        turns.append(AnsweredTurn(turn.message, response, turn.duration_ms))
+    return tuple(turns)
+
+
+def _response(recorded: RecordedAnswer, text: str, tool_mode: ToolMode) -> AgentResponse:
+    details = recorded.details
+    return AgentResponse(
+        response=text,
+        tool_calls=tuple(msgspec.convert(call, ToolCall) for call in details.tool_calls),
+        usage=None if details.usage is msgspec.UNSET else msgspec.convert(details.usage, Usage),
+        tool_mode=tool_mode,
+        reports_calls=details.near_calls is msgspec.UNSET,
+        near_calls=None if details.near_calls is msgspec.UNSET else details.near_calls,
+        finish_reason=None if details.finish_reason is msgspec.UNSET else details.finish_reason,
+    )
+
 
 _MOST_LISTED: Final = 10
 
@@ -46,10 +106,10 @@ class _PastSuite:
     """The recorded cases of one suite. `numbers` finds those whose place in the suite is another one now."""
 
     number: int
-    cases: journaled.JournaledCases
+    cases: JournaledCases
     numbers: Mapping[str, int]
 
-    def entry(self, name: str) -> journaled.Entry | None:
+    def entry(self, name: str) -> Entry | None:
         """The line of a case; None if it has none."""
         case = self.numbers.get(name)
         return None if case is None else self.cases.entry(self.number, case)
@@ -66,7 +126,7 @@ async def rescore_suites(
         UsageError: the run has no answers, or a new run cannot be begun.
         OSError: a result could not be written; the journal keeps the cases before.
     """
-    read = journaled.read_journal(past.folder / journaled.FILE_NAME)
+    read = read_journal(past.folder / FILE_NAME)
     if read is None:
         raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
     header, cases = read
@@ -90,7 +150,7 @@ async def rescore_suites(
     try:
         suite_warnings = {}
         blocked: list[str] = []
-        with exits_told(), watched(blocked):
+        with exits_reported(), watched(blocked):
             for number, suite in enumerate(suites):
                 if observer:
                     observer.suite_started(suite)
@@ -111,7 +171,7 @@ async def rescore_suites(
         journal.close()
 
 
-def _itself(header: journaled.Header, cases: journaled.JournaledCases, known: KnownSuites) -> Baseline:
+def _itself(header: Header, cases: JournaledCases, known: KnownSuites) -> Baseline:
     """The run as a baseline; its journal has its verdicts, also if it did not end."""
     decoder = msgspec.json.Decoder(_Verdict)
 
@@ -139,14 +199,14 @@ class _Verdict(msgspec.Struct, frozen=True):
     status: Status
 
 
-def _unreadable(cases: journaled.JournaledCases) -> tuple[str, ...]:
+def _unreadable(cases: JournaledCases) -> tuple[str, ...]:
     """That answers of the run cannot be read any more."""
     lines = cases.unreadable
     what = "a line" if lines == 1 else f"{lines} lines"
     return (f"{what} of the run's journal cannot be read, so the cases on them are left out",) if lines else ()
 
 
-def _suites_gone(header: journaled.Header, suites: Sequence[Suite], known: KnownSuites) -> tuple[str, ...]:
+def _suites_gone(header: Header, suites: Sequence[Suite], known: KnownSuites) -> tuple[str, ...]:
     there = {suite.key for suite in suites}
     gone = dict.fromkeys(key_of(suite) for suite in header.suites if there.isdisjoint(known.candidates(suite)))
     return tuple(f"the suite `{key.name}` ({key.tier}) of the run is not there any more" for key in gone)
@@ -177,14 +237,14 @@ class _Rescoring:
 
     async def run(self) -> None:
         """Check every case of the suite."""
-        bench = None if self._panel is None else JudgePool(self._panel)
+        judges = None if self._panel is None else JudgePool(self._panel)
         try:
-            await self._check_again(bench)
+            await self._check_again(judges)
         finally:
-            if bench is not None:
-                await bench.close()
+            if judges is not None:
+                await judges.close()
 
-    async def _check_again(self, bench: JudgePool | None) -> None:
+    async def _check_again(self, judges: JudgePool | None) -> None:
         for case, located in enumerate(self._suite.cases):
             await asyncio.sleep(0)  # the turn of Ctrl-C
             name = located.case.id
@@ -197,7 +257,7 @@ class _Rescoring:
                 self._kept.append(name)
                 self._tell(self._journal.keep(self._number, case, entry))
             elif entry is not None:
-                run = await _rescored(located, entry, self._options, bench)
+                run = await _rescored(located, entry, self._options, judges)
                 if run is None:
                     self._skip(case, _not_recorded(located.case, entry))
                     continue
@@ -229,7 +289,7 @@ def _listed(names: Sequence[str]) -> str:
     return first_of(names, _MOST_LISTED, "`{}`".format)
 
 
-def _not_rescored(case: Case, entry: journaled.Entry | None) -> SkippedCase | None:
+def _not_rescored(case: Case, entry: Entry | None) -> SkippedCase | None:
     """Why the recorded answers do not serve the case; None if they do."""
     if entry is None:
         reason = _UNRECORDED
@@ -240,7 +300,7 @@ def _not_rescored(case: Case, entry: journaled.Entry | None) -> SkippedCase | No
     return SkippedCase(id=case.id, description=case.description, reason=reason, archived=False)
 
 
-def _not_recorded(case: Case, entry: journaled.Entry) -> SkippedCase:
+def _not_recorded(case: Case, entry: Entry) -> SkippedCase:
     """That the attempts which are recorded do not decide the case."""
     reason = f"{_UNRECORDED} for attempt {(len(entry.answers) or 1) + 1} of {case.repeat}"
     return SkippedCase(id=case.id, description=case.description, reason=reason, archived=False)
@@ -251,7 +311,7 @@ class _NoMoreAnswers(Exception):
 
 
 async def _rescored(
-    located: LocatedCase, entry: journaled.Entry, options: CaseOptions, bench: JudgePool | None
+    located: LocatedCase, entry: Entry, options: CaseOptions, judges: JudgePool | None
 ) -> CaseRun | None:
     """The case's result by today's checks; None if fewer attempts are recorded than decide it.
 
@@ -264,7 +324,7 @@ async def _rescored(
         answer = next(answers, None)
         if answer is None:
             raise _NoMoreAnswers
-        return await result_of(located, answer, options, bench)
+        return await result_of(located, answer, options, judges)
 
     try:
         return await run_attempts(located, attempt, until_sure=len(recorded) < (located.case.repeat or 1))

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path, PurePath
-from typing import Any, Final, Self, final
+from typing import Annotated, Any, Final, Self, final
 
 import msgspec
 
 from evalc.base.files import exclusion
-from evalc.runtime.run.select import Wanted
 
 _EVERYTHING: Final = "."
 
@@ -200,3 +199,69 @@ def _matches(pattern: Sequence[str], parts: Sequence[str]) -> bool:
     if pattern[0] == "**":
         return any(_matches(pattern[1:], parts[skipped:]) for skipped in range(len(parts) + 1))
     return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(pattern[1:], parts[1:])
+
+
+MOST_SHARDS: Final = 10_000
+
+
+@final
+class Shard(msgspec.Struct, frozen=True, array_like=True):
+    """One of `of` parts of the cases; the first has the number 1."""
+
+    number: Annotated[int, msgspec.Meta(ge=1)]
+    of: Annotated[int, msgspec.Meta(ge=1, le=MOST_SHARDS)]
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a command line says of the cases that are to run, as the journal keeps it.
+
+    Attributes:
+        cases: `PATH::CASE`, the case by its id, its name, or a glob of them; or the id alone.
+        keywords: an expression of words that ids, names of suites, tools and tags contain.
+        tags: tags one of which a case must have; with `!` in front, tags it must not have.
+        ids: globs, or a regular expression between slashes, one of which an id must match.
+        tiers: the tiers that are run.
+        failed_from: the run whose failed cases are run.
+        else_all: run all cases of these suites if none of them failed in that run, or if it does not have the suite.
+        none_failed: that run has no failed case of these suites, so it deselects nothing.
+        changed_since: the commit since which a suite's files have changed.
+        repeat: how often each case is run.
+        shard: the part of the chosen cases that is run.
+        durations_of: the run by whose durations the cases are spread over the shards; by their ids where it is None.
+    """
+
+    cases: tuple[str, ...] = ()
+    keywords: str | None = None
+    tags: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    tiers: tuple[str, ...] = ()
+    failed_from: str | None = None
+    else_all: bool = False
+    none_failed: bool = False
+    changed_since: str | None = None
+    repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    shard: Shard | None = None
+    durations_of: str | None = None
+
+    @property
+    def selects_cases(self) -> bool:
+        """Whether it selects cases within a suite."""
+        by_failures = self.failed_from is not None and not self.none_failed
+        return bool(self.cases or self.tags or self.ids or by_failures or self.keywords is not None or self.shard)
+
+    def words(self) -> tuple[str, ...]:
+        """What narrows the choice down, as a user says it."""
+        said = (
+            *self.cases,
+            *(f"-k {self.keywords}" for _ in range(self.keywords is not None)),
+            *(f"--tag {tag}" for tag in self.tags),
+            *(f"--filter {pattern}" for pattern in self.ids),
+            *(f"--tier {tier}" for tier in self.tiers),
+            f"--last-failed={self.failed_from}" if self.failed_from and not self.none_failed else "",
+            f"--changed-since {self.changed_since}" if self.changed_since else "",
+            f"--shard {self.shard}" if self.shard else "",
+        )
+        return tuple(filter(None, said))

@@ -1,4 +1,4 @@
-"""Runs one attempt at a case: ask, check, score."""
+"""Runs one attempt at a case: asks the agent, evaluates the assertions, asks the judge, scores."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
-from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, ToolMode, Usage
-from evalc.model.assertions import assertions
+from evalc.base.errors import JudgeError
+from evalc.model import checks as c
+from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
+from evalc.model.assertions import Assertion, asks_judge, assertions, judge_check
 from evalc.model.case import Case, Label, Message
 from evalc.model.checks import InTurn
+from evalc.model.checks.declaration import type_name
 from evalc.model.json import short_hash
 from evalc.model.result import (
     PASSING,
@@ -26,15 +29,123 @@ from evalc.model.result import (
 from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.checks.embedding import Embeddings
+from evalc.runtime.checks.evaluate import begin
+from evalc.runtime.checks.expected import expected_text
+from evalc.runtime.checks.judged import as_expected
 from evalc.runtime.checks.labels import label_result
-from evalc.runtime.checks.verdict import Evidence, Note, failed
+from evalc.runtime.checks.verdict import Evidence, Note, Verdict, broken, failed
+from evalc.runtime.checks.wording import shown
 from evalc.runtime.judges.case_judge import CaseJudge
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.judges.panel_member import Meter
-from evalc.runtime.run.ask import ask_agent, broken_answer
-from evalc.runtime.run.check_case import UNCHECKED, Checked, check_case
-from evalc.runtime.run.score import CaseScore, below, score_case, unscored
-from evalc.runtime.store.written import encoded
+from evalc.runtime.run.ask import ask_agent, broken_answer, error_text
+from evalc.runtime.run.score import EXPECTED, CaseScore, below, score_case, unscored
+from evalc.runtime.store.journal import CaseRun
+from evalc.runtime.store.redact import encoded
+
+
+class Checked(NamedTuple):
+    """The verdicts on the assertions that were reached and their fields, by pointer; the first error and failure.
+
+    `criteria` are the scores that a judge gave, by name; `judge` is the judge that was asked.
+    """
+
+    verdicts: Mapping[str, Verdict]
+    fields: Mapping[str, str]
+    error: str | None = None
+    failure: str | None = None
+    criteria: Mapping[str, JudgedScore] = {}
+    judge: CaseJudge | None = None
+
+
+UNCHECKED: Final = Checked({}, {})
+
+
+async def check_case(case: Case, evidence: Evidence, judge: CaseJudge | None, *, run_all: bool) -> Checked:
+    """Evaluate what the case asserts, then have its criteria judged.
+
+    Criteria are judged whether or not the assertions hold: a mean over the answers that pass would flatter.
+    """
+    checked = await _check(case, evidence, run_all=run_all or bool(case.criteria))
+    if judge is None:
+        return checked
+    checked = checked._replace(judge=judge)
+    # With an error the case has no score, so that judging would be for nothing.
+    return checked if checked.error else await _judge_criteria(case, checked, judge)
+
+
+async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
+    """Evaluate the assertions in the contract's order, up to the first that does not pass unless all must run.
+
+    Assertions that ask a judge come last, and only if no other fails; one with a linked criterion is part of its
+    score, and is asked in any case.
+    """
+    verdicts: dict[str, Verdict] = {}
+    fields: dict[str, str] = {}
+    error: str | None = None
+    failure: str | None = None
+    for assertion, asked in _in_order(case):
+        if (error or failure) and (not run_all or (asked and not _scores(assertion.at, case, evidence))):
+            continue
+        try:
+            begun = begin(assertion.check, evidence)
+            verdict = begun if isinstance(begun, Verdict) else await begun
+        except Exception as broke:  # a check that breaks must not take the case with it
+            verdict = broken(f"the check broke: {type(broke).__name__}: {error_text(broke)}")
+        verdicts[assertion.at] = verdict
+        fields[assertion.at] = assertion.field
+        if verdict.outcome == "error":
+            error = error or f"{assertion.field}: {verdict.message}"
+        elif verdict.outcome == "failed":
+            failure = failure or f"{assertion.field}: {verdict.message}"
+    if not verdicts and case.expected:
+        verdict = (
+            expected_text(case.expected, evidence.response) if evidence.judge is None else await as_expected(evidence)
+        )
+        verdicts[EXPECTED] = verdict
+        fields[EXPECTED] = "judge" if verdict.outcome == "error" else "expected"
+        error = f"judge: {verdict.message}" if verdict.outcome == "error" else None
+        failure = f"expected: {verdict.message}" if verdict.outcome == "failed" else None
+    return Checked(verdicts, fields, error, failure)
+
+
+def _in_order(case: Case) -> Iterator[tuple[Assertion, bool]]:
+    """The assertions, and whether they ask a judge: those that do come after the others, the rubric last."""
+    asking: list[Assertion] = []
+    for assertion in assertions(case.expect):
+        if isinstance(assertion.check, _COMPOSED) and asks_judge(assertion.check):
+            asking.append(assertion)
+        else:
+            yield assertion, False
+    for index, dimension in enumerate(case.rubric or ()):
+        check = judge_check(dimension)
+        asking.append(Assertion(f"/rubric/{index}", type_name(check), check))
+    for assertion in asking:
+        yield assertion, True
+
+
+_COMPOSED: Final = (c.Judge, c.AnyOf, c.AllOf, c.Not, c.At, c.InTurn)
+
+
+def _scores(at: str, case: Case, evidence: Evidence) -> bool:
+    """Whether a criterion that can be scored is linked to the assertion."""
+    if evidence.judge is None:
+        return False
+    return any(at in link.at for criterion in case.criteria or () for link in criterion.checks or ())
+
+
+async def _judge_criteria(case: Case, checked: Checked, judge: CaseJudge) -> Checked:
+    """The scores of the criteria that no check is linked to; the first error ends it."""
+    scores: dict[str, JudgedScore] = {}
+    for criterion in case.criteria or ():
+        if criterion.checks:
+            continue
+        try:
+            scores[criterion.name] = await judge.score_criterion(criterion)
+        except JudgeError as error:
+            return checked._replace(error=f"judge: criterion `{shown(criterion.name)}`: {error}")
+    return checked._replace(criteria=scores)
+
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
 """How long an agent may take for an attempt at a case (contract, timeoutMs)."""
@@ -61,32 +172,19 @@ class CaseOptions:
     user: Agent | None = None
 
 
-class CaseRun(NamedTuple):
-    """A case's result, and what its suite adds up besides.
-
-    `tool_mode` is that of the answer, None without one; `attempts` are those at a case that is repeated.
-    """
-
-    result: CaseResult
-    notes: tuple[Note, ...] = ()
-    cost_usd: float | None = None
-    tool_mode: ToolMode | None = None
-    attempts: tuple[CaseRun, ...] = ()
-
-
 async def run_case(
-    located: LocatedCase, session: Session, options: CaseOptions, bench: JudgePool | None = None
+    located: LocatedCase, session: Session, options: CaseOptions, judges: JudgePool | None = None
 ) -> CaseRun:
     """Run one case. Whatever the agent or a check does, there is a result; only cancellation passes."""
-    return await result_of(located, await ask_agent(located.case, session, options.timeout_ms), options, bench)
+    return await result_of(located, await ask_agent(located.case, session, options.timeout_ms), options, judges)
 
 
 async def result_of(
-    located: LocatedCase, answer: AgentAnswer, options: CaseOptions, bench: JudgePool | None = None
+    located: LocatedCase, answer: AgentAnswer, options: CaseOptions, judges: JudgePool | None = None
 ) -> CaseRun:
-    """`judge`, whatever the answer holds."""
+    """The result of a case, from what its agent answered or why it did not. Whatever the answer holds, there is one."""
     try:
-        return await judge(located, answer, options, bench)
+        return await _check_answer(located, answer, options, judges)
     except Exception as error:  # an answer with values of other types than declared
         return agent_broke(located, error)
 
@@ -96,15 +194,15 @@ def agent_broke(located: LocatedCase, error: BaseException) -> CaseRun:
     return _without_response(located, broken_answer(error))
 
 
-async def judge(
-    located: LocatedCase, answer: AgentAnswer, options: CaseOptions, bench: JudgePool | None = None
+async def _check_answer(
+    located: LocatedCase, answer: AgentAnswer, options: CaseOptions, judges: JudgePool | None = None
 ) -> CaseRun:
-    """The result of a case, from what its agent answered or why it did not; `bench` judges what only a judge can."""
+    """Check what the agent answered; `judges` score what only a judge can."""
     case = located.case
     if answer.response is None:
-        return _without_response(located, answer, judged=bench is not None)
+        return _without_response(located, answer, judged=judges is not None)
     conversation = tuple(_messages(answer.turns)) if answer.turns else None
-    case_judge = None if bench is None else CaseJudge(bench, case, answer.response, conversation)
+    case_judge = None if judges is None else CaseJudge(judges, case, answer.response, conversation)
     evidence = evidence_of(case, answer, options, case_judge)
     checked = await check_case(case, evidence, case_judge, run_all=options.all_assertions)
     return _judged(located, answer, checked)

@@ -12,7 +12,7 @@ import msgspec
 
 from evalc.base.files import open_regular, refuse_link_out
 from evalc.model.answer import AgentResponse, AnsweredTurn, PlayedUser
-from evalc.runtime.store.written import Redactor, encoded, redacted
+from evalc.runtime.store.redact import Redactor, encoded, redacted
 
 FILE_NAME: Final = "turns.jsonl"
 

@@ -1,4 +1,7 @@
-"""Keeps code of others, an agent's, a judge's or a check's, from holding up the event loop or ending the process.
+"""Keeps code of others, an agent's, a judge's or a check's, from ending the process or holding up the event loop.
+
+What it raises becomes an AgentError, and the run continues. A failure is returned, not raised: a future cannot carry
+StopIteration, and an event loop stops on SystemExit.
 
 A coroutine that blocks (`time.sleep`, a loop without an `await`) lets no timer fire, so no time limit holds for it, and
 Ctrl-C waits for it. A thread notices that the loop has stopped turning and sends the main thread a signal; the signal's
@@ -13,12 +16,145 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import traceback
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from types import FrameType
-from typing import Any, Final, Never, Self, final
+from typing import Any, Final, Never, Self, TypeVar, final
+
+from evalc.base.errors import AgentError
+from evalc.base.terminal import excerpt
+
+T = TypeVar("T")
+
+_RECURSION: Final = min(sys.getrecursionlimit(), 1_000)
+
+
+def guarded_call(function: Callable[[], T]) -> T | AgentError:
+    """Call the function in a thread of its own; there, even KeyboardInterrupt can only be its own doing."""
+    process = os.getpid()
+    try:
+        return function()
+    except BaseException as error:
+        return agent_error(error)
+    finally:
+        _end_child_of(process)
+        _restore_recursion()
+
+
+async def guarded_await(awaitable: Awaitable[T]) -> T | AgentError:
+    """Await in the loop's thread, where cancellation and Ctrl-C are the caller's and pass."""
+    process = os.getpid()
+    try:
+        return await awaitable
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        return agent_error(error)
+    finally:
+        _end_child_of(process)
+        _restore_recursion()
+
+
+def _end_child_of(process: int) -> None:
+    """End the child that the code has forked and comes back in: a second run would go on there, seen by nobody."""
+    if os.getpid() != process:
+        os._exit(1)
+
+
+def _restore_recursion() -> None:
+    """Take back a limit below that of the process, with which nothing of ours could go on; a higher one may stay."""
+    if sys.getrecursionlimit() < _RECURSION:
+        sys.setrecursionlimit(_RECURSION)
+
+
+def agent_error(error: BaseException) -> AgentError:
+    """The error as the result says it: `ValueError: text (agent.py:12)`. One of evalc's own stays what it is."""
+    if isinstance(error, AgentError):
+        return error
+    frames = traceback.extract_tb(error.__traceback__)
+    # The first frame is the guard's own; without another, the code could not even be called.
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if len(frames) > 1 else ""
+    return AgentError(f"{said_by(error)}{place}")
+
+
+def said_by(error: BaseException) -> str:
+    """`ValueError: text`, or `ValueError` if it has none or cannot say it."""
+    try:
+        text = excerpt(str(error))
+    except BaseException:  # a broken `__str__` is one more mistake of the agent's, whatever it raises
+        text = ""
+    name = type(error).__name__
+    return f"{name}: {text}" if text else name
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    function: Callable[[], Any]
+    loop: asyncio.AbstractEventLoop
+    outcome: asyncio.Future[Any]
+
+    def run(self) -> None:
+        result = guarded_call(self.function)
+        # A closed loop says RuntimeError: the run is over, and nobody waits any more.
+        with suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(self._deliver, result)
+
+    def _deliver(self, result: object) -> None:
+        if not self.outcome.done():
+            self.outcome.set_result(result)
+
+
+@final
+class DaemonThread:
+    """A thread that runs one function after another, started when first needed.
+
+    A call that is cancelled is left behind with its thread, and the next call gets a new thread. Being a daemon, a
+    thread whose function never returns keeps neither the run nor the process.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[_Job | None] | None = None
+
+    async def call(self, function: Callable[[], T]) -> T | AgentError:
+        """The function's value, or the AgentError that its failure became."""
+        loop = asyncio.get_running_loop()
+        job = _Job(function=function, loop=loop, outcome=loop.create_future())
+        try:
+            self._queue().put(job)
+        except RuntimeError as error:  # No more threads can be started.
+            return AgentError(str(error))
+        try:
+            result: T | AgentError = await job.outcome
+        except asyncio.CancelledError:
+            self.abandon()
+            raise
+        return result
+
+    def abandon(self) -> None:
+        """Let the thread end once its function returns, if it ever does."""
+        if self._jobs is not None:
+            self._jobs.put(None)
+            self._jobs = None
+
+    def _queue(self) -> SimpleQueue[_Job | None]:
+        if self._jobs is None:
+            jobs: SimpleQueue[_Job | None] = SimpleQueue()
+            threading.Thread(target=_work, args=(jobs,), name="evalc-agent", daemon=True).start()
+            self._jobs = jobs
+        return self._jobs
+
+
+def _work(jobs: SimpleQueue[_Job | None]) -> None:
+    while (job := jobs.get()) is not None:
+        job.run()
+        del job  # What an agent was given and gave is not kept while waiting for the next.
+
 
 _BEAT_SECONDS: Final = 0.1
 _PATIENCE_SECONDS: Final = 0.25
@@ -27,8 +163,8 @@ _OURS: Final = frozenset({"evalc", "asyncio", "contextlib", "contextvars"})
 
 _deadline: ContextVar[float | None] = ContextVar("_deadline", default=None)
 
-_CODE: Final = 70
-_TOLD: Final = "error: an agent, a judge or a check ended the process (`os._exit`) before there was a report\n"
+_EXIT_CODE: Final = 70
+_EXIT_MESSAGE: Final = "error: an agent, a judge or a check ended the process (`os._exit`) before there was a report\n"
 
 
 @final
@@ -160,7 +296,7 @@ def _place(frame: FrameType) -> str:
 
 
 @contextmanager
-def exits_told(before: Callable[[], object] = lambda: None) -> Iterator[None]:
+def exits_reported(before: Callable[[], object] = lambda: None) -> Iterator[None]:
     """Let `os._exit`, called in this process, end it with exit code 70 and a sentence on standard error.
 
     Args:
@@ -173,10 +309,10 @@ def exits_told(before: Callable[[], object] = lambda: None) -> Iterator[None]:
             leave(status)
         try:
             before()
-            sys.stderr.write(_TOLD)
+            sys.stderr.write(_EXIT_MESSAGE)
             sys.stderr.flush()
         finally:
-            leave(_CODE)
+            leave(_EXIT_CODE)
 
     os._exit = told
     try:

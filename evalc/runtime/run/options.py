@@ -9,16 +9,15 @@ from typing import Any, final
 
 from evalc.model.case import Gates
 from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents.pace import Concurrency
 from evalc.runtime.checks.embedding import Embeddings
-from evalc.runtime.engines.base import Engine
-from evalc.runtime.engines.local import LocalEngine
 from evalc.runtime.judges.panel import Panel
-from evalc.runtime.run.pace import Concurrency
-from evalc.runtime.run.run_case import DEFAULT_TIMEOUT_MS, CaseOptions
-from evalc.runtime.run.stopping import Limits
-from evalc.runtime.store.journaled import Asked
-from evalc.runtime.store.past.runs import new_run_id
-from evalc.runtime.store.written import Redactor
+from evalc.runtime.run.case import DEFAULT_TIMEOUT_MS, CaseOptions
+from evalc.runtime.run.engine import Engine, LocalEngine
+from evalc.runtime.run.gates import Limits
+from evalc.runtime.store.journal import Asked
+from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.runs import new_run_id
 from evalc.tools.registry import ToolRegistry
 
 

@@ -1,21 +1,138 @@
-"""Fills the placeholders of a configured request body, such as `{"q": "{{message}}"}`.
+"""Maps what an agent is sent and what it answers, as the configuration says: paths, and bodies with placeholders.
 
-A placeholder is filled as a value: what a message holds is never read as JSON or as a placeholder. A text that is
-only one placeholder becomes the value itself, such as a list of messages; within a longer text a value that is
-not a text becomes JSON. `\\{{` is a literal `{{`.
+A placeholder as in `{"q": "{{message}}"}` is filled as a value: what a message holds is never read as JSON or as a
+placeholder. A text that is only one placeholder becomes the value itself, such as a list of messages; within a longer
+text a value that is not a text becomes JSON. `\\{{` is a literal `{{`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import chain
 from typing import Any, Final, final
 from uuid import uuid4
 
+import jmespath
 import msgspec
+from jmespath import exceptions
+from jmespath.functions import Functions
 
-from evalc.mapping.near import or_rather
+INCOMPLETE_STATUSES: Final = frozenset({202, 206})
+"""The statuses of success that say that the answer is still to come, or that it is a part of it."""
+
+
+class NotSearchable(Exception):
+    """An expression that has no result in a document, such as the length of a number."""
+
+
+@final
+class AnswerPaths(msgspec.Struct, frozen=True, kw_only=True):
+    """The paths into an agent's answer; None for what is as the contract says.
+
+    The paths from `name` to `error` are applied to each of the `tool_calls`.
+    """
+
+    response: JsonPath | None = None
+    tool_calls: JsonPath | None = None
+    name: JsonPath | None = None
+    success: JsonPath | None = None
+    duration_ms: JsonPath | None = None
+    params: JsonPath | None = None
+    result: JsonPath | None = None
+    error: JsonPath | None = None
+    input_tokens: JsonPath | None = None
+    output_tokens: JsonPath | None = None
+    cost_usd: JsonPath | None = None
+
+
+@final
+class StreamPaths(msgspec.Struct, frozen=True, kw_only=True):
+    """The paths into each event of a stream; what an event lacks adds nothing.
+
+    `done` finds something true in the event that ends the stream; where it is None, the end of the body does.
+    """
+
+    text: JsonPath
+    tool_calls: JsonPath | None = None
+    done: JsonPath | None = None
+
+
+def or_rather(name: str, known: Iterable[str]) -> str:
+    """`; did you mean X?`, or an empty text if no known name is near."""
+    near = get_close_matches(name, list(known), n=1, cutoff=0.7) if len(name) <= 80 else []
+    return f"; did you mean `{near[0]}`?" if near and near[0] != name else ""
+
+
+_FUNCTIONS: Final = tuple(Functions.FUNCTION_TABLE)
+
+
+class BadPath(Exception):
+    """A text that is no JMESPath expression, and why."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class JsonPath:
+    """A JMESPath expression. `text` is how it was written."""
+
+    text: str
+    _compiled: Any
+
+    @classmethod
+    def of(cls, text: str) -> JsonPath:
+        """The expression that a text is.
+
+        Raises:
+            BadPath: it is not an expression.
+        """
+        try:
+            compiled = jmespath.compile(text)
+        except exceptions.JMESPathError as error:
+            raise BadPath(_why(text, error)) from None
+        except RecursionError:
+            raise BadPath("it is nested too deeply") from None
+        for name in _functions(compiled.parsed):
+            if name not in _FUNCTIONS:
+                raise BadPath(f"unknown function `{name}`{or_rather(name, _FUNCTIONS)}")
+        return cls(text, compiled)
+
+    def find(self, document: Any) -> Any:
+        """The value there in the document; None if there is none.
+
+        Raises:
+            NotSearchable: a function of the expression does not take the value.
+        """
+        try:
+            return self._compiled.search(document)
+        except (exceptions.JMESPathError, TypeError, ValueError) as error:
+            raise NotSearchable(f"`{self.text}` cannot be applied: {error}") from None
+
+
+def _why(text: str, error: exceptions.JMESPathError) -> str:
+    match error:
+        case exceptions.EmptyExpressionError():
+            return "it is empty"
+        case exceptions.IncompleteExpressionError():
+            return "it ends too early"
+        case exceptions.LexerError():
+            return f"`{error.token_value}` at character {error.lex_position + 1} has no meaning there"
+        case exceptions.ParseError():
+            return f"`{error.token_value}` at character {error.lex_position + 1} is not allowed there"
+        case _:
+            return str(error).replace(text, "it")
+
+
+def _functions(node: Mapping[str, Any]) -> Iterator[str]:
+    """The names of the functions that a parsed expression calls."""
+    if node["type"] == "function_expression":
+        yield node["value"]
+    for child in node["children"]:
+        if isinstance(child, Mapping):
+            yield from _functions(child)
+
 
 _PLACEHOLDER: Final = re.compile(r"\\\{\{|\{\{(.*?)\}\}", re.DOTALL)
 _NAMES: Final = ("message", "messages", "id", "session")

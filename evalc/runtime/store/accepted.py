@@ -20,9 +20,9 @@ from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, only_writer, read_limited, write_atomic
 from evalc.model.result import PASSING, Status
 from evalc.model.suite import SuiteKey, key_of
-from evalc.runtime.run.scope import OWN_ALONE, Place, Scope
-from evalc.runtime.store.journaled import Header
-from evalc.runtime.store.past.results import PastResults, header_beside, places_in, read_results
+from evalc.runtime.store.journal import Header
+from evalc.runtime.store.runs import PastResults, header_beside, places_in, read_results
+from evalc.runtime.store.scope import OWN_ALONE, Place, Scope
 
 _LARGEST: Final = 256_000_000
 

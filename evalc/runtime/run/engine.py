@@ -1,28 +1,64 @@
-"""The engine that attempts all cases in this process, and its workers, which have a session of the agent each."""
+"""Engines, which give a run its workers, and the engine that attempts all cases in this process."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Final, final
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Final, Protocol, final
 
 from evalc.base.errors import AgentUnavailable
+from evalc.base.guard import LoopBlocked, bounded, said_by, unbounded, watched
 from evalc.model.answer import AgentAnswer
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent, Session
-from evalc.runtime.agents.guard import said_by
-from evalc.runtime.engines.base import NewWorker
+from evalc.runtime.agents.pace import Pace
 from evalc.runtime.judges.panel import JudgePool, Panel
 from evalc.runtime.run.ask import ConversationLog, ask_agent, broken_answer
-from evalc.runtime.run.pace import Pace
-from evalc.runtime.run.process_guard import LoopBlocked, bounded, unbounded, watched
-from evalc.runtime.run.run_case import CaseOptions, CaseRun, result_of
-from evalc.runtime.run.user_player import UserPlayer
+from evalc.runtime.run.case import CaseOptions, result_of
+from evalc.runtime.run.user import UserPlayer
+from evalc.runtime.store.journal import CaseRun
 
 if TYPE_CHECKING:
-    from evalc.runtime.run.run_options import RunOptions
+    from evalc.runtime.run.options import RunOptions
+
+
+class CaseWorker(Protocol):
+    """Attempts one case after the other, with one agent."""
+
+    async def attempt(self, located: LocatedCase, log: ConversationLog | None = None) -> CaseRun:
+        """Run the case once. Whatever the agent does, there is a result; only cancellation passes.
+
+        A worker in this process logs the turns of a conversation, and continues a conversation in the log.
+
+        Raises:
+            EngineError: the engine itself has broken, so that no case can be attempted any more.
+        """
+        ...
+
+    async def close(self) -> str | None:
+        """Free what the worker holds; what went wrong is a text."""
+        ...
+
+
+NewWorker = Callable[[str | None], CaseWorker]
+"""Makes a worker for an agent, by what results call it; None in a run of one agent."""
+
+
+class Engine(Protocol):
+    """Gives a run its workers. The run decides which cases are sent, when, and keeps their results."""
+
+    def open(
+        self, agents: Mapping[str | None, Agent], options: RunOptions, warnings: list[str]
+    ) -> AbstractAsyncContextManager[NewWorker]:
+        """Start; what the user should know goes to `warnings`, at the latest when the engine is closed.
+
+        Raises:
+            UsageError: it cannot be started, and nothing was run.
+        """
+        ...
+
 
 _CLOSING_SECONDS: Final = 10.0
 _YIELD_SECONDS: Final = 0.001
@@ -54,7 +90,7 @@ class Worker:
         self._agent = agent
         self._options = options
         self._pace = pace
-        self._bench = None if panel is None else JudgePool(panel)
+        self._judges = None if panel is None else JudgePool(panel)
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._user: Session | None = None
@@ -72,7 +108,7 @@ class Worker:
             # Judges are asked outside: the agent's rate and load are nothing to them.
             async with self._pace.turn():
                 answer = await self._ask(located, log)
-        return await result_of(located, answer, self._options, self._bench)
+        return await result_of(located, answer, self._options, self._judges)
 
     async def _ask(self, located: LocatedCase, log: ConversationLog | None) -> AgentAnswer:
         try:
@@ -104,8 +140,8 @@ class Worker:
         bound = bounded(asyncio.get_running_loop().time() + _CLOSING_SECONDS)
         try:
             async with asyncio.timeout(_CLOSING_SECONDS):
-                if self._bench is not None:
-                    await self._bench.close()
+                if self._judges is not None:
+                    await self._judges.close()
                 await self._stack.aclose()
         except (Exception, LoopBlocked) as error:
             return f"the agent could not be closed: {said_by(error)}"

@@ -15,7 +15,7 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from evalc.runtime.agents.wire import well_formed
+from evalc.base.terminal import well_formed
 from evalc.runtime.checks.wording import shown
 
 Record = TypeVar("Record", bound=msgspec.Struct)

@@ -1,1 +1,0 @@
-"""Earlier runs: found by name, read, compared, resumed, rescored, merged."""
