@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Container, Iterator, Sequence
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -221,10 +220,7 @@ def difference(source: Source, text: str) -> Iterator[str]:
 
 def held_back_line(problems: Sequence[Problem], task: Task) -> str:
     """Which fixes were not made, since what is left would keep the file from being read; empty if there are none."""
-    from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - for start-up, as below
-
-    edit_of = partial(edit_for, unsafe=task.unsafe)
-    held = [problem for problem in problems if problem.source.name in task.files and edit_of(problem) is not None]
+    held = [problem for problem in problems if problem.source.name in task.files and _is_made(problem, task)]
     if not held:
         return ""
     places = first_of(held, _NAMED, lambda problem: f"{visible(problem.source.name)}:{problem.start.line}")
@@ -232,10 +228,15 @@ def held_back_line(problems: Sequence[Problem], task: Task) -> str:
     return f"held back {fixes}, at {places}: first mend the syntax errors that no fix cures\n"
 
 
+def _is_made(problem: Problem, task: Task) -> bool:
+    """Whether a problem has a fix that the task makes."""
+    fix = problem.fix
+    return fix is not None and (fix.is_safe or task.unsafe)
+
+
 def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[Source, Fixed]]:
     """Those of the files in which anything is fixed, with their fixed texts."""
     from evalc import api  # noqa: PLC0415 - for start-up, as in `check`
-    from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - as above
     from evalc.diagnostics.fixing import fixed  # noqa: PLC0415 - as above
 
     def check(source: Source) -> Sequence[Problem]:
@@ -246,10 +247,9 @@ def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[So
     def wanted(problem: Problem) -> bool:
         return bool(task.policy.reported((problem,), errors_stay=False))
 
-    edit_of = partial(edit_for, unsafe=task.unsafe)
-    fixable = (problem.source for problem in problems if edit_of(problem) is not None)
+    fixable = (problem.source for problem in problems if _is_made(problem, task))
     for source in dict.fromkeys(source for source in fixable if source.name in task.files):
-        result = fixed(source, check(source), check, wanted=wanted, edit_of=edit_of)
+        result = fixed(source, check(source), check, wanted=wanted, unsafe=task.unsafe)
         if result.fixes:
             yield source, result
 

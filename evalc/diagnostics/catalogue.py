@@ -4,8 +4,8 @@ An entry begins with `EV302 NotAChoice: SUMMARY`, with flags in parentheses afte
 `fixable`. Why it matters is indented below. The lines `message:`, `label:` and `help:` name fields in braces, as in
 `{choices:listed}`; a name behind two braces is not a field. Of several lines of a kind, the first whose condition holds
 is said: `help if known: ...`, `message if name and not quote=': ...`. `fix: {name} -> {meant}` offers one name in place
-of another, and `fix: {name} -> near {known}` the nearest of the known names. The lines of an example are marked as in a
-diff: those with `-` are wrong, those with `+` are their cure.
+of another, `fix: {name} -> near {known}` the nearest of the known names, `fix: insert TEXT` a text before the place.
+The lines of an example are marked as in a diff: those with `-` are wrong, those with `+` are their cure.
 
 `python -m evalc.grammar.build_tables` saves the entries as JSON, from which they are read: 1 ms, only for a problem.
 """
@@ -139,10 +139,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return "\n\n".join(blocks) + "\n"
 
     def slip(self, fields: Mapping[str, Any]) -> Slip | None:
-        """The name that is wrong, which may be empty, and the name that was probably meant."""
+        """What is wrong, and what was probably meant."""
         line = self.line("fix", fields)
         if line is None or not line.text:
             return None
+        if line.text.startswith("insert "):
+            return Slip(None, line.text.removeprefix("insert "))
         written, near, offered = re.split(r"-> (near )?", line.text)
         name = Line(written.strip()).said(fields)
         meant = fields[offered.strip("{}")]

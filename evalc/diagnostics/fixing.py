@@ -8,12 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import Any, Final, NamedTuple, final
-
-import msgspec
+from typing import Final, NamedTuple, final
 
 from evalc.base.source import Source
-from evalc.diagnostics.fixes import Edit, cures_for, edit_for, is_safe
+from evalc.diagnostics.fix import Edit, Fix
 from evalc.diagnostics.problem import Problem
 
 Check = Callable[[Source], Sequence[Problem]]
@@ -21,9 +19,6 @@ Check = Callable[[Source], Sequence[Problem]]
 
 Wanted = Callable[[Problem], bool]
 """Whether a problem is to be fixed."""
-
-EditOf = Callable[[Problem], Edit | None]
-"""Finds the edit that cures a problem, if there is one."""
 
 _ROUNDS: Final = 10
 _ATTEMPTS: Final = 10
@@ -35,8 +30,6 @@ _HOLDS_NO_ITEMS: Final = re.compile(
 """A template, or a text in quotes: no sign in it belongs to the list around it."""
 _MOST_TRIALS: Final = 100
 """How many suggestions of a source are tried alone; further ones are not made."""
-_SUGGESTIONS: Final[dict[str, Any]] = {"meant_line": None, "corrected": "", "quoted": ""}
-"""The fields of findings that hold a suggestion, and their values without one."""
 
 _ENDS_THE_FILE: Final = frozenset(f"EV{number}" for number in (*range(100, 110), 123, 124, 125, 126, 127, 130))
 """The codes of syntax errors after which a file is not read."""
@@ -56,26 +49,23 @@ class _Round(NamedTuple):
 
 
 class _Proposal(NamedTuple):
-    """An edit that is proposed for a problem.
+    """A fix that is tried, and its problem."""
 
-    Attributes:
-        edit: the edit.
-        since: where the problem begins, or the edit if that is earlier.
-        reveals: whether evalc can then read what the problem kept it from reading, with the problems in that.
-        is_safe: whether it is made unseen; then what it stands in must be right afterwards.
-        code: the code of the problem.
-    """
+    fix: Fix
+    problem: Problem
 
-    edit: Edit
-    since: int
-    reveals: bool
-    is_safe: bool
-    code: str
+    @property
+    def since(self) -> int:
+        """Where the problem begins, or the edit if that is earlier."""
+        return min(self.problem.span.start, self.fix.edit.start)
+
+    @property
+    def reveals(self) -> bool:
+        """Whether evalc can then read what the problem kept it from reading, with the problems in that."""
+        return self.problem.code in {"EV201", "EV640"} or ends_the_file(self.problem)
 
 
-def fixed(
-    source: Source, problems: Sequence[Problem], check: Check, *, wanted: Wanted, edit_of: EditOf = edit_for
-) -> Fixed:
+def fixed(source: Source, problems: Sequence[Problem], check: Check, *, wanted: Wanted, unsafe: bool = False) -> Fixed:
     """The text of the source with every wanted problem fixed that can be, until nothing is left to fix.
 
     A fix is given up if a new problem would replace it; all of them are when the text could not be read as
@@ -86,11 +76,12 @@ def fixed(
         problems: what is wrong with it, all of it.
         check: finds the problems of a source that would take its place.
         wanted: whether a problem is to be fixed.
-        edit_of: finds the edit that cures a problem.
+        unsafe: whether fixes are made that a reader has to look at.
     """
     done = _Round(source, problems, 0)
     for _ in range(_ROUNDS):
-        step = _round(done, check, _proposals(done.problems, wanted, edit_of))
+        proposals = [each for each in _proposals(filter(wanted, done.problems)) if unsafe or each.fix.is_safe]
+        step = _round(done, check, proposals)
         if step is None:
             break
         done = _Round(step.source, step.problems, done.fixes + step.fixes)
@@ -120,13 +111,13 @@ def without_idle_suggestions(problems: Iterable[Problem], check: Check) -> tuple
     Each suggestion is tried on the text of its file, which is then checked as if it were the file.
     """
     problems = tuple(problems)
-    offering = [problem for problem in problems if problem.source.first_line == 1 and cures_for(problem)]
+    offering = [problem for problem in problems if problem.source.first_line == 1 and problem.fix is not None]
     idle: set[int] = set()
     for name in dict.fromkeys(problem.source.name for problem in offering):
         ours = [problem for problem in offering if problem.source.name == name]
         source = ours[0].source
         idle |= {id(problem) for problem in _idle(ours, _Round(source, check(source), 0), check)}
-    return tuple(_without_suggestion(problem) if id(problem) in idle else problem for problem in problems)
+    return tuple(problem.without_suggestion() if id(problem) in idle else problem for problem in problems)
 
 
 def _idle(problems: Sequence[Problem], before: _Round, check: Check) -> Iterator[Problem]:
@@ -134,60 +125,36 @@ def _idle(problems: Sequence[Problem], before: _Round, check: Check) -> Iterator
 
     Suggestions on different lines are tried together, as long as all of those help; the others are tried alone.
     """
-    by_line: dict[int, Problem] = {}
-    alone: list[Problem] = []
-    for problem, proposal in zip(problems, _proposals(problems, lambda _: True, _likeliest), strict=True):
-        line = before.source.position(proposal.edit.start).line
-        (alone.append if line in by_line else partial(by_line.setdefault, line))(problem)
+    by_line: dict[int, _Proposal] = {}
+    alone: list[_Proposal] = []
+    for each in _proposals(problems):
+        line = before.source.position(each.fix.edit.start).line
+        (alone.append if line in by_line else partial(by_line.setdefault, line))(each)
     together = list(by_line.values())
     for _ in range(_ATTEMPTS):
         harmful = _tried(together, before, check)
         if not harmful:
             break
-        alone += [problem for problem in together if _likeliest(problem) in harmful]
-        together = [problem for problem in together if _likeliest(problem) not in harmful]
+        alone += [each for each in together if each.fix.edit in harmful]
+        together = [each for each in together if each.fix.edit not in harmful]
     else:
         alone += together
-    for tried, problem in enumerate(alone):
-        if tried >= _MOST_TRIALS or _tried([problem], before, check):
-            yield problem
+    for tried, each in enumerate(alone):
+        if tried >= _MOST_TRIALS or _tried([each], before, check):
+            yield each.problem
 
 
-def _tried(problems: Sequence[Problem], before: _Round, check: Check) -> Collection[Edit]:
+def _tried(proposals: Sequence[_Proposal], before: _Round, check: Check) -> Collection[Edit]:
     """The edits that do harm if all of them are made."""
-    proposals = sorted(_proposals(problems, lambda _: True, _likeliest))
     if len(_apart(proposals)) < len(proposals):
-        return [each.edit for each in proposals]
-    after = Source(before.source.name, applied(before.source.text, [each.edit for each in proposals]))
+        return [each.fix.edit for each in proposals]
+    proposals = _apart(proposals)
+    after = Source(before.source.name, applied(before.source.text, [each.fix.edit for each in proposals]))
     return _harmful(proposals, before, after, check(after)) if proposals else ()
 
 
-def _likeliest(problem: Problem) -> Edit | None:
-    return edit_for(problem, unsafe=True)
-
-
-def _without_suggestion(problem: Problem) -> Problem:
-    fields = problem.finding.fields
-    held = {field: empty for field, empty in _SUGGESTIONS.items() if field in fields}
-    if fields.get("instead") is not None:
-        held |= {"instead": None, "why": ""}
-    finding = problem.finding.replaced(**held)
-    finding.offers = False
-    return msgspec.structs.replace(problem, finding=finding)
-
-
-def _proposals(problems: Iterable[Problem], wanted: Wanted, edit_of: EditOf) -> list[_Proposal]:
-    return [
-        _Proposal(
-            edit,
-            since=min(problem.span.start, edit.start),
-            reveals=problem.code in {"EV201", "EV640"} or ends_the_file(problem),
-            is_safe=is_safe(edit, problem),
-            code=problem.code,
-        )
-        for problem in problems
-        if wanted(problem) and (edit := edit_of(problem)) is not None
-    ]
+def _proposals(problems: Iterable[Problem]) -> list[_Proposal]:
+    return [_Proposal(fix, problem) for problem in problems if (fix := problem.fix) is not None]
 
 
 def _round(before: _Round, check: Check, proposals: Iterable[_Proposal]) -> _Round | None:
@@ -196,20 +163,20 @@ def _round(before: _Round, check: Check, proposals: Iterable[_Proposal]) -> _Rou
     for _ in range(_ATTEMPTS):
         if not proposals:
             return None
-        after = Source(before.source.name, applied(before.source.text, [each.edit for each in proposals]))
+        after = Source(before.source.name, applied(before.source.text, [each.fix.edit for each in proposals]))
         problems = check(after)
         harmful = frozenset(_harmful(proposals, before, after, problems))
         if not harmful:
             return _Round(after, problems, len(proposals))
-        proposals = [each for each in proposals if each.edit not in harmful]
+        proposals = [each for each in proposals if each.fix.edit not in harmful]
     return None
 
 
 def _apart(proposals: Iterable[_Proposal]) -> list[_Proposal]:
     """The proposals in order; of two that overlap, the first."""
     kept: list[_Proposal] = []
-    for each in sorted(proposals):
-        if not kept or each.edit.start >= kept[-1].edit.end:
+    for each in sorted(proposals, key=lambda each: each.fix.edit):
+        if not kept or each.fix.edit.start >= kept[-1].fix.edit.end:
             kept.append(each)
     return kept
 
@@ -218,21 +185,21 @@ def _harmful(
     proposals: Sequence[_Proposal], before: _Round, after: Source, problems: Sequence[Problem]
 ) -> Collection[Edit]:
     """The edits that do not cure what they should, or bring something new about."""
-    edits = [each.edit for each in proposals]
+    edits = [each.fix.edit for each in proposals]
     shifts = list(accumulate((len(edit.text) - (edit.end - edit.start) for edit in edits), initial=0))
     was = _CodesByStart(before.source, before.problems)
     now = _CodesByStart(after, problems)
     moved = [_Moved(*each, after) for each in zip(proposals, shifts, strict=False)]
     twice = _keys_written_twice(problems)
     errors = _errors_of_what_is_read(problems)
-    hopeless = _CodesByStart(after, [problem for problem in errors if not cures_for(problem)])
+    hopeless = _CodesByStart(after, [problem for problem in errors if problem.fix is None])
     of_errors = _CodesByStart(after, errors)
     harmful = [
         each.edit
         for each in moved
         if not _cures(each, was, now)
         or (each.line, each.edit.text) in twice
-        or (each.proposal.is_safe and _spoils(each, after, of_errors, hopeless))
+        or (each.proposal.fix.is_safe and _spoils(each, after, of_errors, hopeless))
     ]
     if harmful:
         return harmful
@@ -250,7 +217,7 @@ def _cures(each: _Moved, was: _CodesByStart, now: _CodesByStart) -> bool:
 
     A warning that an edit brings about, such as that a check repeats another, tells more than the error did.
     """
-    code = each.proposal.code
+    code = each.proposal.problem.code
     return now.within(*each.then, of_errors_and=code) < was.within(*each.first, of_errors_and=code)
 
 
@@ -318,7 +285,7 @@ class _Moved:
     """
 
     def __init__(self, proposal: _Proposal, shift: int, after: Source) -> None:
-        start, end, text = self.edit = proposal.edit
+        start, end, text = self.edit = proposal.fix.edit
         self.proposal = proposal
         self.first = (proposal.since, max(end - proposal.since, 1))
         self.then = (proposal.since + shift, start - proposal.since + len(text))

@@ -18,9 +18,12 @@ _WORD: Final = re.compile(r"[^\W_A-Z]+|[A-Z]+[^\W_A-Z]*")
 
 
 class Slip(NamedTuple):
-    """A name as it was written, and the known name that was probably meant; `written` may be empty at a key's place."""
+    """A name as it was written, and the known name that was probably meant.
 
-    written: str
+    An empty `written` is the whole place; without one, `meant` is missing before the place.
+    """
+
+    written: str | None
     meant: str
 
     @property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
 
 import msgspec
 
@@ -12,6 +13,14 @@ from evalc.diagnostics.near import Slip
 
 if TYPE_CHECKING:
     from evalc.diagnostics.catalogue import Entry
+    from evalc.diagnostics.fix import Fix
+
+_SUGGESTED: Final = frozenset(("line", "corrected", "quoted", "advice"))
+"""The fields that say what to write instead, beside a fix."""
+_OF_CONFIGURATION: Final = frozenset(("EV621",))
+"""The configuration is not among the files that are fixed."""
+_NEEDS_CARE: Final = re.compile(r"""["'\\\r\n\t]""")
+"""What cannot be put into a text whose quotes nobody has looked at."""
 
 Severity = Literal["error", "warning"]
 
@@ -22,19 +31,21 @@ class Finding:
 
     Args:
         code: the stable code, such as `EV203`; `catalogue.txt` has its words.
+        fix: the edit that cures it, where the place that finds it knows one.
         fields: what was found, by the names that the words of the code have for it.
     """
 
-    __slots__ = ("code", "fields", "offers")
+    __slots__ = ("code", "fields", "fix", "offers")
 
-    def __init__(self, code: str, /, **fields: Any) -> None:
+    def __init__(self, code: str, /, *, fix: Fix | None = None, **fields: Any) -> None:
         self.code = code
+        self.fix = fix
         self.fields = fields
         self.offers = True
         """Whether what it suggests helps: false once that was tried and left errors."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Finding) and (self.code, self.fields) == (other.code, other.fields)
+        return isinstance(other, Finding) and all(getattr(self, it) == getattr(other, it) for it in self.__slots__)
 
     def __hash__(self) -> int:
         return hash((self.code, frozenset(self.fields.items())))
@@ -49,9 +60,15 @@ class Finding:
 
         return entries()[self.code]
 
-    def replaced(self, **fields: Any) -> Finding:
-        """The finding with other values of some fields."""
-        return Finding(self.code, **(self.fields | fields))
+    def replaced(self, fix: Fix | None = None, /, **fields: Any) -> Finding:
+        """The finding with other values of some fields, and with a fix."""
+        return Finding(self.code, fix=fix or self.fix, **(self.fields | fields))
+
+    def without_suggestion(self) -> Finding:
+        """The finding without a fix, and without the words that suggest one."""
+        finding = Finding(self.code, **(self.fields | dict.fromkeys(_SUGGESTED & self.fields.keys(), "")))
+        finding.offers = False
+        return finding
 
     def slip(self) -> Slip | None:
         """The name that is wrong at the place, and the name that was probably meant."""
@@ -112,6 +129,34 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     def end(self) -> Position:
         """Line and column just after the last character."""
         return self.source.position(self.span.end)
+
+    @property
+    def fix(self) -> Fix | None:
+        """The edit that may cure it, if there is one."""
+        from evalc.diagnostics.fix import Fix  # noqa: PLC0415 - for start-up: most files have no problem
+
+        finding, text = self.finding, self.source.text
+        if not finding.offers or finding.fix is not None:
+            return finding.fix
+        start, end = self.span
+        if (corrected := finding.fields.get("corrected", "")) and "..." not in corrected:
+            return _corrected(text, self.span, finding.fields["what"].strip("`"), corrected)
+        slip = finding.slip()
+        if slip is None or _NEEDS_CARE.search(slip.meant) or self.code in _OF_CONFIGURATION:
+            return None
+        if slip.written is None:
+            return Fix.of(text, start, start, f"{slip.meant} ")
+        if not slip.written:
+            quotes = int(text[start : start + 1] in ("'", '"') and text[start] == text[end - 1])
+            return Fix.of(text, start + quotes, end - quotes, slip.meant)
+        if text.count(slip.written, start, end) != 1:
+            return None
+        at = text.index(slip.written, start)
+        return Fix.of(text, at, at + len(slip.written), slip.meant)
+
+    def without_suggestion(self) -> Problem:
+        """The problem without a fix, and without the words that suggest one."""
+        return msgspec.structs.replace(self, finding=self.finding.without_suggestion())
 
     @property
     def note(self) -> str:
@@ -180,6 +225,20 @@ class Diagnostics:
 
     def __iter__(self) -> Iterator[Problem]:
         return iter(sorted(self._problems.values(), key=_order))
+
+
+def _corrected(text: str, span: Span, key: str, corrected: str) -> Fix | None:
+    """Put the corrected value in the place of the value, or the whole line where the key is another."""
+    from evalc.diagnostics.fix import Fix  # noqa: PLC0415 - as above
+
+    start, end = span
+    value = corrected.removeprefix(f"{key}: ")
+    if value != corrected:
+        return Fix.of(text, start, end, value, sure=True)
+    at = text.rfind(before := f"{key}:", 0, start)
+    if at < 0 or text[at + len(before) : start].strip(" "):
+        return None
+    return Fix.of(text, at, end, corrected, sure=True)
 
 
 def _order(problem: Problem) -> tuple[str, int, int, int, str, str]:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from evalc.diagnostics.fixes import edit_for
 from evalc.diagnostics.problem import Problem
 
 
@@ -31,7 +30,7 @@ def _as_object(problem: Problem) -> dict[str, Any]:
         "endLine": end.line,
         "endColumn": end.column,
         "help": _joined(_joined(problem.finding.label(), problem.note), problem.finding.help()),
-        "fixable": edit_for(problem) is not None,
+        "fixable": (fix := problem.fix) is not None and fix.is_safe,
     }
 
 

@@ -12,7 +12,6 @@ from evalc import __version__
 from evalc.base.annotations import SCHEMA, artifact_location, message_text, sound
 from evalc.base.source import Source
 from evalc.diagnostics.catalogue import Entry
-from evalc.diagnostics.fixes import edit_for
 from evalc.diagnostics.problem import Problem
 
 
@@ -60,11 +59,11 @@ def _result(problem: Problem, rule_index: int, times: Counter[str]) -> dict[str,
         ],
         "partialFingerprints": {"primaryLocationLineHash": _fingerprint(problem, location["uri"], times)},
     }
-    edit = edit_for(problem)
-    if edit is not None:
+    fix = problem.fix
+    if fix is not None and fix.is_safe:
         replacement = {
-            "deletedRegion": _region(problem.source, edit.start, edit.end),
-            "insertedContent": {"text": sound(edit.text)},
+            "deletedRegion": _region(problem.source, fix.edit.start, fix.edit.end),
+            "insertedContent": {"text": sound(fix.edit.text)},
         }
         result["fixes"] = [{"artifactChanges": [{"artifactLocation": location, "replacements": [replacement]}]}]
     return result

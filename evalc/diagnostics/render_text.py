@@ -44,9 +44,7 @@ def summary_line(problems: Sequence[Problem], *, tried: Tried = "nothing") -> st
 
 def _fixable(problems: Sequence[Problem]) -> tuple[int, int]:
     """How many of the problems a sure fix would cure, and how many others an unsafe one."""
-    from evalc.diagnostics.fixes import cures_for  # noqa: PLC0415 - for start-up: most files have no problem
-
-    offered = [cures[0].is_safe for problem in problems if (cures := cures_for(problem))]
+    offered = [fix.is_safe for problem in problems if (fix := problem.fix) is not None]
     return sum(offered), len(offered) - sum(offered)
 
 

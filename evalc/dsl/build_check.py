@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from evalc.base import installed
 from evalc.base.source import Source, Span
-from evalc.diagnostics.meant_line import MeantLine
+from evalc.diagnostics.fix import Fix
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
 from evalc.diagnostics.raised import outside
@@ -27,10 +27,13 @@ from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.quoting import (
     as_item,
+    check_in_quotes,
     cut_off,
     has_comment,
+    in_quotes,
     lost_to_comment,
     quoted_line,
+    rewritten_item,
     split_at_colon,
     split_at_comma,
 )
@@ -60,6 +63,7 @@ def build_custom(fields: Fields, type_: Str) -> CheckLeaf:
     return CheckLeaf(span=type_.span, check=check, atoms=atoms)
 
 
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _TAKEN_APART: Final = re.compile(r": | #")
 _IN_QUOTES: Final = re.compile(r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*\"""")
 
@@ -125,8 +129,13 @@ def _report_commas(fields: Fields, key: str) -> tuple[Span, ...]:
     node = fields.node(key)
     torn = split_at_comma(fields.source, node) if isinstance(node, Sequence) else ()
     for span in torn:
-        fields.fault(span, Finding("EV122", quoted=quoted_line(fields.source.text[span.start : span.end])))
+        fields.fault(span, _unquoted("EV122", fields.source, span.start, span.end))
     return torn
+
+
+def _unquoted(code: Literal["EV120", "EV121", "EV122"], source: Source, start: int, end: int) -> Finding:
+    """The finding for a check that YAML took apart, since it is not in quotes."""
+    return Finding(code, fix=check_in_quotes(source, start, end), quoted=quoted_line(source.text[start:end]))
 
 
 def build_check(fields: Fields, item: Node) -> CheckTree | None:
@@ -147,8 +156,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         return None
     lost = lost_to_comment(fields.source, item)
     if lost is not None:
-        raw = fields.source.text[item.start : lost.end]
-        fields.fault(lost, Finding("EV121", quoted=quoted_line(raw)))
+        fields.fault(lost, _unquoted("EV121", fields.source, item.start, lost.end))
         return None
     parse = parse_check(text.value)
     cut = cut_off(fields.source, item)
@@ -156,7 +164,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         fields.fault(cut, cut_check)
         return None
     for fault in parse.faults:
-        finding = _with_line(fault.finding, text.value, item)
+        finding = _with_line(fault.finding, text.value, item, fields.source)
         if finding.code == "EV131" and not finding.fields["found"] and has_comment(fields.source, item):
             finding = finding.replaced(before_comment=True)
         fields.fault(locate(fields.source, text.span, fault.start, fault.end), finding)
@@ -176,18 +184,18 @@ def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> Finding | None:
     whole = source.text[cut.start : cut.end]
     if "\n" not in whole:
         if not parse_check(whole).faults:
-            return Finding("EV156", quoted=quoted_line(whole))
+            return Finding("EV156", fix=in_quotes(source, *cut), quoted=quoted_line(whole))
         from evalc.grammar.suggestions import meant_by  # noqa: PLC0415 - as below
 
         meant = meant_by(whole)
         lost = " ".join(whole[whole.index("#") :].split()).replace("\\", "\\\\").replace('"', '\\"')
         if meant is not None and lost in meant.line:
-            line = MeantLine(item=as_item(meant.line), is_sure=False, start=cut.start, end=cut.end)
-            return Finding("EV156", quoted="", meant_line=line)
-    return Finding("EV156", quoted="") if is_sound else None
+            line = as_item(meant.line)
+            return Finding("EV156", fix=rewritten_item(source, *cut, line), line=line)
+    return Finding("EV156") if is_sound else None
 
 
-def _with_line(finding: Finding, text: str, item: Scalar) -> Finding:
+def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Finding:
     """The finding with the check that was probably meant, if there is one and the item is on one line."""
     if finding.code not in {"EV131", "EV203"} or item.style in {"literal", "folded"}:
         return finding
@@ -196,8 +204,9 @@ def _with_line(finding: Finding, text: str, item: Scalar) -> Finding:
     meant = meant_by(text)
     if meant is None:
         return finding
-    line = MeantLine(item=as_item(meant.line), is_sure=meant.is_sure, start=item.start, end=item.end)
-    return finding.replaced(meant_line=line)
+    line = as_item(meant.line)
+    fix = rewritten_item(source, item.start, item.end, line, sure=meant.is_sure and finding.code == "EV131")
+    return finding.replaced(fix, line=line)
 
 
 def _as_most(item: Mapping) -> CheckTree | None:
@@ -277,7 +286,7 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
         return fields.inside(item, keyed(f"an `{op}` check", (op, *link_keys)))
     trap = split_at_colon(fields.source, item)
     if trap is not None:
-        fields.fault(trap, Finding("EV120", quoted=quoted_line(fields.source.text[trap.start : trap.end])))
+        fields.fault(trap, _unquoted("EV120", fields.source, trap.start, trap.end))
     else:
         fields.fault(item.pairs[0][0] if item.pairs else item, _no_check(fields, item))
     return None
@@ -299,19 +308,21 @@ def _no_check(fields: Fields, item: Mapping) -> Finding:
         line = meant_by_pair(key.text, rule, of_text, written) if is_pair else None
         if line is not None:
             why = "a check on one line has no colon after its name"
-            meant = MeantLine(item=as_item(line), is_sure=False, start=item.start, end=end)
-            return Finding("EV202", key="type", what="a check", why=why, meant_line=meant)
+            fix = rewritten_item(fields.source, item.start, end, as_item(line))
+            return Finding("EV202", fix=fix, key="type", what="a check", why=why, line=as_item(line))
     for key, value in item.pairs:
         raw = fields.source.text[value.start : value.end]
         is_text = key.text in TEXT_TYPES and isinstance(value, Scalar) and value.style == "plain"
         is_rule = may_be_text(raw, of=key.text) if is_text else "\n" not in raw and is_sound_rule(key.text, raw)
         if key.text in CHECK_TYPES and is_rule:
-            why = f"write it as `type: {key.text}` and `rule: {raw}`"
-            instead = (key.start, value.start, f"type: {key.text}{_behind_type(fields.source, item, key)}rule: ")
-            return Finding("EV202", key="type", what="a check", why=why, instead=instead)
+            advice = f"write it as `type: {key.text}` and `rule: {raw}`"
+            new = f"type: {key.text}{_behind_type(fields.source, item, key)}rule: "
+            fix = Fix.of(fields.source.text, key.start, value.start, new)
+            return Finding("EV202", fix=fix, key="type", what="a check", advice=advice)
         if nearest(key.text, ("type",)) is not None:
-            why = f"did you mean `type` by `{key.text}`?"
-            return Finding("EV202", key="type", what="a check", why=why, instead=(key.start, key.end, "type"))
+            advice = f"did you mean `type` by `{key.text}`?"
+            fix = Fix.of(fields.source.text, key.start, key.end, "type")
+            return Finding("EV202", fix=fix, key="type", what="a check", advice=advice)
     why = 'a check is a line such as `contains "x"`, or a mapping with `type:`'
     return Finding("EV202", key="type", what="a check", why=why)
 
@@ -320,7 +331,8 @@ def _behind_type(source: Source, item: Mapping, key: Scalar) -> str:
     """What separates two keys of the mapping: a comma in braces, else a line break and the indentation."""
     if source.text[item.start] == "{":
         return ", "
-    return "\n" + " " * (source.position(key.start).column - 1)
+    end = _LINE_END.search(source.text)
+    return (end[0] if end else "\n") + " " * (source.position(key.start).column - 1)
 
 
 @cache

@@ -9,7 +9,7 @@ from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_prompt import INPUT
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
-from evalc.dsl.quoting import cut_off, quoted_line
+from evalc.dsl.quoting import cut_off, in_quotes, quoted_line
 from evalc.grammar.parse import parse_criterion
 
 _Holds = Literal["data", "own", "words", "checks", "declarations", "criteria", "settings"]
@@ -156,11 +156,11 @@ class _Walk:
         """Report a text, with a fix if the whole text can be in quotes in its place."""
         raw = self._source.text[cut.start : cut.end]
         is_sound = is_sound and not (re.search(r"[\r\n]", raw) or (holds == "criteria" and parse_criterion(raw).faults))
-        quoted = quoted_line(raw) if is_sound else ""
+        fix, quoted = (in_quotes(self._source, *cut), quoted_line(raw)) if is_sound else (None, "")
         if holds != "words":
-            self.found[cut.start] = (cut, Finding("EV156", quoted=quoted))
+            self.found[cut.start] = (cut, Finding("EV156", fix=fix, quoted=quoted))
         else:
-            self.found.setdefault(cut.start, (cut, Finding("EV157", quoted=quoted)))
+            self.found.setdefault(cut.start, (cut, Finding("EV157", fix=fix, quoted=quoted)))
 
 
 def _is_empty(node: Node) -> bool:

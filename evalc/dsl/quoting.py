@@ -1,4 +1,4 @@
-"""Finds text that YAML took apart and that needs quotes, and quotes it."""
+"""Finds text that YAML took apart and that needs quotes, and makes the fixes that quote it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import re
 from collections.abc import Iterator
 
 from evalc.base.source import AliasedSpan, Source, Span
+from evalc.diagnostics.fix import Fix
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.grammar.parse import parse_check
 
+_IN_BRACKETS = frozenset("[]{},")
 _SPACES = frozenset((" ", "\t"))
 _COMMENT_BEHIND = re.compile(r"[ \t]+(#[^\r\n]*)")
 _CUT_OFF = re.compile(r"[ \t]*(?<=[ \t])#(?!evalc: ignore)\S[^\r\n]*")
 _COMMENT = re.compile(r"[ \t]+#")
 _TAKEN_APART = re.compile(r":(?: |$)| #")
 _LINE_REST = re.compile(r"[^\r\n]*")
+_CHECK = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*""")
+_TEMPLATE = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
+_BEFORE_COMMENT = re.compile(r"[ \t]#")
 
 
 def quoted_line(raw: str) -> str:
@@ -30,6 +35,49 @@ def unquoted_line(quoted: str) -> str:
 def as_item(line: str) -> str:
     """A line as an item of a list: `- json`, or `- 'contains "a: b"'` where YAML would take it apart."""
     return f"- {quoted_line(line)}" if _TAKEN_APART.search(line) else f"- {line}"
+
+
+def in_quotes(source: Source, start: int, end: int, *, sure: bool = False) -> Fix | None:
+    """Put a stretch in quotes; a text of several lines would be folded in another way once it is quoted."""
+    raw = source.text[start:end]
+    return None if re.search(r"[\r\n]", raw) else Fix.of(source.text, start, end, quoted_line(raw), sure=sure)
+
+
+def check_in_quotes(source: Source, start: int, end: int) -> Fix | None:
+    """Put a check in quotes; a comment after it stays a comment."""
+    raw = source.text[start:end]
+    check = _CHECK.match(raw)
+    if check is None or check.end() == len(raw):
+        return in_quotes(source, start, end, sure=True)
+    # What is neither part of the check nor a comment is a string that nobody closed.
+    return in_quotes(source, start, start + len(check[0].rstrip()), sure=True) if raw[check.end()] == "#" else None
+
+
+def text_in_quotes(source: Source, start: int, end: int) -> Fix | None:
+    """Put the rest of a line in quotes, unless a `#` in it may begin a comment."""
+    raw = source.text[start:end]
+    return None if " #" in raw or raw.startswith("-") else in_quotes(source, start, end, sure=True)
+
+
+def template_in_quotes(source: Source, start: int, end: int) -> Fix | None:
+    """Put a text with a template in quotes, if it ends where the text does that was meant.
+
+    Templates without quotes inside are hidden from YAML, so that it finds the end of a text that begins with one. Of
+    other texts that begin with braces nobody knows the end.
+    """
+    raw = source.text[start:end]
+    if _BEFORE_COMMENT.search(_TEMPLATE.sub("", raw)):
+        return None  # it may be a comment after all
+    return in_quotes(source, start, end, sure=True) if not raw.startswith("{{") or _TEMPLATE.match(raw) else None
+
+
+def rewritten_item(source: Source, start: int, end: int, item: str, *, sure: bool = False) -> Fix | None:
+    """Write an item of a list, such as `as_item` gives, in place of another, which begins behind its dash."""
+    line, text = item.removeprefix("- "), source.text
+    in_flow = not text[:start].rstrip(" ").endswith("-")
+    if line[0] not in "'\"" and (text[start] in "'\"" or (in_flow and _IN_BRACKETS.intersection(line))):
+        line = quoted_line(line)
+    return Fix.of(text, start, end, line, sure=sure)
 
 
 def lost_to_comment(source: Source, scalar: Scalar) -> Span | None:

@@ -19,7 +19,7 @@ from yaml import events
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.nodes import FORBIDDEN, Mapping, Node, Report, Scalar, Sequence, Style, YamlLimits, behind, has_forbidden
-from evalc.dsl.quoting import cut_off, quoted_line, unquoted_line
+from evalc.dsl.quoting import cut_off, quoted_line, template_in_quotes, unquoted_line
 from evalc.dsl.template_mask import Mask
 
 _CompiledParser: Callable[[str], Any] | None
@@ -356,7 +356,10 @@ class _Constructor:
         if cut is not None and "\n" not in self._text[start:end]:
             end = cut.end
         raw = self._text[start:end]
-        self._report(Span(start, end), Finding("EV118", quoted=quoted_line(raw)))
+        self._report(
+            Span(start, end),
+            Finding("EV118", fix=template_in_quotes(self._source, start, end), quoted=quoted_line(raw)),
+        )
         return Scalar(start, end, raw, "plain")
 
     # --- the pairs of a mapping ------------------------------------------------------------------------------------
@@ -475,7 +478,7 @@ class _Constructor:
             return self._leave_out(torn)  # it follows from what is reported
         self._report(span, finding)
         if finding.code in _HIDDEN:
-            return self._hide(span.start, unquoted_line(finding.fields["quoted"]))
+            return self._hide(span.start, unquoted_line(finding.fields.get("quoted", "")))
         return torn is not None and self._leave_out(torn)
 
     def _torn_value(self, at: int) -> Span | None:

@@ -14,7 +14,7 @@ from typing import Final, final
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.quoting import quoted_line
+from evalc.dsl.quoting import check_in_quotes, in_quotes, quoted_line, template_in_quotes, text_in_quotes
 
 
 @final
@@ -91,7 +91,9 @@ def _template(_complaint: Complaint, context: Context) -> _Explained | None:
     for start in context.brackets:
         if text.startswith("{{", start):
             raw = _rest_of_line(text, start)
-            return Span(start, start + len(raw)), Finding("EV118", quoted=quoted_line(raw))
+            end = start + len(raw)
+            fix = template_in_quotes(context.source, start, end)
+            return Span(start, end), Finding("EV118", fix=fix, quoted=quoted_line(raw))
     return None
 
 
@@ -115,10 +117,14 @@ def _behind_value(source: Source, at: int) -> _Explained:
 def _reserved(complaint: Complaint, context: Context) -> _Explained | None:
     if "start any token" not in complaint.problem:
         return None
-    text = context.source.text
-    character = text[complaint.at : complaint.at + 1]
-    quoted = quoted_line(_rest_of_line(text, complaint.at))
-    return _one(complaint.at), Finding("EV106", character=character, quoted=quoted)
+    return _reserved_at(context.source, complaint.at)
+
+
+def _reserved_at(source: Source, at: int) -> _Explained:
+    """A character with which no text begins unless it is in quotes."""
+    raw = _rest_of_line(source.text, at)
+    fix = text_in_quotes(source, at, at + len(raw))
+    return _one(at), Finding("EV106", fix=fix, character=source.text[at : at + 1], quoted=quoted_line(raw))
 
 
 def _colon(complaint: Complaint, context: Context) -> _Explained | None:
@@ -129,8 +135,11 @@ def _colon(complaint: Complaint, context: Context) -> _Explained | None:
     key = _KEY.match(line) or _DASHES.match(line)
     raw = line[key.end() if key is not None else 0 :].rstrip()
     # A line with only `key: value` is not at fault itself: the line before it is, or its indentation.
-    whole = raw if ":" in raw and len(line) - len(raw) < position.column else ""
-    return _one(complaint.at), Finding("EV102", quoted=quoted_line(whole) if whole else "")
+    if ":" not in raw or len(line) - len(raw) >= position.column:
+        return _one(complaint.at), Finding("EV102")
+    start = complaint.at - position.column + 1 + line.rindex(raw)
+    fix = text_in_quotes(context.source, start, start + len(raw))
+    return _one(complaint.at), Finding("EV102", fix=fix, quoted=quoted_line(raw))
 
 
 def _quote(complaint: Complaint, context: Context) -> _Explained | None:
@@ -184,12 +193,14 @@ def _bracket(complaint: Complaint, context: Context) -> _Explained | None:
         comment = _TO_COMMENT.match(text, opening)
         item = None if comment is None else _cut_item(text, opening, comment.start(1))
         if item is not None:
-            return item, Finding("EV156", quoted=quoted_line(text[item.start : item.end]))
+            fix = in_quotes(context.source, *item)
+            return item, Finding("EV156", fix=fix, quoted=quoted_line(text[item.start : item.end]))
         hides = comment is not None and closing in comment[1]
         finding = Finding("EV104", bracket=text[opening : opening + 1], closing=closing, before_comment=hides)
         return _one(opening), finding
     if behind == "[" and (item := _item_with_brackets(text, opening, complaint.at)) is not None:
-        return item, Finding("EV130", quoted=quoted_line(text[item.start : item.end]))
+        fix = check_in_quotes(context.source, *item)
+        return item, Finding("EV130", fix=fix, quoted=quoted_line(text[item.start : item.end]))
     return _one(complaint.at), Finding("EV125", closing=closing)
 
 
@@ -226,10 +237,10 @@ def _simple_key(complaint: Complaint, context: Context) -> _Explained | None:
 def _anchor(complaint: Complaint, context: Context) -> _Explained | None:
     if not _any(complaint.context, "an alias", "an anchor"):
         return None
-    quoted = quoted_line(_rest_of_line(context.source.text, complaint.context_at))
-    return _one(complaint.context_at), Finding(
-        "EV124", sign="*" if "alias" in complaint.context else "&", quoted=quoted
-    )
+    at, sign = complaint.context_at, "*" if "alias" in complaint.context else "&"
+    raw = _rest_of_line(context.source.text, at)
+    fix = text_in_quotes(context.source, at, at + len(raw))
+    return _one(at), Finding("EV124", fix=fix, sign=sign, quoted=quoted_line(raw))
 
 
 def _block_header(complaint: Complaint, _context: Context) -> _Explained | None:
@@ -296,8 +307,7 @@ def _misplaced(complaint: Complaint, context: Context) -> _Explained | None:
     character = text[complaint.at : complaint.at + 1]
     if character in {"", "\r", "\n", "."}:
         return None
-    quoted = quoted_line(_rest_of_line(text, complaint.at))
-    return _one(complaint.at), Finding("EV106", character=character, quoted=quoted)
+    return _reserved_at(context.source, complaint.at)
 
 
 _RULES: Final[tuple[Callable[[Complaint, Context], _Explained | None], ...]] = (

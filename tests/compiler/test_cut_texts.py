@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalc
-from evalc.diagnostics.fixes import cures_for
 from evalc.diagnostics.fixing import applied
 from evalc.diagnostics.problem import Problem
 from evalc.dsl.build_case import CASE, FOR_EACH, LABEL, TURN, USER
@@ -169,13 +168,12 @@ def test_no_key_loses_the_end_of_its_text_to_a_comment_in_silence(code: str, tex
         (problem,) = cut(check(written))
         assert problem.code == code
         assert problem.source.text[slice(*problem.span)] == lost
-        if not (cures := cures_for(problem)):  # the whole text is wrong there in another way
+        if problem.fix is None:  # the whole text is wrong there in another way
             whole = written.replace(lost, "'" + lost.replace("'", "''") + "'")
             assert any(each.severity == "error" and each.code != code for each in check(whole))
             return
-        (cure,) = cures
-        assert not cure.is_safe
-        mended = applied(written, [cure.edit])
+        assert not problem.fix.is_safe
+        mended = applied(written, [problem.fix.edit])
         assert len(mended) - len(written) == 2 + lost.count("'")
         assert mended.count(line_end) == written.count(line_end)
         assert lost in scalars(yaml.safe_load(mended))
@@ -207,10 +205,9 @@ def test_no_text_is_lost_to_a_comment_in_its_place_in_silence(text: str, code: s
     assert not cut(check(written.replace("LOST", "#evalc: ignore[EV101]")))
     (problem,) = cut(check(written.replace("LOST", lost)))
     assert (problem.code, problem.source.text[slice(*problem.span)]) == (code, lost)
-    cures = cures_for(problem)
-    assert len(cures) == ("," not in lost and "]" not in lost)
-    for cure in cures:
-        mended = applied(problem.source.text, [cure.edit])
+    assert (problem.fix is not None) == ("," not in lost and "]" not in lost)
+    if problem.fix is not None:
+        mended = applied(problem.source.text, [problem.fix.edit])
         assert lost in scalars(yaml.safe_load(mended))
         assert not cut(check(mended))
 
@@ -225,7 +222,7 @@ def test_an_item_on_a_line_of_its_own_may_be_left_out(lines: str) -> None:
 def test_a_comment_between_items_has_no_fix() -> None:
     text = "suite: s\ntest_cases:\n    - name: n\n      message: hi\n      tags: [a, #b\n        c]\n"
     (problem,) = cut(check(text))
-    assert (problem.code, cures_for(problem)) == (WARNING, ())
+    assert (problem.code, problem.fix) == (WARNING, None)
 
 
 @pytest.mark.parametrize(("code", "text"), [each for each in PLACES if each[1].startswith("suite: s\ntest_cases")])
@@ -241,8 +238,8 @@ def test_no_check_loses_its_end_to_a_comment_in_silence(negation: str, lost: str
     found = [problem for problem in check(text) if problem.start.line == 6]
     assert any(problem.severity == "error" for problem in found)
     for problem in cut(found):
-        for cure in cures_for(problem):
-            mended = applied(text, [cure.edit]).replace("''", "'")
+        if problem.fix is not None:
+            mended = applied(text, [problem.fix.edit]).replace("''", "'")
             assert lost[lost.index("#") :] in mended.replace('\\"', '"').replace("\\\\", "\\")
 
 
@@ -260,9 +257,8 @@ def test_a_check_that_is_cut_off_is_an_error(line: str, mended: str | None) -> N
     text = f"suite: s\ntest_cases:\n  - name: a\n    message: hi\n    validate:\n      - {line}\n"
     (problem,) = check(text)
     assert problem.code == ERROR
-    assert [applied(text, [cure.edit]) for cure in cures_for(problem)] == (
-        [] if mended is None else [text.replace(line, mended)]
-    )
+    cured = None if problem.fix is None else applied(text, [problem.fix.edit])
+    assert cured == (None if mended is None else text.replace(line, mended))
 
 
 @pytest.mark.parametrize(
@@ -314,5 +310,6 @@ def test_a_comment_that_hides_the_end_of_a_line_is_named(line: str, code: str) -
     assert "`#` begins a comment" in found[0].finding.message() + found[0].finding.help()
     if code == ERROR:
         assert [problem.code for problem in found[1:]] == ["EV201"], "the rest of the file is read"
-        (cure,) = cures_for(found[0])
-        assert "#12" in next(each for each in scalars(yaml.safe_load(applied(text, [cure.edit]))) if "#" in each)
+        assert found[0].fix is not None
+        mended = applied(text, [found[0].fix.edit])
+        assert "#12" in next(each for each in scalars(yaml.safe_load(mended)) if "#" in each)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,11 @@ import evalc
 from evalc.base.source import Source, Span
 from evalc.config.settings import Settings
 from evalc.diagnostics.catalogue import entries
-from evalc.diagnostics.fixes import Edit, cures_for, edit_for
+from evalc.diagnostics.fix import Edit, Fix
 from evalc.diagnostics.fixing import Fixed, applied, fixed, without_idle_suggestions
 from evalc.diagnostics.near import slip_of
-from evalc.diagnostics.problem import Finding, Problem
+from evalc.diagnostics.problem import Problem
 from evalc.setup.compile import problems_of
-from tests.diagnostics.problems import problem_at
 
 
 def check(source: Source) -> Sequence[Problem]:
@@ -28,7 +26,7 @@ def check(source: Source) -> Sequence[Problem]:
 
 def fix(text: str, name: str = "a.eval.yaml", *, unsafe: bool = False) -> Fixed:
     source = Source(name, text)
-    return fixed(source, check(source), check, wanted=lambda _: True, edit_of=partial(edit_for, unsafe=unsafe))
+    return fixed(source, check(source), check, wanted=lambda _: True, unsafe=unsafe)
 
 
 def suite(*checks: str, message: str = "hi", rest: str = "") -> str:
@@ -163,12 +161,20 @@ def test_many_fixes_at_once() -> None:
     assert fix(text).fixes == 500
 
 
-def test_a_span_that_does_not_hold_the_text_is_not_edited() -> None:
-    source = Source("a.eval.yaml", "a: {{b}}\nc: d\n")
-    assert edit_for(problem_at(source, "{{b}}", Finding("EV118", quoted="'{{b}}'"))) == Edit(3, 8, "'{{b}}'")
-    assert edit_for(problem_at(source, "{{b}}", Finding("EV118", quoted="'{{c}}'"))) is None
-    assert edit_for(problem_at(source, "{{b}}\nc", Finding("EV118", quoted="'{{b}} c'"))) is None
-    assert edit_for(problem_at(source, "a", Finding("EV121", quoted="'longer than all of it'"))) is None
+@pytest.mark.parametrize(
+    ("text", "new", "fix"),
+    [
+        ("a: {{b}}\n", "'{{b}}'", Fix(Edit(3, 8, "'{{b}}'"), "Put `{{b}}` in quotes", is_safe=True)),
+        ("a: {{b}}\n", "['{{b}}']", Fix(Edit(3, 8, "['{{b}}']"), "Replace `{{b}}` with `['{{b}}']`", is_safe=True)),
+        ("a: {{b}}\n", "{{c}}", Fix(Edit(3, 8, "{{c}}"), "Replace `{{b}}` with `{{c}}`", is_safe=False)),
+        ("a: {{b}}\n", "- {{b}}", Fix(Edit(3, 8, "- {{b}}"), "Replace `{{b}}` with `- {{b}}`", is_safe=False)),
+        ("a: {{b}}'\n", "'{{b}}'", None),
+        ("a:-{{b}}\n", "'{{b}}'", None),
+    ],
+)
+def test_a_fix_is_safe_if_it_only_adds_quotes_brackets_or_commas(text: str, new: str, fix: Fix | None) -> None:
+    assert Fix.of(text, 3, 8, new, sure=True) == fix
+    assert fix is None or Fix.of(text, 3, 8, new) == fix._replace(is_safe=False)
 
 
 @pytest.mark.parametrize("code", [code for code, entry in entries().items() if entry.fixable])
@@ -288,7 +294,7 @@ def test_what_leaves_as_many_errors_is_not_suggested(line: str) -> None:
     for problem in problems:
         assert not problem.finding.label().startswith("did you mean")
         assert "write it as" not in problem.finding.help()
-        assert cures_for(problem) == ()
+        assert problem.fix is None
 
 
 @pytest.mark.parametrize(
@@ -301,8 +307,8 @@ def test_what_leaves_as_many_errors_is_not_suggested(line: str) -> None:
 )
 def test_a_suggestion_is_made_where_only_a_warning_is_left(text: str, meant: str, warned_of: str) -> None:
     (problem,) = check(Source("a.eval.yaml", text))
-    (cure,) = cures_for(problem)
-    assert (cure.edit.text, cure.is_safe) == (meant, False)
+    assert problem.fix is not None
+    assert (problem.fix.edit.text, problem.fix.is_safe) == (meant, False)
     assert f"`{meant}`" in problem.finding.label() or f"`- {meant}`" in problem.finding.help()
     result = fix(text, unsafe=True)
     assert result.fixes == 1
@@ -314,12 +320,13 @@ def test_a_suggestion_is_made_where_only_a_warning_is_left(text: str, meant: str
 
 def test_safe_fixes_that_repeat_one_another_are_all_made() -> None:
     text = suite("contains Tokyo", "contains Tokyo", "not contains 'a: b'", "not contains 'a: b'")
-    assert len([problem for problem in check(Source("a.eval.yaml", text)) if edit_for(problem)]) == fix(text).fixes == 4
+    safe = [problem for problem in check(Source("a.eval.yaml", text)) if problem.fix and problem.fix.is_safe]
+    assert len(safe) == fix(text).fixes == 4
 
 
 def test_as_many_are_fixed_as_are_offered_a_fix_where_they_repeat_one_another() -> None:
     text = suite('Contains "Paris"', 'icontains "paris"', "contains: Paris", 'not-contains "Rome"', "contains hello")
-    offered = [problem for problem in check(Source("a.eval.yaml", text)) if cures_for(problem)]
+    offered = [problem for problem in check(Source("a.eval.yaml", text)) if problem.fix]
     result = fix(text, unsafe=True)
     assert len(offered) == result.fixes == 5
     assert not [left for left in check(Source("a.eval.yaml", result.text)) if left.severity == "error"]
@@ -334,14 +341,14 @@ def test_a_list_of_what_may_not_be_in_it_is_not_suggested() -> None:
 def test_a_suggestion_that_only_helps_beside_another_is_not_made() -> None:
     """`- judge: a: b` is a mapping of its own once its text is in quotes."""
     problems = check(Source("a.eval.yaml", suite("judge: a: b")))
-    safe = [cure for problem in problems for cure in cures_for(problem) if cure.is_safe]
+    safe = [problem.fix for problem in problems if problem.fix is not None and problem.fix.is_safe]
     assert (len(problems), safe) == (2, [])
 
 
 def test_of_many_suggestions_those_that_help_are_kept() -> None:
     lines = ["contains Tokyo", 'containz "x"', "no tools", "contains hello"] * 20
     problems = check(Source("a.eval.yaml", suite(*lines)))
-    helped = [bool(cures_for(problem)) for problem in problems]
+    helped = [problem.fix is not None for problem in problems]
     assert helped == [True, True, False, True] * 20
 
 
@@ -355,7 +362,7 @@ def test_suggestions_are_not_tried_for_ever(tmp_path: Path) -> None:
         calls += 1
         return problems
 
-    assert not any(map(cures_for, without_idle_suggestions(problems, spiteful)))
+    assert not any(problem.fix for problem in without_idle_suggestions(problems, spiteful))
     assert calls <= 120
 
 
@@ -419,7 +426,7 @@ def test_the_value_of_a_key_is_no_text_where_words_of_the_language_are_in_it(lin
     text = suite(line).replace("eval:\n", "eval:\n  criteria: [c]\n")
     problems = check(Source("a.eval.yaml", text))
     assert problems
-    assert [cures_for(problem) for problem in problems] == [()] * len(problems)
+    assert [problem.fix for problem in problems] == [None] * len(problems)
 
 
 @pytest.mark.parametrize(
@@ -428,7 +435,7 @@ def test_the_value_of_a_key_is_no_text_where_words_of_the_language_are_in_it(lin
 @pytest.mark.parametrize("word", ["and", "or"])
 def test_a_check_that_may_be_about_the_parameter_is_not_moved_to_the_response(other: str, word: str) -> None:
     (problem,) = check(Source("a.eval.yaml", suite(f'tool "a.b".c not contains "y" {word} {other}')))
-    assert cures_for(problem) == ()
+    assert problem.fix is None
     assert "`response`" in problem.finding.label()
     assert '`tool "a.b".c`' in problem.finding.label()
 

@@ -6,11 +6,9 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from pathlib import Path
 
 import evalc
-from evalc.diagnostics.fixes import edit_for
 from evalc.diagnostics.fixing import fixed
 
 GOLDEN = Path(__file__).parent / "fixes" / "lines.md"
@@ -40,8 +38,7 @@ def row(line: str) -> str:
 def made(line: str, *, unsafe: bool) -> str:
     """The fixed line; `-` if there are no fixes."""
     source = evalc.Source("a.eval.yaml", f"{HEAD}        - {line}\n")
-    edit_of = partial(edit_for, unsafe=unsafe)
-    result = fixed(source, evalc.check(source), evalc.check, wanted=lambda _: True, edit_of=edit_of)
+    result = fixed(source, evalc.check(source), evalc.check, wanted=lambda _: True, unsafe=unsafe)
     return result.text.removeprefix(f"{HEAD}        - ").removesuffix("\n") if result.fixes else KEPT
 
 

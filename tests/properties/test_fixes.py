@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import evalc
 from evalc.base.source import Source
-from evalc.diagnostics.fixes import cures_for
 from evalc.diagnostics.fixing import applied, ends_the_file, fixed
 from evalc.diagnostics.problem import Problem
 from evalc.grammar.nodes import PatternAtom
@@ -114,11 +113,12 @@ def fixes_of(source: Source) -> list[Source]:
     found = []
     before = evalc.check(source)
     for problem in before:
-        for cure in cures_for(problem):
-            after = Source(source.name, applied(source.text, [cure.edit]))
+        if problem.fix is not None:
+            edit = problem.fix.edit
+            after = Source(source.name, applied(source.text, [edit]))
             left = evalc.check(after)
             mended = errors(left) < errors(before) or problem.severity == "warning"
-            read_on = ends_the_file(problem) and all(each.span.start > cure.edit.end for each in left)
+            read_on = ends_the_file(problem) and all(each.span.start > edit.end for each in left)
             assert mended or read_on, (source.text, after.text)
             found.append(after)
     return found

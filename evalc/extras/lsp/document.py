@@ -266,7 +266,10 @@ def _in(problem: Problem, source: Source) -> Problem:
 def _moved(problem: Problem, source: Source, by: int) -> Problem:
     """The problem in a text that is longer or shorter in front of it."""
     span = Span(problem.span.start + by, problem.span.end + by)
-    return msgspec.structs.replace(problem, source=source, span=span, row=None, alias=None)
+    finding = (
+        problem.finding if problem.finding.fix is None else problem.finding.replaced(problem.finding.fix.moved(by))
+    )
+    return msgspec.structs.replace(problem, source=source, span=span, finding=finding, row=None, alias=None)
 
 
 @final

@@ -13,7 +13,7 @@ from lsprotocol import types as lsp
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.compiler.pipeline import is_json
-from evalc.diagnostics.fixes import ProposedFix, cures_for
+from evalc.diagnostics.fix import Fix
 from evalc.diagnostics.fixing import fixed
 from evalc.diagnostics.problem import Problem
 from evalc.dsl.format import Unformattable, format_text
@@ -74,7 +74,7 @@ def actions(
     if _is_requested(lsp.CodeActionKind.QuickFix, only):
         near = [each for each in problems if each.span.start <= span.end and span.start <= each.span.end]
         for problem in near:
-            found += (_quick_fix(workspace, document, problem, cure) for cure in cures_for(problem))
+            found += [] if problem.fix is None else [_quick_fix(workspace, document, problem, problem.fix)]
         found += _ignoring(workspace, document, near)
     if _is_requested(lsp.CodeActionKind.SourceFixAll, only):
         found += _fix_all(workspace, document, problems)
@@ -85,13 +85,13 @@ def _is_requested(kind: lsp.CodeActionKind, only: Sequence[str] | None) -> bool:
     return not only or any(str(kind.value).startswith(each) for each in only)
 
 
-def _quick_fix(workspace: Workspace, document: Document, problem: Problem, cure: ProposedFix) -> lsp.CodeAction:
-    edit = lsp.TextEdit(document.range_of(Span(cure.edit.start, cure.edit.end)), cure.edit.text)
+def _quick_fix(workspace: Workspace, document: Document, problem: Problem, fix: Fix) -> lsp.CodeAction:
+    edit = lsp.TextEdit(document.range_of(Span(fix.edit.start, fix.edit.end)), fix.edit.text)
     return lsp.CodeAction(
-        title=cure.title,
+        title=fix.title,
         kind=lsp.CodeActionKind.QuickFix,
         diagnostics=[diagnostic(problem, workspace.encoding)],
-        is_preferred=cure.is_safe,
+        is_preferred=fix.is_safe,
         edit=lsp.WorkspaceEdit(changes={document.uri: [edit]}),
     )
 
@@ -119,7 +119,7 @@ def _fix_all(workspace: Workspace, document: Document, problems: Sequence[Proble
         found = problems_of(source, settings=settings)
         return [problem for problem in found if problem.source.name == source.name]
 
-    if not any(cure.is_safe for problem in problems for cure in cures_for(problem)):
+    if not any(problem.fix is not None and problem.fix.is_safe for problem in problems):
         return
     codes = {problem.code for problem in problems}
     with collector_off():
