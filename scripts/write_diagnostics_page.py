@@ -26,6 +26,7 @@ FAMILIES: Final = {
     "EV65": "Formatting and importing",
     "EV66": "The tool registry",
     "EV68": "Comments that ask for silence",
+    "EV69": "JSON Schemas",
 }
 """The families by the first digits of their codes; `EV10-12` takes in EV10, EV11 and EV12."""
 

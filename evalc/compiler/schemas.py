@@ -10,11 +10,12 @@ from urllib.parse import unquote
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Fault, Finding
-from evalc.diagnostics.raised import misspelt_keywords, unchecked_formats
+from evalc.diagnostics.raised import idle_parts
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
 from evalc.ecma.regexp.schema_format import pattern_format
 from evalc.model.json import pointer_step
+from evalc.model.json_schema import MAPS, dialect_of, schemas_within
 
 _DATA: Final = frozenset(("const", "enum", "default", "examples"))
 """The keywords whose values are data, in which `$ref` is a key like any other."""
@@ -33,11 +34,15 @@ def reference_flaw(schema: Any) -> tuple[str, str] | None:
             return f"refers to `{reference}`, which is outside of it", pointer
     if any("$id" in node for _, node in _schemas(schema, "")):
         return None  # what a reference counts from is another base, by rules of their own
+    names = {f"{pointer}/{key}" for pointer, part in schemas_within(schema) for key in MAPS if key in part}
+    names -= {pointer for pointer, _ in schemas_within(schema)}
     anchors = {node[key] for _, node in _schemas(schema, "") for key in _ANCHORS if isinstance(node.get(key), str)}
     for pointer, reference in references:
         name = unquote(reference[1:])
         if name not in anchors and not _leads_somewhere(schema, name):
             return f"refers to `{reference}`, which is not there", pointer
+        if name in names:
+            return f"refers to `{reference}`, which holds schemas and is none", pointer
     return None
 
 
@@ -134,7 +139,7 @@ def _read(file: Path, path: str) -> _Loaded | str:
     if flaw is None:
         advice = tuple(
             finding.replaced(path=path, line=source.position(places.value(pointer).start).line)
-            for pointer, finding in (*misspelt_keywords(schema), *unchecked_formats(schema))
+            for pointer, finding in idle_parts(schema)
         )
         return _Loaded(cast("Schema", schema), advice)
     line = source.position(places.value(flaw.pointer).start).line
@@ -158,10 +163,10 @@ def unusable(schema: object) -> Flaw | None:
         return Flaw("is nested too deep")
     if flaw is not None:
         return Flaw(*flaw)
-    from jsonschema import Draft202012Validator, SchemaError  # noqa: PLC0415 - only a check that names a schema needs it
+    from jsonschema import SchemaError  # noqa: PLC0415 - only a check that names a schema needs it
 
     try:
-        Draft202012Validator.check_schema(schema, format_checker=pattern_format())
+        dialect_of(schema).check_schema(schema, format_checker=pattern_format())
     except SchemaError as error:
         return Flaw(
             f"is not a JSON Schema: {error.message}",

@@ -23,7 +23,8 @@ _SCHEMAS: Final = (
     "unevaluatedProperties",
 )
 _LISTS: Final = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
-_MAPS: Final = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
+MAPS: Final = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
+"""The keywords whose values are mappings of schemas, and no schemas themselves."""
 _OTHERS: Final = (
     *("$anchor", "$comment", "$dynamicAnchor", "$dynamicRef", "$id", "$recursiveAnchor", "$recursiveRef", "$ref"),
     *("$schema", "$vocabulary", "const", "contentEncoding", "contentMediaType", "default", "dependentRequired"),
@@ -32,10 +33,18 @@ _OTHERS: Final = (
     *("maximum", "minContains", "minItems", "minLength", "minProperties", "minimum", "multipleOf", "pattern"),
     *("readOnly", "required", "title", "type", "uniqueItems", "writeOnly"),
 )
-KEYWORDS: Final = (*dict.fromkeys((*_SCHEMAS, *_LISTS, *_MAPS, *_OTHERS)),)
+KEYWORDS: Final = (*dict.fromkeys((*_SCHEMAS, *_LISTS, *MAPS, *_OTHERS)),)
 """The keywords of drafts 3 to 2020-12."""
 OF_OPENAPI: Final = ("discriminator", "example", "externalDocs", "nullable", "xml")
 """Keys that OpenAPI adds to them."""
+
+
+def dialect_of(schema: object) -> Any:
+    """The class of `jsonschema` for the draft that a schema's `$schema` names, else for 2020-12."""
+    from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 - for start-up: slow to import
+
+    named = schema.get("$schema") if isinstance(schema, Mapping) else None
+    return validators.validator_for({"$schema": named} if isinstance(named, str) else {}, Draft202012Validator)
 
 
 def schemas_within(schema: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -50,7 +59,7 @@ def schemas_within(schema: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
         for key in _LISTS:
             if isinstance(items := part.get(key), list):
                 inner += [(f"{pointer}/{key}/{index}", item) for index, item in enumerate(items)]
-        for key in _MAPS:
+        for key in MAPS:
             if isinstance(named := part.get(key), Mapping):
                 inner += [(f"{pointer}/{key}/{pointer_step(name)}", item) for name, item in named.items()]
         pending += reversed(inner)

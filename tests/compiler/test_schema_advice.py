@@ -14,18 +14,24 @@ from jsonschema.validators import validator_for
 
 import evalc
 from evalc.base.source import Source
+from evalc.compiler.schemas import unusable
 from evalc.diagnostics.problem import Diagnostics
-from evalc.diagnostics.raised import misspelt_keywords, unchecked_formats
-from evalc.model.json_schema import KEYWORDS
+from evalc.diagnostics.raised import idle_parts
+from evalc.model.json_schema import KEYWORDS, dialect_of
 from evalc.tools.load import RegistryFile, load_tools, parse_tools
 
 CASE = "{name: %s, message: hi, validate: ['json matching \"s.json\"']}"
+DRAFT_4, DRAFT_7 = (f"http://json-schema.org/draft-0{number}/schema#" for number in (4, 7))
+DRAFTS = (
+    *(f"http://json-schema.org/draft-0{number}/schema#" for number in (3, 4, 6, 7)),
+    *(f"https://json-schema.org/draft/{name}/schema" for name in ("2019-09", "2020-12")),
+)
 SUITE = f"eval: {{test_cases: [{CASE % 'a'}, {CASE % 'b'}]}}"
 
 
 def advice(schema: Any) -> list[tuple[str, str]]:
-    formats = [(pointer, finding.fields["name"]) for pointer, finding in unchecked_formats(schema)]
-    return [(pointer, finding.fields["meant"]) for pointer, finding in misspelt_keywords(schema)] + formats
+    what = {"EV158": "meant", "EV159": "name", "EV695": "where"}
+    return [(pointer, finding.fields[what[finding.code]]) for pointer, finding in idle_parts(schema)]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +53,7 @@ def advice(schema: Any) -> list[tuple[str, str]]:
         ({"enumDescriptions": [], "markdownDescription": "", "errorMessage": "", "formatMinimum": "1"}, []),
         ({"patternProperties": {"require": {}}, "dependentSchemas": {"require": {}}, "definitions": {"type": {}}}, []),
         (
-            {"dependencies": {"require": ["a"], "format": {"format": "phone"}}},
+            {"$schema": DRAFT_7, "dependencies": {"require": ["a"], "format": {"format": "phone"}}},
             [("/dependencies/format/format", "phone")],
         ),
         (True, []),
@@ -64,6 +70,69 @@ def test_the_keywords_of_all_drafts_are_known() -> None:
     )
     known |= set(validator_for({"$schema": "https://json-schema.org/draft/2020-12/schema"}).VALIDATORS)
     assert known <= set(KEYWORDS)
+
+
+@pytest.mark.parametrize(
+    ("schema", "places"),
+    [
+        (
+            {"dependencies": {"a": ["b"]}, "divisibleBy": 2, "$recursiveRef": "#"},
+            "dependencies divisibleBy $recursiveRef",
+        ),
+        ({"additionalItems": False, "prefixItems": [{}], "$defs": {}, "definitions": {}, "id": "x"}, "additionalItems"),
+        ({"$schema": DRAFT_7, "dependentRequired": {}, "prefixItems": [{}]}, "dependentRequired prefixItems"),
+        ({"$schema": DRAFT_7, "$ref": "#/definitions/a", "maxLength": 2, "definitions": {"a": {}}}, "maxLength"),
+        ({"$ref": "#/$defs/a", "maxLength": 2, "$defs": {"a": {}}}, ""),
+        ({"$schema": DRAFT_4, "const": 1, "if": {}, "then": {}, "contains": {}}, "const if then contains"),
+        ({"$schema": DRAFT_4, "minimum": 1, "exclusiveMinimum": True}, ""),
+        ({"then": {}, "minContains": 2, "exclusiveMinimum": 1}, "then minContains"),
+        ({"if": {}, "then": {}, "else": {}, "contains": {}, "maxContains": 2}, ""),
+        ({"$schema": "https://example.com/mine", "dependencies": {}}, "dependencies"),
+    ],
+)
+def test_a_keyword_that_checks_nothing_where_it_stands(schema: Any, places: str) -> None:
+    found = [(pointer, finding.code) for pointer, finding in idle_parts(schema)]
+    assert sorted(found) == sorted((f"/{place}", "EV695") for place in places.split())
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+@pytest.mark.parametrize("key", KEYWORDS)
+def test_a_keyword_is_reported_just_where_its_draft_has_no_check_for_it(draft: str, key: str) -> None:
+    annotations = {"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"}
+    containers = {"$defs", "definitions", "$id", "id", "$schema", "$anchor", "$vocabulary", "$recursiveAnchor"}
+    documented = {"contentEncoding", "contentMediaType", "contentSchema", "$dynamicAnchor", "format"}
+    helped = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
+    helped |= {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+    schema = (
+        {key: {}} if key == "$schema" else {"$schema": draft, **{helped[k]: 1 for k in helped if k == key}, key: {}}
+    )
+    dialect = dialect_of(schema)
+    has = {*dialect.VALIDATORS, *dialect.META_SCHEMA.get("properties", {})}
+    if "dependentSchemas" in dialect.VALIDATORS:
+        has = {*dialect.VALIDATORS, "then", "else", "minContains", "maxContains"}
+    reported = any(pointer == f"/{key}" and finding.code == "EV695" for pointer, finding in idle_parts(schema))
+    assert reported == (key not in has | annotations | containers | documented)
+
+
+def test_a_schema_is_held_against_the_draft_that_it_names() -> None:
+    assert unusable({"$schema": DRAFT_4, "exclusiveMinimum": True, "minimum": 1}) is None
+    assert unusable({"$schema": DRAFT_7, "items": [{"type": "string"}]}) is None
+    assert unusable({"items": [{"type": "string"}]}) is not None
+    assert unusable({"$schema": DRAFT_4, "exclusiveMinimum": 1}) is not None
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_usable"),
+    [
+        ({"$ref": "#/$defs", "$defs": {"a": {}}}, False),
+        ({"$ref": "#/properties", "properties": {"a": {}}}, False),
+        ({"$ref": "#/properties/properties", "properties": {"properties": {"type": "string"}}}, True),
+        ({"$ref": "#/$defs/a/$defs", "$defs": {"a": {"$defs": {}}}}, False),
+        ({"$ref": "#/components/schemas/A", "components": {"schemas": {"A": {"type": "string"}}}}, True),
+    ],
+)
+def test_a_reference_leads_to_a_schema(schema: Any, is_usable: bool) -> None:
+    assert (unusable(schema) is None) == is_usable
 
 
 @given(st.sampled_from([key for key in KEYWORDS if len(key) > 4]), st.data())

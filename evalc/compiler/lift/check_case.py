@@ -10,7 +10,7 @@ from evalc.compiler.places import JsonReader, Reports
 from evalc.compiler.schemas import unusable
 from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics.problem import Finding
-from evalc.diagnostics.raised import misspelt_keywords, outside, unchecked_formats
+from evalc.diagnostics.raised import idle_parts, outside
 from evalc.dsl.build_case import LABEL_PLACES
 from evalc.grammar.parse import parse_place
 from evalc.model import case as m
@@ -143,10 +143,8 @@ def check_vocabulary(reader: Reports, check: Declared, at: str) -> None:
             if flaw is not None:
                 reader.add(f"{at}/schema{flaw.pointer}", Finding("EV310", reason=flaw.reason))
                 return
-            for pointer, misspelt in misspelt_keywords(schema):
-                reader.add(f"#{at}/schema{pointer}", misspelt)
-            for pointer, unchecked in unchecked_formats(schema):
-                reader.add(f"{at}/schema{pointer}", unchecked)
+            for pointer, idle in idle_parts(schema):
+                reader.add(f"{'' if pointer.endswith('/format') else '#'}{at}/schema{pointer}", idle)
         case c.Custom(name=name):
             unknown = unknown_custom(name)
             if unknown is not None:

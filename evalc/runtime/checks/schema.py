@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
+from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
 from evalc.ecma.regexp import DEFAULT_TIMEOUT, RegexpTimeout, compile_pattern
 from evalc.ecma.regexp.schema_format import all_formats, pattern_format
+from evalc.model.json_schema import dialect_of, schemas_within
 
 _pattern_deadline: ContextVar[float] = ContextVar("_pattern_deadline")
 
@@ -60,19 +63,24 @@ def _validator(schema_json: bytes) -> Any:
 
     schema = msgspec.json.decode(schema_json)
     _refuse_what_runs_unbounded(schema)
-    dialect = validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    dialect = dialect_of(schema)
     try:
-        dialect.check_schema(schema, format_checker=pattern_format())  # type: ignore[call-arg]
+        dialect.check_schema(schema, format_checker=pattern_format())
     except jsonschema.SchemaError as error:
         raise SchemaError(f"it is not a JSON Schema: {error.message}") from error
-    bounded = validators.extend(  # type: ignore[no-untyped-call]
-        dialect,
-        {
-            "pattern": _pattern,
-            "patternProperties": _pattern_properties,
-            "additionalProperties": _additional_properties,
-        },
-    )
+    own = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "multipleOf": _multiple_of,
+        "divisibleBy": _multiple_of,
+    }
+    known = {keyword: check for keyword, check in own.items() if keyword in dialect.VALIDATORS}
+    bounded = validators.extend(dialect, known)  # type: ignore[no-untyped-call]
+    for _, part in schemas_within(schema):
+        cast("dict[str, Any]", part).pop(
+            "$schema", None
+        )  # jsonschema would go on with the named draft's own class, whose patterns are unbounded
     # An empty registry retrieves nothing: a reference out of the document is refused, not followed.
     return bounded(schema, registry=EMPTY_REGISTRY, format_checker=all_formats())
 
@@ -107,6 +115,20 @@ def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Itera
 
     if validator.is_type(instance, "string") and not _found(pattern, instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _multiple_of(validator: Any, step: float, instance: Any, _schema: Any) -> Iterator[Any]:
+    """Divides the numbers as they are written: 0.3 is a multiple of 0.1, but not as binary fractions."""
+    from jsonschema import ValidationError  # noqa: PLC0415 - deferred for start-up time
+
+    if validator.is_type(instance, "number"):
+        quotient = _as_written(instance) / _as_written(step) if math.isfinite(instance) else None
+        if quotient is None or quotient.denominator != 1:
+            yield ValidationError(f"{instance!r} is not a multiple of {step}")
+
+
+def _as_written(number: float) -> Fraction:
+    return Fraction(number if isinstance(number, int) else repr(number))
 
 
 def _pattern_properties(validator: Any, patterns: Mapping[str, Any], instance: Any, _schema: Any) -> Iterator[Any]:

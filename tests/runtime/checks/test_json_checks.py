@@ -144,6 +144,38 @@ def test_a_property_of_one_pattern_is_no_additional_one(ask: Ask) -> None:
     assert ask(c.Json(schema=schema), '{"a": 1, "x": 1}').outcome == "failed"
 
 
+@pytest.mark.parametrize(
+    ("step", "number", "outcome"),
+    [
+        (0.01, "19.99", "passed"),
+        (0.1, "0.3", "passed"),
+        (0.01, "19.999", "failed"),
+        (3, "9007199254740993", "passed"),
+        (2, "9007199254740993", "failed"),
+        (1e-300, "1e300", "passed"),
+        (0.5, "1e999", "failed"),
+        (0.5, '"text"', "passed"),
+    ],
+)
+def test_a_multiple_is_one_of_the_numbers_as_they_are_written(ask: Ask, step: float, number: str, outcome: str) -> None:
+    assert ask(c.Json(schema={"multipleOf": step}), number).outcome == outcome
+    draft_3 = {"$schema": "http://json-schema.org/draft-03/schema#", "divisibleBy": step}
+    assert ask(c.Json(schema=draft_3), number).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    "draft", ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"]
+)
+@pytest.mark.parametrize("inner", [{"$ref": "#"}, {}])
+def test_the_checks_stay_evalc_s_within_a_schema_that_names_its_draft(
+    ask: Ask, draft: str, inner: dict[str, Any]
+) -> None:
+    within = inner or {"$schema": draft, "multipleOf": 0.1}
+    schema = {"$schema": draft, "multipleOf": 0.1, "items": within}
+    assert ask(c.Json(schema=schema), "[0.3, 0.7]").outcome == "passed"
+    assert ask(c.Json(schema=schema), "[0.35]").outcome == "failed"
+
+
 @pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}])
 def test_a_schema_is_read_to_a_depth_of_200(ask: Ask, wrap: Callable[[Any], Any]) -> None:
     value: Any = "leaf"
