@@ -227,7 +227,7 @@ def test_none_and_false_are_not_given(cities: Path, given: Any) -> None:
         ("x" * 5000, evalc.SourceError, "cannot be read: file name too long"),
     ],
 )
-def test_what_is_no_eval_file_is_not_taken_for_all_of_them(
+def test_a_file_without_evals_does_not_mean_all_files(
     cities: Path, subject: Any, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):

@@ -95,7 +95,7 @@ THROUGH_NO_LINK = {
 }
 
 
-def test_what_writes_looks_for_links_out_of_the_project() -> None:
+def test_writers_look_for_links_out_of_the_project() -> None:
     for file in (ROOT / "evalc").rglob("*.py"):
         text = file.read_text(encoding="utf-8")
         calls = {ast.unparse(node.func) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)}

@@ -22,7 +22,7 @@ def versions(lock: str) -> dict[str, str]:
     return {canonicalize_name(name): version for name, version in found}
 
 
-def test_there_is_one_lock_for_each_purpose() -> None:
+def test_each_purpose_has_one_lock() -> None:
     assert set(LOCKS) == set(REQUIRED)
 
 
@@ -43,5 +43,5 @@ def test_every_version_has_hashes_and_no_address(lock: str) -> None:
 
 
 @pytest.mark.parametrize("lock", sorted(set(REQUIRED) - {"runtime"}))
-def test_what_the_runtime_needs_is_locked_once(lock: str) -> None:
+def test_packages_of_the_runtime_are_locked_once(lock: str) -> None:
     assert not versions(lock).keys() & versions("runtime").keys()

@@ -40,6 +40,9 @@ PROSE = {
 FIRST = re.compile(r'\s*[rR]?"""\s*(What|Which|That|Who|Whether (?:what|who)(?:ever)?)\b')
 """Beginnings of docstrings that are neither a verb nor a noun of the domain."""
 
+TEST = re.compile(r"test_(what|which|there|so|that)_")
+"""Beginnings of names of tests that do not say what holds."""
+
 LEFT = {"benchmarks": 0, "evalc": 1200, "pages": 5, "scripts": 0, "tests": 50}
 """Offenders that each folder still has. Lower a number when you remove some; never raise it."""
 
@@ -54,6 +57,8 @@ def _in_code(file: Path) -> Iterator[str]:
     with file.open("rb") as opened:
         for token in tokenize.tokenize(opened.readline):
             if token.type == tokenize.NAME:
+                if TEST.match(token.string):
+                    yield f"{token.string} (say what holds)"
                 yield from (f"{token.string} (write {NAMES[part]})" for part in _parts(token.string) if part in NAMES)
             is_docstring = token.type == tokenize.STRING and before in _BEFORE_DOCSTRINGS
             if token.type == tokenize.COMMENT or is_docstring:

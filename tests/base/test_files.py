@@ -49,7 +49,7 @@ def test_missing(tmp_path: Path) -> None:
         assert code_of(found) == "EV600"
 
 
-def test_what_is_no_file_does_not_block(tmp_path: Path) -> None:
+def test_a_special_file_does_not_block(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -137,7 +137,7 @@ def test_bytes_that_are_not_utf8_keep_their_place(data: bytes, byte: str, offset
         (b"\x89PNG\r\n\x1a\n\0\0", "EV607"),
     ],
 )
-def test_what_is_no_utf8_text(data: bytes, code: str) -> None:
+def test_bytes_that_are_not_utf8_are_refused(data: bytes, code: str) -> None:
     found: Found = []
     assert decode("shown", data, lambda *problem: found.append(problem)) is None
     assert code_of(found) == code
@@ -189,7 +189,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_what_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:
+def test_a_failed_write_is_an_os_error(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to("loop")
     for path in (tmp_path, tmp_path / "no" / "folder", tmp_path / "pipe", tmp_path / "loop", Path("/dev/null")):

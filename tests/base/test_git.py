@@ -39,7 +39,7 @@ def test_edited_staged_new_and_removed_files_have_changed(repository: Path) -> N
     assert names == {"edited", "staged", "new", "gone", "ä b\n", "sub/deep"}
 
 
-def test_what_a_repository_configures_is_not_run(repository: Path) -> None:
+def test_programs_that_a_repository_configures_are_not_run(repository: Path) -> None:
     marker = repository / "ran"
     script = repository / "script"
     script.write_text(f"#!/bin/sh\ntouch '{marker}'\n")

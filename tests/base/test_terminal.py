@@ -28,7 +28,7 @@ from evalc.base.terminal import Screen, cells, padded, painted, shortened, visib
         ("👩\u200d💻", "👩\u200d💻"),
     ],
 )
-def test_what_a_terminal_would_obey_or_hide_is_written_as_an_escape(text: str, shown: str) -> None:
+def test_characters_that_a_terminal_obeys_or_hides_are_escaped(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 

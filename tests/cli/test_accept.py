@@ -125,7 +125,7 @@ def test_an_accepted_baseline_comes_first(invoke: Invoke, cities: Path) -> None:
     assert "REGRESSIONS (1) since evals/baseline.json" in named.out
 
 
-def test_what_is_accepted_may_go_on_failing(invoke: Invoke) -> None:
+def test_an_accepted_failure_may_go_on_failing(invoke: Invoke) -> None:
     gated(invoke, "broken")
     assert "2 cases of the run" in (said := invoke("accept").out)
     assert said.endswith(", 1 of which may keep failing\n")
@@ -249,7 +249,7 @@ def of_agents(names: Sequence[str]) -> list[str]:
 
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize(("first", "second"), list(product(AGENTS_OF_RUNS, repeat=2)))
-def test_what_is_accepted_last_counts_however_many_agents_there_were(
+def test_the_last_accepted_run_counts_however_many_agents_it_had(
     invoke: Invoke, cities: Path, first: tuple[str, ...], second: tuple[str, ...], whole: bool
 ) -> None:
     """`rome` fails with the agent `broken`, and is not in the baseline of agents that the newer run did not have."""
@@ -385,7 +385,7 @@ def test_no_key_stands_twice(invoke: Invoke, cities: Path, key: str) -> None:
     assert (outcome.code, f"has the key `{key}` twice in the same object" in outcome.err) == (2, True)
 
 
-def test_there_is_nothing_to_accept(invoke: Invoke) -> None:
+def test_accept_without_a_run_is_an_error(invoke: Invoke) -> None:
     outcome = invoke("accept")
     assert (outcome.code, outcome.out) == (2, "")
     assert "is neither a run with results in" in outcome.err

@@ -67,7 +67,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("before", "after", "said"), CHANGES)
-def test_what_an_agent_is_asked_with_decides_whether_a_run_is_resumed(
+def test_options_of_the_agent_decide_whether_a_run_is_resumed(
     invoke: Invoke, project: Path, agent: Server, before: str, after: str, said: str
 ) -> None:
     configure(project, f"[agent]\n{before}\n")
@@ -80,7 +80,7 @@ def test_what_an_agent_is_asked_with_decides_whether_a_run_is_resumed(
 
 
 @pytest.mark.parametrize(("before", "after", "said"), CHANGES)
-def test_what_an_agent_is_asked_with_decides_whether_shards_are_merged(
+def test_options_of_the_agent_decide_whether_shards_are_merged(
     invoke: Invoke, project: Path, agent: Server, before: str, after: str, said: str
 ) -> None:
     for shard, text in (("1/2", before), ("2/2", after)):
@@ -109,7 +109,7 @@ def test_the_query_of_an_agent_counts_though_no_result_shows_it(invoke: Invoke, 
         ("", '\n[judge]\nmaxTokens = 5\nheaders = {A = "1"}'),
     ],
 )
-def test_what_changes_neither_what_is_sent_nor_how_it_is_read_may_change(
+def test_options_that_change_neither_request_nor_reading_may_change(
     invoke: Invoke, project: Path, agent: Server, monkeypatch: pytest.MonkeyPatch, before: str, after: str
 ) -> None:
     monkeypatch.setenv("TOKEN", SECRET)

@@ -48,7 +48,7 @@ def test_the_agreement_is_printed(project: Path, invoke: Invoke) -> None:
     )
 
 
-def test_what_was_not_judged_is_no_agreement(project: Path, invoke: Invoke) -> None:
+def test_answers_without_judgement_are_no_agreement(project: Path, invoke: Invoke) -> None:
     (project / "labels.csv").write_text("response,label\nplease,1\nbroken,1\n")
     outcome = invoke(*CALIBRATE, "--judge", "python:kindness:tone", "--json")
     found = json.loads(outcome.out)

@@ -80,7 +80,7 @@ def test_lines_against_broken_agents_need_recorded_answers(invoke: Invoke, proje
     assert "- not json" in (project / "evals" / "weather.eval.yaml").read_text()
 
 
-def test_what_cannot_be_challenged(invoke: Invoke, project: Path) -> None:
+def test_a_challenge_without_cases_is_an_error(invoke: Invoke, project: Path) -> None:
     assert invoke("challenge", "nothing.eval.yaml").code == 2
     outcome = invoke("challenge", "latest")
     assert outcome.code == 2

@@ -35,7 +35,7 @@ def test_select_and_ignore(invoke: Invoke, both: Path) -> None:
     assert codes(invoke, "--select", "EV501", "--ignore", "EV5") == ["warning EV501"]
 
 
-def test_what_is_not_reported_does_not_fail_the_check(invoke: Invoke, both: Path) -> None:
+def test_ignored_problems_do_not_fail_the_check(invoke: Invoke, both: Path) -> None:
     assert invoke("check").code == 2
     outcome = invoke("check", "--ignore", "EV203,EV5")
     assert (outcome.code, outcome.out) == (0, "all good: 1 suite\n")

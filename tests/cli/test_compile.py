@@ -37,7 +37,7 @@ def test_a_folder_and_source_maps(invoke: Invoke, project: Path) -> None:
     assert places["source"] == "evals/weather.eval.yaml"
 
 
-def test_what_evalc_has_not_compiled_is_not_written_over(invoke: Invoke, project: Path) -> None:
+def test_only_compiled_files_are_overwritten(invoke: Invoke, project: Path) -> None:
     mine = project / "evals" / "weather.labeled.json"
     for text in ("[]", '{"metadata": {"toolName": "weather", "generatedBy": "me"}, "cases": ["\\"evalc "]}'):
         mine.write_text(text)

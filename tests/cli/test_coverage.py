@@ -42,7 +42,7 @@ def covered(invoke: Invoke, project: Path) -> Invoke:
     return partial(invoke, "coverage", "evals", "--tools", "tools.json", "--seed-manifest", "seed.json")
 
 
-def test_what_no_case_looks_at_is_named(covered: Invoke) -> None:
+def test_uncovered_parts_are_named(covered: Invoke) -> None:
     found = json.loads(covered("--json").out)
     parts = {part["kind"]: (part["covered"], part["total"], part["missing"]) for part in found["parts"]}
     assert parts == {
@@ -81,7 +81,7 @@ def test_the_report_and_the_gate(covered: Invoke, invoke: Invoke, project: Path)
     assert "there is nothing to cover" in outcome.out
 
 
-def test_what_cannot_be_read(invoke: Invoke) -> None:
+def test_unreadable_input_is_an_error(invoke: Invoke) -> None:
     assert invoke("coverage", "evals", "--seed-manifest", "nowhere.json").code == 2
     assert invoke("coverage", "nothing.eval.yaml").code == 2
 

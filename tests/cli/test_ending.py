@@ -32,7 +32,7 @@ def code_of(error: BaseException | None = None, returned: int = 0) -> int:
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 3])
-def test_what_a_command_returns_is_the_exit_code(code: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_returned_number_is_the_exit_code(code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(returned=code) == code
     assert capsys.readouterr() == ("", "")
 

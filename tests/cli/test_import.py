@@ -73,7 +73,7 @@ def test_files_beside_the_suite(invoke: Invoke, project: Path) -> None:
     assert invoke("check", "out").code == 0
 
 
-def test_what_is_left_out_is_a_warning(invoke: Invoke, project: Path) -> None:
+def test_parts_that_are_left_out_are_warnings(invoke: Invoke, project: Path) -> None:
     (project / "p.yaml").write_text(PROMPTFOO.replace("value: {type: object}}", "}") + "      - {type: python}\n")
     outcome = invoke("import", "p.yaml")
     assert outcome.code == 0

@@ -152,7 +152,7 @@ def test_a_label_or_a_goal_that_its_inputs_leave_empty(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_wrong_with_a_label_of_an_included_file_stands_there(tmp_path: Path) -> None:
+def test_a_mistake_in_a_label_of_an_included_file_is_reported_there(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "shared.yaml").write_text('# Shared.\ndefaults:\n  label: {expected: "{{intnet}}"}\n')
     (tmp_path / "a.eval.yaml").write_text(

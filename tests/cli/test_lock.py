@@ -202,7 +202,7 @@ def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lock:
         ),
     ],
 )
-def test_what_compiles_to_the_same_case_is_no_change(lock: Lock, old: str, new: str) -> None:
+def test_a_case_that_compiles_alike_is_unchanged(lock: Lock, old: str, new: str) -> None:
     assert old in SUITE
     assert codes(SUITE.replace(old, new), lock) == []
 
@@ -217,7 +217,7 @@ def test_what_compiles_to_the_same_case_is_no_change(lock: Lock, old: str, new: 
         ("id: rg-get-weather-001", "id: rg-get-weather-003", ["EV451"]),
     ],
 )
-def test_what_compiles_to_another_case_is_one(lock: Lock, old: str, new: str, expected: list[str]) -> None:
+def test_a_case_that_compiles_otherwise_is_changed(lock: Lock, old: str, new: str, expected: list[str]) -> None:
     assert old in SUITE
     assert codes(SUITE.replace(old, new), lock) == expected
 
@@ -267,7 +267,7 @@ def test_an_archived_case_may_change_and_then_go(lock: Lock) -> None:
 HASH = "0123456789abcdef" * 4
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_a_written_lock_is_read_back(tmp_path: Path) -> None:
     odd = 'a "quoted" \\ id\n\x7fü'
     lock = Lock(folder=tmp_path, suites={"a.b.regression": LockedSuite("evals/a b.yaml", {odd: HASH, "x": HASH})})
     write_lock(lock)

@@ -118,7 +118,7 @@ def test_a_case_that_is_gone_fails_the_gate_by_name(invoke: Invoke, suites: Path
 
 
 @pytest.mark.parametrize("change", [drop_suite, drop_case])
-def test_what_was_removed_on_purpose_is_accepted(invoke: Invoke, suites: Path, change: object) -> None:
+def test_accept_drops_removed_cases(invoke: Invoke, suites: Path, change: object) -> None:
     run(invoke)
     invoke("accept")
     assert callable(change)
@@ -148,7 +148,7 @@ def test_what_was_removed_on_purpose_is_accepted(invoke: Invoke, suites: Path, c
     ],
 )
 @pytest.mark.parametrize("change", [drop_suite, drop_case])
-def test_what_was_deselected_is_not_missing(
+def test_deselected_cases_are_not_missing(
     invoke: Invoke, suites: Path, baseline: tuple[str, ...], choice: tuple[str, ...], change: object
 ) -> None:
     assert callable(change)
@@ -158,7 +158,7 @@ def test_what_was_deselected_is_not_missing(
 
 
 @pytest.mark.parametrize(("change", "named"), [(drop_suite, "- gone (labeled), 2 cases"), (drop_case, "- gone/two")])
-def test_what_is_gone_is_missing_where_no_case_failed_last(
+def test_a_removed_case_is_missing_if_no_case_failed_last(
     invoke: Invoke, suites: Path, baseline: tuple[str, ...], change: object, named: str
 ) -> None:
     assert callable(change)
@@ -169,7 +169,7 @@ def test_what_is_gone_is_missing_where_no_case_failed_last(
 
 
 @pytest.mark.parametrize("flags", [("-x",), ("--maxfail", "1")])
-def test_what_was_not_reached_is_not_missing_but_what_is_gone_is(
+def test_unreached_cases_are_not_missing_but_removed_ones_are(
     invoke: Invoke,
     suites: Path,
     baseline: tuple[str, ...],
@@ -281,7 +281,7 @@ def test_a_configuration_that_hides_what_it_had_misses_it(
     assert "- kept (labeled), 2 cases" in run(invoke, "--config", name, GATE).out
 
 
-def test_what_a_configuration_hides_stays_in_the_baseline_for_the_others(
+def test_suites_that_a_configuration_hides_stay_in_the_baseline_for_the_others(
     invoke: Invoke, suites: Path, configs: Path
 ) -> None:
     (configs / "kept.toml").write_text("")

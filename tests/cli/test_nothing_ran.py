@@ -93,6 +93,6 @@ def test_a_rescore_without_a_recorded_response(invoke: Invoke, project: Path) ->
     assert invoke("rescore", "latest~1", "--strict").code == 1
 
 
-def test_what_may_be_empty_stays_green(invoke: Invoke, project: Path) -> None:
+def test_runs_that_may_be_empty_stay_green(invoke: Invoke, project: Path) -> None:
     assert invoke("run", "--agent", "demo").code == 0
     assert invoke("run", "--agent", "demo", "--last-failed=latest", "--strict").code == 0

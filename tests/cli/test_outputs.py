@@ -40,7 +40,7 @@ from tests.support.weather import FAILING
         ("github:notes", "github", "notes"),
     ],
 )
-def test_what_is_asked_for(project: Path, asked: str, chosen: Format, file: str | None) -> None:
+def test_outputs_by_their_names(project: Path, asked: str, chosen: Format, file: str | None) -> None:
     assert outputs_of([asked]) == (Output(format=chosen, file=None if file is None else Path(file)),)
 
 
@@ -72,7 +72,7 @@ def test_what_is_asked_for(project: Path, asked: str, chosen: Format, file: str 
         (["x.Labeled.JSON"], "`--output` would overwrite evals: `x.Labeled.JSON` has the name of an eval file"),
     ],
 )
-def test_what_is_refused(project: Path, asked: list[str], message: str) -> None:
+def test_invalid_outputs_are_refused(project: Path, asked: list[str], message: str) -> None:
     with pytest.raises(UsageError) as refused:
         outputs_of(asked)
     assert str(refused.value) == message
@@ -81,7 +81,7 @@ def test_what_is_refused(project: Path, asked: list[str], message: str) -> None:
 @pytest.mark.parametrize(
     "read", ["evals/cases.json", "evals/rows.csv", "evals/seed-manifest.json", "evalc.toml", "tools.json", "now.json"]
 )
-def test_what_the_run_reads_is_not_written_over(invoke: Invoke, project: Path, read: str) -> None:
+def test_inputs_of_the_run_are_not_overwritten(invoke: Invoke, project: Path, read: str) -> None:
     (project / "evals" / "cases.json").write_text(
         '[{"id": "a", "description": "b", "difficulty": "straightforward", "input": {"message": "hi"}, '
         '"expect": {"minLength": 1}}]'
@@ -112,7 +112,7 @@ def test_a_report_that_the_run_reads_is_not_written_over(invoke: Invoke, project
 
 
 @pytest.mark.parametrize("chosen", FORMATS)
-def test_what_is_no_report_is_not_written_over(project: Path, invoke: Invoke, chosen: Format) -> None:
+def test_only_reports_are_overwritten(project: Path, invoke: Invoke, chosen: Format) -> None:
     invoke("run", "--agent", "demo", "--env-file", _written("my.env", "KEY=secret"))
     _written("agent.py", "def answer(message):\n    return message\n")
     _written("page.html", "<!doctype html>\n<html lang=en><title>Mine</title>")
@@ -131,7 +131,7 @@ def _written(name: str, text: str) -> str:
     return name
 
 
-def test_what_the_run_itself_writes_is_not_written_over(invoke: Invoke, project: Path) -> None:
+def test_files_of_the_run_are_not_overwritten(invoke: Invoke, project: Path) -> None:
     outcome = invoke("run", "--agent", "demo", "-o", "json:evals/results/history.db", "-o", "a.csv")
     assert outcome.code == 70
     assert outcome.err.endswith("error: `evals/results/history.db`: not overwritten, since it is not a report\n")

@@ -195,7 +195,7 @@ def test_a_torn_file_beside_results_is_warned_of(invoke: Invoke, results: Path) 
         (("show", "a\0b"), "neither a run"),
     ],
 )
-def test_there_may_be_no_run(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
+def test_without_a_run_there_is_an_error(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
     found = invoke(*arguments)
     assert (found.code, found.out) == (2, "")
     assert message in found.err

@@ -24,7 +24,7 @@ eval:
 """
 
 
-def test_what_so_many_cases_can_show(invoke: Invoke, project: Path) -> None:
+def test_power_of_so_many_cases(invoke: Invoke, project: Path) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(MANY)
     outcome = invoke("plan", "evals")
     assert (outcome.code, outcome.err) == (0, "")

@@ -37,7 +37,7 @@ def cut(folder: Path, lines: int) -> None:
         file.unlink()
 
 
-def test_what_was_run_and_how_is_known(invoke: Invoke, project: Path) -> None:
+def test_a_resumed_run_knows_its_files_and_flags(invoke: Invoke, project: Path) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(TWO)
     (project / "new.eval.yaml").write_text(SUITE.replace("suite: weather", "suite: new"))
     assert invoke("run", "evals", "--agent", "demo", "--timeout", "5s", "--all-assertions").code == 0
@@ -51,7 +51,7 @@ def test_what_was_run_and_how_is_known(invoke: Invoke, project: Path) -> None:
         assert only_run(project) == folder
 
 
-def test_what_a_resumed_run_had_is_said(invoke: Invoke, project: Path) -> None:
+def test_a_resumed_run_says_what_it_had(invoke: Invoke, project: Path) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(TWO)
     invoke("run", "--agent", "demo")
     cut(only_run(project), 2)
@@ -59,7 +59,7 @@ def test_what_a_resumed_run_had_is_said(invoke: Invoke, project: Path) -> None:
     assert "the run was complete: no case was run again" in invoke("run", "--resume", "latest").out
 
 
-def test_what_has_changed_is_refused(invoke: Invoke, project: Path) -> None:
+def test_a_changed_run_is_not_resumed(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", "demo")
     outcome = invoke("run", "--resume", "latest", "--timeout", "7ms", "--agent", "python:os:getcwd")
     assert (outcome.code, outcome.out) == (2, "")

@@ -88,7 +88,7 @@ def test_results_go_where_they_should(invoke: Invoke, project: Path) -> None:
         (("--agent", "demo", "--seed-manifest", "nope.json"), "error: "),
     ],
 )
-def test_what_cannot_be_done_is_an_error_of_usage(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
+def test_impossible_requests_are_usage_errors(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
     outcome = invoke("run", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith(message)
@@ -188,7 +188,7 @@ def answer(message):
 """
 
 
-def test_what_an_agent_prints_is_not_in_the_report(project: Path) -> None:
+def test_output_of_an_agent_is_not_in_the_report(project: Path) -> None:
     (project / "printing.py").write_text(PRINTING)
     command = [sys.executable, "-m", "evalc", "run", "evals", "--json", "--agent", "python:printing:answer"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

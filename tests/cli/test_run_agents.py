@@ -82,7 +82,7 @@ def test_an_agent_is_named_once(invoke: Invoke) -> None:
     assert "results call two agents `http://127.0.0.1:9/`, so nothing would tell theirs apart" in outcome.err
 
 
-def test_what_is_left_is_resumed(invoke: Invoke, project: Path) -> None:
+def test_the_rest_of_a_run_is_resumed(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", DRY, "--agent", KIND)
     (folder,) = runs(project)
     journal = folder / "journal.jsonl"
@@ -155,7 +155,7 @@ def test_the_answers_of_each_agent_are_checked_again_and_compared(invoke: Invoke
     assert f"═══ weather (labeled, {KIND})  " in output
 
 
-def test_what_failed_with_any_agent_is_run_again(invoke: Invoke, project: Path) -> None:
+def test_cases_that_failed_with_any_agent_are_run_again(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", DRY, "--agent", KIND)
     assert invoke("run", "--lf", "--dry-run", "-q").out == "weather/lima\n"
     assert invoke("run", f"--last-failed={runs(project)[0].name}", "--dry-run", "-q").out == "weather/lima\n"
@@ -217,7 +217,7 @@ def test_a_journal_from_elsewhere_captures_no_snapshot(invoke: Invoke, project: 
     assert not (project / "stolen").exists()
 
 
-def test_what_is_given_again_is_taken(invoke: Invoke, project: Path) -> None:
+def test_flags_given_again_are_taken(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", KIND)
     elsewhere = foreign(project, {})
     assert invoke("run", "--resume", elsewhere).code == 2

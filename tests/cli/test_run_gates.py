@@ -131,7 +131,7 @@ def test_gates_of_the_configuration(invoke: Invoke, project: Path, many: Path) -
     assert invoke("run", "--min-pass-rate", "0.9").code == 1
 
 
-def test_what_broke_beats_a_gate(invoke: Invoke, project: Path, many: Path) -> None:
+def test_an_error_beats_a_gate(invoke: Invoke, project: Path, many: Path) -> None:
     (project / "evalc.toml").write_text("agent.retries = 0\n")
     assert invoke("run", "--min-pass-rate", "0", "--agent", "http://127.0.0.1:1/").code == 3
 

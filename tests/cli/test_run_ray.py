@@ -53,7 +53,9 @@ def test_a_cluster_that_is_not_there(project: Path) -> None:
         (["--engine", "rays"], "`--engine` must be `local`, `ray` or `ray:ADDRESS`"),
     ],
 )
-def test_what_cannot_be_done_on_a_cluster(invoke: Invoke, project: Path, flags: list[str], words: str) -> None:
+def test_options_that_a_cluster_cannot_have_are_refused(
+    invoke: Invoke, project: Path, flags: list[str], words: str
+) -> None:
     refused = invoke("run", "--agent", "demo", "--engine", "ray", *flags)
     assert refused.code == 2
     assert words in refused.err

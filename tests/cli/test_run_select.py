@@ -49,7 +49,7 @@ def ran(outcome: Outcome) -> list[str]:
         (["--tier", "labeled", "--filter", "/^w/"], ["weather/paris"]),
     ],
 )
-def test_what_runs(invoke: Invoke, cities: Path, arguments: list[str], ids: list[str]) -> None:
+def test_selected_cases_run(invoke: Invoke, cities: Path, arguments: list[str], ids: list[str]) -> None:
     assert ran(invoke("run", *arguments, "--agent", "demo", "--json")) == ids
 
 
@@ -196,7 +196,7 @@ def test_a_recording_is_not_written_to_an_empty_name(invoke: Invoke, cities: Pat
     assert (outcome.code, outcome.err) == (2, "error: `--record` names no folder; the working folder is `.`\n")
 
 
-def test_what_failed_and_is_not_there_any_more_is_an_error(invoke: Invoke, cities: Path) -> None:
+def test_a_failed_case_that_is_gone_is_an_error(invoke: Invoke, cities: Path) -> None:
     invoke("run", "--agent", "demo")
     cities.write_text(CITIES.replace("name: tokyo", "name: kyoto"))
     outcome = invoke("run", "--last-failed=latest", "--agent", "demo")
@@ -331,7 +331,7 @@ def test_a_list_of_the_cases(invoke: Invoke, cities: Path) -> None:
     assert not (cities.parent / "results").exists()
 
 
-def test_what_would_be_sent(invoke: Invoke, cities: Path) -> None:
+def test_a_dry_run_shows_the_requests(invoke: Invoke, cities: Path) -> None:
     plan = invoke("run", "evals/cities.eval.yaml", "--dry-run", "-v", "--repeat", "3", "--agent", "openai:gpt-4o")
     assert plan.code == 0
     assert plan.out.splitlines() == [
@@ -346,7 +346,7 @@ def test_what_would_be_sent(invoke: Invoke, cities: Path) -> None:
     assert "hidden-word" not in invoke("run", "--dry-run", "--agent", "http://user:hidden-word@localhost/").out
 
 
-def test_what_a_message_quotes_of_a_choice_holds_no_secret(
+def test_messages_about_a_selection_hold_no_secret(
     invoke: Invoke, cities: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHAT_TOKEN", "planted-secret-1")
@@ -365,7 +365,7 @@ def test_what_a_message_quotes_of_a_choice_holds_no_secret(
     assert not any("planted-secret-1" in text for text in written)
 
 
-def test_what_git_says_of_renamed_files_worktrees_and_odd_names(
+def test_changes_with_renamed_files_worktrees_and_odd_names(
     invoke: Invoke, cities: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (cities.parent.parent / ".git").rmdir()
@@ -394,7 +394,7 @@ def test_an_id_that_evalc_has_printed_names_its_case(invoke: Invoke, cities: Pat
     assert sorted(ran(both)) == ["cities/paris", "cities/tokyo"]
 
 
-def test_what_is_neither_a_path_nor_an_id_is_an_error_beside_one_that_is(invoke: Invoke, cities: Path) -> None:
+def test_an_unknown_name_is_an_error_beside_a_known_one(invoke: Invoke, cities: Path) -> None:
     outcome = invoke("run", "cities/paris", "cities/pariss", "--agent", "demo")
     assert outcome.code == 2
     assert "`cities/pariss` is neither a path nor the id of a case; near are `cities/paris`" in outcome.err

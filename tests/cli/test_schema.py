@@ -36,7 +36,7 @@ def test_one_schema_is_written_into_a_folder(invoke: Invoke, project: Path) -> N
     assert not (project / "case.json").exists()
 
 
-def test_what_is_no_schema_is_not_written_over(invoke: Invoke, project: Path) -> None:
+def test_only_schemas_are_overwritten(invoke: Invoke, project: Path) -> None:
     (project / "config.json").write_text('{"mine": true}')
     outcome = invoke("schema", "-o", ".")
     assert (outcome.code, outcome.out) == (2, "")

@@ -490,7 +490,7 @@ def test_an_earlier_baseline_holds_for_the_only_suite_of_the_tool(invoke: Invoke
     assert not any(suite.get("came") or suite.get("went") for suite in suites)
 
 
-def test_what_an_earlier_baseline_has_of_a_suite_regresses(invoke: Invoke, earlier: Path) -> None:
+def test_cases_of_an_earlier_baseline_regress(invoke: Invoke, earlier: Path) -> None:
     with_baseline("baseline.json")
     Path("mute.py").write_text("def agent(message):\n    return 'no'\n")
     outcome = gated(invoke, "python:mute:agent", ".")
@@ -579,7 +579,7 @@ def test_an_earlier_run_that_is_named_is_the_baseline_of_the_only_suite_of_the_t
     assert (labeled["suite"], labeled["baselineRunId"], labeled.get("came")) == ("routing", ONE, None)
 
 
-def test_what_eval_json_was_compiled_to_is_a_copy_of_it(invoke: Invoke) -> None:
+def test_compiled_eval_json_is_a_copy_of_its_source(invoke: Invoke) -> None:
     for file in Path("evals").iterdir():
         file.unlink()
     case = {"id": "ls-t-001", "description": "d", "difficulty": "ambiguous", "input": {"message": "x"}}

@@ -68,7 +68,7 @@ def test_the_fewest_cases_are_the_fewest(limit: float, confidence: float) -> Non
     assert fails == 1 or decision(0, fails - 1, limit, confidence) != "fails"
 
 
-def test_what_no_number_of_cases_can_show() -> None:
+def test_limits_that_no_number_of_cases_can_show() -> None:
     assert fewest_to_hold(1, 0.95) is None
     assert fewest_to_fail(0, 0.95) is None
     assert (fewest_to_hold(0, 0.95), fewest_to_fail(1, 0.95)) == (1, 1)

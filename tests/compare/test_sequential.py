@@ -43,7 +43,7 @@ def test_the_docs_state_what_is_saved() -> None:
 
 
 @given(st.integers(1, 60), st.data())
-def test_what_is_certain_is_foreseen(cases: int, data: st.DataObject) -> None:
+def test_certain_verdicts_are_foreseen(cases: int, data: st.DataObject) -> None:
     least = data.draw(st.integers(0, cases))
     seen = data.draw(st.integers(1, cases))
     passed = data.draw(st.integers(0, seen))

@@ -174,7 +174,7 @@ def test_all_flips() -> None:
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 400))
-def test_what_is_inconclusive_asks_for_at_least_one_case_more(worse: int, better: int, same: int) -> None:
+def test_an_inconclusive_result_asks_for_at_least_one_more_case(worse: int, better: int, same: int) -> None:
     found = flips(worse, better, pairs=worse + better + same)
     assert (found.verdict == "unchanged") == (worse + better == 0)
     assert (found.verdict in ("better", "worse")) == (found.p_value < LEVEL)

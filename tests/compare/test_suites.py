@@ -32,7 +32,7 @@ def scores(**criteria: float | None) -> list[dict[str, Any]]:
     return [{"name": name, "score": score} for name, score in criteria.items()]
 
 
-def test_what_became_of_each_case() -> None:
+def test_changes_of_each_case() -> None:
     before = suite(
         case(1),
         case(2, passed=False, error="x"),

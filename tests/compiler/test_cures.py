@@ -268,7 +268,7 @@ def test_in_a_list_on_one_line_a_check_with_brackets_gets_quotes() -> None:
 @pytest.mark.parametrize(
     "written", ["contains hello", "contains: Tokyo", "tools called x", "message: - hi", "a: b # c"]
 )
-def test_what_is_guessed_is_left_to_the_author(written: str) -> None:
+def test_guesses_are_left_to_the_author(written: str) -> None:
     text = in_a_case(f"message: hi\n      validate:\n        - {written}")
     assert evalc_fixed(text) == text
 

@@ -169,7 +169,7 @@ def as_written(value: Any) -> Any:
 @given(args=st.lists(JSON_VALUES, max_size=3), options=st.dictionaries(st.sampled_from("abc"), JSON_VALUES, max_size=2))
 @example(args=["{{who}}", [{"x": "\\\\{{"}]], options={"a": "\\{{"})
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_is_written_reads_back_as_the_same(args: list[Any], options: dict[str, Any]) -> None:
+def test_a_written_check_reads_back_the_same(args: list[Any], options: dict[str, Any]) -> None:
     import yaml
 
     check = {"type": "told", "rule": as_written(args), **as_written(options)}

@@ -168,7 +168,7 @@ def test_one_value_twice_is_an_error_and_inside_a_composition_another_check() ->
     assert len(case.expect.checks) == 1
 
 
-def test_what_fills_a_pattern_is_escaped_and_what_an_input_holds_is_no_template() -> None:
+def test_inputs_are_escaped_in_patterns_and_are_no_templates() -> None:
     (case,) = compiled(
         "    - name: a\n      message: 'say {{word}}'\n      inputs: {word: 'a.b{{x}}'}\n"
         "      validate:\n        - 'matches \"^{{word}}$\"'\n        - 'contains \"{{word}}\"'\n"

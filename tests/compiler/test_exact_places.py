@@ -127,7 +127,7 @@ def test_a_schema_that_cannot_be_read_is_reported_with_the_line() -> None:
         assert problem.finding.message() == f"the schema `s.json` cannot be read: {why}"
 
 
-def test_what_is_wrong_with_some_rows_names_the_first_of_them() -> None:
+def test_a_mistake_of_some_rows_names_the_first() -> None:
     text = """prompt: "{{word}}"
 inputs: [word]
 eval:

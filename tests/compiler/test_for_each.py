@@ -79,7 +79,7 @@ def test_the_rows_of_a_file(name: str, content: str) -> None:
     assert sent(compiled(LIST % f"{{file: {name}, key: city}}")) == PARIS_AND_ROME
 
 
-def test_what_a_row_is_called() -> None:
+def test_names_of_rows() -> None:
     assert [i for i, _ in sent(compiled(LIST % "[{city: P, id: x}, {city: Q, id: y}]"))] == ["s/a@x", "s/a@y"]
     assert [i for i, _ in sent(compiled(LIST % "[{city: P, name: x}]"))] == ["s/a@x"]
     numbered = LIST % "[{city: P}, {city: Q}]"
@@ -102,7 +102,7 @@ def test_the_ending_of_a_file_may_be_in_capitals() -> None:
     assert sent(compiled(LIST % "R.CSV")) == [("s/a@1", "P: 0")]
 
 
-def test_what_a_cell_contains_is_never_a_template() -> None:
+def test_cells_are_never_templates() -> None:
     Path("r.csv").write_text("id,city\n1,{{n}}\n")
     assert sent(compiled(LIST % "r.csv")) == [("s/a@1", "{{n}}: 0")]
 
@@ -320,7 +320,7 @@ def test_cases_of_a_table_are_the_same_each_time_they_are_made(tmp_path: Path, m
     assert suites() == kept
 
 
-def test_what_a_later_row_brings_about_names_the_row(tmp_path: Path) -> None:
+def test_a_mistake_of_a_later_row_names_the_row(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("q,i\na,x\nb,\n")
     (tmp_path / "a.eval.yaml").write_text(
         "eval:\n  test_cases:\n"

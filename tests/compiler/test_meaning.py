@@ -103,7 +103,7 @@ def test_a_comment_silences_them() -> None:
 
 
 @pytest.mark.parametrize("code", ["EV402", "EV412", "EV409"])
-def test_what_cannot_be_lowered_stays_an_error(code: str) -> None:
+def test_a_case_that_cannot_be_lowered_stays_an_error(code: str) -> None:
     checks = {
         "EV402": "'tools called [a]', 'tools one of [[a]]'",
         "EV412": "latency <= 1s, latency <= 2s",

@@ -87,7 +87,7 @@ def test_a_field_of_the_user_s_own_does_not_make_a_key_of_the_response_one() -> 
         ({"copOutPhrases": []}, "EV501", "[]"),
     ],
 )
-def test_what_is_wrong_is_said_at_its_place(expect: dict[str, Any], code: str, at: str) -> None:
+def test_mistakes_are_reported_at_their_places(expect: dict[str, Any], code: str, at: str) -> None:
     text = envelope(responseNonEmpty=True, **expect)
     (problem,) = evalc.check(evalc.Source("t.json", text))
     assert problem.code == code

@@ -67,7 +67,7 @@ def by_itself(pattern: str, flags: str) -> object:
 @example("\\123", "")
 @example("ab|cd", "")
 @settings(max_examples=2_000)
-def test_what_is_known_of_the_shape_is_known_of_the_pattern(pattern: str, flags: str) -> None:
+def test_facts_about_a_shape_hold_for_its_patterns(pattern: str, flags: str) -> None:
     assert summary(examine(pattern, flags)) == by_itself(pattern, flags)
 
 

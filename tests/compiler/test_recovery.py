@@ -73,7 +73,7 @@ BOTH = {
 
 
 @pytest.mark.parametrize("name", [*ALONE, *BOTH])
-def test_what_is_found(name: str) -> None:
+def test_mistakes_beside_a_syntax_error_are_found(name: str) -> None:
     text, expected = (ALONE | BOTH)[name]
     problems = evalc.check(evalc.Source("x.eval.yaml", text))
     assert [f"{problem.start.line}:{problem.start.column} {problem.code}" for problem in problems] == expected

@@ -59,7 +59,7 @@ def advice(schema: Any) -> list[tuple[str, str]]:
         (True, []),
     ],
 )
-def test_what_a_schema_asks_for_in_vain(schema: Any, expected: list[tuple[str, str]]) -> None:
+def test_keywords_without_effect_in_a_schema_are_reported(schema: Any, expected: list[tuple[str, str]]) -> None:
     assert advice(schema) == expected
 
 

@@ -72,5 +72,5 @@ def test_odd_weights_are_reported_beside_other_mistakes() -> None:
         ("x: 1\ny:\n  test_cases: [", True),
     ],
 )
-def test_what_a_broken_text_was_meant_as(text: str, expected: bool) -> None:
+def test_the_meaning_of_a_broken_text_is_suggested(text: str, expected: bool) -> None:
     assert looks_like_eval(text) is expected

@@ -214,7 +214,7 @@ def test_files_that_only_seem_broken_are_of_another_kind(way: str, folder: str) 
 
 
 @pytest.mark.parametrize("command", ["check", "run"])
-def test_what_is_skipped_is_counted_and_named(command: str) -> None:
+def test_skipped_files_are_counted_and_named(command: str) -> None:
     write("a.yaml", "a: b\n")
     write("b.json", '{"a": ')
     agent = ["--agent", "demo"] if command == "run" else []
@@ -265,7 +265,7 @@ def test_a_file_that_nearly_holds_evals_is_reported_and_fails_under_strict(way: 
         ("x.json", "[" * 50 + '{"input": 1, "expect": 2}' + "]" * 50),
     ],
 )
-def test_what_other_tools_have_is_no_near_miss(name: str, content: str) -> None:
+def test_files_of_other_tools_are_no_near_misses(name: str, content: str) -> None:
     write(f"evals/{name}", content)
     write("evals/s.eval.yaml", SUITE)
     assert evalc.check("evals") == ()

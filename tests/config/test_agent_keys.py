@@ -96,7 +96,7 @@ def test_a_body_may_be_a_text_of_json(tmp_path: Path) -> None:
         ('agent.body = "7"', "1:14: error[EV622]: `body` must be a table, a list, or a text"),
     ],
 )
-def test_what_is_wrong_is_said_in_its_place(tmp_path: Path, text: str, problem: str) -> None:
+def test_mistakes_are_reported_in_place(tmp_path: Path, text: str, problem: str) -> None:
     _, problems = load(tmp_path, text)
     assert len(problems) == 1
     assert problem in problems[0]

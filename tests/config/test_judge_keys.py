@@ -44,6 +44,6 @@ def test_who_judges(tmp_path: Path, text: str, judges: tuple[str, ...]) -> None:
         ("[judge]\ncahce = true", "`cahce`"),
     ],
 )
-def test_what_no_key_about_judges_takes(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_values_of_keys_about_judges_are_refused(tmp_path: Path, text: str, said: str) -> None:
     _, (message,) = loaded(tmp_path, text)
     assert said in message

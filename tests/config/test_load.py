@@ -306,7 +306,7 @@ def test_no_bytes_break_it(folder: Path, data: bytes) -> None:
         render_text(loaded.problems)
 
 
-def test_which_problems_are_reported(folder: Path) -> None:
+def test_problems_are_reported_by_policy(folder: Path) -> None:
     text = """
         select = ["EV5", "ev203"]
         ignore = ["EV504"]

@@ -67,7 +67,7 @@ def test_a_text_means_what_is_said(entry: Entry, tmp_path: Path) -> None:
 
 
 @with_key("rejected")
-def test_what_is_no_sentence_is_refused_at_its_place(entry: Entry) -> None:
+def test_an_invalid_sentence_is_refused_at_its_place(entry: Entry) -> None:
     text = json.dumps(written(entry), ensure_ascii=False)
     at = text.index(json.dumps(entry["text"], ensure_ascii=False)) + 1
     problems = [problem for problem in evalc.check(evalc.Source("s.eval.yaml", text)) if problem.severity == "error"]

@@ -140,7 +140,7 @@ def test_an_explanation_for_a_terminal() -> None:
 
 
 @pytest.mark.parametrize("text", ["EV1 A: b\n", "EV100 NotYaml: it\n  mesage: x\n", "EV100 NotYaml: it\n   example:\n"])
-def test_what_is_no_entry_is_not_read(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_entry_is_not_read(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "catalogue.txt"
     file.write_text(text, encoding="utf-8")
     monkeypatch.setattr("evalc.diagnostics.catalogue.TABLE", file)

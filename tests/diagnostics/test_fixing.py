@@ -133,7 +133,7 @@ def test_json() -> None:
         'eval:\n  test_cases:\n    - {name: a, message: {{x "y"}}, skip: no,\n       validate: [non-empty]}\n',
     ],
 )
-def test_what_is_not_sure_is_left_as_it_is(text: str) -> None:
+def test_unsure_fixes_are_not_made(text: str) -> None:
     assert fix(text) == Fixed(text, 0)
 
 
@@ -143,7 +143,7 @@ def test_an_edit_that_does_harm_does_not_keep_the_others_from_being_made() -> No
     assert fix(text) == Fixed(sound, 2)
 
 
-def test_what_a_fix_brings_to_light_is_fixed_too() -> None:
+def test_problems_behind_a_fix_are_fixed_too() -> None:
     text = suite('Contains "a"').replace("test_cases", "test-cases")
     assert fix(text, unsafe=True) == Fixed(suite('contains "a"'), 2)
 
@@ -288,7 +288,7 @@ def test_a_check_that_never_ends_the_search_is_cut_short() -> None:
         "isinstance(at total, int)",
     ],
 )
-def test_what_leaves_as_many_errors_is_not_suggested(line: str) -> None:
+def test_a_fix_that_leaves_as_many_errors_is_not_suggested(line: str) -> None:
     problems = check(Source("a.eval.yaml", suite(line)))
     assert problems
     for problem in problems:

@@ -103,7 +103,7 @@ def test_errors_are_not_ignored() -> None:
     assert found == ["EV203 6:11", "EV203 7:11", "EV681 7:40", "EV681 7:47"]
 
 
-def test_what_is_no_code() -> None:
+def test_unknown_codes_are_reported() -> None:
     text = suite(f"- {VACUOUS} # evalc: ignore[EV5O1]")
     assert codes_of(text) == ["EV501 6:11", "EV682 6:45"]
     assert evalc.check(evalc.Source("a.eval.yaml", text))[1].finding.label() == "did you mean `EV501`?"
@@ -111,7 +111,7 @@ def test_what_is_no_code() -> None:
         assert codes_of(suite(f"- {VACUOUS} {comment}")) == ["EV501 6:11", "EV682 6:29"]
 
 
-def test_what_only_looks_like_it() -> None:
+def test_texts_that_only_look_like_comments_ignore_nothing() -> None:
     for comment in ("# evalc: ignored", "# evalc: ignore-me", "# evalc ignore"):
         assert codes_of(suite(f"- {VACUOUS} {comment}")) == ["EV501 6:11"]
 

@@ -47,7 +47,7 @@ def test_each_selection_has_to_take_a_code() -> None:
     assert reported(policy, MISSING, VACUOUS, HOPELESS) == ["warning EV501"]
 
 
-def test_what_kept_a_file_from_being_read_is_always_an_error() -> None:
+def test_a_problem_that_kept_a_file_from_being_read_is_an_error() -> None:
     everything_off = Policy(severities=(("EV", "off"),), selections=(Selection(("EV5",), ("EV1",)),))
     assert reported(everything_off, SYNTAX, Finding("EV600", path="a"), MISSING, HOPELESS) == [
         "error EV101",
@@ -71,7 +71,7 @@ def test_the_longest_selector_sets_the_severity_even_under_strict(level: Level) 
     assert reported(policy, VACUOUS, HOPELESS, MISSING) == [f"{level} EV501", "error EV202"]
 
 
-def test_what_is_left_out_of_some_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_codes_ignored_in_some_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "evals").mkdir()
     monkeypatch.chdir(tmp_path / "evals")
     policy = Policy(per_file=(("evals/legacy/**", ("EV5",)), ("b.yaml", ("EV2",))), root=tmp_path)
@@ -97,14 +97,14 @@ def test_selectors_are_codes_or_their_beginnings() -> None:
         ("lint", "`lint` is not a code; `evalc explain` lists them all"),
     ],
 )
-def test_what_selects_nothing(text: str, message: str) -> None:
+def test_a_selector_without_effect_is_reported(text: str, message: str) -> None:
     with pytest.raises(BadSelector) as caught:
         selector(text)
     assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("text", ["EV1", "EV103", "EV60", "EV621"])
-def test_what_cannot_be_ignored(text: str) -> None:
+def test_some_errors_cannot_be_ignored(text: str) -> None:
     assert selector(text) == text
     with pytest.raises(BadSelector, match="cannot be ignored"):
         silencer(text)

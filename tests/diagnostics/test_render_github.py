@@ -53,7 +53,7 @@ def test_hostile_names_and_texts() -> None:
 
 
 @given(name=st.text(min_size=1), word=st.text())
-def test_what_is_read_back_is_what_was_said(name: str, word: str) -> None:
+def test_annotations_read_back_as_written(name: str, word: str) -> None:
     finding = Finding("EV203", name=word, known=())
     kind, properties, message = read_back(rendered(name, finding))
     assert kind == "error"

@@ -35,7 +35,7 @@ def test_no_problem_is_an_empty_array() -> None:
     assert render_json([]) == "[]\n"
 
 
-def test_what_utf8_cannot_hold_is_escaped() -> None:
+def test_characters_that_utf8_cannot_hold_are_escaped() -> None:
     source = Source("a\udcff.json", "x")
     finding = Finding("EV203", name="\ud800", known=("contains",))
     text = render_json([Problem(source=source, span=Span(0, 1), finding=finding, severity="error")])

@@ -81,13 +81,13 @@ def test_duplicate_keys_are_reported_at_the_second_and_leave_data() -> None:
     assert "line 1" in found[0][1].label()
 
 
-def test_what_stands_before_a_syntax_error_is_reported_too() -> None:
+def test_mistakes_before_a_syntax_error_are_reported_too() -> None:
     _, found = read('{"a": 1, "a": NaN, "b": }')
     assert sorted(finding.code for _, finding in found) == ["EV111", "EV127", "EV128"]
 
 
 @pytest.mark.parametrize("text", ['["\\ud83d\\ude00"]', '["\\\\ud800"]', '["1e400 NaN"]', "[" * 100 + "]" * 100])
-def test_what_only_looks_wrong_is_read(text: str) -> None:
+def test_texts_that_only_look_wrong_are_read(text: str) -> None:
     assert read(text) == (json.loads(text), [])
 
 

@@ -517,7 +517,7 @@ def test_ruamel_reads_what_ruamel_wrote_as_we_do(data: object, flow: bool) -> No
 
 @settings(max_examples=150, deadline=None)
 @given(_DATA, st.sampled_from([None, "'", '"', "|", ">"]), st.integers(20, 100), st.booleans())
-def test_what_pyyaml_wrote_is_read_back(data: object, style: str | None, width: int, flow: bool) -> None:
+def test_yaml_of_pyyaml_is_read_back(data: object, style: str | None, width: int, flow: bool) -> None:
     text = yaml.safe_dump(
         data, default_style=style, width=width, default_flow_style=flow, allow_unicode=True, line_break="\r\n"
     )

@@ -117,9 +117,7 @@ def test_seed_and_snapshot_are_distinguished() -> None:
 
 @settings(deadline=None)
 @given(before=st.text(), value=st.text() | st.integers() | st.booleans() | st.lists(st.text()), after=st.text())
-def test_what_stands_around_a_token_stays_and_its_value_is_not_read_again(
-    before: str, value: object, after: str
-) -> None:
+def test_text_around_a_token_stays_and_its_value_is_not_read_again(before: str, value: object, after: str) -> None:
     before, after = before.replace("{", ""), after.replace("{", "")
     assert resolve(f"{before}{{{{seed:v}}}}{after}", {"v": value}, None) == before + token_text(value) + after
 
@@ -133,6 +131,6 @@ def test_any_text_is_resolved_or_not_without_error(text: str, seed: dict[str, in
 
 
 @pytest.mark.parametrize("data", ["text", 5, None, True, {"b": 1}, [1]])
-def test_what_leads_nowhere_is_undefined_and_not_null(data: object) -> None:
+def test_a_path_that_leads_nowhere_is_undefined_and_not_null(data: object) -> None:
     assert walk(data, "a") is UNDEFINED
     assert walk({"a": None}, "a") is None

@@ -111,7 +111,7 @@ def test_deep_nesting_is_no_recursion() -> None:
     assert to_json(members) == '{"a":' * 100_000 + "{}" + "}" * 100_000
 
 
-def test_what_json_does_not_have_is_refused() -> None:
+def test_values_that_json_lacks_are_refused() -> None:
     with pytest.raises(TypeError, match="complex"):
         to_string(1j)
     with pytest.raises(TypeError, match="set"):

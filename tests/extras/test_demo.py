@@ -62,7 +62,7 @@ def calls(message: str) -> list[tuple[str, bool | None, dict[str, object]]]:
         ("", []),
     ],
 )
-def test_which_tools_are_called(message: str, expected: list[object]) -> None:
+def test_calls_of_the_demo_agent(message: str, expected: list[object]) -> None:
     assert calls(message) == expected
 
 
@@ -87,7 +87,7 @@ def test_which_tools_are_called(message: str, expected: list[object]) -> None:
         ("Review my code", demo.NO_CODE),
     ],
 )
-def test_what_it_says(message: str, response: str) -> None:
+def test_answers_of_the_demo_agent(message: str, response: str) -> None:
     assert answer(message).response == response
 
 
@@ -136,7 +136,7 @@ def test_every_city_has_a_forecast(city: str) -> None:
         ("x = '\0'", []),
     ],
 )
-def test_what_a_review_finds(code: str, remarks: list[str]) -> None:
+def test_findings_of_a_review(code: str, remarks: list[str]) -> None:
     response = answer(f"Please review this code:\n```python\n{code}\n```").response
     assert response.startswith("Summary: ")
     for remark in remarks:

@@ -24,7 +24,7 @@ def test_every_extra_has_a_door_and_every_door_an_extra() -> None:
         assert getattr(extras, name).__name__ == f"evalc.extras.{name}"
 
 
-def test_what_an_extra_needs_is_an_extra_of_the_installation() -> None:
+def test_packages_of_an_extra_are_an_extra_of_the_installation() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(extras._NEEDS) <= set(project["optional-dependencies"])
 

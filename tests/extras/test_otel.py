@@ -263,7 +263,7 @@ def test_cases_stand_one_behind_the_other_and_come_in_batches() -> None:
     assert run.end_time_unix_nano - run.start_time_unix_nano == 251 * 10_000_000
 
 
-def test_what_agents_say_of_themselves_cannot_spoil_the_batch() -> None:
+def test_odd_values_of_agents_do_not_spoil_the_batch() -> None:
     details = CaseDetails(
         response="\x00\x1b[31m" + "x" * 1_000_000,
         tool_calls=({"name": 1, "params": {"a": "y" * 1_000_000}}, *({"name": "z"},) * 1_000),

@@ -63,7 +63,7 @@ def test_a_row_a_case_and_attempt() -> None:
     assert rows[-1]["reason"] == "not yet"
 
 
-def test_what_was_used_and_scored() -> None:
+def test_usage_and_scores_are_columns() -> None:
     details = msgspec.structs.replace(
         case("a").details, usage={"inputTokens": 3, "costUsd": 0.25}, tools_called=("t", "u"), response="x\ny"
     )

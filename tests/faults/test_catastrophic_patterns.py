@@ -68,7 +68,7 @@ def echo(message: str) -> dict[str, Any]:
     return {"response": message, "toolCalls": [{"name": "search", "success": True, "params": {"query": message}}]}
 
 
-def test_what_is_catastrophic_elsewhere_is_decided_in_linear_time(tmp_path: Path) -> None:
+def test_catastrophic_patterns_are_decided_in_linear_time(tmp_path: Path) -> None:
     patterns = case("decided", "a" * 100_000 + "b", response_matches=("^(a+)+$",))
     results = run(tmp_path, patterns, agent=ScriptedAgent(default=echo), concurrency=2)
     assert results["decided"].status == "failed"

@@ -184,7 +184,7 @@ def test_a_folder_that_leads_back_to_itself(tmp_path: Path) -> None:
         pytest.param(SUITE.rstrip().encode(), id="no end of line"),
     ],
 )
-def test_what_only_looks_hostile_is_read(text: bytes, tmp_path: Path) -> None:
+def test_sources_that_only_look_hostile_are_read(text: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.eval.yaml").write_bytes(text)
     assert check("a.eval.yaml", folder=tmp_path)[:2] == (0, set())
 

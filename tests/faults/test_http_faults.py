@@ -170,7 +170,7 @@ def test_lone_surrogates_become_replacement_characters() -> None:
 
 @pytest.mark.parametrize("pause", [None, 0.02])
 @pytest.mark.parametrize("stray", [b'{"response": "stray"}', b"x", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
-def test_what_comes_behind_an_answer_is_no_answer_to_the_next_request(pause: float | None, stray: bytes) -> None:
+def test_bytes_behind_an_answer_do_not_answer_the_next_request(pause: float | None, stray: bytes) -> None:
     """The rest closes the connection, and the next case is asked on a fresh one."""
 
     async def answers_twice(exchange: Exchange) -> None:

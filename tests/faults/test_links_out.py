@@ -220,7 +220,7 @@ def test_a_pattern_of_the_configuration_finds_nothing_outside(project: Path, out
     assert SECRET not in said
 
 
-def test_what_a_user_names_may_lie_anywhere(project: Path, outside: Path) -> None:
+def test_named_files_may_lie_anywhere(project: Path, outside: Path) -> None:
     (outside / "x.eval.yaml").write_text(SUITE)
     (outside / "tools.json").write_text("[]")
     (outside / "evalc.toml").write_text('toolRegistryPath = "tools.json"\noutputDir = "results"\n')

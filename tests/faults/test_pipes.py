@@ -50,7 +50,7 @@ def make(path: Path, kind: str) -> None:
         path.symlink_to("/dev/zero")
 
 
-def test_what_is_looked_for_beside_evals(project: Path, kind: str) -> None:
+def test_files_beside_evals_as_pipes(project: Path, kind: str) -> None:
     for name in (".gitignore", "evals/.gitignore", "pyproject.toml", "evals/baseline.json"):
         make(project / name, kind)
     (project / "evalc.toml").unlink()
@@ -78,7 +78,7 @@ def test_what_is_looked_for_beside_evals(project: Path, kind: str) -> None:
         ("evals/s.eval.yaml", ("fmt", "evals/s.eval.yaml"), 2),
     ],
 )
-def test_what_is_named(project: Path, kind: str, name: str, flags: tuple[str, ...], code: int) -> None:
+def test_named_files_as_pipes(project: Path, kind: str, name: str, flags: tuple[str, ...], code: int) -> None:
     (project / "evals" / "table.eval.yaml").write_text(WITH_TABLE)
     (project / "judging.py").write_text(JUDGE)
     make(project / name, kind)
@@ -88,7 +88,7 @@ def test_what_is_named(project: Path, kind: str, name: str, flags: tuple[str, ..
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "closing.jsonl", "s.labeled.json"])
-def test_what_a_past_run_left(project: Path, kind: str, name: str) -> None:
+def test_files_of_a_past_run_as_pipes(project: Path, kind: str, name: str) -> None:
     assert evalc(project, "run")[0] == 0
     (run,) = (path for path in (project / "evals" / "results").iterdir() if path.is_dir())
     make(run / name, kind)
@@ -98,7 +98,7 @@ def test_what_a_past_run_left(project: Path, kind: str, name: str) -> None:
         assert "evalc broke" not in message
 
 
-def test_what_was_recorded(project: Path, kind: str) -> None:
+def test_recordings_as_pipes(project: Path, kind: str) -> None:
     assert evalc(project, "run", "--record", "recordings")[0] == 0
     for file in (project / "recordings").rglob("*.json"):
         if file.name != "agent.json":

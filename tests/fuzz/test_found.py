@@ -13,7 +13,7 @@ FILES = sorted(path for path in FOUND.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.name[:20]}")
-def test_what_was_found_raises_no_more(file: Path) -> None:
+def test_inputs_found_by_fuzzing_raise_no_more(file: Path) -> None:
     TARGETS[file.parent.name](file.read_bytes().decode("utf-8", errors="replace"))
 
 

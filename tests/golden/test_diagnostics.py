@@ -37,7 +37,7 @@ def test_rendering(path: Path, update_goldens: bool, tmp_path: Path, monkeypatch
     assert said == read(path)["said"]
 
 
-def test_there_are_enough_and_of_all_families() -> None:
+def test_goldens_cover_all_families() -> None:
     said = "".join(read(path)["said"] for path in GOLDENS)
     families = {code[2] for code in re.findall(r"\[(EV\d{3})\]", said)}
     assert len(GOLDENS) >= 40

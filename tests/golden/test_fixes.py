@@ -59,5 +59,5 @@ def test_fixes(update_goldens: bool) -> None:
     assert table == made_now
 
 
-def test_there_are_enough() -> None:
+def test_the_table_has_enough_rows() -> None:
     assert len(rows()) >= 50

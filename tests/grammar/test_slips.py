@@ -70,7 +70,7 @@ UNSAFE = [
 @pytest.mark.parametrize(
     ("written", "meant", "is_sure"), [*((*each, True) for each in SAFE), *((*each, False) for each in UNSAFE)]
 )
-def test_what_was_meant(written: str, meant: str, is_sure: bool) -> None:
+def test_meant_checks(written: str, meant: str, is_sure: bool) -> None:
     assert parse_check(written).faults
     assert meant_by(written) == Meant(meant, is_sure)
 
@@ -195,7 +195,7 @@ _WORDS = st.sampled_from(
 
 
 @given(st.lists(_WORDS, max_size=9).map(" ".join) | st.text(max_size=40))
-def test_what_is_guessed_is_a_check(text: str) -> None:
+def test_guessed_lines_are_checks(text: str) -> None:
     meant = meant_by(text)
     for line in (None if meant is None else meant.line, meant_by_pair("contains", text, text, f"contains: {text}")):
         assert line is None or not parse_check(line).faults

@@ -74,7 +74,7 @@ def test_the_grammar_has_no_conflicts(language: Language, caplog: pytest.LogCapt
     assert [record.message for record in caplog.records if "conflict" in record.message.lower()] == []
 
 
-def test_what_is_read_needs_no_lark() -> None:
+def test_reading_needs_no_lark() -> None:
     program = (
         "import sys; from evalc.grammar.parse import parse_check, parse_template, parse_rule, parse_criterion;"
         "assert parse_check('json').node and parse_template('{{a}}').node and parse_criterion('a (0.5): b').node;"

@@ -53,7 +53,7 @@ def test_an_input_that_the_case_lacks_is_named() -> None:
 
 
 @given(st.text(), st.dictionaries(st.text(), st.text(), max_size=2))
-def test_what_values_hold_is_never_read(message: str, value: dict[str, str]) -> None:
+def test_values_are_never_read_as_placeholders(message: str, value: dict[str, str]) -> None:
     template = {"whole": "{{message}}", "within": "<{{message}}>", "value": "{{input.v}}"}
     body = filled(template, values(message, v=value))
     assert body == {"whole": message, "within": f"<{message}>", "value": value}

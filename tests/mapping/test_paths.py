@@ -24,7 +24,7 @@ def test_finds() -> None:
         ("(" * 5_000, "nested too deeply"),
     ],
 )
-def test_what_is_wrong(text: str, why: str) -> None:
+def test_invalid_expressions_are_refused(text: str, why: str) -> None:
     with pytest.raises(BadPath) as caught:
         JsonPath.of(text)
     assert why in str(caught.value)

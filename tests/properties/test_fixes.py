@@ -377,7 +377,7 @@ def test_no_fix_asks_for_less_or_for_something_else(line: str, shape: str) -> No
 
 @settings(max_examples=400)
 @given(st.integers(0, 2**60).map(drawn_text), st.sampled_from(PLACES))
-def test_what_yaml_reads_after_a_safe_fix_is_what_is_written(text: str, place: str) -> None:
+def test_yaml_reads_the_text_that_a_safe_fix_writes(text: str, place: str) -> None:
     holds_for_texts(text, place)
 
 

@@ -41,7 +41,7 @@ def test_checks_may_stand_in_rules_that_use_rules(suite: dict[str, Any], depth: 
 
 @given(suite=suites(), text=TEXTS, tags=st.lists(NAMES, max_size=2, unique=True))
 @settings(max_examples=60, deadline=None)
-def test_what_all_cases_begin_with_may_stand_in_defaults(suite: dict[str, Any], text: str, tags: list[str]) -> None:
+def test_a_common_beginning_of_cases_may_stand_in_defaults(suite: dict[str, Any], text: str, tags: list[str]) -> None:
     shared = {"type": "contains", "rule": text}
     plain = [{**case, "tags": []} for case in suite["eval"]["test_cases"]]
     written_out = [{**case, "tags": tags, "validate": [shared, *case.get("validate", [])]} for case in plain]

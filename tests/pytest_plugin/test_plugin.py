@@ -184,7 +184,7 @@ def test_pytest_names_the_line_and_the_reason_that_results_have(pytester: pytest
         result.stdout.fnmatch_lines([f"*→ {reason.in_short()}", f"*at {reason.place}"])
 
 
-def test_what_a_session_says_beside_its_suites_is_kept_with_its_results(pytester: pytest.Pytester) -> None:
+def test_records_of_a_session_are_kept_with_its_results(pytester: pytest.Pytester) -> None:
     write(pytester, "weather.eval.yaml", SUITE.replace("eval:\n", "threshold: 0.9\neval:\n  criteria: [clear]\n"))
     run(pytester, "--evalc-agent", "demo", "--evalc-output-dir", "out")
     (folder,) = [folder for folder in (pytester.path / "out").iterdir() if folder.is_dir()]
@@ -225,7 +225,7 @@ def test_json_is_collected_less_what_is_compiled_from_a_file_beside_it(pytester:
     run(pytester, "--evalc-agent", "demo", "other/t.labeled.json").assert_outcomes(passed=1)
 
 
-def test_what_verified_nothing_passes_with_a_warning_and_fails_under_strict(pytester: pytest.Pytester) -> None:
+def test_a_case_that_verified_nothing_passes_with_a_warning_and_fails_under_strict(pytester: pytest.Pytester) -> None:
     write(pytester, "a.eval.yaml", UNVERIFIED)
     # Of its own, since every session within this process inherits that warnings are errors.
     result = pytester.runpytest_subprocess("--evalc-agent", "demo")
@@ -295,7 +295,7 @@ def test_an_agent_that_breaks_is_an_error_in_words(pytester: pytest.Pytester) ->
         (("--evalc-agent", "demo", "--evalc-config", "absent.yaml"), "*absent.yaml*"),
     ],
 )
-def test_what_cannot_be_had_is_said_without_a_traceback(
+def test_missing_parts_are_reported_without_a_traceback(
     pytester: pytest.Pytester, options: tuple[str, ...], message: str
 ) -> None:
     write(pytester, "a.eval.yaml", UNVERIFIED.replace("{{seed:greeting}}", "17"))

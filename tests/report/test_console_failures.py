@@ -93,9 +93,7 @@ def test_where_two_texts_begin_to_differ(tmp_path: Path) -> None:
         ("w\x00.yaml", 1, BEFORE),
     ],
 )
-def test_what_is_changed_gone_or_elsewhere_is_a_place_alone(
-    tmp_path: Path, file: str, line: int, written: float
-) -> None:
+def test_a_changed_or_missing_line_is_only_a_place(tmp_path: Path, file: str, line: int, written: float) -> None:
     sources = authored(tmp_path, "a\nb", written)
     result = failing("expected at most 5 chars but got 32", "", file=file, line=line)
     assert shown(result, sources)[1:] == [f"      at {visible(file)}:{line}:5", "      response: (empty)"]

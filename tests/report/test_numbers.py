@@ -26,5 +26,5 @@ def test_a_score_is_rounded_and_only_a_full_one_reads_as_full(score: float, show
 
 
 @pytest.mark.parametrize(("score", "limit", "shown"), [(0.8999, 0.9, "0.8999"), (0.9, 0.9, "0.90"), (0.5, 0.9, "0.50")])
-def test_what_misses_a_limit_does_not_read_as_the_limit(score: float, limit: float, shown: str) -> None:
+def test_a_number_that_misses_a_limit_does_not_read_as_the_limit(score: float, limit: float, shown: str) -> None:
     assert rounded(score, limit) == shown

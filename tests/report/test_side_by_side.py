@@ -103,6 +103,6 @@ def test_variants_of_a_suite_stand_side_by_side() -> None:
     ]
 
 
-def test_what_agents_are_called_is_obeyed_by_no_terminal() -> None:
+def test_names_of_agents_are_obeyed_by_no_terminal() -> None:
     table = lines([of("a\x1b[2J", case("x\x1b[2J")), of("b\nc", case("x\x1b[2J"))])
     assert not any("\x1b" in line or "\n" in line for line in table)

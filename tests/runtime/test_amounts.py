@@ -130,7 +130,7 @@ def test_a_number_is_not_shown_as_one_that_would_be_taken() -> None:
     assert shown == ["1.0000001", "1.5", "-3"]
 
 
-def test_what_a_weight_may_be() -> None:
+def test_valid_and_invalid_weights() -> None:
     assert [weight for weight in (0, 1e-10, 1e-9, 1, 1e9, 1e10, float("nan")) if WEIGHT.takes(weight)] == [
         0,
         1e-9,

@@ -168,7 +168,7 @@ def test_as_many_attempts_are_made_as_the_case_says() -> None:
     assert (len(repeated.attempts), made) == (3, 3)
 
 
-def test_what_an_agent_says_it_used_may_be_no_number() -> None:
+def test_reported_usage_may_be_no_number() -> None:
     details = CaseDetails(usage={"costUsd": "much"})  # type: ignore[dict-item]
     result, _ = run(case(repeat=2), [attempt("passed", details=details)] * 2)
     assert result.status == "error"

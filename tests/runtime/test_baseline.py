@@ -78,7 +78,7 @@ def test_a_result_without_a_run_id_is_called_by_its_folder(tmp_path: Path) -> No
     assert found.of(SuiteKey("t", "golden")) == PastSuite(run_id="x", passed={})
 
 
-def test_there_may_be_no_latest_run(tmp_path: Path) -> None:
+def test_without_a_latest_run_there_is_no_baseline(tmp_path: Path) -> None:
     assert find_baseline("latest", tmp_path, SUITES[:1]) is None
     assert find_baseline("latest", tmp_path / "gone", SUITES[:1]) is None
 

@@ -75,11 +75,11 @@ def captured(source: str, project: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("name", "price"), [("plain", 178.5), ("waiting", 2), ("Source.capture", 3)])
-def test_what_a_function_returns(project: Path, name: str, price: float) -> None:
+def test_snapshots_from_functions(project: Path, name: str, price: float) -> None:
     assert captured(f"python:live_data:{name}", project)["price"] == price
 
 
-def test_what_a_program_prints_where_the_project_is(project: Path) -> None:
+def test_snapshots_from_programs_in_the_project(project: Path) -> None:
     script = "import json, os; print(json.dumps({'price': 1, 'here': os.listdir()}))"
     snapshot = captured(f'command:{sys.executable} -c "{script}"', project)
     assert snapshot["price"] == 1

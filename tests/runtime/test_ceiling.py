@@ -66,7 +66,7 @@ def test_a_cost_that_is_not_known_is_warned_of() -> None:
     assert brake.warning() == "the ceiling of $0.3 cannot see what 2 cases cost: that is not known"
 
 
-def test_so_many_failures_stop_the_run() -> None:
+def test_the_limit_of_failures_stops_the_run() -> None:
     brake = StopPolicy(Limits(max_fail=2))
     for passed in (False, True, False):
         assert brake.lets_go()
@@ -76,7 +76,7 @@ def test_so_many_failures_stop_the_run() -> None:
     assert brake.warning() is None
 
 
-def test_what_was_done_before_counts() -> None:
+def test_costs_before_a_resume_count() -> None:
     brake = StopPolicy(Limits(max_cost=1, max_fail=9))
     line = Entry(suite=0, case=0, result=msgspec.Raw(b'{"passed": false, "status": "failed"}'), cost_usd=0.6)
     brake.recall([line])

@@ -284,7 +284,9 @@ USAGE = """
         (turns("[{any_of: [length == 5, length == 6]}]"), "turn 1: expected one of 2 checks to hold but none does: "),
     ],
 )
-def test_what_checks_see(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suite: str, error: str | None) -> None:
+def test_evidence_of_conversations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suite: str, error: str | None
+) -> None:
     case = run(suite, agent_of(tmp_path, monkeypatch, "using_agent", USAGE), tmp_path)
     if error is None:
         assert case.status == "passed", case.error
@@ -350,7 +352,7 @@ def test_judges_see_the_conversation(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [each["role"] for each in by_response["When?"]["messages"]] == ["user", "assistant"] * 2
 
 
-def test_what_was_said_and_found_before_is_a_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_earlier_messages_and_results_are_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = """
         def agent(message):
             calls = [{"name": "t", "result": 17}] if "first" in message else []
@@ -458,7 +460,7 @@ def test_an_agent_whose_memory_is_gone_begins_again(project: Path) -> None:
     assert (project / "asked").read_text() == "1212"
 
 
-def test_what_is_not_a_line_of_the_log_is_asked_again(tmp_path: Path) -> None:
+def test_a_turn_with_an_invalid_line_is_asked_again(tmp_path: Path) -> None:
     from evalc.model.answer import AgentResponse, AnsweredTurn
     from evalc.runtime.store.turns import FILE_NAME, TurnLog
 

@@ -127,7 +127,7 @@ def cycle() -> dict[str, Any]:
         (result("x\ud800", "a", ({"params": Careless()},)), "error"),
     ],
 )
-def test_what_json_cannot_hold_does_not_lose_the_case(tmp_path: Path, value: CaseResult, status: str) -> None:
+def test_values_that_json_cannot_hold_do_not_lose_the_case(tmp_path: Path, value: CaseResult, status: str) -> None:
     written = journal(tmp_path, 1)
     kept = written.append(0, 0, CaseRun(value))
     assert kept.status == status

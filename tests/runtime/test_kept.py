@@ -60,7 +60,7 @@ def answer(message):
 """
 
 
-def test_what_tools_gave_back_is_kept_without_secrets_and_checked_again(
+def test_results_of_tools_are_kept_without_secrets_and_checked_again(
     invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(project))

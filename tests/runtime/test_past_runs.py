@@ -36,7 +36,7 @@ def test_by_path(runs: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["gone", "019", "01a0", "latest~", "latest~x", "latest~-1", "Latest", "x" * 5000, "a\0b", "../gone"]
 )
-def test_what_is_no_run(runs: Path, name: str) -> None:
+def test_names_of_no_run_are_errors(runs: Path, name: str) -> None:
     assert find_folder(name, runs, has_results) is None
 
 

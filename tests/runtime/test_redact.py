@@ -184,7 +184,7 @@ def test_hostile_whitespace_is_read_in_linear_time(text: str) -> None:
         (["sk-abc-1"], "sk-abc-1 SK-ABC-1", "*** SK-ABC-1"),
     ],
 )
-def test_what_is_a_secret(values: list[str], text: str, redacted: str) -> None:
+def test_secrets_are_found(values: list[str], text: str, redacted: str) -> None:
     assert Redactor(values).redact(text) == redacted
 
 
@@ -217,7 +217,7 @@ def test_a_secret_that_was_cut_is_struck_out(length: int, ellipsis: str) -> None
         ("abcd..efgh...", "***..."),
     ],
 )
-def test_what_was_cut(text: str, redacted: str) -> None:
+def test_cut_secrets_are_found(text: str, redacted: str) -> None:
     assert Redactor(["abcd..efgh"]).redact(text) == redacted
 
 
@@ -266,7 +266,7 @@ def test_a_secret_in_json_that_was_cut_is_struck_out(ascii_only: bool, length: i
     assert Redactor([secret]).redact(f"said {cut}... (agent.py:5)") == "said ***... (agent.py:5)"
 
 
-def test_what_merely_begins_like_a_secret_with_dots_in_it_was_not_cut() -> None:
+def test_a_text_that_begins_like_a_secret_with_dots_was_not_cut() -> None:
     assert Redactor(["abcd...efghijk"]).redact("abcd...efghij, all") == "abcd...efghij, all"
     assert Redactor(["abc..xyzw"]).redact("abc...") == "abc..."
 

@@ -146,7 +146,7 @@ def test_a_latency_is_the_one_of_then(tmp_path: Path) -> None:
         (case("a", skip="today"), "today"),
     ],
 )
-def test_what_has_no_answer_is_skipped_and_says_why(tmp_path: Path, now: Case, reason: str) -> None:
+def test_cases_without_an_answer_are_skipped_with_a_reason(tmp_path: Path, now: Case, reason: str) -> None:
     run(tmp_path, suite(case("a")))
     finished = rescore(tmp_path, suite(now))
     assert cases(finished) == []

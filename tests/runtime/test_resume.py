@@ -327,7 +327,7 @@ def test_a_run_is_found_by_id_folder_and_as_the_latest(whole: Path, tmp_path: Pa
         ("\xff\n", "is not the journal of a run"),
     ],
 )
-def test_what_is_no_journal_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_journal_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / RUN_ID).mkdir()
     journal(tmp_path).write_bytes(text.encode("latin-1"))
     with pytest.raises(UsageError, match=message):

@@ -133,7 +133,7 @@ def test_a_case_of_skips_alone_is_unverified() -> None:
     assert (result.status, result.passed, result.assertions_skipped) == ("unverified", True, 1)
 
 
-def test_what_does_not_apply_is_neither_run_nor_skipped() -> None:
+def test_checks_that_do_not_apply_are_neither_run_nor_skipped() -> None:
     params = (ToolParamExpectation(tool="t", param_name="p", assertion="exists"),)
     answer = AgentResponse(response="a", tool_mode="routing")
     result = run(case(Expect(tool_params=params, no_tool_errors=True, response_contains=("a",))), answer).result
@@ -286,7 +286,7 @@ def test_a_threshold_gates_on_the_score() -> None:
     assert (skipped.status, skipped.score) == ("unverified", None)
 
 
-def test_what_did_not_pass_says_where_it_was_written() -> None:
+def test_failures_name_their_place() -> None:
     places = {"": PLACE, "/expect/checks/0": Place(file="s.eval.yaml", line=9, column=1)}
     expect = Expect(response_contains=("b",), checks=(c.Equals(value="x"),))
     result = run(case(expect), "a", places=places, all_assertions=True).result

@@ -25,9 +25,7 @@ def test_ids_of_one_moment_differ() -> None:
     assert len({new_run_id() for _ in range(1000)}) == 1000
 
 
-def test_what_begins_later_sorts_later_though_the_clock_was_ahead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_later_runs_sort_later_though_the_clock_was_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time_ns", lambda: 4_000_000_000 * 10**9)
     ahead = new_run_id(tmp_path)
     monkeypatch.setattr(time, "time_ns", lambda: 1_800_000_000 * 10**9)

@@ -56,7 +56,7 @@ def test_a_snapshot_from_elsewhere_names_its_origin() -> None:
 
 
 @pytest.mark.parametrize("load", LOADERS)
-def test_what_has_no_end_is_refused(
+def test_an_endless_file_is_refused(
     load: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evalc.runtime.run.tokens._LARGEST", 1_000)

@@ -62,7 +62,7 @@ def chosen(wanted: Wanted, known: Known | None = None) -> list[str]:
         (Wanted(keywords="review", tags=("smoke",)), ["rg-review-001"]),
     ],
 )
-def test_what_is_chosen(wanted: Wanted, ids: list[str]) -> None:
+def test_selected_cases(wanted: Wanted, ids: list[str]) -> None:
     assert chosen(wanted) == ids
 
 

@@ -58,7 +58,7 @@ def test_limits_and_gates_are_those_of_all(tmp_path: Path) -> None:
     assert [(gate.value, gate.passed) for gate in gated.gates] == [(0.5, True)]
 
 
-def test_what_keeps_rubrics_from_running_is_each_agent_s_own(tmp_path: Path) -> None:
+def test_rubrics_are_held_back_for_each_agent_alone(tmp_path: Path) -> None:
     checked, rubric = suite(case(1, message="a")), suite(case(2), tier="rubric")
     silent = ScriptedAgent(default="b")
     finished = run(tmp_path, checked, rubric, agents=[silent, Named("echo")])

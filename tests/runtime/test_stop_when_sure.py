@@ -57,7 +57,7 @@ def test_a_run_ends_where_its_gate_is_decided(failing: float, code: int, gates: 
     assert (gate.verdict, gate.passed, gate.confidence) == ("holds" if code == 0 else "fails", code == 0, 0.95)
 
 
-def test_which_cases_finish_first_decides_nothing() -> None:
+def test_the_order_of_finishing_decides_nothing() -> None:
     watch = GateWatch(Gates(min_pass_rate=0.5), 20, {})
     for place in range(1, 20):
         watch.finished(place, "passed")
@@ -185,7 +185,7 @@ def test_tables_say_how_many_attempts_were_left_out() -> None:
 
 
 @pytest.mark.parametrize("gates", ["gates: {min_score: 0}\n", "gates: {max_p95_ms: 60000}\n", "threshold: 0\n"])
-def test_what_measures_every_attempt_keeps_every_attempt(gates: str) -> None:
+def test_measures_of_every_attempt_keep_every_attempt(gates: str) -> None:
     (result,) = evalc.run(twenty(gates), agent=flaky(1), stop_when_sure=True).suites
     assert not result.summary.cut_short
     assert {len(case.attempts or ()) for case in result.cases} == {10}

@@ -35,7 +35,7 @@ def written(folder: Path, result: SuiteResult, indent: int = 2) -> Path:
 
 @settings(deadline=None)
 @given(texts=st.lists(TEXTS, max_size=4), skipped=st.integers(0, 2), indent=st.sampled_from([2, 2, 0, 1, 4]))
-def test_what_is_read_is_what_was_written(
+def test_results_read_back_as_written(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], skipped: int, indent: int
 ) -> None:
     cases = [msgspec.structs.replace(case(f"c{n}"), description=text) for n, text in enumerate(texts)]

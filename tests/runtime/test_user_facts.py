@@ -117,17 +117,17 @@ UNSAID = [
 
 
 @pytest.mark.parametrize(("value", "text"), SAID)
-def test_what_says_a_value(value: str, text: str) -> None:
+def test_words_that_say_a_value(value: str, text: str) -> None:
     assert says(text, value)
 
 
 @pytest.mark.parametrize(("value", "text"), UNSAID)
-def test_what_does_not_say_a_value(value: str, text: str) -> None:
+def test_words_that_do_not_say_a_value(value: str, text: str) -> None:
     assert not says(text, value)
 
 
 @pytest.mark.parametrize(("value", "given"), [pair for pair in SAID if pair[0]])
-def test_what_says_a_value_gives_it(value: str, given: str) -> None:
+def test_words_that_say_a_value_give_it(value: str, given: str) -> None:
     assert gives(given, value)
 
 
@@ -143,7 +143,7 @@ def test_what_says_a_value_gives_it(value: str, given: str) -> None:
         *UNSAID,
     ],
 )
-def test_what_is_given_for_another_value(value: str, given: str) -> None:
+def test_words_that_give_another_value(value: str, given: str) -> None:
     assert not gives(given, value)
 
 
@@ -170,5 +170,5 @@ def test_any_text_can_be_asked_about(text: str, name: str, value: str) -> None:
         ("city", "Velocity: 3", []),
     ],
 )
-def test_what_is_given_outright_as_a_value(name: str, text: str, found: list[str]) -> None:
+def test_words_that_give_a_value_outright(name: str, text: str, found: list[str]) -> None:
     assert list(given_for(name, text)) == found

@@ -99,7 +99,7 @@ def test_a_user_is_played_until_the_goal_is_reached(desk: str, tmp_path: Path) -
     }
 
 
-def test_what_the_user_costs_is_part_of_the_run_s_cost(desk: str, tmp_path: Path) -> None:
+def test_costs_of_the_user_are_part_of_the_run(desk: str, tmp_path: Path) -> None:
     source = evalc.Source("guests.eval.yaml", SUITE)
     flags: dict[str, Any] = {"agent": f"python:{desk}:agent", "user": f"python:{desk}:guest"}
     (suite,) = evalc.run(source, output_dir=tmp_path, **flags).suites
@@ -200,7 +200,7 @@ def test_one_who_is_done_at_once_is_to_blame(desk: str, tmp_path: Path) -> None:
     assert (case.status, case.error) == ("error", "user: turn 1: it is done before it has said anything")
 
 
-def test_what_is_malformed_once_is_asked_again(desk: str, tmp_path: Path) -> None:
+def test_a_malformed_message_is_asked_for_once_more(desk: str, tmp_path: Path) -> None:
     code = textwrap.dedent(DESK) + textwrap.dedent("""
         stumbled = []
         def stumbling(exhibit):

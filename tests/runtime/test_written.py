@@ -27,7 +27,7 @@ class Named(str):
         return "not this"
 
 
-def test_what_json_has_no_form_for_is_written_as_its_text() -> None:
+def test_values_without_a_form_in_json_are_written_as_texts() -> None:
     assert encoded(Record("x", 1)) == b'{"value":"x","count":1}'
     assert encoded(Record([1j, Named("x")])) == b'{"value":["1j","x"],"count":0}'
 

@@ -39,7 +39,7 @@ def test_a_list_in_the_text_of_a_check_is_an_error(check: str, value: str) -> No
     assert "write a check for each item" in next(iter(evalc.check(source))).finding.help()
 
 
-def test_so_it_is_in_a_row(tmp_path: Path) -> None:
+def test_a_list_in_the_text_of_a_row_is_reported_too(tmp_path: Path) -> None:
     rows = "      for_each: [{name: one, banned: [stupid, idiot]}, {name: two, banned: idiot}]\n"
     assert codes(suite("'not contains \"{{banned}}\"'", rows)) == ["error EV316"]
 
@@ -62,7 +62,7 @@ TYPOS = {
 
 
 @pytest.mark.parametrize("typo", TYPOS)
-def test_what_is_almost_a_token(typo: str) -> None:
+def test_almost_tokens_are_reported(typo: str) -> None:
     source = suite(f"'not contains \"{typo}\"'")
     assert codes(source) == ["error EV418"]
     meant = TYPOS[typo]
@@ -75,7 +75,7 @@ def test_what_is_almost_a_token(typo: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["{{seed:a.b[0]}}", "{{ seed:a }}", "a {{ b", "{{name: x}}", "{{url:port}}"])
-def test_what_is_none(text: str) -> None:
+def test_texts_that_are_no_tokens_are_not_reported(text: str) -> None:
     assert codes(suite(f"'contains \"{text}\"'")) == []
 
 

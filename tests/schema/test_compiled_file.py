@@ -50,7 +50,7 @@ SOUND: dict[str, Any] = {"id": "gs-a-001", "description": "a", "input": {"messag
     ],
     ids=json.dumps,
 )
-def test_what_it_rejects_the_checker_rejects(change: dict[str, Any]) -> None:
+def test_the_checker_rejects_what_the_schema_rejects(change: dict[str, Any]) -> None:
     sound = {**SOUND, "expect": {"responseNonEmpty": True}}
     assert validator("case").is_valid([sound])
     envelope = {"metadata": {"toolName": "a", "tier": "labeled"}, "cases": [{**sound, **change}]}

@@ -120,7 +120,7 @@ def test_texts_are_what_they_are_in_javascript(expression: str, value: str, tmp_
         ("unknown", ""),
     ],
 )
-def test_what_is_computed_is_said_and_never_guessed(expression: str, before: str, tmp_path: Path) -> None:
+def test_computed_values_are_reported_and_never_guessed(expression: str, before: str, tmp_path: Path) -> None:
     text = f"{before}\nexport const t = {{ name: 't', description: {expression}, parameters: {{}} }};"
     found = read(tmp_path, {"tools.ts": text})
     assert found.tools["t"].description is None
@@ -129,7 +129,7 @@ def test_what_is_computed_is_said_and_never_guessed(expression: str, before: str
     assert " EV663 the `description` of a tool cannot be read: " in problem
 
 
-def test_what_something_unknown_may_replace_is_not_trusted(tmp_path: Path) -> None:
+def test_values_that_something_unknown_may_replace_are_not_trusted(tmp_path: Path) -> None:
     found = read(tmp_path, {"tools.js": "export const t = { name: 't', description: 'd', ...rest() };"})
     assert (len(found.tools), found.tools.complete) == (0, False)
     assert "what follows it may replace it" in found.problems[0]
@@ -157,7 +157,7 @@ def test_a_changed_tool_is_not_trusted(tmp_path: Path) -> None:
         ("", "b.ts:1:1 EV660 "),
     ],
 )
-def test_what_is_wrong_is_said_at_its_place(text: str, problem: str, tmp_path: Path) -> None:
+def test_mistakes_are_reported_at_their_places(text: str, problem: str, tmp_path: Path) -> None:
     (tmp_path / "outside.ts").write_text(f"export const t = {TOOL};")
     root = tmp_path / "project" / "src"
     root.mkdir(parents=True)
@@ -279,7 +279,7 @@ def test_a_module_of_many_exports_is_read_whole(tmp_path: Path) -> None:
         "export {{ {names} }} from './all';",
     ],
 )
-def test_what_a_module_exports_is_listed_and_looked_for_once(
+def test_exports_of_a_module_are_listed_and_searched_once(
     barrel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_for: list[Path] = []

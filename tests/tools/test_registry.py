@@ -78,7 +78,7 @@ def test_a_registry_may_be_empty(document: Any, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_read_leaves_the_registry_incomplete(document: Any, problem: str, tmp_path: Path) -> None:
+def test_unreadable_tools_leave_the_registry_incomplete(document: Any, problem: str, tmp_path: Path) -> None:
     found = read(tmp_path, {"tools.json": json.dumps(document)})
     assert (found.problems, found.tools.complete, found.tools.size) == ([problem], False, None)
 

@@ -17,7 +17,7 @@ ANSWERS = st.lists(answers(), min_size=4, max_size=8)
 
 @given(check=CHECKS, evidence=ANSWERS)
 @settings(max_examples=600, deadline=None)
-def test_what_always_or_never_passes_does(check: c.Check, evidence: list[Evidence]) -> None:
+def test_checks_found_to_always_or_never_pass_do(check: c.Check, evidence: list[Evidence]) -> None:
     formula = formula_of(check)
     met = {outcomes([check], answer)[0] for answer in evidence}
     assert not (always(formula) and "failed" in met)
@@ -26,7 +26,7 @@ def test_what_always_or_never_passes_does(check: c.Check, evidence: list[Evidenc
 
 @given(first=st.one_of(LEAVES, CHECKS), second=st.one_of(LEAVES, CHECKS), evidence=ANSWERS)
 @settings(max_examples=1500, deadline=None)
-def test_what_is_implied_or_excluded_is(first: c.Check, second: c.Check, evidence: list[Evidence]) -> None:
+def test_checks_found_implied_or_excluded_are(first: c.Check, second: c.Check, evidence: list[Evidence]) -> None:
     premise_says, conclusion_says = formula_of(first), formula_of(second)
     implied, excluded = implies(premise_says, conclusion_says), implies(premise_says, negation(conclusion_says))
     if not implied and not excluded:

@@ -51,7 +51,7 @@ _OF_CALLS = _CALL | st.builds(c.InTurn, turn=st.sampled_from([1, 2]), check=_CAL
 
 @given(checks=st.lists(_OF_CALLS, min_size=2, max_size=4), evidence=st.lists(answers(), min_size=4, max_size=10))
 @settings(max_examples=300, deadline=None)
-def test_what_is_said_of_lines_that_compete_for_calls_is_so(checks: list[c.Check], evidence: list[Evidence]) -> None:
+def test_findings_about_lines_that_compete_for_calls_are_true(checks: list[c.Check], evidence: list[Evidence]) -> None:
     assert_so(checks, evidence)
 
 
@@ -60,7 +60,7 @@ def test_what_is_said_of_lines_that_compete_for_calls_is_so(checks: list[c.Check
     evidence=st.lists(answers(), min_size=4, max_size=10),
 )
 @settings(max_examples=1000, deadline=None)
-def test_what_is_said_of_checks_together_is_so(checks: list[c.Check], evidence: list[Evidence]) -> None:
+def test_findings_about_checks_together_are_true(checks: list[c.Check], evidence: list[Evidence]) -> None:
     assert_so(checks, evidence)
 
 

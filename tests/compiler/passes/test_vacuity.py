@@ -309,7 +309,7 @@ def linked(*lines: str) -> list[str]:
     return codes(f"{head}  test_cases: [{{name: a, message: hi, validate: {json.dumps(lines)}}}]\n")
 
 
-def test_what_counts_for_another_criterion_is_not_redundant() -> None:
+def test_a_check_for_another_criterion_is_not_redundant() -> None:
     assert linked('contains "abc" for one', 'contains "ab" for two') == []
     assert linked('contains "abc" for one', 'contains "ab"') == []
     assert linked('contains "abc" for one', 'contains "abc" for two') == []
@@ -321,7 +321,7 @@ def test_a_contradiction_counts_across_criteria() -> None:
     assert linked("length >= 500 for one", "length <= 100 for two") == ["EV503"]
 
 
-def test_what_cases_share_is_redundant_only_where_it_is_so_in_all_of_them() -> None:
+def test_a_shared_check_is_redundant_only_if_it_is_in_all_cases() -> None:
     head = "suite: s\neval:\n  test_cases:\n"
     implying = "    - {name: a, message: hi, validate: ['contains \"abc\"', &r 'contains \"ab\"']}\n"
     other = "    - {name: b, message: hi, validate: ['contains \"x\"', *r]}\n"

@@ -55,7 +55,7 @@ def compiled(made: Iterable[Case], answers: Iterable[list[bool] | str]) -> list[
     ]
 
 
-def test_what_is_a_pattern(node: Node) -> None:
+def test_valid_patterns_are_those_of_node(node: Node) -> None:
     made = cases(1, 6000, 0)
     theirs = node(ANSWERS, made)
     differences = [
@@ -67,7 +67,7 @@ def test_what_is_a_pattern(node: Node) -> None:
     assert differences == []
 
 
-def test_what_re2_answers(node: Node) -> None:
+def test_re2_answers_as_node_does(node: Node) -> None:
     made = cases(2, 6000, 4)
     asked = [
         (regexp, text, ours, answer)
@@ -78,7 +78,7 @@ def test_what_re2_answers(node: Node) -> None:
     assert [case for case in asked if case[2] != case[3]] == []
 
 
-def test_what_quickjs_answers(node: Node) -> None:
+def test_quickjs_answers_as_node_does(node: Node) -> None:
     made = cases(3, 4000, 2)
     asked = compiled(made, node(ANSWERS, made))
     assert len(asked) > 3000
@@ -90,7 +90,7 @@ def test_what_quickjs_answers(node: Node) -> None:
     assert differences == []
 
 
-def test_what_the_front_door_answers(node: Node) -> None:
+def test_the_front_door_answers_as_node_does(node: Node) -> None:
     made = cases(6, 10_000, 3)
     asked = compiled(made, node(ANSWERS, made))
     assert len(asked) > 10_000
@@ -99,7 +99,7 @@ def test_what_the_front_door_answers(node: Node) -> None:
     assert differences == []
 
 
-def test_what_is_called_vacuous(node: Node) -> None:
+def test_vacuous_patterns_are_so_in_node(node: Node) -> None:
     made = cases(4, 6000, 4)
     asked = compiled(made, node(ANSWERS, made))
     everything = [case for case in asked if matches_everything(case[0].tree)]

@@ -115,7 +115,7 @@ def test_texts_that_a_match_needs(pattern: str, flags: str, texts: tuple[str, ..
     assert required_texts(parse(pattern, flags)) == texts
 
 
-def test_what_surrounds_a_match() -> None:
+def test_the_surroundings_of_a_match() -> None:
     assert all(is_local(parse(pattern)) for pattern in ("a", "a|b+", r"(a)\1", "[^a]", ""))
     assert not any(is_local(parse(pattern)) for pattern in ("^a", "a$", r"\ba", "(?=a)", "(?<!a)b", "(a|^b)*"))
     assert is_local(parse("^a|b"), at_start=True)

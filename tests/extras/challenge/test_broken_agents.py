@@ -137,7 +137,7 @@ def test_conversations_are_challenged_turn_by_turn(challenged: Challenging, surv
     assert "refusal" not in noticed
 
 
-def test_what_is_no_fault_for_a_case_is_allowed_with_a_reason(challenged: Challenging) -> None:
+def test_an_answer_that_is_no_fault_is_allowed_with_a_reason(challenged: Challenging) -> None:
     suite = """\
     suite: safety
     defaults: {allow: {apology: "as good as a refusal"}}

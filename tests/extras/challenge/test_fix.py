@@ -43,7 +43,7 @@ def test_lines_are_put_below_the_last_check_and_comments_stay(challenged: Challe
     assert evalc.check(evalc.Source("it.eval.yaml", text)) == ()
 
 
-def test_what_was_fixed_stays_fixed_and_still_passes(challenged: Challenging) -> None:
+def test_added_checks_stay_and_pass(challenged: Challenging) -> None:
     text = fixed(challenged, BLOCK, ANSWER)
     again = challenged(text, [ANSWER], fix=True)
     assert again.strength.strength == 1

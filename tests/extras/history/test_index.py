@@ -143,7 +143,7 @@ def test_a_locked_index_is_not_waited_for_forever(tmp_path: Path) -> None:
         holding.close()
 
 
-def test_what_is_no_result_is_passed_over_and_counted(tmp_path: Path) -> None:
+def test_files_that_are_no_results_are_skipped_and_counted(tmp_path: Path) -> None:
     save(tmp_path, result(True))
     whole = json.dumps(result(True))
     save(tmp_path, whole[:40], run=OLD, name="torn.json")
@@ -179,7 +179,7 @@ def test_an_id_may_name_a_time_that_no_calendar_has(tmp_path: Path) -> None:
     assert [entry.timestamp for entry in entries(tmp_path)] == ["1970-01-01T00:00:00Z"]
 
 
-def test_there_may_be_no_folder(tmp_path: Path) -> None:
+def test_a_missing_folder_has_no_runs(tmp_path: Path) -> None:
     assert entries(tmp_path / "gone") == []
     assert not (tmp_path / "gone").exists()
 

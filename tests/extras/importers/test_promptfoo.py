@@ -98,7 +98,7 @@ MAPPED = [
 
 
 @pytest.mark.parametrize(("assertion", "lines"), MAPPED)
-def test_what_maps(assertion: str, lines: list[str]) -> None:
+def test_mapped_assertions(assertion: str, lines: list[str]) -> None:
     suite, problems = imported(with_assertion(assertion))
     assert [problem.code for problem in problems] == ["EV655"] * ("icontains" in assertion)
     assert suite is not None
@@ -106,7 +106,7 @@ def test_what_maps(assertion: str, lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("assertion", "lines"), MAPPED)
-def test_what_maps_compiles(assertion: str, lines: list[str]) -> None:
+def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
     suite, _ = imported(with_assertion(assertion))
     assert suite is not None
     errors = [each for each in evalc.check(Source("s.eval.yaml", suite.text)) if each.code[:3] == "EV1"]
@@ -144,7 +144,7 @@ def test_what_maps_compiles(assertion: str, lines: list[str]) -> None:
         ("{type: 'trajectory:goal-success', value: done}", "a judge sees the response"),
     ],
 )
-def test_what_does_not_map_is_named_at_its_place_and_in_the_suite(assertion: str, why: str) -> None:
+def test_unmapped_parts_are_named_at_their_places_and_in_the_suite(assertion: str, why: str) -> None:
     suite, problems = imported(with_assertion(assertion))
     assert [(problem.code, problem.severity, problem.start.line) for problem in problems] == [("EV651", "warning", 5)]
     assert why in problems[0].finding.message()

@@ -96,7 +96,7 @@ def test_metadata_of_a_table_is_kept(tmp_path: Path) -> None:
     assert messages(problems) == ["not imported: `__metadata`: it names no key"]
 
 
-def test_what_a_row_says_in_vain_is_named(tmp_path: Path) -> None:
+def test_cells_without_effect_are_named(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "t.csv").write_text("q,__expected, __threshold\na,x,half,more\n")
     cases, problems, _ = imported("prompts: ['{{q}}']\ntests: file://t.csv\n", tmp_path)

@@ -198,7 +198,7 @@ def one_case(*checks: dict[str, Any], **more: Any) -> dict[str, Any]:
     ],
     ids=lambda check: check["type"],
 )
-def test_what_no_line_says_just_so_stands_as_the_model_has_it(check: dict[str, Any], tmp_path: Path) -> None:
+def test_checks_without_a_line_are_written_as_the_model_has_them(check: dict[str, Any], tmp_path: Path) -> None:
     envelope = [one_case({"type": "icontains", "value": "1"}, check, {**check})]
     suite, problems = imported(envelope, "t.labeled.json")
     assert not problems
@@ -208,7 +208,7 @@ def test_what_no_line_says_just_so_stands_as_the_model_has_it(check: dict[str, A
     assert compiled(suite.write(tmp_path)) == compiled(Source("t.labeled.json", json.dumps(envelope)))
 
 
-def test_what_follows_such_a_check_stays_behind_it(tmp_path: Path) -> None:
+def test_later_checks_stay_behind_such_a_check(tmp_path: Path) -> None:
     first, second = ({"type": "not", "check": {"type": "equals", "value": value}} for value in "xy")
     envelope = [one_case({"type": "not", "check": {"type": "not", "check": first}}, second)]
     suite, problems = imported(envelope, "t.labeled.json")
@@ -313,7 +313,7 @@ def test_several_schemas_of_a_check_are_several_files(tmp_path: Path) -> None:
     assert compiled(suite.write(tmp_path)) == compiled(Source("t.labeled.json", json.dumps(envelope)))
 
 
-def test_what_compiles_to_something_else_is_said() -> None:
+def test_cases_that_compile_otherwise_are_named() -> None:
     criteria = [{"name": "facts", "weight": 1}]
     linked = [{**criteria[0], "checks": [{"at": ["/expect/checks/0"]}]}]
     check = {"type": "not", "check": {"type": "contains", "value": "x"}}

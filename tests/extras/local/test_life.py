@@ -179,7 +179,9 @@ def test_a_terminal_shows_what_it_waits_for() -> None:
         (None, "No such file"),
     ],
 )
-def test_what_is_no_model(content: bytes | None, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_models_are_refused(
+    content: bytes | None, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(FAKE)
     if content is not None:
         (tmp_path / "m.gguf").write_bytes(content)

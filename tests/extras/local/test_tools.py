@@ -59,12 +59,12 @@ def test_an_answer_is_a_call_or_a_text() -> None:
         ('{"reply": 1}', "stop", "neither a tool call nor an answer"),
     ],
 )
-def test_what_is_neither_is_an_error(content: str, finish: str, why: str) -> None:
+def test_an_answer_that_is_neither_is_an_error(content: str, finish: str, why: str) -> None:
     with pytest.raises(AgentProtocolError, match=why):
         API.read(answer(content, finish))
 
 
-def test_what_a_call_gave_goes_back_in_words() -> None:
+def test_results_of_calls_go_back_in_words() -> None:
     call = Call(id="call", name="get_weather", arguments="{}", params={})
     (message,) = API.results([ToolOutcome(call=call, text='{"sky": "clear"}')])
     assert message == {"role": "user", "content": '`get_weather` returned: {"sky": "clear"}'}

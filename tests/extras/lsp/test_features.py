@@ -45,7 +45,7 @@ def test_a_file_that_is_no_eval_is_left_alone(editor: Editor) -> None:
     assert [each.code for each in editor.open("y.eval.yaml", "eval:\n  test_cases: [\n")] != []
 
 
-def test_what_is_typed_in_a_shared_file_counts_for_the_files_that_include_it(editor: Editor) -> None:
+def test_unsaved_text_of_a_shared_file_counts_for_files_that_include_it(editor: Editor) -> None:
     editor.open(WEATHER)
     editor.open(RULES)
     editor.edit(RULES, "polite:", "politely:")
@@ -380,7 +380,7 @@ def test_formatting(editor: Editor) -> None:
     assert editor.formatting(GREET) == []
 
 
-def test_what_cannot_be_formatted_is_left_as_it_is(editor: Editor) -> None:
+def test_a_broken_document_is_not_formatted(editor: Editor) -> None:
     for name, text in (("broken.eval.yaml", "eval: [\n"), ("compose.yaml", "a:   1\n"), ("a.golden.json", "[ ]")):
         editor.open(name, text)
         assert editor.formatting(name) == []

@@ -155,7 +155,7 @@ def test_a_mended_syntax_error_brings_back_what_stands_behind_it(*, paused: bool
     assert [code for code, *_ in places(found)] == ["EV203"]
 
 
-def test_what_stands_behind_a_syntax_error_is_not_read() -> None:
+def test_text_behind_a_syntax_error_is_not_read() -> None:
     workspace, document, _ = opened()
     at = document.source.text.index('        - contains "3"')
     replace(document, at, at, "    x")

@@ -84,7 +84,7 @@ def test_no_script_of_an_answer_runs_and_its_text_is_shown(shown: Shown) -> None
         ("\U000e0041\u200b", "U+E0041U+200B"),
     ],
 )
-def test_what_cannot_be_seen_is_shown_as_its_number(shown: Shown, text: str, visible: str) -> None:
+def test_invisible_characters_are_shown_as_numbers(shown: Shown, text: str, visible: str) -> None:
     page = shown([suite([answered(text, text)])])
     page.keyboard.press("j")
     page.keyboard.press("Enter")

@@ -81,7 +81,7 @@ def test_how_it_ends_badly(tmp_path: Path, source: str, error: type[AgentError],
         ("echo \0", "names no program"),
     ],
 )
-def test_what_cannot_be_run_is_a_mistake_of_usage(tmp_path: Path, command: str, words: str) -> None:
+def test_a_program_that_cannot_run_is_a_usage_error(tmp_path: Path, command: str, words: str) -> None:
     with pytest.raises(UsageError) as caught:
         CommandAgent(command, project_root=tmp_path)
     assert words in str(caught.value)

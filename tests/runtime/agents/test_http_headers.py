@@ -15,7 +15,7 @@ def test_names_are_found_in_any_case() -> None:
     assert len(headers) == 2
 
 
-def test_what_is_sent_several_times_is_joined() -> None:
+def test_repeated_headers_are_joined() -> None:
     assert Headers([(b"via", b"a"), (b"Via", b"b")])["via"] == "a, b"
 
 

@@ -84,7 +84,7 @@ def test_answers_are_read_by_paths() -> None:
         )
 
 
-def test_what_has_no_path_stands_where_it_always_does() -> None:
+def test_an_unmapped_field_is_read_at_its_usual_place() -> None:
     document = {"text": "Hello", "toolsCalled": ["a", {"name": "b", "args": {"x": 1}}]}
     with serving(answers(document)) as server:
         assert ask(HttpAgent(server.url, options=paths(input_tokens="n"))).tool_calls == (
@@ -93,7 +93,7 @@ def test_what_has_no_path_stands_where_it_always_does() -> None:
         )
 
 
-def test_what_has_a_path_is_read_nowhere_else() -> None:
+def test_a_mapped_field_is_read_nowhere_else() -> None:
     call = {"name": "b", "input": {"x": 1}, "parameters": {"type": "object"}}
     document = {"text": "Hello", "tools_called": ["a"], "steps": [call]}
     with serving(answers(document)) as server:
@@ -200,7 +200,7 @@ def test_only_a_proxy_takes_more_than_the_engine_of_httpx(monkeypatch: pytest.Mo
     assert connection("http://agent.example/") == "HttpxConnection"
 
 
-def test_what_is_sent() -> None:
+def test_mapped_bodies_are_sent() -> None:
     seen: list[tuple[str, bytes, Mapping[str, str]]] = []
 
     async def keeps(exchange: Exchange) -> None:

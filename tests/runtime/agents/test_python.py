@@ -127,7 +127,7 @@ def test_a_session_reuses_its_thread(root: Path) -> None:
         ("returns_set", "`toolCalls[0].params.s` is a Python `set`, which JSON cannot say"),
     ],
 )
-def test_what_is_no_answer_is_a_protocol_error(root: Path, name: str, words: str) -> None:
+def test_an_invalid_answer_is_a_protocol_error(root: Path, name: str, words: str) -> None:
     raised = failure(PythonAgent(f"sample_agent:{name}", project_root=root))
     assert isinstance(raised, AgentProtocolError)
     assert words in str(raised)
@@ -148,7 +148,7 @@ def test_what_is_no_answer_is_a_protocol_error(root: Path, name: str, words: str
         ("..relative:x", "cannot be imported: TypeError"),
     ],
 )
-def test_what_cannot_be_called_is_a_mistake_of_usage(root: Path, target: str, words: str) -> None:
+def test_an_object_that_cannot_be_called_is_a_usage_error(root: Path, target: str, words: str) -> None:
     with pytest.raises(UsageError) as caught:
         PythonAgent(target, project_root=root)
     assert words in str(caught.value)

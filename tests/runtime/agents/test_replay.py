@@ -102,7 +102,7 @@ def verdicts(folder: Path, agent: Agent, concurrency: int = 3) -> list[CaseResul
     return list(finished.suites[0].cases())
 
 
-def test_what_was_recorded_gets_the_same_verdicts(tmp_path: Path) -> None:
+def test_replayed_answers_get_the_same_verdicts(tmp_path: Path) -> None:
     live = verdicts(tmp_path / "live", recording(Moody(), tmp_path / "rec"))
     replayed = verdicts(tmp_path / "replayed", replaying(tmp_path / "rec"), concurrency=1)
     assert {result.id: result.status for result in live} == {
@@ -161,7 +161,7 @@ def test_a_model_is_known_by_how_it_is_asked_and_what_it_is_offered(tmp_path: Pa
     assert str(failure(replaying(tmp_path))).endswith("which differs in `model`")
 
 
-def test_what_is_not_sent_to_an_agent_makes_no_difference(tmp_path: Path) -> None:
+def test_settings_that_are_not_sent_make_no_difference(tmp_path: Path) -> None:
     ask(recording(ScriptedAgent(default="a", endpoint="demo"), tmp_path))
     assert ask(replaying(tmp_path, ModelOptions(system="Be kind"))).response == "a"
 
@@ -215,7 +215,9 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         recording(ScriptedAgent(default="a"), tmp_path / "file")
 
 
-def test_what_cannot_be_recorded_is_an_error_of_its_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_cannot_be_recorded_is_an_error_of_its_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recorded = recording(ScriptedAgent(default="a"), tmp_path)
 
     def full(*_: object) -> None:

@@ -230,7 +230,7 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
         ),
     ],
 )
-def test_what_may_be_a_call_that_nobody_reads_is_an_error(stream: bytes, words: str) -> None:
+def test_an_event_that_may_be_an_unread_call_is_an_error(stream: bytes, words: str) -> None:
     with serving(streams(stream + DONE)) as server:
         assert words in str(failure(HttpAgent(server.url)))
 
@@ -409,7 +409,7 @@ def test_the_failure_of_a_tool_is_not_that_of_the_answer() -> None:
     )
 
 
-def test_what_else_comes_with_the_last_event_is_ignored() -> None:
+def test_other_fields_of_the_last_event_are_ignored() -> None:
     stream = data({"response": "ok"}, {"response": "no"}, OWN_CALL, {"delta": 1}) + b"data: x\n\n"
     assert answered(stream) == AgentResponse(response="ok", tool_calls=(), reports_calls=False)
 

@@ -185,7 +185,7 @@ def test_well_formed_text_can_be_encoded(text: str) -> None:
 
 
 @given(st.text(min_size=1))
-def test_what_the_demo_server_writes_can_be_read(text: str) -> None:
+def test_answers_of_the_demo_server_can_be_read(text: str) -> None:
     response = AgentResponse(response=text, tool_calls=(ToolCall(name=text, success=True, duration_ms=0),))
     assert wire.decode_answer(msgspec.json.encode(wire.answer_fields(response))) == response
 

@@ -61,7 +61,7 @@ def has(which: Which = "any", **args: Any) -> c.CallHas:
         (has(3, city="Oslo"), "failed", "call 3 of 'book' but it was called 2 times"),
     ],
 )
-def test_what_a_call_has(ask: Ask, check: c.CallHas, outcome: str, words: str | None) -> None:
+def test_arguments_of_a_call(ask: Ask, check: c.CallHas, outcome: str, words: str | None) -> None:
     verdict = ask(check, tool_calls=CALLS)
     assert verdict.outcome == outcome
     assert words is None or words in str(verdict.message)
@@ -163,7 +163,7 @@ def test_a_value_is_the_same_as_itself_and_as_no_other_type(value: Any) -> None:
         ('"args": []', "`args` must be an object, not a list"),
     ],
 )
-def test_what_eval_json_may_not_say(check: str, words: str) -> None:
+def test_invalid_calls_in_eval_json_are_refused(check: str, words: str) -> None:
     text = (
         '[{"id": "s/a", "difficulty": "edge", "description": "d", "input": {"message": "m"}, '
         f'"expect": {{"checks": [{{"type": "call_has", "tool": "t", {check}}}]}}}}]'

@@ -186,7 +186,7 @@ def test_of_a_conversation_it_is_given_what_was_said(ask: Ask) -> None:
     assert (second.text, second.message) == ("Done.", "And now?")
 
 
-def test_what_it_changes_is_its_own(ask: Ask) -> None:
+def test_changes_by_a_check_are_its_own(ask: Ask) -> None:
     assert ask(c.Custom(name="meddles"), "x", tool_calls=CALLS, case=CASE).outcome == "passed"
     assert CALLS[0].params == {"city": "Paris"}
     assert CASE.input.inputs == {"city": ["Paris"]}

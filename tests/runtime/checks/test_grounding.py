@@ -158,7 +158,7 @@ def test_quotes_stand_in_a_result(ask: Ask, response: str, passes: bool) -> None
     assert ask(c.QuotesFrom(), response, tool_calls=calls).outcome == ("passed" if passes else "failed")
 
 
-def test_what_is_quoted_is_marked_in_the_report(ask: Ask) -> None:
+def test_unknown_quotes_are_marked_in_the_report(ask: Ask) -> None:
     finding = ask(c.NumbersFrom(), "It is 99 there", tool_calls=(WEATHER,)).finding
     assert finding is not None
     assert (finding.kind, finding.text) == ("forbidden", "99")

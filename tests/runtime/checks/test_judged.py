@@ -63,6 +63,6 @@ def test_a_failure_gives_the_judge_s_reason(ask: Ask) -> None:
     ("score", "outcome", "message"),
     [(1, "passed", None), (0, "failed", "the judge finds that the response is not as expected: it rains")],
 )
-def test_what_is_expected_holds_or_not(score: float, outcome: str, message: str | None) -> None:
+def test_expected_answers_hold_or_not(score: float, outcome: str, message: str | None) -> None:
     verdict = asyncio.run(as_expected(Evidence(response="the answer", judge=Judge(score, "it rains"))))
     assert (verdict.outcome, verdict.message) == (outcome, message)

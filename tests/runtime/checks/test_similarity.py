@@ -61,7 +61,7 @@ def test_a_failure_says_how_similar_it_is(ask: Ask) -> None:
     assert verdict.score == 0.0
 
 
-def test_what_is_shown_is_never_rounded_up_to_the_threshold(ask: Ask) -> None:
+def test_a_shown_similarity_is_never_rounded_up_to_the_threshold(ask: Ask) -> None:
     verdict = ask(c.Similar(value="a" * 20_000, threshold=0.9), "a" * 17_999 + "b" * 2_001)
     assert "but it is 0.8999:" in (verdict.message or "")
 

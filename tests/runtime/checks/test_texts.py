@@ -90,7 +90,7 @@ def test_icontains_folds_case(ask: Ask) -> None:
         (c.StartsWith(value="rain"), "differs"),
     ],
 )
-def test_what_was_found_is_kept_as_facts(ask: Ask, check: Any, kind: str) -> None:
+def test_findings_are_kept_as_facts(ask: Ask, check: Any, kind: str) -> None:
     found = ask(check, "sun").finding
     assert found is not None
     assert (found.kind, found.text, found.path) == (kind, check.value, None)

@@ -59,7 +59,7 @@ def test_scores(said: Any, score: Score) -> None:
         ("[" * 100_000, "is"),
     ],
 )
-def test_what_is_no_score(said: Any, why: str) -> None:
+def test_invalid_scores_are_refused(said: Any, why: str) -> None:
     with pytest.raises(Malformed, match=why):
         read_score(Said(said, whole=True), FIVE)
 

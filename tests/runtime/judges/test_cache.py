@@ -20,7 +20,7 @@ def entries(folder: Path) -> list[Path]:
     return sorted(folder.glob("*/*.json"))
 
 
-def test_what_was_judged_is_not_asked_again(tmp_path: Path) -> None:
+def test_kept_judgements_are_not_asked_again(tmp_path: Path) -> None:
     judge, cache, meter = ScriptedJudge(says(4, 1)), JudgeCache(tmp_path), Meter()
     first = score(panel(judge, cache=cache), meter=meter)
     assert score(panel(judge, cache=cache), meter=meter) == first
@@ -118,7 +118,7 @@ def test_without_a_key_nothing_is_kept_or_taken(tmp_path: Path) -> None:
         assert (len(judge.asked), entries(tmp_path / "cache")) == (2, [])
 
 
-def test_what_failed_is_not_kept(tmp_path: Path) -> None:
+def test_failed_judgements_are_not_kept(tmp_path: Path) -> None:
     judge, cache = ScriptedJudge(says("no", "no", 3)), JudgeCache(tmp_path)
     with pytest.raises(Exception, match="twice"):
         score(panel(judge, cache=cache))

@@ -149,7 +149,7 @@ def test_a_refusal_says_so() -> None:
     assert len(server.requests) == 1
 
 
-def test_what_is_configured_is_sent_and_wins(api: TestedApi) -> None:
+def test_configured_parameters_are_sent_and_win(api: TestedApi) -> None:
     sampling = Sampling(temperature=0, extra={"top_p": 0.5})
     _, server = judged(api, verdict(api), sampling=sampling)
     (request,) = server.requests

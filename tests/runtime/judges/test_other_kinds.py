@@ -144,7 +144,7 @@ def test_a_function_is_given_the_question_and_what_is_judged(code: Path) -> None
         ("openai:m", "`openai` needs a key"),
     ],
 )
-def test_what_is_no_judge(code: Path, spec: str, why: str) -> None:
+def test_invalid_judges_are_refused(code: Path, spec: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         judge_for(spec, settings=settings(code))
 
@@ -205,7 +205,7 @@ def test_a_missing_service_is_distinguished_from_a_slow_service() -> None:
     assert judged(url) == f"{url}: no connection: Connection refused"
 
 
-def test_what_carries_requests_is_imported_before_a_score_is_waited_for() -> None:
+def test_the_http_library_is_imported_before_a_score_is_waited_for() -> None:
     code = """
 import sys
 from evalc.runtime.agents.spec import AgentSettings
@@ -217,7 +217,7 @@ assert "httpcore" in sys.modules
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_what_is_needed_to_connect_is_missed_before_anything_is_asked(tmp_path: Path) -> None:
+def test_missing_settings_to_connect_are_found_before_anything_is_asked(tmp_path: Path) -> None:
     http = HttpOptions(connecting=Connecting(tls=Tls(authorities=tmp_path / "none.pem")))
     with pytest.raises(UsageError, match="cannot be used: No such file"):
         judge_for("https://127.0.0.1:1/", settings=JudgeSettings(reached=AgentSettings(http=http)))

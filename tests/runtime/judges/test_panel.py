@@ -61,7 +61,7 @@ def test_a_majority_is_enough_and_less_is_an_error() -> None:
         (None, "j: its answer is not a score, twice"),
     ],
 )
-def test_what_breaks_a_judge_is_an_error_in_words(said: Any, why: str) -> None:
+def test_exceptions_of_a_judge_are_errors_in_words(said: Any, why: str) -> None:
     with pytest.raises(JudgeError, match=why):
         score(panel(ScriptedJudge(says(said), name="j")))
 
@@ -93,7 +93,7 @@ def test_a_malformed_answer_is_asked_for_once_more() -> None:
     assert (meter.requests, meter.input_tokens, meter.output_tokens, meter.cost_usd) == (2, 20, 4, 0.02)
 
 
-def test_what_a_failed_judge_used_is_counted() -> None:
+def test_usage_of_a_failed_judge_is_counted() -> None:
     meter = Meter()
     with pytest.raises(JudgeError):
         score(panel(ScriptedJudge(says("no"), cost=0.5)), meter=meter)

@@ -40,7 +40,7 @@ def test_no_other_tools_are_offered(api: TestedApi) -> None:
     assert "get_weather" not in json.dumps(server.requests[0].json)
 
 
-def test_what_is_configured_goes_before_the_schema(api: TestedApi) -> None:
+def test_configured_formats_go_before_the_schema(api: TestedApi) -> None:
     own: dict[str, Any] = {"response_format": {"type": "text"}, "text": {"format": {"type": "text"}}, "tools": []}
     (field,) = own.keys() & _asked(api, ModelOptions()).keys()
     sent = _asked(api, ModelOptions(sampling=Sampling(extra={field: own[field]})))

@@ -76,7 +76,7 @@ def test_the_configured_system_prompt_goes_before_the_files(
     assert (body.get("system") if api is MESSAGES else next(iter(systems), None)) == sent
 
 
-def test_what_is_configured_is_sent(api: TestedApi) -> None:
+def test_configured_parameters_are_sent(api: TestedApi) -> None:
     sampling = Sampling(temperature=0, max_tokens=50, extra={"top_p": 0.5, "metadata": {"user_id": "u"}})
     _, server = api.ask(AgentRequest(message="m"), api.answer("a", []), options=ModelOptions(sampling=sampling))
     body = server.requests[0].json

@@ -66,9 +66,7 @@ def test_an_answer_that_seems_to_have_calls_which_nobody_reads_is_refused(
         (messages({"type": "server_tool_use", "name": "web_search", "input": {}}, TEXT), "web_search", {}),
     ],
 )
-def test_what_the_provider_calls_itself_is_a_call(
-    answer: tuple[Api, dict[str, Any]], name: str, params: dict[str, Any]
-) -> None:
+def test_calls_by_the_provider_are_calls(answer: tuple[Api, dict[str, Any]], name: str, params: dict[str, Any]) -> None:
     api, document = answer
     turn = api.read(document)
     assert [(call.name, call.params) for call in turn.hosted] == [(name, params)]
@@ -87,7 +85,7 @@ def test_what_the_provider_calls_itself_is_a_call(
         messages({"type": "web_search_tool_result", "content": []}, TEXT),
     ],
 )
-def test_what_is_no_call_stays_none(answer: tuple[Api, dict[str, Any]]) -> None:
+def test_texts_that_are_no_calls_stay_texts(answer: tuple[Api, dict[str, Any]]) -> None:
     api, document = answer
     turn = api.read(document)
     assert (turn.text, turn.calls, turn.hosted) == ("ok", (), ())

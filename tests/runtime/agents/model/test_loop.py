@@ -38,7 +38,7 @@ def test_calls_are_answered_by_their_stubs_until_a_text_comes(api: TestedApi) ->
     assert [(id_, json.loads(text)) for id_, text in api.results(third)] == results
 
 
-def test_what_the_api_gave_goes_back_unchanged() -> None:
+def test_items_of_the_api_go_back_unchanged() -> None:
     said = RESPONSES.answer("thinking", [Called("get_time")])
     _, server = RESPONSES.ask(request(), said, RESPONSES.answer("done", []))
     assert server.requests[1].json["input"][1:4] == said["output"]
