@@ -24,15 +24,25 @@ from evalc.cli.options import (
     settings_of,
     with_flags,
 )
-from evalc.cli.reporting import Output, Outputs, Shown, do_all, make_and_report, outputs_of, suites_before, write_report
+from evalc.cli.reporting import (
+    Output,
+    Outputs,
+    Shown,
+    beside_past,
+    do_all,
+    make_and_report,
+    outputs_of,
+    past_run,
+    report,
+    write_report,
+)
 from evalc.cli.supervision import supervise
 from evalc.setup.flags import modern
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings
     from evalc.model.reports import HistoryEntry
-    from evalc.report.reported import ReportedRun, ReportedSuite
-    from evalc.runtime.run.again_load import LoadedSuite
+    from evalc.report.reported import ReportedRun
     from evalc.runtime.run.again_merge import Part
 
 
@@ -59,73 +69,30 @@ def warn_of_unfinished(settings: Settings, newest: Path | None = None) -> None:
         print_warning(f"{len(unfinished) - _MOST_UNFINISHED} older runs have not finished either")
 
 
-def past_run(name: str, settings: Settings) -> ReportedRun:
-    """The run as it was reported when it ended; its suites are not compared.
-
-    Raises:
-        UsageError: there is no such run, or its results cannot be read.
-    """
-    # For start-up: `--help` shows no run.
-    from evalc.report.reported import ReportedRun  # noqa: PLC0415
-    from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
-    from evalc.runtime.store.redact import Redactor  # noqa: PLC0415
-    from evalc.runtime.store.runs import Closing, find_results, read_closing  # noqa: PLC0415
-
-    results = find_results(name, settings.results_folder)
-    past, warnings = load_run(results)
-    closing, unread = (Closing(), ()) if results.is_part else read_closing(results.folder)
-    return ReportedRun(
-        run_id=past.run_id,
-        folder=shown_path(results.folder.resolve()),
-        suites=tuple(map(_as_reported, past.suites)),
-        summary=past.summary,
-        root=Path.cwd(),
-        gates=closing.gates,
-        below=closing.below,
-        selected=closing.selected,
-        missing=closing.missing,
-        warnings=(*closing.warnings, *warnings, *unread),
-        redact=Redactor(settings.secret_values(os.environ)).redact,  # of eval files, whose lines are quoted
-    )
-
-
-def suites_of(name: str, output_dir: Path) -> tuple[ReportedSuite, ...]:
-    """The suites of a past run.
-
-    Raises:
-        UsageError: there is no such run, or its results cannot be read.
-    """
-    # For start-up: `--help` shows no run.
-    from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
-    from evalc.runtime.store.runs import find_results  # noqa: PLC0415
-
-    return tuple(map(_as_reported, load_run(find_results(name, output_dir))[0].suites))
-
-
-def _as_reported(suite: LoadedSuite) -> ReportedSuite:
-    from evalc.report.reported import ReportedSuite  # noqa: PLC0415 - for start-up
-
-    return ReportedSuite(result=suite.result, cases=suite.cases, skipped=suite.skipped)
-
-
 @with_flags("output_dir", "config")
-def show(run: RunName = "latest", quiet: Quiet = False, verbose: Verbose = False, **flags: Any) -> int:
+def show(
+    run: RunName = "latest",
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    json: Json = False,
+    output: Outputs = None,
+    **flags: Any,
+) -> int:
     """Print the summary of a past run.
+
+    --json and -o write reports of it, as they do for evalc run.
 
     \b
     Examples:
       evalc show
       evalc show latest~1
       evalc show 01a200e6 -v
+      evalc show --json
     """
-    from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up: `--help` shows no run
-    from evalc.setup.compile import AuthoredPlaces  # noqa: PLC0415 - as above
-
     settings = settings_of(flags)
-    past = replace(past_run(run, settings), places=AuthoredPlaces(settings).of)
-    screen = Screen.of(sys.stdout, os.environ)
-    lines = summary_lines(past, screen, detail="quiet" if quiet else "verbose" if verbose else "normal")
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+    past, outputs = past_run(run, settings), outputs_of(output or (), as_json=json)
+    shown = Shown(detail="quiet" if quiet else "verbose" if verbose else "normal", settings=settings)
+    report(beside_past(past, settings.results_folder) if outputs else past, sys.stdout, outputs, shown)
     if run == "latest":
         warn_of_unfinished(settings, Path(past.folder))
     return ExitCode.OK
@@ -156,21 +123,15 @@ def report_run(
       evalc report --baseline 01a200e6
       evalc report --challenge
     """
-    # For start-up: `--help` writes no report.
-    from evalc.report.reported import beside  # noqa: PLC0415
-    from evalc.runtime.store.resume import find_run  # noqa: PLC0415
+    from evalc.runtime.store.resume import find_run  # noqa: PLC0415 - for start-up: `--help` writes no report
 
     settings = settings_of(flags)
-    folder = settings.results_folder
     outputs = outputs_of(output or ["html:report.html"])
-    past = past_run(run, settings)
-    suites = [suite.result for suite in past.suites]
-    before = suites_before(suites, folder) if baseline is None else suites_of(baseline, folder)
-    reported = replace(past, suites=beside(past.suites, before), trends=extras.history.trends_beside(suites, folder))
+    reported = beside_past(past_run(run, settings), settings.results_folder, baseline)
     if challenge:
-        answered = find_run(run, folder)
         from evalc import api  # noqa: PLC0415 - for start-up: a report needs no compiler
 
+        answered = find_run(run, settings.results_folder)
         found, coverage = api.strength_and_coverage(answered, settings=settings_of(flags, answered))
         reported = replace(reported, strength=found, coverage=coverage)
     do_all([partial(_write_and_tell, reported, output) for output in outputs])

@@ -25,11 +25,11 @@ from evalc.setup.flags import SHOWN
 if TYPE_CHECKING:
     from evalc.api import Run
     from evalc.config.settings import Settings
-    from evalc.model.result import SuiteResult
     from evalc.report.console import Detail
     from evalc.report.outputs import Format
     from evalc.report.progress import Progress
     from evalc.report.reported import ReportedRun, ReportedSuite
+    from evalc.runtime.run.again_load import LoadedSuite
 
 Step = Callable[[], None]
 T = TypeVar("T")
@@ -72,12 +72,7 @@ def make_and_report(
 ) -> int:
     """Make a run of past ones, and report it; its exit code.
 
-    Args:
-        make: makes the run.
-        outputs: the reports that are asked for.
-        redact: strikes secrets out of what is quoted from eval files.
-        shown: how much the console summary tells.
-        untouched: what stays as it was if the command is interrupted.
+    `redact` strikes secrets out of quoted eval files; `untouched` says what an interrupt leaves as it was.
     """
     from evalc.report.progress import Progress, draws  # noqa: PLC0415 - for start-up
 
@@ -89,55 +84,34 @@ def make_and_report(
         print_error(f"interrupted; {untouched}")
         return ExitCode.INTERRUPTED
     print_problems(finished.problems, sys.stderr)
-    report(finished, sys.stdout, outputs, redact=redact, shown=shown)
+    report(reported(finished, outputs, redact), sys.stdout, outputs, shown)
     return finished.exit_code
 
 
-def report(
-    run: Run,
-    stdout: TextIO,
-    outputs: Sequence[Output],
-    *,
-    redact: Callable[[str], str],
-    shown: Shown,
-) -> None:
-    """Write the files, then print: where one of them fails, the others are there.
-
-    Args:
-        run: the run.
-        stdout: where the report goes that has no file, the console summary if all have one.
-        outputs: the reports that are asked for.
-        redact: strikes secrets out of what is quoted from eval files.
-        shown: how much the console summary tells.
+def report(run: ReportedRun, stdout: TextIO, outputs: Sequence[Output], shown: Shown) -> None:
+    """Write the files, then print the report without a file, or the console summary; one failure stops no other.
 
     Raises:
-        OSError: one of them cannot be written; of further ones standard error has told.
+        OSError: a report cannot be written; further failures are printed.
     """
-    reported = _reported(run, redact, with_past=any(output.format == "html" for output in outputs))
     to_files = [output for output in outputs if output.file is not None]
     printed = next((output for output in outputs if output.file is None), Output(format="text", file=None))
-    steps = [partial(write_report, reported, output, stdout) for output in to_files]
+    steps = [partial(write_report, run, output, stdout) for output in to_files]
     match printed.format:
         case "text":
-            steps.append(partial(_print_summary, reported, stdout, shown))
+            steps.append(partial(_print_summary, run, stdout, shown))
         case "github":
-            steps += [partial(_append_step_summary, reported), partial(_print_annotated, reported, stdout, shown)]
+            steps += [partial(_append_step_summary, run), partial(_print_annotated, run, stdout, shown)]
         case _:
-            steps.append(partial(write_report, reported, printed, stdout))
+            steps.append(partial(write_report, run, printed, stdout))
     do_all(steps)
 
 
 def report_nothing(run_id: str, why: str, stdout: TextIO, outputs: Sequence[Output]) -> None:
-    """Write the reports of a run that had nothing to do, as whoever asked for them takes them further all the same.
-
-    Args:
-        run_id: the id that the run would have had.
-        why: why there was nothing to do.
-        stdout: where the report goes that has no file; the console summary is not among them.
-        outputs: the reports that are asked for.
+    """Write the reports of a run that had nothing to do, for the programs that read them; print no summary.
 
     Raises:
-        OSError: one of them cannot be written; of further ones standard error has told.
+        OSError: a report cannot be written; further failures are printed.
     """
     from evalc.report.reported import ReportedRun  # noqa: PLC0415 - for start-up
     from evalc.runtime.run.finished import summarize_run  # noqa: PLC0415 - as above
@@ -187,17 +161,6 @@ def do_all(steps: Iterable[Step]) -> None:
         raise failures[0]
 
 
-def suites_before(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[ReportedSuite, ...]:
-    """The suites that these were compared with, where the runs are still there."""
-    from evalc.cli.past import suites_of  # noqa: PLC0415 - for start-up
-    from evalc.runtime.store.runs import has_results  # noqa: PLC0415 - as above
-
-    names = dict.fromkeys(suite.baseline_run_id for suite in suites if suite.baseline_run_id)
-    # A name that leads elsewhere is not ours: a result file may come from anyone.
-    there = [name for name in names if Path(name).name == name and has_results(output_dir / name)]
-    return tuple(suite for name in there for suite in suites_of(name, output_dir))
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class _ReadAnew(Generic[T]):
@@ -209,22 +172,17 @@ class _ReadAnew(Generic[T]):
         return self.read()
 
 
-def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> ReportedRun:
-    """The run; `with_past` beside its baseline, and with the courses of its suites."""
-    from evalc.report.reported import ReportedRun, ReportedSuite, beside  # noqa: PLC0415 - as above
+def reported(run: Run, outputs: Sequence[Output], redact: Callable[[str], str]) -> ReportedRun:
+    """The run as reports show it; for HTML, beside earlier runs. `redact` strikes out secrets of quoted eval files."""
+    from evalc.report.reported import ReportedRun, ReportedSuite  # noqa: PLC0415 - for start-up
 
     finished = run.finished
-    results = [suite.result for suite in finished.suites]
-    before = suites_before(results, finished.folder.parent) if with_past else ()
-    return ReportedRun(
+    plain = ReportedRun(
         run_id=finished.run_id,
         folder=shown_path(finished.folder),
-        suites=beside(
-            [
-                ReportedSuite(result=suite.result, cases=_ReadAnew(suite.cases), skipped=_ReadAnew(suite.skipped))
-                for suite in finished.suites
-            ],
-            before,
+        suites=tuple(
+            ReportedSuite(result=suite.result, cases=_ReadAnew(suite.cases), skipped=_ReadAnew(suite.skipped))
+            for suite in finished.suites
         ),
         summary=finished.summary,
         root=Path.cwd(),
@@ -233,9 +191,71 @@ def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> Rep
         selected=run.selected,
         missing=finished.missing,
         warnings=(*run.notes, *finished.warnings),
-        trends=extras.history.trends_beside(results, finished.folder.parent) if with_past else (),
         redact=redact,
     )
+    with_past = any(output.format == "html" for output in outputs)
+    return beside_past(plain, finished.folder.parent) if with_past else plain
+
+
+def beside_past(run: ReportedRun, folder: Path, baseline: str | None = None) -> ReportedRun:
+    """The run beside the runs that it was compared with, or another baseline, and with the courses of its suites."""
+    from evalc.report.reported import beside  # noqa: PLC0415 - for start-up
+    from evalc.runtime.store.runs import has_results  # noqa: PLC0415 - as above
+
+    results = [suite.result for suite in run.suites]
+    names = dict.fromkeys(suite.baseline_run_id for suite in results)
+    # A name that leads elsewhere is not ours: a result file may come from anyone.
+    there = [name for name in names if name and Path(name).name == name and has_results(folder / name)]
+    before = [suite for name in (there if baseline is None else [baseline]) for suite in _suites_of(name, folder)]
+    return replace(run, suites=beside(run.suites, before), trends=extras.history.trends_beside(results, folder))
+
+
+def past_run(name: str, settings: Settings) -> ReportedRun:
+    """The run as it was reported when it ended; its suites are not compared.
+
+    Raises:
+        UsageError: there is no such run, or its results cannot be read.
+    """
+    # For start-up: `--help` shows no run.
+    from evalc.report.reported import ReportedRun  # noqa: PLC0415
+    from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
+    from evalc.runtime.store.redact import Redactor  # noqa: PLC0415
+    from evalc.runtime.store.runs import (  # noqa: PLC0415
+        Closing,
+        find_results,
+        read_closing,
+    )
+
+    results = find_results(name, settings.results_folder)
+    past, warnings = load_run(results)
+    closing, unread = (Closing(), ()) if results.is_part else read_closing(results.folder)
+    return ReportedRun(
+        run_id=past.run_id,
+        folder=shown_path(results.folder.resolve()),
+        suites=tuple(map(_as_reported, past.suites)),
+        summary=past.summary,
+        root=Path.cwd(),
+        gates=closing.gates,
+        below=closing.below,
+        selected=closing.selected,
+        missing=closing.missing,
+        warnings=(*closing.warnings, *warnings, *unread),
+        redact=Redactor(settings.secret_values(os.environ)).redact,  # of eval files, whose lines are quoted
+    )
+
+
+def _suites_of(name: str, output_dir: Path) -> tuple[ReportedSuite, ...]:
+    # For start-up: `--help` shows no run.
+    from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
+    from evalc.runtime.store.runs import find_results  # noqa: PLC0415
+
+    return tuple(map(_as_reported, load_run(find_results(name, output_dir))[0].suites))
+
+
+def _as_reported(suite: LoadedSuite) -> ReportedSuite:
+    from evalc.report.reported import ReportedSuite  # noqa: PLC0415 - for start-up
+
+    return ReportedSuite(result=suite.result, cases=suite.cases, skipped=suite.skipped)
 
 
 def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:

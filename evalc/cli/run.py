@@ -24,7 +24,7 @@ from evalc.cli.ending import (
     termination_as_interrupt,
 )
 from evalc.cli.options import NO_VALUE, Json, Quiet, Verbose, show_all_help, with_flags
-from evalc.cli.reporting import Outputs, Shown, outputs_of, report, report_nothing
+from evalc.cli.reporting import Outputs, Shown, outputs_of, report, report_nothing, reported
 from evalc.cli.supervision import supervise
 from evalc.setup.flags import INSTEAD, SHOWN, STOPS, RunFlags
 
@@ -137,7 +137,8 @@ def run_evals(
             raise
         print_problems(finished.problems, sys.stderr)
         shown = Shown(detail=detail, slowest=durations or 0, settings=settings)
-        report(finished, stdout, outputs, redact=redactor_of(settings, os.environ).redact, shown=shown)
+        redact = redactor_of(settings, os.environ).redact
+        report(reported(finished, outputs, redact), stdout, outputs, shown)
         if not quiet:
             stdout.flush()
             sys.stderr.writelines(inventory_lines(finished.inventory, verbose=verbose))

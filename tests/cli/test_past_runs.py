@@ -270,3 +270,13 @@ def test_the_summary_with_a_baseline_has_the_words(invoke: Invoke, results: Path
     assert "inconclusive: none of 1 case regressed, 1 newly passes (McNemar's exact test, p = 1)" in found.out
     report = json.loads(invoke("run", "evals", "--agent", "demo", "--baseline", OLD, "--json").out)
     assert report["suites"][0]["significance"]["newlyPassed"] == 1
+
+
+def test_a_run_is_shown_in_the_formats_of_reports(invoke: Invoke, project: Path) -> None:
+    invoke("run", "--agent", "demo", "-o", "first.json")
+    shown = invoke("show", "--json", "-o", "shown.xml")
+    assert json.loads(shown.out)["runId"] == json.loads((project / "first.json").read_text())["runId"]
+    assert (shown.err, (project / "shown.xml").exists()) == ("", True)
+    beside = invoke("show", "-o", "shown.html")
+    assert (beside.code, beside.out) == (0, invoke("show").out)
+    assert (project / "shown.html").exists()
