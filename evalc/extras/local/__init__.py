@@ -10,7 +10,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,7 +33,6 @@ from evalc.runtime.agents.model.api import Api, Flavor, Item, Message, Prompt, T
 from evalc.runtime.agents.model.chat_completions import ChatCompletions
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings, Serving
-from evalc.runtime.judges.base import JudgeSession
 from evalc.runtime.judges.model import ModelJudge
 from evalc.runtime.run.local_models import ModelServer
 from evalc.tools.offer import chat_tools
@@ -88,19 +87,11 @@ class LocalServer(ModelServer):
 
     def __init__(self, model: Path, serving: Serving) -> None:
         self.model = model
+        self.name = model.name.removesuffix(".gguf")
+        self.size = model.stat().st_size
         self._serving = serving
         self._lock = threading.Lock()
         self._process: _Process | None = None
-
-    @property
-    def name(self) -> str:
-        """The file's name without its ending."""
-        return self.model.name.removesuffix(".gguf")
-
-    @property
-    def size(self) -> int:
-        """The size of its file, in bytes."""
-        return self.model.stat().st_size
 
     async def url(self) -> str:
         """Where it answers; it is started if it has not been.
@@ -156,7 +147,8 @@ class _Process:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        self._reader = threading.Thread(target=self._keep_log, daemon=True)
+        log = (line.decode(errors="replace").rstrip() for line in self._popen.stderr or ())
+        self._reader = threading.Thread(target=self._log.extend, args=(log,), daemon=True)
         self._reader.start()
 
     def url(self) -> str:
@@ -226,10 +218,6 @@ class _Process:
         errors = [found[1] for line in lines if (found := _LOGGED_ERROR.match(line))]
         said = (errors or lines[-1:] or [""])[0]
         return excerpt(said) or (f"signal {-status}" if status < 0 else f"status {status}")
-
-    def _keep_log(self) -> None:
-        for line in self._popen.stderr or ():
-            self._log.append(line.decode(errors="replace").rstrip())
 
 
 _SERVERS: Final[WeakValueDictionary[tuple[Path, Serving], LocalServer]] = WeakValueDictionary()
@@ -419,28 +407,24 @@ def _repeatable(sampling: Sampling) -> Sampling:
     )
 
 
-@final
-class LocalJudge:
-    """A model on this machine, asked as any model is."""
+def agent_of(model: str, settings: AgentSettings) -> LocalAgent:
+    """The model that a spec names, as an agent.
 
-    def __init__(self, server: LocalServer, *, sampling: Sampling) -> None:
-        self.local_server = server
-        file = server.model.stat()
-        self._judge = ModelJudge(
-            LocalAgent(server, options=ModelOptions(sampling=sampling)),
-            identity={"file": [file.st_size, file.st_mtime_ns], "sampling": msgspec.to_builtins(sampling)},
-        )
+    Raises:
+        UsageError: there is no such model.
+    """
+    return LocalAgent(server_of(model, settings), options=settings.model)
 
-    @property
-    def name(self) -> str:
-        """`local:` and the model's name."""
-        return self._judge.name
 
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The model's name, its file as it is now, and how it is asked."""
-        return self._judge.identity
+def judge_of(model: str, settings: AgentSettings, sampling: Sampling) -> ModelJudge:
+    """The model that a spec names, as a judge; its judgements are those of its file as it is now.
 
-    def session(self) -> AbstractAsyncContextManager[JudgeSession]:
-        """Open it; the model is loaded where it is not yet."""
-        return self._judge.session()
+    Raises:
+        UsageError: there is no such model.
+    """
+    server = server_of(model, settings)
+    file = server.model.stat()
+    return ModelJudge(
+        LocalAgent(server, options=ModelOptions(sampling=sampling)),
+        identity={"file": [file.st_size, file.st_mtime_ns], "sampling": msgspec.to_builtins(sampling)},
+    )

@@ -104,8 +104,7 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
         case "replay" if rest:
             return _replay_agent(rest, settings)
         case "local":
-            server = extras.local.server_of(rest.strip(), settings)
-            return extras.local.LocalAgent(server, options=settings.model)
+            return extras.local.agent_of(rest.strip(), settings)
         case "demo" if not rest:
             return extras.demo.DemoAgent()
         case _ if (host := _HOST.match(spec)) is not None:

@@ -49,8 +49,7 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
         case _ if provider is not None and rest.strip():
             return _model_judge(provider, rest.strip(), settings)
         case "local":
-            server = extras.local.server_of(rest.strip(), settings.reached)
-            return extras.local.LocalJudge(server, sampling=settings.sampling)
+            return extras.local.judge_of(rest.strip(), settings.reached, settings.sampling)
         case "python" if rest:
             return _python_judge(rest, settings)
         case "http" | "https" if rest.startswith("//"):

@@ -129,6 +129,7 @@ class ModelJudge:
 
     def __init__(self, agent: Agent, *, identity: Mapping[str, Any]) -> None:
         self._agent = agent
+        self.local_server: object = getattr(agent, "local_server", None)  # which a run loads before it begins
         self._identity = {"judge": agent.endpoint, "prompt": VERSION, **identity}
 
     @property
