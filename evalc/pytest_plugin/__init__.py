@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from evalc.pytest_plugin.collecting import EvalFile
-    from evalc.pytest_plugin.session import EvalSession
+    from evalc.pytest_plugin.session import EvalFile, EvalSession
 
 _TIERS: Final = ("golden", "labeled", "regression", "rubric", "eval")
 _FILES: Final = ("*.eval.yaml", "*.eval.yml", *(f"*.{tier}.json" for tier in _TIERS))
@@ -83,7 +82,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalFile |
         fnmatchcase(file_path.name.lower(), name.lower()) for name in parent.config.getini("evalc_files")
     ):
         return None
-    from evalc.pytest_plugin.collecting import EvalFile  # noqa: PLC0415 - as above
+    from evalc.pytest_plugin.session import EvalFile  # noqa: PLC0415 - as above
 
     return EvalFile.from_parent(parent, path=file_path, evals=session)
 

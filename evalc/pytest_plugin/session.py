@@ -1,42 +1,121 @@
-"""What the cases of a test session share: settings, agent, options, and their results."""
+"""The cases of a test session: collected from eval files, run against an agent, reported, and written as a run."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, final
+from typing import Any, Final, NamedTuple, Protocol, assert_never, final
 
 import msgspec
+import pytest
+from msgspec import UNSET
 
+from evalc import extras
 from evalc.base.errors import EvalcError, SourceError, UsageError
 from evalc.base.files import exclusion, read_limited
 from evalc.base.guard import exits_reported, watched
+from evalc.base.terminal import Screen, shortened, visible
+from evalc.compiler.discover import shown
 from evalc.config.load import Override, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Problem
+from evalc.diagnostics.render_text import render_text, summary_line
 from evalc.dsl.sources import JSON_LIMIT
 from evalc.model.result import CaseResult
-from evalc.model.suite import LocatedCase, Suite
-from evalc.pytest_plugin.results import Results
-from evalc.report.case_lines import SourceContext
+from evalc.model.suite import LocatedCase, Selected, Suite
+from evalc.report.case_lines import SourceContext, reason_lines
 from evalc.report.source_lines import SourceLines
+from evalc.report.transcript import transcript
+from evalc.report.words import main_reason, symbols_of
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.pace import Pace
 from evalc.runtime.agents.python import PythonAgent
-from evalc.runtime.run.attempts import as_expected, run_attempts
+from evalc.runtime.agents.wire import fingerprint_of
+from evalc.runtime.run.ask import request_of
+from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case
 from evalc.runtime.run.engine import Worker
+from evalc.runtime.run.finish import Ending, finish_run
 from evalc.runtime.run.local_models import local_models
 from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import begin_run
 from evalc.runtime.store.journal import CaseRun
 from evalc.runtime.store.redact import encoded, redacted
+from evalc.runtime.store.runs import Closing, write_closing
 from evalc.setup.compile import compiled, policy_of
 from evalc.setup.prepare import agents_of, options_of, redactor_of
 from evalc.tools.registry import ToolRegistry
+
+
+class _Ran(NamedTuple):
+    """A case of a suite, and its result."""
+
+    located: LocatedCase
+    run: CaseRun
+
+
+@final
+class Results:
+    """Collects results while tests run, and writes them when no more are to come."""
+
+    def __init__(self) -> None:
+        self._ran: dict[tuple[int, str], dict[int, _Ran]] = defaultdict(dict)
+
+    def add(self, endpoint: str, number: tuple[int, int], located: LocatedCase, run: CaseRun) -> None:
+        """Keep a result, of a case that is run again the last; `number` is that of its suite, and its own there."""
+        suite, case = number
+        self._ran[suite, endpoint][case] = _Ran(located, run)
+
+    def write(self, suites: Sequence[Suite], options: RunOptions, warnings: tuple[str, ...] = ()) -> Iterator[str]:
+        """Write what was run of the suites, with the session's warnings, and say where; or why not."""
+        keys = sorted(self._ran)
+        endpoints = tuple(dict.fromkeys(endpoint for _, endpoint in keys))
+        ran = [[cases[number] for number in sorted(cases)] for cases in map(self._ran.__getitem__, keys)]
+        written = [
+            _of(suites[number], cases, endpoint if len(endpoints) > 1 else None)
+            for (number, endpoint), cases in zip(keys, ran, strict=True)
+        ]
+        names = [(suite.key, suite.agent) for suite in written]
+        if len(set(names)) < len(names):
+            yield "no results are written: two suites have the same name and tier, so their files would collide"
+            return
+        try:
+            journal = begin_run(written, endpoints, options)
+        except UsageError as error:
+            yield f"no results are written: {error}"
+            return
+        try:
+            for suite, cases in enumerate(ran):
+                for index, case in enumerate(cases):
+                    journal.append(suite, index, case.run, sent=fingerprint_of(request_of(case.located.case)))
+            finished = finish_run(written, journal, Ending(registry=options.registry, redactor=options.redactor))
+        except OSError as error:
+            yield f"no results are written: {error}"
+            return
+        finally:
+            journal.close()
+        closing = Closing(below=finished.below_threshold, warnings=warnings)
+        failures = (extras.history.register(finished), write_closing(finished.folder, closing, options.redactor))
+        yield f"results in {finished.folder}"
+        yield from filter(None, failures)
+
+
+def _of(suite: Suite, ran: Sequence[_Ran], agent: str | None) -> Suite:
+    """The suite, with the cases that were run."""
+    chosen = Selected(cases=len(ran), of=suite.size, by=("pytest",))
+    return msgspec.structs.replace(
+        suite,
+        cases=tuple(case.located for case in ran),
+        size=len(ran),
+        agent=agent,
+        selected=None if chosen.cases == chosen.of else chosen,
+    )
+
 
 _Job = tuple[LocatedCase, "asyncio.Future[CaseRun]"]
 
@@ -287,3 +366,209 @@ def _agent_of(given: object, settings: Settings, tools: ToolRegistry | None) -> 
         return given
     kind = given if hasattr(given, "__qualname__") else type(given)
     return PythonAgent.around(given, f"{kind.__module__}:{kind.__qualname__}")
+
+
+_LONGEST_RESPONSE: Final = 500
+_MOST_TOOLS: Final = 20
+
+
+@final
+class NotPassed(Exception):
+    """A case failed, or broke. `result` says how."""
+
+    def __init__(self, result: CaseResult) -> None:
+        super().__init__(result.id)
+        self.result = result
+
+
+class _Writer(Protocol):
+    """What pytest writes to a terminal with."""
+
+    hasmarkup: bool
+    fullwidth: int
+
+    def line(self, s: str = "") -> None: ...
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crash:
+    """What pytest's summary says of a failure in one line, and where its place is."""
+
+    path: str
+    lineno: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.lineno}: {self.message}"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A failure as pytest prints it: on a terminal in its colours and width, elsewhere as plain text."""
+
+    result: CaseResult
+    told: SourceContext
+    reprcrash: Crash
+
+    def toterminal(self, tw: _Writer) -> None:
+        """Write the lines."""
+        for line in self.lines(Screen(color=tw.hasmarkup, width=max(tw.fullwidth, 40))):
+            tw.line(line)
+
+    def __str__(self) -> str:
+        # Where only the text is passed on, as by xdist, pytest's short summary shows its beginning.
+        return "\n".join(self.lines(Screen())).lstrip()
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The reasons with their authored lines, then the response and the tools that were called."""
+        symbols = symbols_of(screen)
+        if self.result.status == "error":
+            yield "    error: the agent or a check broke, so the case neither passed nor failed"
+        yield from reason_lines(self.result, symbols, screen, self.told)
+        details = self.result.details
+        if details.turns is not UNSET:
+            for line in (transcript(self.result) or "").splitlines():
+                yield f"    {shortened(visible(line), _LONGEST_RESPONSE)}"
+        elif details.response is not None:
+            yield f"    the response ({details.response_length} characters):"
+            yield f"      {shortened(visible(details.response[: _LONGEST_RESPONSE + 1]), _LONGEST_RESPONSE)}"
+        if details.tools_called:
+            names = ", ".join(map(visible, details.tools_called[:_MOST_TOOLS]))
+            yield f"    tools called: {names}"
+
+
+def failure_of(result: CaseResult, told: SourceContext) -> Failure:
+    """The failure of a case."""
+    reason = main_reason(result)
+    place = None if reason is None else reason.place
+    return Failure(
+        result=result,
+        told=told,
+        reprcrash=Crash(
+            path="" if place is None else os.fspath(place.file),
+            lineno=0 if place is None else place.line,
+            message=f"{'error: ' if result.status == 'error' else ''}{'' if reason is None else reason.in_short()}",
+        ),
+    )
+
+
+_PYTESTS_OWN: Final = frozenset({"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"})
+"""Marks that would do more than name a case: a tag of that name makes no mark."""
+
+
+class EvalcWarning(pytest.PytestWarning):
+    """What evalc warns of: doubtful eval files, and cases that verified nothing."""
+
+
+@final
+class EvalFile(pytest.File):
+    """An eval file: its cases are its items."""
+
+    def __init__(self, *, evals: EvalSession, **given: Any) -> None:
+        super().__init__(**given)
+        self.evals = evals
+
+    def collect(self) -> Iterable[EvalCase]:
+        """The cases of all its suites.
+
+        Raises:
+            CollectError: the file or the configuration has errors.
+        """
+        try:
+            if not self._is_named() and self.evals.leaves_out(self.path):
+                return
+            suites, problems = self.evals.compiled(shown(self.path))
+        except SourceError as error:
+            raise self.CollectError(f"{render_text(error.problems)}\n{summary_line(error.problems)}") from None
+        except EvalcError as error:
+            raise self.CollectError(visible(str(error))) from None
+        self._warn(problems)
+        for number, suite in suites:
+            for index, located in enumerate(suite.cases):
+                yield EvalCase.of(self, (number, index), located)
+
+    def _warn(self, problems: Iterable[Problem]) -> None:
+        try:
+            for problem in problems:
+                self.warn(EvalcWarning(str(problem)))
+        except EvalcWarning as error:  # pytest is told to make errors of them
+            raise self.CollectError(visible(str(error))) from None
+
+    def _is_named(self) -> bool:
+        """Whether the command line says this very file, rather than a folder that it is in."""
+        folder = self.config.invocation_params.dir
+        return any((folder / str(argument).partition("::")[0]) == self.path for argument in self.config.args)
+
+
+def _case(evalc_agent: object) -> None:
+    """What pytest takes for the function of a case: it says which fixture that needs."""
+
+
+@final
+class EvalCase(pytest.Function):
+    """A case: sent to the agent, checked, and reported without a traceback."""
+
+    evals: EvalSession
+    number: tuple[int, int]
+    located: LocatedCase
+
+    @classmethod
+    def of(cls, file: EvalFile, number: tuple[int, int], located: LocatedCase) -> EvalCase:
+        """The item of a case; `number` is that of its suite in the session, and its own in the suite."""
+        case = located.case
+        item: EvalCase = cls.from_parent(file, name=visible(case.id), callobj=_case)
+        item.evals, item.number, item.located = file.evals, number, located
+        item.add_marker("evalc")
+        for tag in case.tags or ():
+            if tag not in _PYTESTS_OWN and not tag.startswith("_"):
+                file.config.addinivalue_line("markers", f"{tag}: a tag of cases.")
+                item.add_marker(tag)
+        skipped = skipped_case(case)
+        if skipped is not None:
+            reason = f"archived: {skipped.reason}" if skipped.archived else skipped.reason
+            item.add_marker(pytest.mark.skip(reason=visible(reason)))
+        return item
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The file, the line of the case from 0 if the file itself says it, and the case's id."""
+        place = self.located.places.get("")
+        return self.path, None if place is None else place.line - 1, self.name
+
+    def runtest(self) -> None:
+        """Run the case.
+
+        Raises:
+            NotPassed: it failed, or the agent or a check broke.
+            UsageError: the agent is unknown, or something that a run needs is missing.
+        """
+        result = self.evals.run(self.number, self.located, self.funcargs["evalc_agent"])
+        match result.status:
+            case "passed":
+                return
+            case "unverified" if not self.evals.strict:
+                self.warn(EvalcWarning(f"{self.name}: {_why(result)}"))
+            case "expected-failure":
+                pytest.xfail(visible(str(result.expected_failure)))
+            case "failed" | "error" | "unverified" | "unexpected-pass":
+                raise NotPassed(result)
+            case status:
+                assert_never(status)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object) -> Any:
+        """What the report shows: the authored line and the reason; a traceback only if no case is at fault."""
+        match excinfo.value:
+            case NotPassed() as error:
+                return failure_of(error.result, self.evals.told)
+            case SourceError() as error:
+                return f"{render_text(error.problems)}\n{summary_line(error.problems)}"
+            case EvalcError() | EvalcWarning() as error:  # a warning, where pytest is told to make errors of them
+                return f"error: {visible(str(error))}"
+            case _:
+                return super().repr_failure(excinfo)
+
+
+def _why(result: CaseResult) -> str:
+    reason = main_reason(result)
+    return "nothing was checked" if reason is None else reason.in_short()

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evalc.compiler.check_line import AS_TEMPLATES, line_of
 from evalc.compiler.emit.check import all_of, any_of, negated
+from evalc.compiler.spelling import AS_TEMPLATES, line_of
 from evalc.grammar.nodes import Variable
 from evalc.grammar.parse import RULE_TYPES, Parsed, parse_check, parse_criterion, parse_rule, parse_template
 from evalc.model import checks as c

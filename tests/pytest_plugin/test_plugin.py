@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import evalc.dsl.read_events
-import evalc.pytest_plugin.collecting  # noqa: F401 - sessions within this process forget what they import themselves
+import evalc.pytest_plugin.session  # noqa: F401 - sessions within this process forget what they import themselves
 from evalc.report.words import main_reason
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.store.runs import find_results, read_closing

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Literal, NamedTuple, TypeVar, final
 
-from evalc.compiler.check_line import LITERALLY, line_of
-from evalc.compiler.spelling import describe
+from evalc.compiler.spelling import LITERALLY, describe, line_of
 from evalc.dsl.quoting import as_item
 from evalc.extras.challenge.answers import (
     Around,

@@ -13,11 +13,11 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.compiler.check_line import LITERALLY, Spelling, line_of, linked_to, mapping_of
 from evalc.compiler.emit.check import all_of, any_of, negated
 from evalc.compiler.emit.validate import check_of_label
 from evalc.compiler.order import rank
 from evalc.compiler.slug import dimension_of
+from evalc.compiler.spelling import LITERALLY, Spelling, line_of, linked_to, mapping_of
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml

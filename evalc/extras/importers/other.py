@@ -11,11 +11,11 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.compiler.check_line import escaped
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.compiler.slug import slug
+from evalc.compiler.spelling import escaped
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes

@@ -14,8 +14,8 @@ from typing import Any, Final, final
 
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
-from evalc.compiler.check_line import linked_to
 from evalc.compiler.slug import slug
+from evalc.compiler.spelling import linked_to
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, span_of

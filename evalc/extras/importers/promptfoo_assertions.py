@@ -16,9 +16,8 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
-from evalc.compiler.check_line import AS_TEMPLATES, line_of, mapping_of
 from evalc.compiler.patterns import examine
-from evalc.compiler.spelling import quoted
+from evalc.compiler.spelling import AS_TEMPLATES, line_of, mapping_of, quoted
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_templates import NotPlain, template_of, variables_of
 from evalc.grammar.parse import parse_check
