@@ -69,29 +69,11 @@ _TURNS = {
 }
 
 
-class UnknownCity(Exception):
-    """The table does not have the city."""
-
-
-def get_weather(city: str) -> Weather:
-    """The weather of today.
-
-    Raises:
-        UnknownCity: when the table does not have the city.
-    """
-    try:
-        return CITIES[city]
-    except KeyError:
-        raise UnknownCity(city) from None
-
-
 def get_forecast(city: str, days: int) -> tuple[Weather, ...]:
-    """The weather of the coming days, tomorrow first; at most seven.
-
-    Raises:
-        UnknownCity: when the table does not have the city.
-    """
-    today = get_weather(city)
+    """The weather of the coming days, tomorrow first, at most seven; for 0 that of today. Empty for an unknown city."""
+    today = CITIES.get(city)
+    if today is None or not days:
+        return () if today is None else (today,)
     return tuple(
         Weather(
             condition=_TURNS.get(today.condition, "partly cloudy") if turns else today.condition,
@@ -381,7 +363,11 @@ def answer_about_weather(message: str) -> AgentResponse:
     if not question.cities:
         return AgentResponse(response=WHICH_CITY)
     findings = [_find(city, question) for city in question.cities]
-    response = _as_json(findings, question) if question.as_json else _as_text(findings, question)
+    if question.as_json:
+        documents = [_document(finding, question) for finding in findings]
+        response = msgspec.json.encode(documents if len(documents) > 1 else documents[0]).decode()
+    else:
+        response = _as_text(findings, question)
     return AgentResponse(response=response, tool_calls=tuple(finding.call for finding in findings))
 
 
@@ -433,27 +419,19 @@ def _find(city: str, question: _Question) -> _Finding:
         params["days"] = question.days
     elif question.unit:
         params["unit"] = question.unit
-    try:
-        days = get_forecast(city, question.days) if question.days else (get_weather(city),)
-    except UnknownCity:
-        days = ()
-    name = "get_forecast" if question.days else "get_weather"
+    days = get_forecast(city, question.days)
+    records = [_record(day, question.answer_unit) for day in days]
+    numbered = [{"day": number, **record} for number, record in enumerate(records, 1)]
     # A look into the table takes less than a millisecond, and every answer is to be the same.
     call = ToolCall(
-        name=name,
+        name="get_forecast" if question.days else "get_weather",
         success=bool(days),
         duration_ms=0,
         params=params,
-        result=_result(days, question) if days else msgspec.UNSET,
+        result=(numbered if question.days else records[0]) if days else msgspec.UNSET,
         error=msgspec.UNSET if days else f"no city called {city}",
     )
     return _Finding(city=city, call=call, days=days)
-
-
-def _result(days: tuple[Weather, ...], question: _Question) -> Any:
-    """The result of a tool: the weather of a day, or of each with its number."""
-    records = [_record(day, question.answer_unit) for day in days]
-    return [{"day": number, **record} for number, record in enumerate(records, 1)] if question.days else records[0]
 
 
 def _as_text(findings: Sequence[_Finding], question: _Question) -> str:
@@ -476,13 +454,8 @@ def _sentence(finding: _Finding, question: _Question) -> str:
     else:
         days = "; ".join(f"day {number}: {_described(day, unit)}" for number, day in enumerate(finding.days, 1))
         text = f"The forecast for {city}, {question.days} days: {days}."
-    return f"{text} {_advice(finding)}" if question.about_rain else text
-
-
-def _advice(finding: _Finding) -> str:
-    if any(day.is_wet for day in finding.days):
-        return f"Yes, take an umbrella in {finding.city}."
-    return f"No, you do not need an umbrella in {finding.city}."
+    advice = "Yes, take" if any(day.is_wet for day in finding.days) else "No, you do not need"
+    return f"{text} {advice} an umbrella in {city}." if question.about_rain else text
 
 
 def _comparison(findings: Sequence[_Finding], unit: Unit) -> str:
@@ -498,12 +471,6 @@ def _comparison(findings: Sequence[_Finding], unit: Unit) -> str:
 def _described(day: Weather, unit: Unit) -> str:
     joint = "with" if day.is_wet else "and"
     return f"{degrees(day.temperature, unit)}°{SHORT_UNITS[unit]} {joint} {day.condition}"
-
-
-def _as_json(findings: Sequence[_Finding], question: _Question) -> str:
-    documents = [_document(finding, question) for finding in findings]
-    document = documents[0] if len(documents) == 1 else documents
-    return msgspec.json.encode(document).decode()
 
 
 def _document(finding: _Finding, question: _Question) -> dict[str, Any]:

@@ -249,7 +249,8 @@ def spans_of(run: ExportedRun) -> Iterator[ReadableSpan]:
     """
     spans = _Spans(run.run_id, run.content)
     root = spans.context("run")
-    start = end = min((_nanoseconds(suite.result.timestamp) for suite in run.suites), default=0)
+    began = (datetime.fromisoformat(suite.result.timestamp).timestamp() for suite in run.suites)
+    start = end = round(min(began, default=0) * 1000) * 1_000_000  # in nanoseconds, of whole milliseconds
     for suite in run.suites:
         for span in spans.of_suite(suite, root, end):
             end = max(end, span.end_time or end)
@@ -332,10 +333,6 @@ class _Spans:
             end_time=times[1],
             instrumentation_scope=_SCOPE,
         )
-
-
-def _nanoseconds(timestamp: str) -> int:
-    return round(datetime.fromisoformat(timestamp).timestamp() * 1000) * 1_000_000
 
 
 __all__ = ["ExportedRun", "Exporter"]

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import UNSET
 
-from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
+from evalc.model.result import PASSING, CaseResult
 from evalc.model.suite import key_of
 from evalc.report.reported import ReportedRun
 from evalc.report.words import main_reason, place_of
@@ -102,21 +102,21 @@ class _Pieces(io.RawIOBase):
 
 def _rows(run: ReportedRun) -> Iterator[_Row]:
     for suite in run.suites:
-        of_suite = _of_suite(suite.result)
+        result = suite.result
+        of_suite = {
+            "run_id": result.run_id,
+            "timestamp": _time(result.timestamp),
+            "suite": key_of(result).name,
+            "tool": result.tool_name,
+            "tier": result.tier,
+            "agent": result.agent_endpoint,
+        }
         for case in suite.cases:
             yield from (of_suite | row for row in _attempts(case))
-        yield from (of_suite | _not_run(skipped) for skipped in suite.skipped)
-
-
-def _of_suite(suite: SuiteResult) -> _Row:
-    return {
-        "run_id": suite.run_id,
-        "timestamp": _time(suite.timestamp),
-        "suite": key_of(suite).name,
-        "tool": suite.tool_name,
-        "tier": suite.tier,
-        "agent": suite.agent_endpoint,
-    }
+        for skipped in suite.skipped:
+            reason = f"archived: {skipped.reason}" if skipped.archived else skipped.reason
+            not_run = {"case": skipped.id, "status": "skipped", "reason": reason, "description": skipped.description}
+            yield of_suite | not_run
 
 
 def _time(text: str) -> datetime | None:
@@ -173,12 +173,3 @@ def _attempts(case: CaseResult) -> Iterator[_Row]:
 
 def _whole(amount: float | None) -> int | None:
     return None if amount is None else round(amount)
-
-
-def _not_run(skipped: SkippedCase) -> _Row:
-    return {
-        "case": skipped.id,
-        "status": "skipped",
-        "reason": f"archived: {skipped.reason}" if skipped.archived else skipped.reason,
-        "description": skipped.description,
-    }

@@ -48,10 +48,18 @@ class Board:
         self._digests: dict[CaseKey, str] = {}
         self._results: dict[CaseKey, tuple[CaseResult, str]] = {}
 
-    def look(self, digests: Mapping[CaseKey, str]) -> Mapping[CaseKey, str]:
-        """Take over the cases as they are now, and return the former ones."""
-        before, self._digests = self._digests, dict(digests)
-        return before
+    def look(self, suites: Iterable[CompiledSuite]) -> tuple[CaseKey, ...]:
+        """Take over the cases that would be run now; those that are new, or say something else than before."""
+        before, self._digests = (
+            self._digests,
+            {
+                CaseKey(suite.key, case.id): short_hash(to_json(case))
+                for suite in suites
+                for case in suite.cases()
+                if case.running
+            },
+        )
+        return tuple(key for key, digest in self._digests.items() if before.get(key) != digest)
 
     def note(self, results: Mapping[CaseKey, CaseResult]) -> None:
         """Take over how cases ended."""
@@ -64,17 +72,11 @@ class Board:
         """Every case, in source order."""
         return tuple(self._digests)
 
-    def _rows(self) -> list[_Row]:
-        rows = []
-        for key, digest in self._digests.items():
-            result, then = self._results.get(key, (None, digest))
-            rows.append(_Row(key, result, then != digest))
-        return rows
-
     def lines(self, screen: Screen, height: int) -> Iterator[str]:
         """The table, no longer than so many lines, and the counts below it."""
-        rows = sorted(self._rows(), key=_urgency)
-        ran = [row for row in rows if row.result is not None]
+        known = ((key, digest, self._results.get(key, (None, digest))) for key, digest in self._digests.items())
+        rows = [_Row(key, result, then != digest) for key, digest, (result, then) in known]
+        ran = sorted((row for row in rows if row.result is not None), key=_urgency)
         shown = ran[: max(height - 2, _LEAST_ROWS)]
         width = min(max((cells(visible(row.key.id)) for row in shown), default=0), _WIDEST_ID)
         for row in shown:
@@ -85,9 +87,7 @@ class Board:
 
 
 def _urgency(row: _Row) -> int:
-    if row.result is None:
-        return 3
-    return 2 if row.result.passed and not row.is_old else int(row.is_old)
+    return 2 if row.result is not None and row.result.passed and not row.is_old else int(row.is_old)
 
 
 def _line(row: _Row, screen: Screen, width: int) -> str:
@@ -117,21 +117,6 @@ def _counts(rows: Sequence[_Row]) -> str:
     return ", ".join(filter(None, parts)) or "no cases"
 
 
-def fingerprints(suites: Iterable[CompiledSuite]) -> dict[CaseKey, str]:
-    """The hash of every case that would be run, in source order."""
-    return {
-        CaseKey(suite.key, case.id): short_hash(to_json(case))
-        for suite in suites
-        for case in suite.cases()
-        if case.running
-    }
-
-
-def changed(before: Mapping[CaseKey, str], now: Mapping[CaseKey, str]) -> list[CaseKey]:
-    """The cases that are new, or say something else than before."""
-    return [key for key, digest in now.items() if before.get(key) != digest]
-
-
 _LONGEST_FILTER = 100_000
 """The characters that a choice of cases may take on a command line; of more cases, all are run."""
 
@@ -145,7 +130,8 @@ def run_cases(
     """
     with tempfile.TemporaryDirectory(prefix="evalc-watch-") as folder:
         command = [sys.executable, "-P", "-m", "evalc", "run", *paths, *flags, "--output-dir", folder]
-        command += _choice(chosen)
+        ids = "|".join(id_in_pattern(key.id) for key in chosen or ())
+        command += ["--filter", f"/^(?:{ids})$/"] if chosen is not None and len(ids) < _LONGEST_FILTER else []
         nothing = subprocess.DEVNULL
         subprocess.run(command, stdin=nothing, stdout=nothing, check=False)  # noqa: S603 - ourselves
         try:
@@ -153,13 +139,6 @@ def run_cases(
         except (EvalcError, OSError):
             return {}
         return {CaseKey(key_of(suite.result), case.id): case for suite in run.suites for case in suite.cases}
-
-
-def _choice(chosen: Sequence[CaseKey] | None) -> list[str]:
-    if chosen is None:
-        return []
-    ids = "|".join(id_in_pattern(key.id) for key in chosen)
-    return ["--filter", f"/^(?:{ids})$/"] if len(ids) < _LONGEST_FILTER else []
 
 
 _DEBOUNCE_MS: Final = 200
@@ -217,12 +196,11 @@ class Watcher:
         if any(problem.severity == "error" for problem in found.problems):
             return Seen(found)
         self._files = frozenset(name for suite in found.suites for name in (suite.ir.source.name, *suite.ir.files))
-        now = fingerprints(found.suites)
-        before = self.board.look(now)
+        changed = self.board.look(found.suites)
         is_first, self._is_first = self._is_first, False
-        if any(self._is_other(name) for name in saved):
-            return Seen(found, to_run=tuple(now))
-        return Seen(found, to_run=() if is_first else tuple(changed(before, now)))
+        if any(_is_in(os.path.realpath(name), self._others) for name in saved):
+            return Seen(found, to_run=self.board.known)
+        return Seen(found, to_run=() if is_first else changed)
 
     def run(self, chosen: Sequence[CaseKey], flags: Sequence[str]) -> bool:
         """Run cases, and note how they ended; False if none ran, for which the run has given the reason."""
@@ -254,14 +232,14 @@ class Watcher:
         deep = {_folder(path) for path in named if not Path(path).is_file()}
         deep |= {_folder(str(settings.prompts))} if settings.prompts is not None else set()
         flat = {_folder(str(Path(path).parent)) for path in (*files, *named) if not Path(path).is_dir()}
-        outermost = _outermost(deep)
+        outermost: list[str] = []
+        for folder in sorted(deep):
+            if not _is_in(folder, outermost):
+                outermost.append(folder)
         return _Places(tuple(outermost), tuple(sorted(each for each in flat if not _is_in(each, outermost))))
 
     def _filter(self) -> _Relevant:
         return _Relevant([os.path.realpath(path) for path in self.settings.written_paths], self._others)
-
-    def _is_other(self, name: str) -> bool:
-        return _is_in(os.path.realpath(name), self._others)
 
 
 class _Places(NamedTuple):
@@ -343,12 +321,3 @@ def _folder(path: str) -> str:
     while not folder.is_dir():
         folder = folder.parent
     return str(folder)
-
-
-def _outermost(folders: Set[str]) -> list[str]:
-    """The folders without those that lie in another."""
-    kept: list[str] = []
-    for folder in sorted(folders):
-        if not _is_in(folder, kept):
-            kept.append(folder)
-    return kept
