@@ -250,10 +250,8 @@ def _value_for(check: c.Check) -> object:
     match check:
         case c.Value(value=value):
             return value
-        case c.Contains(value=value) | c.IContains(value=value) | c.Equals(value=value) | c.StartsWith(value=value):
-            return value
-        case c.EndsWith(value=value):
-            return value
+        case c.Contains() | c.IContains() | c.Equals() | c.StartsWith() | c.EndsWith():
+            return check.value
         case c.ContainsAny(values=(first, *_)):
             return first
         case c.Number(min=least, max=most):
@@ -268,17 +266,10 @@ def _value_for(check: c.Check) -> object:
 
 
 def _argument(test: c.ArgTest) -> object:
-    match test:
-        case c.ArgTest(one_of=(first, *_)):
-            return first
-        case c.ArgTest(contains=str() as text):
-            return text
-        case c.ArgTest(min=int() | float() as least):
-            return least
-        case c.ArgTest(max=int() | float() as most):
-            return most
-        case _:
-            return "text" if test.equals is msgspec.UNSET else test.equals
+    if test.one_of:
+        return test.one_of[0]
+    equal = "text" if test.equals is msgspec.UNSET else test.equals
+    return next((each for each in (test.contains, test.min, test.max) if each is not None), equal)
 
 
 def _of_schema(schema: object) -> object:
@@ -288,11 +279,9 @@ def _of_schema(schema: object) -> object:
     for key in ("const", "default"):
         if key in schema:
             return schema[key]
-    match schema.get("enum"):
-        case [first, *_]:
-            return first
-        case _:
-            return _OF_TYPE.get(str(schema.get("type")), "text")
+    if isinstance(options := schema.get("enum"), list) and options:
+        return options[0]
+    return _OF_TYPE.get(str(schema.get("type")), "text")
 
 
 _REFUSAL: Final = "I can't help with that."

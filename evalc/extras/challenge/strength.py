@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Literal, NamedTuple, TypeVar, final
 
+import msgspec
+
 from evalc.compiler.spelling import LITERALLY, describe, line_of
 from evalc.dsl.quoting import as_item
 from evalc.extras.challenge.answers import (
@@ -78,16 +80,12 @@ def _candidates(mutant: Mutant) -> Iterator[c.Check]:
 
 async def kills(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOptions) -> bool:
     """Whether the check fails on the answer."""
-    return await _outcome_of(case, check, answer, options) == "failed"
+    return (await evaluate(check, evidence_of(case, answer, options))).outcome == "failed"
 
 
 async def passes(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOptions) -> bool:
     """Whether the check holds for the answer."""
-    return await _outcome_of(case, check, answer, options) == "passed"
-
-
-async def _outcome_of(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOptions) -> str:
-    return (await evaluate(check, evidence_of(case, answer, options))).outcome
+    return (await evaluate(check, evidence_of(case, answer, options))).outcome == "passed"
 
 
 K = TypeVar("K")
@@ -129,17 +127,17 @@ class Tally:
         }
 
     def add(self, challenger: str, outcome: Outcome, result: CaseResult, failed: frozenset[str]) -> None:
-        """AllTallies a mutant: its result, and the assertions that noticed it."""
+        """Count a mutant: its result, and the assertions that noticed it."""
         if outcome == "undecided":
             self.undecided += 1
             return
-        _bump(self.challengers, challenger, outcome == "killed")
+        _count(self.challengers, challenger, outcome == "killed")
         for assertion in result.assertions:
             if assertion.outcome in ("passed", "failed"):
-                _bump(self.checks, assertion.at, assertion.at in failed)
+                _count(self.checks, assertion.at, assertion.at in failed)
         for name, pointers in self._linked.items():
             if pointers:
-                _bump(self.criteria, name, not failed.isdisjoint(pointers))
+                _count(self.criteria, name, not failed.isdisjoint(pointers))
 
     def survived(self, survivor: Survived) -> None:
         """Keep a mutant that the case passes."""
@@ -178,31 +176,31 @@ class AllTallies:
         self._cases: list[CaseStrength] = []
         self._skipped: list[NotChallenged] = []
         self._challengers: dict[str, list[int]] = {}
-        self._checks: dict[object, tuple[CheckStrength, list[int]]] = {}
+        self._records: dict[object, CheckStrength] = {}
+        self._checks: dict[object, list[int]] = {}
         self._criteria: dict[tuple[Suite, str], list[int]] = {}
 
     def skip(self, id_: str, reason: str) -> None:
-        """AllTallies a case that was not challenged."""
+        """Count a case that was not challenged."""
         self._skipped.append(NotChallenged(id=id_, reason=reason))
 
     def add(self, tally: Tally) -> None:
-        """AllTallies a case."""
+        """Count a case."""
         self._cases.append(tally.result())
         self.curable += tally.curable
-        _merge(self._challengers, tally.challengers)
         suite, case, places = tally.suite, tally.located.case, tally.located.places
-        for name, counted in tally.criteria.items():
-            _merge(self._criteria, {(suite, name): counted})
+        for name, (mutants, killed) in tally.challengers.items():
+            _count(self._challengers, name, killed, mutants)
+        for name, (mutants, killed) in tally.criteria.items():
+            _count(self._criteria, (suite, name), killed, mutants)
         written = {each.at: describe(each.check) for each in assertions(case.expect) if each.at in tally.checks}
         for at, (mutants, killed) in tally.checks.items():
-            if at not in written:
-                continue
-            place: Place | None = places.get(at)
-            key = (suite.key, case.id, at) if place is None else (place, written[at])
-            record = CheckStrength(id=case.id, at=at, check=written[at], mutants=0, killed=0, place=place)
-            counts = self._checks.setdefault(key, (record, [0, 0]))[1]
-            counts[0] += mutants
-            counts[1] += killed
+            if at in written:
+                place: Place | None = places.get(at)
+                key = (suite.key, case.id, at) if place is None else (place, written[at])
+                record = CheckStrength(id=case.id, at=at, check=written[at], mutants=0, killed=0, place=place)
+                self._records.setdefault(key, record)
+                _count(self._checks, key, killed, mutants)
 
     def strength(self, run_id: str | None, warnings: tuple[str, ...]) -> Strength:
         """The strength of all cases."""
@@ -216,8 +214,8 @@ class AllTallies:
             challengers=_counts(self._challengers),
             cases=tuple(self._cases),
             checks=tuple(
-                CheckStrength(id=of.id, at=of.at, check=of.check, mutants=looked_at, killed=noticed, place=of.place)
-                for of, (looked_at, noticed) in self._checks.values()
+                msgspec.structs.replace(self._records[key], mutants=looked_at, killed=noticed)
+                for key, (looked_at, noticed) in self._checks.items()
             ),
             criteria=tuple(
                 CriterionStrength(
@@ -235,17 +233,10 @@ class AllTallies:
         )
 
 
-def _bump(counts: dict[str, list[int]], name: str, killed: bool) -> None:
-    both = counts.setdefault(name, [0, 0])
-    both[0] += 1
+def _count(into: dict[K, list[int]], name: K, killed: int, mutants: int = 1) -> None:
+    both = into.setdefault(name, [0, 0])
+    both[0] += mutants
     both[1] += killed
-
-
-def _merge(into: dict[K, list[int]], other: Mapping[K, Sequence[int]]) -> None:
-    for name, (mutants, killed) in other.items():
-        both = into.setdefault(name, [0, 0])
-        both[0] += mutants
-        both[1] += killed
 
 
 def _sums(counts: Mapping[str, Sequence[int]]) -> tuple[int, int]:
