@@ -180,7 +180,7 @@ def check_paths(
     """
     policy = policy_of(settings, selection)
     compilation = compiled(subjects_of(paths, stdin), settings, policy, errors_stay=False, kept_alive=kept_alive)
-    warning = None if settings.judges else judge_warning(compilation.suites)
+    warning = None if settings.judge.use else judge_warning(compilation.suites)
     told = () if warning is None else policy.reported((warning,), errors_stay=False)
     return msgspec.structs.replace(compilation, problems=(*compilation.problems, *told))
 
@@ -246,8 +246,8 @@ def coverage_paths(
     from evalc.runtime.run.tokens import load_seed  # noqa: PLC0415 - for start-up: `check` needs none of it
 
     found = soundly_compiled(subjects_of(paths, stdin), settings, prompt_id)
-    seed = None if settings.seed_manifest is None else load_seed(settings.seed_manifest)
-    return found, extras.challenge.coverage_of(found.suites, found.tools, seed, judged=bool(settings.judges))
+    seed = None if settings.seed_file is None else load_seed(settings.seed_file)
+    return found, extras.challenge.coverage_of(found.suites, found.tools, seed, judged=bool(settings.judge.use))
 
 
 def run_paths(

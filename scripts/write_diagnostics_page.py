@@ -25,7 +25,8 @@ FAMILIES: Final = {
     "EV64": "Kinds of files",
     "EV65": "Formatting and importing",
     "EV66": "The tool registry",
-    "EV68": "Comments that ask for silence",
+    "EV680-683": "Comments that ask for silence",
+    "EV684-689": "Names of settings",
     "EV69": "JSON Schemas",
 }
 """The families by the first digits of their codes; `EV10-12` takes in EV10, EV11 and EV12."""
@@ -91,7 +92,7 @@ def _belongs(code: str, digits: str) -> bool:
 def _language(entry: Entry) -> str:
     if entry.example.startswith(("{", "[")):
         return "json"
-    return "toml" if entry.code.startswith("EV62") else "yaml"
+    return "toml" if entry.code.startswith(("EV62", "EV684")) else "yaml"
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from evalc.config.setting import Key
-from evalc.config.settings import ALL_KEYS
+from evalc.config.settings import ALL_KEYS, Setting
 from evalc.setup.flags import FLAGS
 
 PAGE = Path(__file__).parent.parent / "specs" / "configuration.md"
@@ -22,25 +22,26 @@ def with_table(page: str) -> str:
 
 def rows() -> Iterator[str]:
     """A row for each key."""
-    for key in ALL_KEYS.values():
-        flag = key.setting.flag
+    for each in ALL_KEYS.values():
+        flag = each.flag
         shown = f"`{flag}`" if flag and FLAGS[flag.removeprefix("--").replace("-", "_")].shown != "nowhere" else ""
-        yield f"| `{key.name}` | {shown} | {key.setting.sentence.replace('|', chr(92) + '|')} | {default_of(key)} |\n"
+        name, sentence = each.name.removesuffix(".use"), each.sentence.replace("|", chr(92) + "|")
+        yield f"| `{name}` | {shown} | {sentence} | {default_of(each)} |\n"
 
 
-def default_of(key: Key) -> str:
-    """The default of a key, also if its value may come from the environment."""
-    plain = "" if key.setting.otherwise else key.default
+def default_of(setting: Setting[Any]) -> str:
+    """The default of a setting, also if its value may come from the environment."""
+    plain = "" if setting.otherwise else setting.written(setting.default)
     match plain:
         case "":
-            said = key.setting.otherwise
+            said = setting.otherwise
         case None | ():
             said = "none"
         case bool():
             said = f"`{str(plain).lower()}`"
         case _:
             said = f"`{plain}`"
-    return f"`{key.setting.variable}`, else {said}" if key.setting.variable else said
+    return f"`{setting.variable}`, else {said}" if setting.variable else said
 
 
 if __name__ == "__main__":

@@ -13,8 +13,7 @@ import msgspec
 
 from evalc.base.terminal import counted, visible
 from evalc.cli.ending import ExitCode, print_warning
-from evalc.config.setting import Key
-from evalc.config.settings import ALL_KEYS, Settings
+from evalc.config.settings import ALL_KEYS, Setting, Settings
 from evalc.model.case import Case
 from evalc.model.suite import Suite
 from evalc.report.words import selected_line
@@ -41,9 +40,7 @@ def list_cases(to_run: ToRun, settings: Settings, *, detail: Detail) -> int:
         _print_notes(to_run)
         return ExitCode.OK
     redactor = redactor_of(settings, os.environ)
-    prices = {
-        redactor.redact(shown_url(agent)): price_of(agent, settings, os.environ) for agent in settings.agent_endpoints
-    }
+    prices = {redactor.redact(shown_url(agent)): price_of(agent, settings, os.environ) for agent in settings.agent.use}
     lines = _plan_lines(to_run.suites, prices=prices, verbose=detail == "verbose")
     total = sum(suite.size for suite in to_run.suites)
     sys.stdout.writelines(f"{line}\n" for line in (*lines, selected_line(to_run.selected, total)))
@@ -112,39 +109,38 @@ def _sent(case: Case, times: int, tokens: Sequence[int]) -> str:
 
 
 _STRUCK_OUT: Final = "***"
-_EFFECTIVE: Final = {"outputDir": "results_folder", "seedManifestPath": "seed_manifest"}
+_EFFECTIVE: Final = {"output_dir": "results_folder", "seed_manifest": "seed_file"}
 """The attributes that say what holds if a setting is left out."""
 
 
 def settings_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     """A line a setting, `key = value  # where from`."""
     redactor = redactor_of(settings, environ)
-    rows = [_row(settings, environ, key) for key in ALL_KEYS.values()]
+    rows = [_row(settings, environ, each) for each in ALL_KEYS.values()]
     width = max(len(head) for head, _, _ in rows)
     for head, value, origin in rows:
         yield visible(redactor.redact(f"{head.ljust(width)} = {value}  # {origin}"))
 
 
-def _row(settings: Settings, environ: Mapping[str, str], key: Key) -> tuple[str, str, str]:
-    value = settings.value_of(key)
-    if key.name in settings.given:
-        return key.name, _shown(key, value), key.setting.flag or "the command"
-    if key.name in settings.configured:
-        return key.name, _shown(key, value), os.path.relpath(settings.file) if settings.file else "the configuration"
-    variable = key.setting.variable
-    if variable and environ.get(variable):
-        return key.name, _shown(key, environ[variable]), f"the environment: {variable}"
-    effective = getattr(settings, _EFFECTIVE[key.name]) if key.name in _EFFECTIVE else value
-    return key.name, _shown(key, effective), "default"
+def _row(settings: Settings, environ: Mapping[str, str], setting: Setting[Any]) -> tuple[str, str, str]:
+    name, value = setting.name, settings.value_of(setting)
+    if name in settings.given:
+        return name, _shown(setting, value), setting.flag or "the command"
+    if name in settings.configured:
+        return name, _shown(setting, value), os.path.relpath(settings.file) if settings.file else "the configuration"
+    if setting.variable and environ.get(setting.variable):
+        return name, _shown(setting, environ[setting.variable]), f"the environment: {setting.variable}"
+    effective = getattr(settings, _EFFECTIVE[name]) if name in _EFFECTIVE else value
+    return name, _shown(setting, effective), "default"
 
 
-def _shown(key: Key, value: Any) -> str:
+def _shown(setting: Setting[Any], value: Any) -> str:
     if value in (None, ()):
         return "none"
-    if key.setting.secret and key.name != "secrets":  # which are names
+    if setting.secret and setting.name != "secrets":  # which are names
         names = [pair[0] for pair in value] if isinstance(value, tuple) else []
         return json.dumps(dict.fromkeys(names, _STRUCK_OUT)) if names else _STRUCK_OUT
-    return json.dumps(_without_credentials(value), default=_plain, ensure_ascii=False)
+    return json.dumps(_without_credentials(setting.written(value)), default=_plain, ensure_ascii=False)
 
 
 def _without_credentials(value: Any) -> Any:

@@ -51,7 +51,7 @@ def watch(
     if no_run and run_all:
         raise UsageError("`--run-all` and `--no-run` cannot go together")
     watcher = extras.watch.Watcher(paths or (), partial(settings_of, flags), also or ())
-    runs = not no_run and bool(watcher.settings.agent_endpoints)
+    runs = not no_run and bool(watcher.settings.agent.use)
     passed_on = [part for name, value in flags.items() for each in several(value) for part in (spelled(name), each)]
     try:
         seen = watcher.look()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -10,22 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 from evalc.base.errors import UsageError
 from evalc.base.json_fault import fault_of
 from evalc.base.providers import CREDENTIAL_HEADERS
-from evalc.config.setting import Folders, Refused, Schema, Value, described, read_parts
-from evalc.diagnostics.near import did_you_mean, listed
+from evalc.config.kinds import VARIABLE, Kind, Named, Value, each_of, in_camel_case, table_of
+from evalc.dsl.kinds import Key, Shape
 from evalc.runtime.mapping import AnswerPaths, BadBody, BodyTemplate, StreamPaths
 
 if TYPE_CHECKING:
+    from evalc.dsl.walk import Fields
     from evalc.runtime.mapping import JsonPath
 
 Headers = tuple[tuple[str, str], ...]
 """Names and values of headers, the values as configured."""
 
-NAME: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-"""The name of a header."""
-
-VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
-"""The name of an environment variable."""
-
+_NAME: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _FILLED: Final = re.compile(rf"\$\{{({VARIABLE})\}}")
 
 
@@ -43,19 +40,14 @@ def _expanded(header: str, value: str, environ: Mapping[str, str]) -> str:
     if missing:
         raise UsageError(f"the environment variable `{missing[0]}`, which the header `{header}` needs, is not set")
     text = _FILLED.sub(lambda variable: environ[variable[1]], value)
-    if not is_header_value(text):
+    if not _is_header_value(text):
         raise UsageError(f"the header `{header}` would hold a line end or another control character")
     return text
 
 
-def is_header_value(text: str) -> bool:
+def _is_header_value(text: str) -> bool:
     """Whether HTTP can carry the text as a header's value."""
     return not any(ord(character) < 32 or ord(character) == 127 for character in text)
-
-
-def names_variables_well(value: str) -> bool:
-    """Whether every `${` in the text begins a `${NAME}`."""
-    return "${" not in _FILLED.sub("", value)
 
 
 def variables_of(headers: Headers) -> Iterator[str]:
@@ -71,106 +63,115 @@ def credentials_in(headers: Headers) -> Iterator[str]:
             yield value.rpartition(" ")[2]  # after a scheme, as in `Bearer TOKEN`, they may be met alone
 
 
-_ANSWER_KEYS: Final[Mapping[str, str]] = {
-    "response": "response",
-    "toolCalls": "tool_calls",
-    "name": "name",
-    "success": "success",
-    "durationMs": "duration_ms",
-    "params": "params",
-    "result": "result",
-    "error": "error",
-    "inputTokens": "input_tokens",
-    "outputTokens": "output_tokens",
-    "costUsd": "cost_usd",
-}
+# --- the kinds of values ---------------------------------------------------------------------------------------------
+
 _SENTENCES: Final[Mapping[str, str]] = {
     "response": "Where the text of the answer is.",
     "text": "Where the text that an event adds is.",
-    "toolCalls": "Where the list of tool calls is.",
+    "tool_calls": "Where the list of tool calls is.",
     "done": "What is true in the last event.",
     "name": "Where the tool's name is in a call.",
     "success": "A value that is true in a call that succeeded, and false in a call that failed.",
-    "durationMs": "Where the duration of a call in milliseconds is.",
+    "duration_ms": "Where the duration of a call in milliseconds is.",
     "params": "Where the parameters are in a call: an object, or a text with an object as JSON.",
     "result": "Where the tool's result is in a call: any JSON value, or a text with JSON.",
     "error": "Where the tool's error is in a call that failed.",
-    "inputTokens": "Where the number of input tokens is.",
-    "outputTokens": "Where the number of output tokens is.",
-    "costUsd": "Where the cost in dollars is.",
+    "input_tokens": "Where the number of input tokens is.",
+    "output_tokens": "Where the number of output tokens is.",
+    "cost_usd": "Where the cost in dollars is.",
 }
 
-_STREAM_KEYS: Final[Mapping[str, str]] = {"text": "text", "toolCalls": "tool_calls", "done": "done"}
+
+def _header(name: str, value: Value) -> tuple[str, str]:
+    if not re.fullmatch(_NAME, name):
+        raise value.refused("a header, whose name has letters, digits and dashes")
+    if not isinstance(value.data, str):
+        raise value.mistyped("a text")
+    if not _is_header_value(value.data):
+        raise value.refused("a text without line ends and other control characters")
+    if "${" in _FILLED.sub("", value.data):
+        raise value.refused("a text in which every `${` begins a variable, such as `${A_KEY}`")
+    return name, value.data
 
 
-def _body(value: Any, _: Folders) -> BodyTemplate:
+def _field(name: str, value: Value) -> tuple[str, Any]:
+    _check_json(value)
+    return name, value.data
+
+
+def _check_json(value: Value) -> None:
+    """Report what JSON cannot say; TOML has dates and infinities besides."""
+    match value.data:
+        case dict():
+            each_of(value.pairs, lambda pair: _check_json(pair[1]))
+        case list():
+            each_of(value.items, _check_json)
+        case None | bool() | int() | str():
+            pass
+        case other:
+            if not isinstance(other, float) or not math.isfinite(other):
+                raise value.refused("a value that JSON has")
+
+
+def _body(value: Value) -> BodyTemplate:
     """The body of a request: a table or list, or a text that is JSON."""
-    if isinstance(value, str):
-        value = _from_json(value)
-    if not isinstance(value, dict | list):
-        raise Refused("a table, a list, or a text that holds one of them as JSON", found=described(value))
+    text = value.data
+    if isinstance(text, str):
+        try:
+            value = value._replace(data=json.loads(text))
+        except json.JSONDecodeError as error:
+            hint = "; put a placeholder in quotes: it becomes the value itself" if "{{" in text else ""
+            fault = fault_of(error, text)
+            raise value.refused(f"valid JSON: {fault.found} at its {fault.where(text)}{hint}") from None
+        except (RecursionError, ValueError):
+            words = "valid JSON that is not nested too deeply and has no numbers of thousands of digits"
+            raise value.refused(words) from None
+    if not isinstance(value.data, dict | list):
+        raise value.mistyped("a table, a list, or a text that holds one of them as JSON")
     try:
-        return BodyTemplate.of(value)
+        return BodyTemplate.of(value.data)
     except BadBody as bad:
-        refused = Refused(str(bad))
-        refused.within = bad.within
-        raise Refused(parts=[refused]) from None
+        raise value.at(bad.within).refused(str(bad)) from None
 
 
-def _answer_paths(value: Any, _: Folders) -> AnswerPaths:
-    """The paths into an answer."""
-    return AnswerPaths(**_paths(value, _ANSWER_KEYS))
-
-
-def _stream_paths(value: Any, _: Folders) -> StreamPaths:
-    """The paths into the events of a stream."""
-    paths = _paths(value, _STREAM_KEYS)
-    if "text" not in paths:
-        raise Refused("a table with the path of the `text` of an event")
-    return StreamPaths(**paths)
-
-
-def _from_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        hint = "; put a placeholder in quotes: it becomes the value itself" if "{{" in text else ""
-        fault = fault_of(error, text)
-        raise Refused(f"valid JSON: {fault.found} at its {fault.where(text)}{hint}") from None
-    except (RecursionError, ValueError):
-        raise Refused("valid JSON that is not nested too deeply and has no numbers of thousands of digits") from None
-
-
-def _paths(value: Any, keys: Mapping[str, str]) -> dict[str, JsonPath]:
-    if not isinstance(value, dict):
-        raise Refused("a table of JMESPath expressions", found=described(value))
-
-    def read(key: str, text: Any) -> tuple[str, JsonPath]:
-        if key not in keys:
-            near = did_you_mean(key, keys)
-            raise Refused(f"one of the keys {listed(keys)}{near and f'; {near}'}")
-        return keys[key], _path(text)
-
-    return dict(read_parts(value.items(), read))
-
-
-def _path(text: Any) -> JsonPath:
+def _path(value: Value) -> JsonPath:
     from evalc.runtime.mapping import BadPath, JsonPath  # noqa: PLC0415 - for start-up: seldom configured
 
-    if not isinstance(text, str):
-        raise Refused("a text", found=described(text))
+    if not isinstance(value.data, str):
+        raise value.mistyped("a text")
     try:
-        return JsonPath.of(text)
+        return JsonPath.of(value.data)
     except BadPath as bad:
-        raise Refused(f"a JMESPath expression: {bad}") from None
+        raise value.refused(f"a JMESPath expression: {bad}") from None
 
 
-def _table(keys: Mapping[str, str]) -> Schema:
-    """A table of JMESPath expressions."""
-    properties = {key: {"type": "string", "minLength": 1, "description": _SENTENCES[key]} for key in keys}
-    return {"type": ["object", "null"], "properties": properties, "additionalProperties": False}
+_PATH: Final = Kind(_path, {"type": "string", "minLength": 1})
 
 
-BODY: Final = Value(_body, {"type": ["object", "array", "string", "null"]})
-ANSWER_PATHS: Final = Value(_answer_paths, _table(_ANSWER_KEYS))
-STREAM_PATHS: Final = Value(_stream_paths, {**_table(_STREAM_KEYS), "required": ["text"]})
+def _paths(name: str, struct: type[AnswerPaths | StreamPaths], **required: str) -> Shape:
+    """A table of JMESPath expressions, each read into the attribute of its name."""
+
+    def build(fields: Fields, given: dict[str, Any]) -> AnswerPaths | StreamPaths | None:
+        return None if fields.partial else struct(**given)
+
+    keys: dict[str, Key] = {}
+    for part in struct.__struct_fields__:
+        holds = Named(f"{name}.{part}", _PATH)
+        keys[part] = Key(holds, _SENTENCES[part], required=required.get(part, False), into=part)
+        keys.setdefault(in_camel_case(part), Key(holds, f"As `{part}`.", into=part))
+    return Shape("", keys, title=name, build=build, narrow={"type": ["object", "null"]})
+
+
+HEADERS: Final = table_of(
+    "a table of headers",
+    _header,
+    propertyNames={"pattern": rf"^{_NAME}(?!\n)$"},
+    additionalProperties={
+        "type": "string",
+        "pattern": rf"^(?:[^\x00-\x1f\x7f$]|\$\{{{VARIABLE}\}}|\$(?!\{{))*(?!\n)$",
+    },
+)
+EXTRA_BODY: Final = table_of("a table of fields", _field)
+BODY: Final = Kind(_body, {"type": ["object", "array", "string"]})
+ANSWER_PATHS: Final = _paths("agent.response", AnswerPaths)
+STREAM_PATHS: Final = _paths("agent.stream", StreamPaths, text="a table with the path of the `text` of an event")

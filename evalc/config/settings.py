@@ -4,219 +4,294 @@ The reader of configurations, their JSON Schema, the flags, `evalc config` and t
 follow from these declarations.
 """
 
-# Annotations are read while the module is imported, so they are not postponed.
+from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar, final, overload
 
 import msgspec
 
 from evalc.base.files import is_accepted_baseline
 from evalc.base.providers import MODEL_FORMS, PROVIDERS, ApiName, Provider
-from evalc.config import values as v
-from evalc.config.http import ANSWER_PATHS, BODY, STREAM_PATHS, Headers, credentials_in, variables_of
-from evalc.config.setting import Key, Setting, Table, keys_of
-from evalc.runtime.mapping import AnswerPaths, BodyTemplate, StreamPaths
+from evalc.config import kinds as k
+from evalc.config.http import ANSWER_PATHS, BODY, EXTRA_BODY, HEADERS, STREAM_PATHS, credentials_in, variables_of
+from evalc.dsl.kinds import Key as NamedKey
+from evalc.dsl.kinds import Shape
+from evalc.runtime.mapping import AnswerPaths, StreamPaths
+
+if TYPE_CHECKING:
+    from evalc.dsl.walk import Fields
 
 T = TypeVar("T")
 
 _MODELS: Final = ", ".join(f"`{form}`" for form in MODEL_FORMS)
+_API: Final[k.Kind[ApiName]] = k.one_of("chat", "responses")
+_METHOD: Final[k.Kind[Literal["POST", "PUT", "PATCH"]]] = k.one_of("POST", "PUT", "PATCH")
+_RUBRICS: Final[k.Kind[Literal["passed", "always"]]] = k.one_of("passed", "always")
 _A_KEY: Final = {"Authorization": "Bearer ${AGENT_KEY}"}
-_FURTHER_FIELDS: Final = "Further fields of each request, which override all others."
-_MOST_TOKENS: Final = v.whole(1, 2**31 - 1)
-_SEED: Final = v.whole(-(2**63), 2**63 - 1)
+_SIMILARITY: Final[k.Kind[Literal["edit-distance", "embeddings"]]] = k.one_of("edit-distance", "embeddings")
 
 
 @final
-class AgentTable(Table, frozen=True, kw_only=True):
-    """How an agent is called over HTTP."""
+class Setting(msgspec.Struct, Generic[T], eq=False):
+    """The declaration of a setting. In a table it is the attribute that holds the value.
 
-    headers: Annotated[
-        Headers,
-        Setting(
-            v.HEADERS,
-            "The headers of each request; `${NAME}` is replaced by an environment variable.",
-            examples=(_A_KEY,),
-            secret=True,
-        ),
-    ] = ()
-    retries: Annotated[
-        int, Setting(v.whole(0, 10), "How often a request is repeated after a fault of the connection.")
-    ] = 2
-    method: Annotated[
-        Literal["POST", "PUT", "PATCH"], Setting(v.one_of("POST", "PUT", "PATCH"), "The method of each request.")
-    ] = "POST"
-    body: Annotated[
-        BodyTemplate | None,
-        Setting(
-            BODY,
-            "What is sent, as a table or as JSON in a text; `{{message}}`, `{{messages}}`, `{{id}}`, `{{session}}` and "
-            "`{{input.NAME}}` are filled.",
-            examples=({"question": "{{message}}"},),
-            otherwise='`{"message": ...}`',
-            secret=True,
-        ),
-    ] = None
-    response: Annotated[
-        AnswerPaths,
-        Setting(
-            ANSWER_PATHS,
-            "Where to find each part of an answer, as JMESPath; `name` to `error` within each of the `toolCalls`.",
-            examples=({"response": "output.text"},),
-            otherwise="the fields of the contract",
-        ),
-    ] = msgspec.field(default_factory=AnswerPaths)
-    stream: Annotated[
-        StreamPaths | None,
-        Setting(
-            STREAM_PATHS,
-            "Where to find each part of a streamed event, as JMESPath; `done` is true in the last event.",
-            examples=({"text": "delta", "done": "finished"},),
-            otherwise="the known shapes",
-        ),
-    ] = None
-    redirects: Annotated[int, Setting(v.whole(0, 20), "How many redirects of an answer are followed.")] = 0
-    accepted_statuses: Annotated[
-        tuple[int, ...],
-        Setting(
-            v.ACCEPTED_STATUSES,
-            "Which of the statuses 202 and 206 come with complete answers. Other answers with them are errors.",
-            examples=((202,),),
-        ),
-    ] = ()
-    verify_tls: Annotated[bool, Setting(v.FLAG, "Verify the certificates of servers: agents, models and judges.")] = (
-        True
+    Attributes:
+        kind: the values that it takes.
+        default: what holds if nothing is said.
+        sentence: what it says, in one sentence for the schema, the docs and the help text of its flag.
+        examples: values that editors offer.
+        otherwise: what holds if it is not set, unless the default says that.
+        flag: the flag that wins over the configuration; `--` alone stands for that of its key.
+        also: what it is called at the top of a configuration besides: by the contract, or by earlier versions.
+        variable: the environment variable that holds if nothing else is said.
+        secret: whether its value may hold a secret, so that it is never shown.
+        attribute: the attribute of its table.
+        name: its key with its table in front, as in `judge.samples`.
+    """
+
+    kind: k.Kind[T] | Shape
+    default: T
+    sentence: str
+    examples: tuple[Any, ...] = ()
+    otherwise: str = ""
+    flag: str = ""
+    also: str = ""
+    variable: str = ""
+    secret: bool = False
+    attribute: str = ""
+    name: str = ""
+
+    def __set_name__(self, _table: type, attribute: str) -> None:
+        self.attribute = attribute
+        self.name = attribute.removesuffix("_ms") if self.kind is k.DURATION else attribute
+        self.flag = f"--{self.name.replace('_', '-')}" if self.flag == "--" else self.flag
+
+    @overload
+    def __get__(self, table: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, table: Table, owner: type) -> T: ...
+
+    def __get__(self, table: Table | None, owner: type) -> Self | T:
+        return self if table is None else self.default
+
+    @property
+    def path(self) -> Sequence[str]:
+        """The name in parts: a table, if the key is in one, and the key."""
+        return self.name.split(".")
+
+    @property
+    def recorded(self) -> str:
+        """The name in the journals of runs, as the contract spells keys."""
+        return ".".join([*self.path[:-1], k.in_camel_case(self.attribute)])
+
+    def written(self, value: Any) -> Any:
+        """A value as a configuration has it: `30s`."""
+        return k.shown_duration(value) if self.kind is k.DURATION and value is not None else value
+
+    def within(self, table: str, **said: Any) -> Self:
+        """The setting as a key of a table, where some of it may be otherwise."""
+        return msgspec.structs.replace(self, name=f"{table}.{self.name}", **said)
+
+    def spellings(self) -> Iterator[tuple[str, NamedKey]]:
+        """The keys that are read: the setting's own, and as the contract spells it."""
+        default = self.written(self.default)
+        said = {"default": default} if isinstance(default, bool | int | float) or default != self.default else {}
+        key, other = self.path[-1], k.in_camel_case(self.attribute)
+        holds = k.Named(self.name, self.kind, **said)
+        yield key, NamedKey(holds, self.sentence, self.examples, into=self.name)
+        if self.kind is k.DURATION:
+            holds = k.Named(self.name, k.MILLISECONDS)
+            yield other, NamedKey(holds, f"As `{key}`, in milliseconds.", into=self.name)
+        elif other != key:
+            yield other, NamedKey(holds, f"As `{key}`.", into=self.name)
+
+
+class Table:
+    """Settings that belong together, and cannot be changed. What may be a secret is not in its `repr`."""
+
+    def __init__(self, **said: Any) -> None:
+        unknown = [name for name in said if not hasattr(type(self), name)]
+        if unknown:
+            raise TypeError(f"a `{type(self).__name__}` has no `{unknown[0]}`")
+        self.__dict__.update(said)
+
+    def replace(self, **said: Any) -> Self:
+        """The same settings, but for some."""
+        other = copy(self)
+        other.__init__(**said)  # type: ignore[misc]
+        return other
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{each.attribute}={getattr(self, each.attribute)!r}" for each in settings_of(type(self)) if not each.secret
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def settings_of(table: type[Table]) -> Iterator[Setting[Any]]:
+    """The settings that a table declares."""
+    for owner in table.__mro__:
+        yield from (each for each in vars(owner).values() if isinstance(each, Setting))
+
+
+class SamplingTable(Table):
+    """How a model is asked."""
+
+    temperature = Setting(k.TEMPERATURE, None, "How freely the model answers.", otherwise="the provider's default")
+    max_tokens = Setting(
+        k.whole(1, 2**31 - 1), None, "How many tokens an answer may have.", otherwise="the provider's default"
     )
-    ca_file: Annotated[
-        Path | None,
-        Setting(
-            v.CA_FILE,
-            "The file of the authorities that certificates may come from.",
-            examples=("ca.pem",),
-            otherwise="the usual authorities",
-        ),
-    ] = None
-    connect_timeout_ms: Annotated[
-        float | None,
-        Setting(
-            v.MILLISECONDS,
-            "How long connecting may take, in milliseconds, within the time of the case.",
-            otherwise="that time",
-        ),
-    ] = None
+    seed = Setting(k.whole(-(2**63), 2**63 - 1), None, "The seed of the answers, if the API takes one.")
+    extra_body = Setting(
+        EXTRA_BODY,
+        (),
+        "Further fields of each request, which override all others.",
+        examples=({"top_p": 0.9},),
+        secret=True,
+    )
 
 
 @final
-class ProviderTable(Table, frozen=True, kw_only=True):
-    """How a provider's API is reached, or a server that speaks it."""
-
-    base_url: Annotated[
-        str | None,
-        Setting(
-            v.TEXT, "Where the API is.", examples=("http://localhost:8080/v1",), otherwise="the provider's own server"
-        ),
-    ] = None
-    api: Annotated[
-        ApiName, Setting(v.one_of("chat", "responses"), "Which API is asked: Chat Completions or Responses.")
-    ] = "chat"
-    key_variable: Annotated[str, Setting(v.VARIABLE_NAME, "The environment variable with the key.")] = ""
-    headers: Annotated[
-        Headers,
-        Setting(
-            v.HEADERS,
-            "The headers of each request; `${NAME}` is replaced by an environment variable.",
-            examples=(_A_KEY,),
-            secret=True,
-        ),
-    ] = ()
-
-
-@final
-class ModelTable(Table, frozen=True, kw_only=True):
+class ModelTable(SamplingTable):
     """How an agent that is a model is asked."""
 
-    system_prompt: Annotated[
-        str | None,
-        Setting(
-            v.TEXT,
-            "The system prompt, instead of the prompt file's `role` and `instructions`.",
-            examples=("Answer briefly.",),
-        ),
-    ] = None
-    temperature: Annotated[
-        float | None, Setting(v.TEMPERATURE, "How freely the model answers.", otherwise="the provider's default")
-    ] = None
-    max_tokens: Annotated[
-        int | None, Setting(_MOST_TOKENS, "How many tokens an answer may have.", otherwise="the provider's default")
-    ] = None
-    seed: Annotated[int | None, Setting(_SEED, "The seed of the answers, if the API takes one.")] = None
-    extra_body: Annotated[
-        tuple[tuple[str, Any], ...], Setting(v.EXTRA_BODY, _FURTHER_FIELDS, examples=({"top_p": 0.9},), secret=True)
-    ] = ()
+    system_prompt = Setting(
+        k.TEXT,
+        None,
+        "The system prompt, instead of the prompt file's `role` and `instructions`.",
+        examples=("Answer briefly.",),
+    )
 
 
 @final
-class LocalTable(Table, frozen=True, kw_only=True):
+class AgentTable(Table):
+    """Who is asked, and how an agent is called over HTTP."""
+
+    use = Setting(
+        k.AGENTS,
+        (),
+        f"The agent: a URL, {_MODELS}, `python:MODULE:NAME`, `command:...`, `local`, `replay:DIR` or `demo`; each of "
+        "several gets every case.",
+        examples=("http://localhost:3000/chat", [f"{each.name}:{each.example}" for each in PROVIDERS.values()]),
+        flag="--agent",
+        also="agentEndpoint",
+    )
+    headers = Setting(
+        HEADERS,
+        (),
+        "The headers of each request; `${NAME}` is replaced by an environment variable.",
+        examples=(_A_KEY,),
+        secret=True,
+    )
+    retries = Setting(k.whole(0, 10), 2, "How often a request is repeated after a fault of the connection.")
+    method = Setting(_METHOD, "POST", "The method of each request.")
+    body = Setting(
+        BODY,
+        None,
+        "What is sent, as a table or as JSON in a text; `{{message}}`, `{{messages}}`, `{{id}}`, `{{session}}` and "
+        "`{{input.NAME}}` are filled.",
+        examples=({"question": "{{message}}"},),
+        otherwise='`{"message": ...}`',
+        secret=True,
+    )
+    response = Setting[AnswerPaths](
+        ANSWER_PATHS,
+        AnswerPaths(),
+        "Where to find each part of an answer, as JMESPath; `name` to `error` within each of the `tool_calls`.",
+        examples=({"response": "output.text"},),
+        otherwise="the fields of the contract",
+    )
+    stream = Setting[StreamPaths | None](
+        STREAM_PATHS,
+        None,
+        "Where to find each part of a streamed event, as JMESPath; `done` is true in the last event.",
+        examples=({"text": "delta", "done": "finished"},),
+        otherwise="the known shapes",
+    )
+    redirects = Setting(k.whole(0, 20), 0, "How many redirects of an answer are followed.")
+    accepted_statuses = Setting(
+        k.ACCEPTED_STATUSES,
+        (),
+        "Which of the statuses 202 and 206 come with complete answers. Other answers with them are errors.",
+        examples=([202],),
+    )
+    verify_tls = Setting(k.FLAG, True, "Verify the certificates of servers: agents, models and judges.")
+    ca_file = Setting(
+        k.CA_FILE,
+        None,
+        "The file of the authorities that certificates may come from.",
+        examples=("ca.pem",),
+        otherwise="the usual authorities",
+    )
+    connect_timeout_ms = Setting(
+        k.DURATION,
+        None,
+        "How long connecting may take, within the time of the case.",
+        examples=("5s",),
+        otherwise="that time",
+    )
+
+
+@final
+class ProviderTable(Table):
+    """How a provider's API is reached, or a server that speaks it."""
+
+    base_url = Setting(
+        k.TEXT, None, "Where the API is.", examples=("http://localhost:8080/v1",), otherwise="the provider's own server"
+    )
+    api = Setting(_API, "chat", "Which API is asked: Chat Completions or Responses.")
+    key_variable = Setting(k.VARIABLE_NAME, "", "The environment variable with the key.")
+    headers = AgentTable.headers
+
+
+@final
+class LocalTable(Table):
     """How models on this machine are served."""
 
-    context_tokens: Annotated[
-        int,
-        Setting(
-            v.whole(256, 2**24), "How many tokens a conversation with a local model may have, its answer included."
-        ),
-    ] = 8192
-    load_timeout_ms: Annotated[
-        float, Setting(v.MILLISECONDS, "How long loading a local model may take, in milliseconds.")
-    ] = 120_000
+    context_tokens = Setting(
+        k.whole(256, 2**24), 8192, "How many tokens a conversation with a local model may have, its answer included."
+    )
+    load_timeout_ms = Setting(k.DURATION, 120_000, "How long loading a local model may take.")
 
 
 @final
-class JudgeTable(Table, frozen=True, kw_only=True):
-    """How judges are asked."""
+class JudgeTable(SamplingTable):
+    """Who judges, and how."""
 
-    samples: Annotated[
-        int,
-        Setting(
-            v.whole(1, 99), "How often each judge is asked for one score; the median counts.", flag="--judge-samples"
-        ),
-    ] = 1
-    timeout_ms: Annotated[float, Setting(v.MILLISECONDS, "The time for one score, in milliseconds.")] = 60_000
-    cache: Annotated[
-        bool,
-        Setting(v.FLAG, "Keep judgements in `.evalc/cache/judge`, and take them from there.", flag="--no-judge-cache"),
-    ] = True
-    rubrics: Annotated[
-        Literal["passed", "always"],
-        Setting(
-            v.one_of("passed", "always"),
-            "When the rubric tier runs: `passed` for the cases whose other tiers passed, or `always`.",
-            flag="--rubrics",
-        ),
-    ] = "passed"
-    temperature: Annotated[
-        float | None, Setting(v.TEMPERATURE, "How freely the model answers.", otherwise="the provider's default")
-    ] = None
-    max_tokens: Annotated[
-        int | None, Setting(_MOST_TOKENS, "How many tokens an answer may have.", otherwise="the provider's default")
-    ] = None
-    seed: Annotated[int | None, Setting(_SEED, "The seed of the answers, if the API takes one.")] = None
-    extra_body: Annotated[
-        tuple[tuple[str, Any], ...], Setting(v.EXTRA_BODY, _FURTHER_FIELDS, examples=({"top_p": 0.9},), secret=True)
-    ] = ()
-    headers: Annotated[
-        Headers,
-        Setting(
-            v.HEADERS,
-            "The headers of requests to judges behind a URL; `${NAME}` is replaced by an environment variable.",
-            examples=(_A_KEY,),
-            secret=True,
-        ),
-    ] = ()
-
-
-def _unconfigured() -> Mapping[str, ProviderTable]:
-    return {name: provider_table(provider) for name, provider in PROVIDERS.items()}
+    use = Setting(
+        k.JUDGES,
+        (),
+        f"Who scores criteria and rubrics: a URL, {_MODELS}, `python:MODULE:NAME` or `local`; several are a panel.",
+        examples=("openai:gpt-4o-mini", ["openai:gpt-4o-mini", "python:judging:tone"]),
+        flag="--judge",
+        also="judges",
+    )
+    samples = Setting(
+        k.whole(1, 99), 1, "How often each judge is asked for one score; the median counts.", flag="--judge-samples"
+    )
+    timeout_ms = Setting(k.DURATION, 60_000, "The time for one score.")
+    cache = Setting(
+        k.FLAG, True, "Keep judgements in `.evalc/cache/judge`, and take them from there.", flag="--no-judge-cache"
+    )
+    rubrics = Setting(
+        _RUBRICS,
+        "passed",
+        "When the rubric tier runs: `passed` for the cases whose other tiers passed, or `always`.",
+        flag="--",
+    )
+    headers = Setting(
+        HEADERS,
+        (),
+        "The headers of requests to judges behind a URL; `${NAME}` is replaced by an environment variable.",
+        examples=(_A_KEY,),
+        secret=True,
+    )
 
 
 def provider_table(provider: Provider, **said: Any) -> ProviderTable:
@@ -225,7 +300,7 @@ def provider_table(provider: Provider, **said: Any) -> ProviderTable:
 
 
 @final
-class Settings(Table, frozen=True, kw_only=True):
+class Settings(Table):
     """The settings of one command. Paths are absolute, except `paths`, which are as the working folder sees them.
 
     Attributes:
@@ -236,301 +311,196 @@ class Settings(Table, frozen=True, kw_only=True):
         providers: the tables of the providers, by name.
     """
 
-    root: Path
+    root: Path = Path()
     file: Path | None = None
     given: frozenset[str] = frozenset()
     configured: frozenset[str] = frozenset()
 
-    # The contract's (Runner Configuration).
-    agent_endpoints: Annotated[
-        tuple[str, ...],
-        Setting(
-            v.AGENTS,
-            f"The agent: a URL, {_MODELS}, `python:MODULE:NAME`, `command:...`, `local`, `replay:DIR` or `demo`; "
-            "each of several gets every case.",
-            examples=(
-                "http://localhost:3000/chat",
-                [f"{provider.name}:{provider.example}" for provider in PROVIDERS.values()],
-            ),
-            key="agentEndpoint",
-            flag="--agent",
-        ),
-    ] = ()
-    seed_manifest_path: Annotated[
-        Path | None,
-        Setting(
-            v.PATH,
-            "The file that `{{seed:...}}` values come from.",
-            examples=("evals/seed-manifest.json",),
-            otherwise="`evals/seed-manifest.json`",
-            flag="--seed-manifest",
-        ),
-    ] = None
-    snapshot_enabled: Annotated[
-        bool | None,
-        Setting(v.FLAG, "`false` turns `snapshotSource` off; `true` without a `snapshotSource` is an error."),
-    ] = None
-    output_dir: Annotated[
-        Path | None,
-        Setting(
-            v.PATH,
-            "Where results go.",
-            examples=("evals/results",),
-            otherwise="`evals/results`",
-            flag="--output-dir",
-        ),
-    ] = None
-    baseline_run_id: Annotated[
-        str | None,
-        Setting(
-            v.TEXT,
-            "Compare with a run: its id, a path, or `latest`, which is `evals/baseline.json` or the last green run.",
-            examples=("latest",),
-            flag="--baseline",
-        ),
-    ] = None
-    concurrency: Annotated[
-        int | Literal["auto"],
-        Setting(
-            v.CONCURRENCY,
-            "How many cases run at a time; `auto` finds out how many the agent keeps up with.",
-            examples=(4, "auto"),
-            flag="--concurrency",
-        ),
-    ] = 1
-    engine: Annotated[
-        str,
-        Setting(
-            v.ENGINE,
-            "Where cases run: `local`, in this process, or `ray`, on a Ray cluster (`evalc[ray]`): `ray:HOST:PORT` of "
-            "its head node, `ray:auto` for this machine's cluster; else the one of `RAY_ADDRESS`, or a new one for the "
-            "run.",
-            examples=("ray", "ray:auto"),
-            flag="--engine",
-        ),
-    ] = "local"
-    ray_address: Annotated[
-        str | None,
-        Setting(
-            v.TEXT,
-            "The Ray cluster: `HOST:PORT` of its head node, or `auto` for this machine's cluster.",
-            examples=("auto",),
-            otherwise="that of `RAY_ADDRESS`, or one on this machine for the run",
-            flag="--ray-address",
-        ),
-    ] = None
-    rpm: Annotated[
-        int | None,
-        Setting(
-            v.whole(1, 1_000_000),
-            "Send at most N requests a minute to the agent.",
-            examples=(600,),
-            otherwise="no limit",
-            flag="--rpm",
-        ),
-    ] = None
-    timeout_ms: Annotated[
-        float,
-        Setting(
-            v.DURATION,
-            "The time for each attempt at a case, such as `90s`.",
-            examples=("30s", 30_000),
-            otherwise="60s",
-            flag="--timeout",
-        ),
-    ] = 60_000
-    tool_registry_path: Annotated[
-        Path | None,
-        Setting(
-            v.PATH,
-            "The file with the agent's tools, to check their names: JSON, or a TypeScript or JavaScript module.",
-            examples=("tools/tools.exports.ts",),
-            flag="--tools",
-        ),
-    ] = None
-
-    # Our own.
-    snapshot_source: Annotated[
-        str | None,
-        Setting(
-            v.SNAPSHOT,
-            "Where `{{snapshot:...}}` values come from: a file, a URL, `python:MODULE:NAME` or `command:...`.",
-            examples=("evals/snapshot.json",),
-            flag="--snapshot",
-        ),
-    ] = None
-    secrets: Annotated[
-        tuple[str, ...],
-        Setting(
-            v.VARIABLE_NAMES,
-            "Names of environment variables whose values are never written.",
-            examples=(["OPENAI_API_KEY"],),
-            secret=True,
-        ),
-    ] = ()
-    paths: Annotated[
-        tuple[str, ...],
-        Setting(
-            v.PATHS,
-            "The eval files, folders and globs to check and run when the command names none.",
-            examples=(["evals"],),
-            otherwise="the working folder",
-        ),
-    ] = ()
-    exclude: Annotated[
-        tuple[str, ...],
-        Setting(v.TEXTS, "Patterns of files to leave out, as in a `.gitignore`.", examples=(["drafts/"],)),
-    ] = ()
-    prompts: Annotated[
-        Path | None,
-        Setting(
-            v.PATH,
-            "The folder of the prompts that eval files name by id.",
-            examples=("prompts",),
-            otherwise="the project's folder",
-            flag="--prompts",
-        ),
-    ] = None
-    strict: Annotated[
-        bool,
-        Setting(v.FLAG, "Treat checks that cannot fail, and cases that verify nothing, as errors.", flag="--strict"),
-    ] = False
-    min_pass_rate: Annotated[
-        float | None,
-        Setting(
-            v.SHARE,
-            "Fail if a smaller share of the cases passes, from 0 to 1.",
-            examples=(0.9,),
-            flag="--min-pass-rate",
-        ),
-    ] = None
-    min_score: Annotated[
-        float | None,
-        Setting(v.SHARE, "Fail if the score is lower, from 0 to 1.", examples=(0.8,), flag="--min-score"),
-    ] = None
-    max_p95_ms: Annotated[
-        float | None,
-        Setting(
-            v.DURATION,
-            "Fail if the 95th percentile of the durations is longer, such as `5s`.",
-            examples=("5s", 5000),
-            flag="--max-p95",
-        ),
-    ] = None
-    fail_on_regression: Annotated[
-        bool,
-        Setting(
-            v.FLAG,
-            "Fail if a case that passed in the baseline fails or is missing. The baseline is `evals/baseline.json`, "
-            "else the last green run of this agent.",
-            flag="--fail-on-regression",
-        ),
-    ] = False
-    confidence: Annotated[
-        float | None,
-        Setting(
-            v.CONFIDENCE,
-            "How sure gates have to be, such as `95%`; a gate that is less certain is undecided.",
-            examples=("95%", 0.99),
-            otherwise="gates compare what was measured",
-            flag="--confidence",
-        ),
-    ] = None
-    stop_when_sure: Annotated[
-        bool,
-        Setting(
-            v.FLAG,
-            "Stop as soon as the gates on pass rates and regressions, or the repeats of a case, are decided.",
-            flag="--stop-when-sure",
-        ),
-    ] = False
-    max_cost: Annotated[
-        float | None,
-        Setting(
-            v.DOLLARS,
-            "Stop before the total cost exceeds this amount, in US dollars.",
-            examples=(5,),
-            otherwise="no limit",
-            flag="--max-cost",
-        ),
-    ] = None
-    all_assertions: Annotated[
-        bool,
-        Setting(v.FLAG, "Run every assertion of a case, even after one has failed.", flag="--all-assertions"),
-    ] = False
-    judges: Annotated[
-        tuple[str, ...],
-        Setting(
-            v.JUDGES,
-            f"Who scores criteria and rubrics: a URL, {_MODELS}, `python:MODULE:NAME` or `local`; several are a panel.",
-            examples=("openai:gpt-4o-mini", ["openai:gpt-4o-mini", "python:judging:tone"]),
-            flag="--judge",
-        ),
-    ] = ()
-    user: Annotated[
-        str | None,
-        Setting(
-            v.TEXT,
-            f"Who plays simulated users: {_MODELS}, `python:MODULE:NAME`, a URL, `local` or `replay:DIR`.",
-            examples=("openai:gpt-4o-mini",),
-            flag="--user",
-        ),
-    ] = None
-    similarity: Annotated[
-        Literal["edit-distance", "embeddings"],
-        Setting(
-            v.one_of("edit-distance", "embeddings"),
-            "How `similar` compares: by edit distance, or by the meaning that a small model finds.",
-        ),
-    ] = "edit-distance"
-    otel: Annotated[
-        str | None,
-        Setting(
-            v.RECEIVER,
-            "Export the run to an OTLP receiver, such as `http://localhost:4318`; `env` for "
-            "`OTEL_EXPORTER_OTLP_ENDPOINT`.",
-            examples=("http://localhost:4318",),
-            flag="--otel",
-        ),
-    ] = None
-    otel_content: Annotated[bool, Setting(v.FLAG, "Export messages and answers too.")] = False
-    select: Annotated[
-        tuple[str, ...],
-        Setting(
-            v.SELECTORS,
-            "The codes, or beginnings of codes, of the problems to report.",
-            examples=(["EV1", "EV2"],),
-            otherwise="all",
-        ),
-    ] = ()
-    ignore: Annotated[
-        tuple[str, ...],
-        Setting(
-            v.SILENCERS,
-            "The codes, or beginnings of codes, of the problems to leave out; the longer of two that name a code wins.",
-            examples=(["EV504"],),
-        ),
-    ] = ()
-    severity: Annotated[
-        tuple[tuple[str, Literal["error", "warning", "off"]], ...],
-        Setting(
-            v.SEVERITIES,
-            "Codes, or beginnings of codes, each with how severe its problems are; the longest wins.",
-            examples=({"EV5": "error"},),
-            otherwise="each code's own",
-        ),
-    ] = ()
-    per_file_ignores: Annotated[
-        tuple[tuple[str, tuple[str, ...]], ...],
-        Setting(
-            v.PER_FILE,
-            "Patterns of files, as in a `.gitignore`, each with the codes to leave out there.",
-            examples=({"drafts/": ["EV5"]},),
-        ),
-    ] = ()
+    seed_manifest = Setting(
+        k.PATH,
+        None,
+        "The file that `{{seed:...}}` values come from.",
+        examples=("evals/seed-manifest.json",),
+        otherwise="`evals/seed-manifest.json`",
+        flag="--",
+        also="seedManifestPath",
+    )
+    snapshot_enabled = Setting(k.FLAG, None, "`false` turns `snapshot` off; `true` without a `snapshot` is an error.")
+    output_dir = Setting(
+        k.PATH, None, "Where results go.", examples=("evals/results",), otherwise="`evals/results`", flag="--"
+    )
+    baseline = Setting(
+        k.TEXT,
+        None,
+        "Compare with a run: its id, a path, or `latest`, which is `evals/baseline.json` or the last green run.",
+        examples=("latest",),
+        flag="--",
+        also="baselineRunId",
+    )
+    concurrency = Setting[int | Literal["auto"]](
+        k.CONCURRENCY,
+        1,
+        "How many cases run at a time; `auto` finds out how many the agent keeps up with.",
+        examples=(4, "auto"),
+        flag="--",
+    )
+    engine = Setting(
+        k.ENGINE,
+        "local",
+        "Where cases run: `local`, in this process, or `ray`, on a Ray cluster (`evalc[ray]`): `ray:HOST:PORT` of its "
+        "head node, `ray:auto` for this machine's cluster; else the one of `RAY_ADDRESS`, or a new one for the run.",
+        examples=("ray", "ray:auto"),
+        flag="--",
+    )
+    ray_address = Setting(
+        k.TEXT,
+        None,
+        "The Ray cluster: `HOST:PORT` of its head node, or `auto` for this machine's cluster.",
+        examples=("auto",),
+        otherwise="that of `RAY_ADDRESS`, or one on this machine for the run",
+        flag="--",
+    )
+    rpm = Setting(
+        k.whole(1, 1_000_000),
+        None,
+        "Send at most N requests a minute to the agent.",
+        examples=(600,),
+        otherwise="no limit",
+        flag="--",
+    )
+    timeout_ms = Setting(k.DURATION, 60_000, "The time for each attempt at a case, such as `90s`.", flag="--")
+    tools = Setting(
+        k.PATH,
+        None,
+        "The file with the agent's tools, to check their names: JSON, or a TypeScript or JavaScript module.",
+        examples=("tools/tools.exports.ts",),
+        flag="--",
+        also="toolRegistryPath",
+    )
+    snapshot = Setting(
+        k.SNAPSHOT,
+        None,
+        "Where `{{snapshot:...}}` values come from: a file, a URL, `python:MODULE:NAME` or `command:...`.",
+        examples=("evals/snapshot.json",),
+        flag="--",
+        also="snapshotSource",
+    )
+    secrets = Setting(
+        k.VARIABLE_NAMES,
+        (),
+        "Names of environment variables whose values are never written.",
+        examples=(["OPENAI_API_KEY"],),
+        secret=True,
+    )
+    paths = Setting(
+        k.PATHS,
+        (),
+        "The eval files, folders and globs to check and run when the command names none.",
+        examples=(["evals"],),
+        otherwise="the working folder",
+    )
+    exclude = Setting(k.TEXTS, (), "Patterns of files to leave out, as in a `.gitignore`.", examples=(["drafts/"],))
+    prompts = Setting(
+        k.PATH,
+        None,
+        "The folder of the prompts that eval files name by id.",
+        examples=("prompts",),
+        otherwise="the project's folder",
+        flag="--",
+    )
+    strict = Setting(
+        k.FLAG, False, "Treat checks that cannot fail, and cases that verify nothing, as errors.", flag="--"
+    )
+    min_pass_rate = Setting(
+        k.SHARE, None, "Fail if a smaller share of the cases passes, from 0 to 1.", examples=(0.9,), flag="--"
+    )
+    min_score = Setting(k.SHARE, None, "Fail if the score is lower, from 0 to 1.", examples=(0.8,), flag="--")
+    max_p95_ms = Setting(
+        k.DURATION,
+        None,
+        "Fail if the 95th percentile of the durations is longer, such as `5s`.",
+        examples=("5s",),
+        flag="--",
+    )
+    fail_on_regression = Setting(
+        k.FLAG,
+        False,
+        "Fail if a case that passed in the baseline fails or is missing. The baseline is `evals/baseline.json`, "
+        "else the last green run of this agent.",
+        flag="--",
+    )
+    confidence = Setting(
+        k.CONFIDENCE,
+        None,
+        "How sure gates have to be, such as `95%`; a gate that is less certain is undecided.",
+        examples=("95%", 0.99),
+        otherwise="gates compare what was measured",
+        flag="--",
+    )
+    stop_when_sure = Setting(
+        k.FLAG,
+        False,
+        "Stop as soon as the gates on pass rates and regressions, or the repeats of a case, are decided.",
+        flag="--",
+    )
+    max_cost = Setting(
+        k.DOLLARS,
+        None,
+        "Stop before the total cost exceeds this amount, in US dollars.",
+        examples=(5,),
+        otherwise="no limit",
+        flag="--",
+    )
+    all_assertions = Setting(k.FLAG, False, "Run every assertion of a case, even after one has failed.", flag="--")
+    user = Setting(
+        k.TEXT,
+        None,
+        f"Who plays simulated users: {_MODELS}, `python:MODULE:NAME`, a URL, `local` or `replay:DIR`.",
+        examples=("openai:gpt-4o-mini",),
+        flag="--",
+    )
+    similarity = Setting(
+        _SIMILARITY,
+        "edit-distance",
+        "How `similar` compares: by edit distance, or by the meaning that a small model finds.",
+    )
+    otel = Setting(
+        k.RECEIVER,
+        None,
+        "Export the run to an OTLP receiver, such as `http://localhost:4318`; `env` for `OTEL_EXPORTER_OTLP_ENDPOINT`.",
+        examples=("http://localhost:4318",),
+        flag="--",
+    )
+    otel_content = Setting(k.FLAG, False, "Export messages and answers too.")
+    select = Setting(
+        k.SELECTORS,
+        (),
+        "The codes, or beginnings of codes, of the problems to report.",
+        examples=(["EV1", "EV2"],),
+        otherwise="all",
+    )
+    ignore = Setting(
+        k.SILENCERS,
+        (),
+        "The codes, or beginnings of codes, of the problems to leave out; the longer of two that name a code wins.",
+        examples=(["EV504"],),
+    )
+    severity = Setting(
+        k.SEVERITIES,
+        (),
+        "Codes, or beginnings of codes, each with how severe its problems are; the longest wins.",
+        examples=({"EV5": "error"},),
+        otherwise="each code's own",
+    )
+    per_file_ignores = Setting(
+        k.PER_FILE,
+        (),
+        "Patterns of files, as in a `.gitignore`, each with the codes to leave out there.",
+        examples=({"drafts/": ["EV5"]},),
+    )
 
     agent: AgentTable = AgentTable()
-    providers: Mapping[str, ProviderTable] = msgspec.field(default_factory=_unconfigured)
+    providers: Mapping[str, ProviderTable] = {name: provider_table(provider) for name, provider in PROVIDERS.items()}
     model: ModelTable = ModelTable()
     local: LocalTable = LocalTable()
     judge: JudgeTable = JudgeTable()
@@ -571,10 +541,10 @@ class Settings(Table, frozen=True, kw_only=True):
         return self.root / ".evalc" / "cache" / "judge"
 
     @property
-    def seed_manifest(self) -> Path | None:
+    def seed_file(self) -> Path | None:
         """The seed manifest: the one named, else `evals/seed-manifest.json` of the project where it exists."""
-        if self.seed_manifest_path is not None:
-            return self.seed_manifest_path
+        if self.seed_manifest is not None:
+            return self.seed_manifest
         conventional = self.root / "evals" / "seed-manifest.json"
         return conventional if conventional.exists() else None
 
@@ -590,26 +560,14 @@ class Settings(Table, frozen=True, kw_only=True):
         values = {environ.get(name, "") for name in names} | {*credentials_in(tuple(headers))}
         return tuple(sorted(values - {""}))
 
-    def value_of(self, key: Key) -> Any:
-        """The value that a key has."""
-        *table, _ = key.path
+    def value_of(self, setting: Setting[Any]) -> Any:
+        """The value that a setting has."""
+        *table, _ = setting.path
         holder: Any = self if not table else self.providers.get(table[0]) or getattr(self, table[0])
-        return getattr(holder, key.attribute)
+        return getattr(holder, setting.attribute)
 
 
-def _keys_of_provider(provider: Provider) -> Mapping[str, Key]:
-    """The keys of a provider's table; a provider with one API has no key for it."""
-    keys = {key.path[-1]: key for key in keys_of(ProviderTable, provider.name)}
-    url = keys["baseUrl"]
-    keys["baseUrl"] = url._replace(setting=url.setting._replace(variable=provider.base_url_variable))
-    keys["keyVariable"] = keys["keyVariable"]._replace(default=provider.key_variable)
-    if len(provider.apis) == 1:
-        del keys["api"]
-    return keys
-
-
-KEYS: Final[Mapping[str, Key]] = {key.path[-1]: key for key in keys_of(Settings)}
-"""The keys at the top of a configuration."""
+# --- the keys --------------------------------------------------------------------------------------------------------
 
 _TABLES: Final[Mapping[str, type[Table]]] = {
     "agent": AgentTable,
@@ -618,34 +576,80 @@ _TABLES: Final[Mapping[str, type[Table]]] = {
     "judge": JudgeTable,
 }
 
-TABLES: Final[Mapping[str, Mapping[str, Key]]] = {
-    **{name: {key.path[-1]: key for key in keys_of(table, name)} for name, table in _TABLES.items()},
-    **{name: _keys_of_provider(provider) for name, provider in PROVIDERS.items()},
+
+def _of_provider(provider: Provider) -> Iterator[Setting[Any]]:
+    """The settings of a provider's table; a provider with one API has none for it."""
+    own = {
+        "base_url": {"variable": provider.base_url_variable},
+        "key_variable": {"default": provider.key_variable},
+    }
+    for each in settings_of(ProviderTable):
+        if each.name != "api" or len(provider.apis) > 1:
+            yield each.within(provider.name, **own.get(each.name, {}))
+
+
+KEYS: Final[Mapping[str, Setting[Any]]] = {each.name: each for each in settings_of(Settings)}
+"""The settings at the top of a configuration, by their keys."""
+
+TABLES: Final[Mapping[str, Mapping[str, Setting[Any]]]] = {
+    **{name: {each.name: each.within(name) for each in settings_of(table)} for name, table in _TABLES.items()},
+    **{name: {each.path[-1]: each for each in _of_provider(provider)} for name, provider in PROVIDERS.items()},
 }
-"""The tables of a configuration, each with its keys."""
+"""The tables of a configuration, each with its settings."""
 
-TABLE_SENTENCES: Final[Mapping[str, str]] = {
-    **{name: (table.__doc__ or "") for name, table in _TABLES.items()},
-    **{name: f"How {each.title}'s API is reached, or a server that speaks it." for name, each in PROVIDERS.items()},
+ALL_KEYS: Final[Mapping[str, Setting[Any]]] = {
+    "agent.use": TABLES["agent"]["use"],  # comes first wherever settings are listed
+    **{each.name: each for settings in (KEYS, *TABLES.values()) for each in settings.values()},
 }
-"""What each table is for."""
+"""Every setting by its name, as in `judge.samples`."""
 
-ALL_KEYS: Final[Mapping[str, Key]] = {key.name: key for keys in (KEYS, *TABLES.values()) for key in keys.values()}
-"""Every key by its name, as in `judge.samples`."""
-
-KEY_OF_FLAG: Final[Mapping[str, Key]] = {key.setting.flag: key for key in ALL_KEYS.values() if key.setting.flag}
-"""The key that each flag wins over."""
+KEY_OF_FLAG: Final[Mapping[str, Setting[Any]]] = {each.flag: each for each in ALL_KEYS.values() if each.flag}
+"""The setting that each flag wins over."""
 
 
-def settings_of(values: Mapping[str, Any], **where: Any) -> Settings:
+class _TableShape(Shape):
+    """A table; one that says what to `use` may be written as that alone: `agent = "demo"`."""
+
+    def __init__(self, name: str, settings: Iterable[Setting[Any]]) -> None:
+        keys = dict(chain.from_iterable(each.spellings() for each in settings))
+        super().__init__("", keys, title=name, narrow={"type": ["object", "null"]})
+        self.use = keys["use"].holds if "use" in keys else None
+        table = self.definition()
+        self.schema = table if self.use is None else {"anyOf": [self.use.schema, table]}
+
+    def read(self, fields: Fields, key: str) -> Any:
+        value = fields.node(key)
+        if self.use is None or value is None or isinstance(value.data, dict):
+            return super().read(fields, key)
+        if not isinstance(value.data, str | list):
+            return value.mistyped("a text, a list of texts or a table")
+        return self.use.read(fields, key)
+
+
+@cache
+def shape() -> Shape:
+    """What a configuration is read by; built when one is read."""
+    keys = dict(chain.from_iterable(each.spellings() for each in KEYS.values()))
+    for name, table in TABLES.items():
+        keys[name] = NamedKey(_TableShape(name, table.values()), _sentence(name))
+    for each in ALL_KEYS.values():
+        if each.also:
+            holds = k.Named(each.name, each.kind)
+            keys[each.also] = NamedKey(holds, f"As `{each.name.removesuffix('.use')}`.", into=each.name)
+    return Shape("the configuration", keys, title="evalc: configuration")
+
+
+def _sentence(table: str) -> str:
+    if table in _TABLES:
+        return _TABLES[table].__doc__ or ""
+    return f"How {PROVIDERS[table].title}'s API is reached, or a server that speaks it."
+
+
+def with_values(values: Mapping[str, Any], **where: Any) -> Settings:
     """The settings from values by the names of their keys; `where` holds the attributes that no key sets."""
     by_table: dict[str, dict[str, Any]] = {name: {} for name in ("", *TABLES)}
     for name, value in values.items():
         by_table[name.rpartition(".")[0]][ALL_KEYS[name].attribute] = value
     tables: dict[str, Any] = {name: table(**by_table[name]) for name, table in _TABLES.items()}
-    return Settings(
-        **where,
-        **by_table[""],
-        **tables,
-        providers={name: provider_table(provider, **by_table[name]) for name, provider in PROVIDERS.items()},
-    )
+    providers = {name: provider_table(provider, **by_table[name]) for name, provider in PROVIDERS.items()}
+    return Settings(**where, **by_table[""], **tables, providers=providers)

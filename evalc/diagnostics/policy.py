@@ -1,8 +1,8 @@
 """Decides which problems are reported, and how severe they are: by policies, and by `# evalc: ignore[EV501]` comments.
 
 The rule: a policy decides over every finding of a `check`, except those that kept a file from being read (EV1xx,
-EV60x to EV62x): nobody knows what they hide, so they are always errors. When files are compiled or run, it decides over
-warnings, and over errors of meaning that do not block: the suite can be lowered all the same.
+EV60x to EV62x, EV684): nobody knows what they hide, so they are always errors. When files are compiled or run, it
+decides over warnings, and over errors of meaning that do not block: the suite can be lowered all the same.
 
 A comment at the end of a line silences the warnings that start on that line; on a line of its own, those of the next
 line that is not a comment; as `ignore-file` above the first key, those of the file. Errors that block, since the suite
@@ -25,7 +25,7 @@ from evalc.diagnostics.problem import Diagnostics, Problem, Severity
 
 Level = Literal["error", "warning", "off"]
 
-_UNREAD: Final = ("EV1", "EV60", "EV61", "EV62")
+_UNREAD: Final = ("EV1", "EV60", "EV61", "EV62", "EV684")
 _STRICT: Final = ("EV5", "EV619", "EV7")
 
 

@@ -257,7 +257,7 @@ class EvalSession:
             SourceError: the configuration has errors.
         """
         wishes = self._wishes
-        given = {"agentEndpoint": wishes.agent, "strict": wishes.strict or None, "outputDir": wishes.output_dir}
+        given = {"agent.use": wishes.agent, "strict": wishes.strict or None, "output_dir": wishes.output_dir}
         overrides = [Override(key, value, key) for key, value in given.items() if value is not None]
         return load_settings(Path.cwd(), wishes.config, overrides).sound()
 
@@ -329,7 +329,7 @@ class EvalSession:
 
     def _opened(self, given: object) -> Asked:
         settings = (
-            msgspec.structs.replace(self.settings, agent_endpoints=(given,))
+            self.settings.replace(agent=self.settings.agent.replace(use=(given,)))
             if isinstance(given, str)
             else self.settings
         )

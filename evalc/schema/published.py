@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import msgspec
 
-from evalc.config.setting import Key
-from evalc.config.settings import KEYS, TABLE_SENTENCES, TABLES
+from evalc.config.kinds import or_null
+from evalc.config.settings import shape
 from evalc.dsl.kinds import DIALECT, Schema, filled_list_of, mapping, ref
 from evalc.model import case as m
 from evalc.model import result as r
@@ -40,19 +39,9 @@ def _envelope() -> Schema:
 def _metadata() -> Schema:
     """The metadata, in which other generators leave keys of their own, and which the file's name completes."""
     schema = definitions((m.Metadata,), COMPILED_FILE)["Metadata"]
-    properties = {key: _or_null(value) for key, value in schema["properties"].items()}
+    properties = {key: or_null(value) for key, value in schema["properties"].items()}
     kept = {key: value for key, value in schema.items() if key not in {"required", "additionalProperties"}}
     return {**kept, "properties": properties}
-
-
-def _or_null(schema: Schema) -> Schema:
-    match schema:
-        case {"type": str(type_)}:
-            return {**schema, "type": [type_, "null"]}
-        case {"enum": list(choices)} if None not in choices:
-            return {**schema, "enum": [*choices, None]}
-        case _:
-            return schema
 
 
 def run_result() -> Schema:
@@ -76,28 +65,7 @@ def _keys_written(record: type[msgspec.Struct]) -> Iterator[str]:
 
 def configuration() -> Schema:
     """The schema of `evalc.config.json`, of `evalc.toml`, and of `[tool.evalc]` in a `pyproject.toml`."""
-    tables = {name: _table(name, keys) for name, keys in TABLES.items()}
-    whole = mapping({**_properties(KEYS), **tables}, title="evalc: configuration")
-    del whole["patternProperties"]
-    return {"$schema": DIALECT, **whole}
-
-
-def _table(name: str, keys: Mapping[str, Key]) -> Schema:
-    table = mapping(_properties(keys), title=name, description=TABLE_SENTENCES[name])
-    del table["patternProperties"]
-    return {**table, "type": ["object", "null"]}
-
-
-def _properties(keys: Mapping[str, Key]) -> dict[str, Schema]:
-    return {name: _property(key) for name, key in keys.items()}
-
-
-def _property(key: Key) -> Schema:
-    setting = key.setting
-    schema: dict[str, Any] = {"description": setting.sentence, **setting.value.schema}
-    if setting.examples:
-        schema["examples"] = list(setting.examples)
-    return {**schema, "default": key.default} if isinstance(key.default, bool | int | float) else schema
+    return {"$schema": DIALECT, **shape().definition()}
 
 
 SCHEMAS: Mapping[str, Callable[[], Schema]] = {

@@ -102,9 +102,7 @@ def _with_helpful_suggestions(problems: tuple[Problem, ...], options: CompileOpt
 
 def _without(inventory: Inventory, settings: Settings) -> Inventory:
     """What was read and skipped, without the files that the settings name for other ends."""
-    ours = {
-        os.path.realpath(file) for file in (settings.seed_manifest, settings.tool_registry_path, settings.file) if file
-    }
+    ours = {os.path.realpath(file) for file in (settings.seed_file, settings.tools, settings.file) if file}
     others, unparsed = (
         tuple(name for name in names if os.path.realpath(name) not in ours)
         for names in (inventory.others, inventory.unparsed)
@@ -120,7 +118,7 @@ def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOpti
         lock_folder=settings.root,
         tools=_registry_file(settings),
         inputs_sent=frozenset() if settings.agent.body is None else settings.agent.body.inputs,
-        judged=bool(settings.judges),
+        judged=bool(settings.judge.use),
         finder=Finder(
             exclude=settings.exclude,
             outputs=settings.written_paths,
@@ -129,12 +127,12 @@ def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOpti
 
 
 def _registry_file(settings: Settings) -> RegistryFile | None:
-    path = settings.tool_registry_path
+    path = settings.tools
     if path is None:
         return None
     from evalc.tools.load import RegistryFile  # noqa: PLC0415 - for start-up: most projects name no registry
 
-    return RegistryFile(path, settings.root, required="toolRegistryPath" in settings.given)
+    return RegistryFile(path, settings.root, required="tools" in settings.given)
 
 
 def problems_of(source: Source, *, settings: Settings) -> Sequence[Problem]:
@@ -334,7 +332,7 @@ def to_run(
         wanted=wanted,
         inventory=compilation.inventory,
         notes=known.notes,
-        needs_judge=None if settings.judges else needing_judge(compilation.suites, suites),
+        needs_judge=None if settings.judge.use else needing_judge(compilation.suites, suites),
         needs_user=None if settings.user else needing_user(compilation.suites, suites),
     )
 
@@ -358,10 +356,10 @@ def _read_files(compilation: Compilation, settings: Settings) -> Iterator[Path]:
     """The files that a run reads, as far as they are known before it begins."""
     for suite in compilation.suites:
         yield from map(Path, (suite.ir.source.name, *suite.ir.files))
-    named = (settings.file, settings.seed_manifest, settings.tool_registry_path)
+    named = (settings.file, settings.seed_file, settings.tools)
     yield from (file for file in named if file is not None)
-    if settings.snapshot_source is not None:
-        yield Path(settings.snapshot_source)
+    if settings.snapshot is not None:
+        yield Path(settings.snapshot)
 
 
 def _refuse_to_write_over(read: Iterable[Path], outputs: Sequence[Path]) -> None:

@@ -220,5 +220,5 @@ def help_of(name: str) -> str:
     if flag.help:
         return flag.help
     key = KEY_OF_FLAG[spelled(name)]
-    default = key.setting.otherwise or ("" if isinstance(key.default, bool | tuple | None) else str(key.default))
-    return f"{key.setting.sentence}{default and f' Default: {default}.'}".replace("`", "")
+    default = key.otherwise or ("" if isinstance(key.default, bool | tuple | None) else str(key.written(key.default)))
+    return f"{key.sentence}{default and f' Default: {default}.'}".replace("`", "")

@@ -14,8 +14,7 @@ from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.providers import PROVIDERS, provider_of
 from evalc.config.http import expanded
-from evalc.config.setting import Key
-from evalc.config.settings import TABLES, JudgeTable, ModelTable, Settings
+from evalc.config.settings import ALL_KEYS, TABLES, JudgeTable, ModelTable, Setting, Settings
 from evalc.model.case import Gates
 from evalc.model.json import short_hash
 from evalc.runtime.agents.base import Agent
@@ -46,11 +45,11 @@ def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistr
     Raises:
         UsageError: they name no agent, or one that is not available.
     """
-    if not settings.agent_endpoints:
-        raise UsageError("no agent is named: use --agent, or `agentEndpoint` in the configuration (try --agent demo)")
+    if not settings.agent.use:
+        raise UsageError("no agent is named: use --agent, or `agent` in the configuration (try --agent demo)")
     redactor = redactor_of(settings, environ)
     agent_settings = replace(_agent_settings(settings, environ, tools), redactor=redactor)
-    return tuple(agent_for(spec, settings=agent_settings) for spec in settings.agent_endpoints)
+    return tuple(agent_for(spec, settings=agent_settings) for spec in settings.agent.use)
 
 
 _OURS: Final = frozenset({"http", "https", *PROVIDERS, "command", "replay", "local", "demo"})
@@ -59,13 +58,13 @@ _OURS: Final = frozenset({"http", "https", *PROVIDERS, "command", "replay", "loc
 
 def _specs(settings: Settings) -> tuple[str, ...]:
     """Everybody whom a run asks: agents, judges, and who plays users."""
-    return (*settings.agent_endpoints, *settings.judges, *([] if settings.user is None else [settings.user]))
+    return (*settings.agent.use, *settings.judge.use, *([] if settings.user is None else [settings.user]))
 
 
 def runs_code_of_others(settings: Settings) -> bool:
     """Whether an agent, a judge or what makes the snapshot is code that runs in this process."""
     specs = _specs(settings)
-    snapshot = settings.snapshot_source or ""
+    snapshot = settings.snapshot or ""
     return snapshot.startswith("python:") or any(spec.strip().partition(":")[0].lower() not in _OURS for spec in specs)
 
 
@@ -198,7 +197,7 @@ async def options_of(settings: Settings, environ: Mapping[str, str], tools: Tool
         seed=_seed(settings),
         snapshot=await _snapshot(settings, redactor),
         registry=tools,
-        baseline=settings.baseline_run_id or (LATEST if settings.fail_on_regression else None),
+        baseline=settings.baseline or (LATEST if settings.fail_on_regression else None),
         accepted=settings.accepted_baseline,
         gates=gates_of(settings),
         limits=Limits(max_cost=settings.max_cost),
@@ -225,10 +224,10 @@ def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
     Raises:
         UsageError: a judge is unknown or not available.
     """
-    if not settings.judges:
+    if not settings.judge.use:
         return None
     judge_settings = _judge_settings(settings, environ)
-    judges = [judge_for(spec, settings=judge_settings) for spec in settings.judges]
+    judges = [judge_for(spec, settings=judge_settings) for spec in settings.judge.use]
     return Panel(
         seats=seated(judges, settings.judge.samples),
         timeout_ms=settings.judge.timeout_ms,
@@ -254,7 +253,7 @@ def _user_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
 
 
 def _judge_settings(settings: Settings, environ: Mapping[str, str]) -> JudgeSettings:
-    behind_url = any(spec.lower().startswith(("http:", "https:")) for spec in settings.judges)
+    behind_url = any(spec.lower().startswith(("http:", "https:")) for spec in settings.judge.use)
     return JudgeSettings(
         reached=_agent_settings(settings, environ),
         sampling=_sampling(settings.judge),
@@ -263,10 +262,10 @@ def _judge_settings(settings: Settings, environ: Mapping[str, str]) -> JudgeSett
 
 
 async def _snapshot(settings: Settings, redactor: Redactor) -> object:
-    if settings.snapshot_source is None:
+    if settings.snapshot is None:
         return None
     try:
-        return await capture_snapshot(settings.snapshot_source, project_root=settings.root)
+        return await capture_snapshot(settings.snapshot, project_root=settings.root)
     except UsageError as error:  # it may quote what the snapshot's code says, and that may say anything
         raise UsageError(redactor.redact(str(error))) from None
 
@@ -284,16 +283,16 @@ def gates_of(settings: Settings) -> Gates | None:
 
 
 def _seed(settings: Settings) -> object:
-    path = settings.seed_manifest
+    path = settings.seed_file
     return None if path is None else load_seed(path)
 
 
-HTTP: Final = ("method", "body", "response", "stream", "acceptedStatuses", "redirects", "headers")
-MODEL: Final = ("systemPrompt", "temperature", "maxTokens", "seed", "extraBody")
-JUDGE: Final = ("temperature", "maxTokens", "seed", "extraBody")
-PROVIDER: Final = ("baseUrl", "api", "headers")
-LOCAL: Final = ("contextTokens",)
-_HASHED: Final = frozenset({"model.systemPrompt", "openai.baseUrl", "anthropic.baseUrl"})
+HTTP: Final = ("method", "body", "response", "stream", "accepted_statuses", "redirects", "headers")
+MODEL: Final = ("system_prompt", "temperature", "max_tokens", "seed", "extra_body")
+JUDGE: Final = ("temperature", "max_tokens", "seed", "extra_body")
+PROVIDER: Final = ("base_url", "api", "headers")
+LOCAL: Final = ("context_tokens",)
+_HASHED: Final = frozenset({"model.system_prompt", "openai.base_url", "anthropic.base_url"})
 """Texts that evalc does not treat as secrets, but that may be long or contain some."""
 
 
@@ -315,10 +314,10 @@ def asked_of(
     """
     asked: dict[str, Any] = {}
     for name in dict.fromkeys(_names(settings, agents)):
-        table, key = name.split(".")
-        value = _kept(TABLES[table][key], settings, environ, redactor)
+        setting = ALL_KEYS[name]
+        value = _kept(setting, settings, environ, redactor)
         if value is not None:
-            asked[name] = value
+            asked[setting.recorded] = value
     queried = [Address.of(spec).url for spec in agents if _kind(spec) in {"http", "https"} and "?" in spec]
     if queried:  # results do not show the values of a query, which may be secrets
         asked["agent"] = _hash("\n".join(queried))
@@ -337,8 +336,8 @@ def _names(settings: Settings, agents: Sequence[str]) -> Iterator[str]:
         if _is_model(spec) or kind == "replay":
             yield from _in("model", MODEL)
         yield from _reached(spec)
-    for spec in settings.judges:
-        yield "judge.timeoutMs"
+    for spec in settings.judge.use:
+        yield "judge.timeout"
         if _is_model(spec):
             yield from _in("judge", JUDGE)
         elif _kind(spec) in {"http", "https"}:
@@ -369,16 +368,16 @@ def _reached(spec: str) -> Iterator[str]:
         yield from _in("local", LOCAL)
 
 
-def _kept(key: Key, settings: Settings, environ: Mapping[str, str], redactor: Redactor | None) -> Any:
+def _kept(setting: Setting[Any], settings: Settings, environ: Mapping[str, str], redactor: Redactor | None) -> Any:
     """The value as a journal may keep it; None for the default. Of headers these are the names."""
-    value = settings.value_of(key)
-    if value == key.default and key.setting.variable:
-        value = environ.get(key.setting.variable) or value
-    if value == key.default:
+    value = settings.value_of(setting)
+    if value == setting.default and setting.variable:
+        value = environ.get(setting.variable) or value
+    if value == setting.default:
         return None
-    if key.path[-1] == "headers":
+    if setting.attribute == "headers":
         return sorted(name.lower() for name, _ in value)
-    if key.setting.secret or key.name in _HASHED:
+    if setting.secret or setting.name in _HASHED:
         text = repr(value)
         return _hash(text if redactor is None else redactor.redact(text))
     if isinstance(value, msgspec.Struct):

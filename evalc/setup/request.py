@@ -13,8 +13,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import find_project
 from evalc.base.providers import PROVIDERS
 from evalc.base.source import Source
-from evalc.config.env_file import with_env_file
-from evalc.config.load import settings_with
+from evalc.config.load import settings_with, with_env_file
 from evalc.config.settings import KEY_OF_FLAG, Settings
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.store.resume import PastRun, find_run

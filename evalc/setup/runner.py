@@ -124,11 +124,11 @@ async def run(
     served = asked  # what records one hides what it is
     snapshot = _snapshot_of(start)
     options = await options_of(
-        settings if snapshot is None else msgspec.structs.replace(settings, snapshot_source=None),
+        settings if snapshot is None else settings.replace(snapshot=None),
         os.environ,
         what.tools,
     )
-    specs = [agent for agent in agents or settings.agent_endpoints if isinstance(agent, str)]
+    specs = [agent for agent in agents or settings.agent.use if isinstance(agent, str)]
     options = replace(options, asked=asked_of(settings, specs, os.environ, what.tools, options.redactor))
     options = _started(options, start, what, snapshot)
     shard = None if start.wanted is None else start.wanted.shard
@@ -173,9 +173,9 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
 
     _refuse_without_judge(what)
     header = past.header
-    options = await options_of(msgspec.structs.replace(settings, snapshot_source=None), os.environ, what.tools)
+    options = await options_of(settings.replace(snapshot=None), os.environ, what.tools)
     # What is configured is for runs: a rescored one shows what has changed since the run that it is made of.
-    baseline = options.baseline if "baselineRunId" in settings.given else None
+    baseline = options.baseline if "baseline" in settings.given else None
     options = replace(
         options,
         run_id=new_run_id(settings.results_folder),
@@ -196,7 +196,9 @@ async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer
     from evalc.runtime.store.runs import new_run_id  # noqa: PLC0415
     from evalc.setup.prepare import options_of  # noqa: PLC0415
 
-    asked = msgspec.structs.replace(settings, snapshot_source=None, judges=())  # nothing is asked and nothing checked
+    asked = settings.replace(
+        snapshot=None, judge=settings.judge.replace(use=())
+    )  # nothing is asked and nothing checked
     options = await options_of(asked, os.environ, what.tools)
     options = replace(options, run_id=new_run_id(settings.results_folder))
     finished = await merge_suites(what.suites, parts, options, observer=observer)
@@ -216,7 +218,7 @@ def _refuse_without_judge(what: ToRun) -> None:
     if what.needs_judge is not None:
         raise UsageError(
             f"the case `{what.needs_judge}` needs a judge: name one with `--judge`, such as `--judge openai:MODEL`, or "
-            "with `judges` in the configuration"
+            "with `judge` in the configuration"
         )
 
 

@@ -59,7 +59,7 @@ CHANGES = [
     ('response = {response = "response"}', 'response = {response = "alt"}', "`agent.response` is another one now"),
     ("", 'stream = {text = "delta"}', "`agent.stream` is another one now"),
     ("", 'method = "PUT"', "`agent.method` was not given and is PUT now"),
-    ("", "acceptedStatuses = [202]", "`agent.acceptedStatuses` was not given and is 202 now"),
+    ("", "acceptedStatuses = [202]", "`agent.accepted_statuses` was not given and is 202 now"),
     ("", "redirects = 3", "`agent.redirects` was not given and is 3 now"),
     ("", f'headers = {{Authorization = "Bearer {SECRET}"}}', "`agent.headers` was not given and is authorization now"),
     ('headers = {A = "1"}', 'headers = {A = "1", B = "2"}', "`agent.headers` was a and is a, b now"),
@@ -142,12 +142,12 @@ def test_models_judges_and_the_player_count_too(
         invoke("run", "--resume", run),
         "`openai.api` was not given and is responses now",
         "`openai.headers` was not given and is x now",
-        "`model.systemPrompt` is another one now",
+        "`model.system_prompt` is another one now",
         "`model.temperature` was not given and is 0.5 now",
-        "`model.extraBody` is another one now",
+        "`model.extra_body` is another one now",
         "`judge.temperature` was not given and is 1 now",
-        "`judge.timeoutMs` was not given and is 9 now",
-        "`anthropic.baseUrl` is another one now",
+        "`judge.timeout` in milliseconds was not given and is 9 now",
+        "`anthropic.base_url` is another one now",
         "`tools` is another one now",
     )
 
@@ -177,13 +177,15 @@ def test_a_run_of_an_earlier_evalc_is_resumed_with_a_warning(invoke: Invoke, pro
 def test_every_setting_of_agents_models_and_judges_is_compared_or_known_not_to_matter() -> None:
     """A new setting belongs into one of the two."""
     harmless = {
+        "agent.use",  # compared as the agent of the run
         "agent.retries",
-        "agent.verifyTls",
-        "agent.caFile",
-        "agent.connectTimeoutMs",
-        "openai.keyVariable",
-        "anthropic.keyVariable",
-        "local.loadTimeoutMs",
+        "agent.verify_tls",
+        "agent.ca_file",
+        "agent.connect_timeout",
+        "openai.key_variable",
+        "anthropic.key_variable",
+        "local.load_timeout",
+        "judge.use",  # compared as `--judge`
         "judge.cache",
         "judge.samples",  # compared as the number of judgements
         "judge.rubrics",  # compared as `--rubrics always`
@@ -191,7 +193,7 @@ def test_every_setting_of_agents_models_and_judges_is_compared_or_known_not_to_m
     compared = {
         *(f"agent.{key}" for key in prepare.HTTP),
         *(f"model.{key}" for key in prepare.MODEL),
-        *(f"judge.{key}" for key in (*prepare.JUDGE, "timeoutMs", "headers")),
+        *(f"judge.{key}" for key in (*prepare.JUDGE, "timeout", "headers")),
         *(f"{name}.{key}" for name in ("openai", "anthropic") for key in prepare.PROVIDER),
         *(f"local.{key}" for key in prepare.LOCAL),
     }

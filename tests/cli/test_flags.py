@@ -21,17 +21,17 @@ def test_the_flags_of_the_command_line_are_those_of_a_call() -> None:
 def test_flags_win_where_they_are_given(project: Path) -> None:
     (project / "evalc.toml").write_text('concurrency = 2\nstrict = true\nagentEndpoint = "demo"\n')
     settings = settings_of({"concurrency": 4, "agent": [], "rpm": None, "strict": False, "all_assertions": True})
-    assert (settings.concurrency, settings.agent_endpoints) == (4, ("demo",))
+    assert (settings.concurrency, settings.agent.use) == (4, ("demo",))
     assert (settings.strict, settings.all_assertions) == (True, True)
 
 
 def test_flags_about_judges_win_over_their_table(project: Path) -> None:
     (project / "evalc.toml").write_text('judges = "python:a:b"\n[judge]\nsamples = 2\nrubrics = "always"\n')
     settings = settings_of({"judge": ["openai:m", "python:c:d"], "judge_samples": 3, "no_judge_cache": True})
-    assert (settings.judges, settings.judge.samples) == (("openai:m", "python:c:d"), 3)
+    assert (settings.judge.use, settings.judge.samples) == (("openai:m", "python:c:d"), 3)
     assert (settings.judge.cache, settings.judge.rubrics) == (False, "always")
     settings = settings_of({"judge": None, "judge_samples": None, "no_judge_cache": False})
-    assert (settings.judges, settings.judge.samples, settings.judge.cache) == (("python:a:b",), 2, True)
+    assert (settings.judge.use, settings.judge.samples, settings.judge.cache) == (("python:a:b",), 2, True)
 
 
 def test_a_flag_with_a_wrong_value_is_named(project: Path) -> None:

@@ -34,8 +34,8 @@ def modules_after(*arguments: str) -> set[str]:
 
 
 def rooms_of(imported: set[str]) -> set[str]:
-    """The rooms of which anything is imported; the paths of a mapping are the configuration's, too."""
-    own = imported - {"evalc.runtime", "evalc.runtime.mapping"}
+    """The rooms of which anything is imported, but for what settings are declared with."""
+    own = imported - {"evalc.runtime", "evalc.runtime.mapping", "evalc.dsl", "evalc.dsl.kinds"}
     return {name.split(".")[1] for name in own if name.startswith("evalc.")}
 
 

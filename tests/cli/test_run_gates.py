@@ -191,18 +191,18 @@ def test_how_much_is_shown(invoke: Invoke, many: Path) -> None:
 def test_settings_and_where_they_come_from(invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
     (project / "evalc.toml").write_text(
-        'agentEndpoint = "http://me:a-password@localhost/chat"\nconcurrency = 4\n'
-        '[agent]\nheaders = { Authorization = "Bearer a-secret-token" }\n'
+        'concurrency = 4\n[agent]\nuse = "http://me:a-password@localhost/chat"\n'
+        'headers = { Authorization = "Bearer a-secret-token" }\n'
     )
     outcome = invoke("run", "--show-settings", "--timeout", "5ms")
     assert outcome.code == 0
     lines = dict(line.split(" = ", 1) for line in outcome.out.splitlines())
     shown = {name.strip(): value for name, value in lines.items()}
     assert shown["concurrency"] == "4  # evalc.toml"
-    assert shown["timeoutMs"] == "5.0  # --timeout"
+    assert shown["timeout"] == '"5ms"  # --timeout'
     assert shown["strict"] == "false  # default"
-    assert shown["outputDir"] == '"evals/results"  # default'
-    assert shown["openai.baseUrl"] == '"http://localhost:1/v1"  # the environment: OPENAI_BASE_URL'
+    assert shown["output_dir"] == '"evals/results"  # default'
+    assert shown["openai.base_url"] == '"http://localhost:1/v1"  # the environment: OPENAI_BASE_URL'
     assert shown["agent.headers"] == '{"Authorization": "***"}  # evalc.toml'
     assert "a-password" not in outcome.out
     assert "a-secret-token" not in outcome.out

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import UsageError
-from evalc.config.env_file import read_env_file, secrets_among
+from evalc.config.load import read_env_file, secrets_among
 
 TEXT = r"""
 # a comment

@@ -9,8 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.config.decode import locate
-from evalc.config.setting import Keys
+from evalc.dsl.read_toml import Keys, locate
 
 scalars = st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)

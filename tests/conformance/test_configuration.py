@@ -64,14 +64,14 @@ def _expected(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def _by_key(settings: Settings) -> dict[str, Any]:
     return {
-        "agentEndpoint": next(iter(settings.agent_endpoints), None),
-        "seedManifestPath": _text(settings.seed_manifest_path),
-        "snapshotEnabled": settings.snapshot_source is not None,
+        "agentEndpoint": next(iter(settings.agent.use), None),
+        "seedManifestPath": _text(settings.seed_file),
+        "snapshotEnabled": settings.snapshot is not None,
         "outputDir": _text(settings.output_dir),
-        "baselineRunId": settings.baseline_run_id,
+        "baselineRunId": settings.baseline,
         "concurrency": settings.concurrency,
         "timeoutMs": settings.timeout_ms,
-        "toolRegistryPath": _text(settings.tool_registry_path),
+        "toolRegistryPath": _text(settings.tools),
     }
 
 

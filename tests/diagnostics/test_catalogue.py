@@ -40,7 +40,7 @@ WITHOUT_EXAMPLE = {
 
 def problems_of(entry: Entry, text: str, folder: Path) -> list[evalc.Problem]:
     is_json = text.lstrip().startswith("{")
-    if entry.code.startswith("EV62"):
+    if entry.code.startswith(("EV62", "EV684")):
         file = folder / ("evalc.config.json" if is_json else "evalc.toml")
         file.write_text(text)
         return list(load_settings(folder).problems)

@@ -11,8 +11,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
-import msgspec
-
 from evalc.base.errors import UsageError
 from evalc.base.source import Source
 from evalc.compiler.compiled import Compilation
@@ -343,8 +341,10 @@ async def run_challenge(
     """
     # No agent is asked, and nobody plays a user: what they need may be missing. A judge costs money: one is asked only
     # where the command line names it.
-    judges = settings.judges if "judges" in settings.given else ()
-    asked = msgspec.structs.replace(settings, snapshot_source=None, agent_endpoints=(), user=None, judges=judges)
+    judges = settings.judge.use if "judge.use" in settings.given else ()
+    asked = settings.replace(
+        snapshot=None, user=None, agent=settings.agent.replace(use=()), judge=settings.judge.replace(use=judges)
+    )
     options = await options_of(asked, os.environ, what.tools)
     answers = of or good
     recorded, unusable = ({}, {}) if answers is None else answers_of(answers, what.suites)

@@ -410,7 +410,7 @@ def _in_template(known: KnownNames, template: re.Match[str]) -> Iterator[_Offer]
         return
     for declared in known.inputs:
         yield _Offer(declared.name.value, lsp.CompletionItemKind.Variable, template["name"], "input")
-    if known.settings.seed_manifest is not None:
+    if known.settings.seed_file is not None:
         yield _Offer("seed:", lsp.CompletionItemKind.Keyword, template["name"], "a value of the seed manifest")
 
 

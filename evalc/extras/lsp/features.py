@@ -211,7 +211,7 @@ def _of_mention(known: KnownNames, mention: Mention) -> str | None:
         case "tool" if known.tools is not None and (tool := known.tools.get(name)):
             return _tool(tool)
         case "seed":
-            value, file = known.seed_value(name), known.settings.seed_manifest
+            value, file = known.seed_value(name), known.settings.seed_file
             if value is not None:
                 return f"`{name}` is `{value[:_LONGEST_VALUE]}` in the seed manifest"
             why = "no seed manifest is configured" if file is None else f"`{file}` has none"

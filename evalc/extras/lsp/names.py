@@ -252,7 +252,7 @@ class KnownNames:
     @cached_property
     def _seed(self) -> tuple[Source, Any] | None:
         """The seed manifest, which is read once however many of its values are asked for."""
-        path = self.settings.seed_manifest
+        path = self.settings.seed_file
         if path is None:
             return None
         source = read_source(Path(path), Diagnostics().add, limit=JSON_LIMIT)

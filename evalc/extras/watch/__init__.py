@@ -227,7 +227,7 @@ class Watcher:
         """The folders to watch: of what is named, and of the files that the suites were last made of."""
         settings = self.settings
         named = [os.path.realpath(str(path)) for path in (*settings.looked_at(self._paths), *self._others)]
-        beside = (settings.file, settings.tool_registry_path, settings.seed_manifest, settings.root / "evalc.toml")
+        beside = (settings.file, settings.tools, settings.seed_file, settings.root / "evalc.toml")
         files = {os.path.realpath(str(path)) for path in (*beside, *self._files) if path is not None}
         deep = {_folder(path) for path in named if not Path(path).is_file()}
         deep |= {_folder(str(settings.prompts))} if settings.prompts is not None else set()

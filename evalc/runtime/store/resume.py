@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,10 +93,12 @@ def _asked_otherwise(past: Asked | None, now: Asked | None) -> Iterator[str]:
         before, after = past.get(name), now.get(name)
         if before == after:
             continue
+        key = re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name)  # as the configuration spells it
+        shown = f"`{key.removesuffix('_ms')}`{' in milliseconds' if key.endswith('_ms') else ''}"
         if any(isinstance(value, dict) for value in (before, after)):
-            yield f"`{name}` is another one now"
+            yield f"{shown} is another one now"
         else:
-            yield f"`{name}` was {_shown(before)} and is {_shown(after)} now"
+            yield f"{shown} was {_shown(before)} and is {_shown(after)} now"
 
 
 def not_compared(headers: Iterable[Header]) -> tuple[str, ...]:

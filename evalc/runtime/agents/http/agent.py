@@ -226,7 +226,9 @@ def _refusal(reply: Reply, url: str, redirects: int) -> AgentError:
             return AgentProtocolError(f"HTTP {reply.status} after {redirects} redirects, which is as far as they go")
         return AgentProtocolError(f"HTTP {reply.status}: redirects are not followed, here to {_target(url, location)}")
     if 200 <= reply.status < 300:
-        why = "this is not the whole answer; if it is, list the status in `agent.acceptedStatuses` of the configuration"
+        why = (
+            "this is not the whole answer; if it is, list the status in `agent.accepted_statuses` of the configuration"
+        )
         return AgentProtocolError(f"HTTP {reply.status}: {why}", excerpt(reply.body))
     return AgentProtocolError(f"HTTP {reply.status}", excerpt(reply.body))
 

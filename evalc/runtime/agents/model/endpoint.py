@@ -38,9 +38,9 @@ def endpoint_of(provider: Provider, access: Access, api: Api | None = None) -> E
         UsageError: the URL or a header cannot be used, or the provider itself is asked without a key.
     """
     name = provider.name
-    base = checked_url(access.base_url or provider.home, whose=f"the `baseUrl` of `{name}`, as a")
+    base = checked_url(access.base_url or provider.home, whose=f"the `base_url` of `{name}`, as a")
     if base.username is not None:
-        raise UsageError(f"the `baseUrl` of `{name}` holds credentials: they belong into its `headers`")
+        raise UsageError(f"the `base_url` of `{name}` holds credentials: they belong into its `headers`")
     home = base.hostname == checked_url(provider.home).hostname
     headers = {name.lower(): value for name, value in checked_headers(access.headers).items()}
     if home and access.key is None and not _KEY_HEADERS & headers.keys():

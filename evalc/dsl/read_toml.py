@@ -1,4 +1,4 @@
-"""Decodes TOML and JSON texts, with what is wrong with them, and the places of their keys and values.
+"""Reads TOML and JSON texts, with what is wrong with them, and the places of their keys and values.
 
 The standard library's readers give no positions, so a scan goes over the same text again. It follows the two formats
 just far enough to know tables, lists, keys and values apart, and never refuses a text.
@@ -14,9 +14,11 @@ import msgspec
 
 from evalc.base.json_fault import fault_of
 from evalc.base.source import Span
-from evalc.config.setting import Keys
 
 Language = Literal["TOML", "JSON"]
+
+Keys = tuple[str | int, ...]
+"""The way from the top of a text to a value: names of tables, and indices of lists."""
 
 _TOO_MANY_DIGITS = "a number has too many digits"
 
