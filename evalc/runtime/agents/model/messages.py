@@ -19,8 +19,7 @@ from evalc.runtime.agents.model.answer import (
     word_of,
 )
 from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
-from evalc.tools.offer import messages_tools
-from evalc.tools.registry import ToolRegistry
+from evalc.tools.registry import ToolRegistry, messages_tools
 
 MAX_TOKENS: Final = 4096
 """The length of an answer if nothing is configured: this API wants one."""

@@ -19,8 +19,7 @@ from evalc.runtime.agents.model.answer import (
     word_of,
 )
 from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
-from evalc.tools.offer import responses_tools
-from evalc.tools.registry import ToolRegistry
+from evalc.tools.registry import ToolRegistry, responses_tools
 
 _ARGUMENTS: Final[Mapping[object, str]] = {"function_call": "arguments", "custom_tool_call": "input"}
 """Where an item of each type that is a call has its arguments."""
