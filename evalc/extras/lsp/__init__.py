@@ -170,7 +170,9 @@ class EditorSession(LanguageServer):
         """Run a case of a file as it is on disk, or all of its cases; the last lines that the run printed."""
         settings = self.files.settings(document.path)
         command = [sys.executable, "-P", "-m", "evalc", "run", str(document.path)]
-        command += ["--filter", filter_of(id_)] if id_ else []
+        suites = self.files.outline(document).suites
+        declared = (each for suite in suites for _, each in ids_of(suite, self.files.name_of(document, suite)))
+        command += ["--filter", filter_of(id_, declared)] if id_ else []
         process = await asyncio.create_subprocess_exec(
             *command,
             cwd=settings.root,

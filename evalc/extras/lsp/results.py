@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -17,27 +17,35 @@ from evalc.extras.lsp.document import Document
 from evalc.extras.lsp.workspace import Workspace
 from evalc.model.result import CaseResult
 from evalc.runtime.run.again_load import read_suite
-from evalc.runtime.store.runs import age, has_results, run_folders
+from evalc.runtime.store.runs import age, has_results, result_files, run_folders
 from evalc.setup.choice import id_in_pattern
 
 _MOST_RUNS: Final = 5
 _LARGEST: Final = 64_000_000
 
 
-class CaseVerdict(NamedTuple):
-    """How a case ended in a run, or several that are rows of one."""
+class Ended(NamedTuple):
+    """How a case ended: where the run keeps the result, the case's tier, and its result."""
 
     run_id: str
-    cases: tuple[CaseResult, ...]
+    tier: str
+    case: CaseResult
+
+
+class CaseVerdict(NamedTuple):
+    """How a case ended in a run, or several that are rows of one, or were put to several agents."""
+
+    ended: tuple[Ended, ...]
 
     @property
     def line(self) -> str:
         """In a few words: `passed, score 0.83`, `3 of 4 passed`."""
-        scores = [case.score for case in self.cases if case.score is not None]
+        cases = [each.case for each in self.ended]
+        scores = [case.score for case in cases if case.score is not None]
         score = f", score {sum(scores) / len(scores):.2f}" if scores else ""
-        if len(self.cases) == 1:
-            return f"{self.cases[0].status}{score}"
-        return f"{sum(case.passed for case in self.cases)} of {len(self.cases)} passed{score}"
+        if len(cases) == 1:
+            return f"{cases[0].status}{score}"
+        return f"{sum(case.passed for case in cases)} of {len(cases)} passed{score}"
 
 
 @final
@@ -45,7 +53,7 @@ class LatestResults:
     """How cases ended in the newest runs, which are read once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Path, str, str], tuple[list[Path], dict[str, CaseVerdict]]] = {}
+        self._known: dict[tuple[Path, str, str], tuple[list[Path], list[list[Ended]]]] = {}
 
     def verdicts(self, settings: Settings, suite: SuiteTree, name: str) -> Mapping[str, CaseVerdict]:
         """How the cases of a suite of this name ended in the last few runs, by id; of each, the newest that it was in.
@@ -56,26 +64,42 @@ class LatestResults:
         runs = sorted(run_folders(folder, has_results), key=age)[-_MOST_RUNS:]
         known = self._known.get((folder, name, tool))
         if known is None or known[0] != runs:
-            verdicts: dict[str, CaseVerdict] = {}
-            for run in runs:
-                verdicts |= _verdicts(run, name, tool)
-            known = self._known[folder, name, tool] = (runs, verdicts)
-        return known[1]
+            known = self._known[folder, name, tool] = (runs, [[*_ended(run, name, tool)] for run in runs])
+        tiers = {id_: _tier(suite, case) for case, id_ in ids_of(suite, name)}
+        verdicts: dict[str, CaseVerdict] = {}
+        for run in known[1]:
+            by_case: dict[str, list[Ended]] = {}
+            for each in run:
+                id_ = _declared(each.case.id, tiers)
+                if tiers.get(id_) == each.tier:
+                    by_case.setdefault(id_, []).append(each)
+            verdicts |= {id_: CaseVerdict(tuple(ended)) for id_, ended in by_case.items()}
+        return verdicts
 
 
-def _verdicts(run: Path, name: str, tool: str) -> dict[str, CaseVerdict]:
-    """Those of one run. A file that cannot be read, or is very large, has none."""
-    cases: dict[str, list[CaseResult]] = {}
-    for file in (file for called in dict.fromkeys((name, tool)) for file in run.glob(file_name(called, "*"))):
+def _tier(suite: SuiteTree, case: CaseTree) -> str:
+    return next((str(tier.value) for tier in (case.tier, suite.tier) if tier is not None), "labeled")
+
+
+def _declared(id_: str, declared: Container[str]) -> str:
+    """The id that a file declares, without what rows and variants add to it; the shortest where it declares none."""
+    while id_ not in declared and "@" in id_:
+        id_ = id_.rpartition("@")[0]
+    return id_
+
+
+def _ended(run: Path, name: str, tool: str) -> Iterator[Ended]:
+    """How the cases of a suite ended with each agent of a run, as far as files can be read and are not very large."""
+    beginnings = tuple(file_name(called, "").removesuffix(".json") for called in (name, tool))
+    for file in result_files(run):
         try:
-            suite = read_suite(file) if file.stat().st_size <= _LARGEST else None
-            is_other = suite is None or (suite.result.suite or name) != name
-            for case in () if suite is None or is_other else suite.cases:
-                for id_ in dict.fromkeys((case.id, case.id.partition("@")[0])):
-                    cases.setdefault(id_, []).append(case)
+            if file.name.startswith(beginnings) and file.stat().st_size <= _LARGEST:
+                suite = read_suite(file)
+                if (suite.result.suite or name) == name:
+                    run_id = file.parent.relative_to(run.parent).as_posix()
+                    yield from (Ended(run_id, suite.result.tier, case) for case in suite.cases)
         except (EvalcError, OSError):
             continue
-    return {id_: CaseVerdict(run.name, tuple(found)) for id_, found in cases.items()}
 
 
 def ids_of(suite: SuiteTree, name: str) -> list[tuple[CaseTree, str]]:
@@ -85,7 +109,7 @@ def ids_of(suite: SuiteTree, name: str) -> list[tuple[CaseTree, str]]:
 
 def as_markdown(verdict: CaseVerdict) -> str:
     """A verdict with what was said and what was checked, to be read."""
-    return "\n".join(line for case in verdict.cases for line in _case(verdict.run_id, case))
+    return "\n".join(line for each in verdict.ended for line in _case(each.run_id, each.case))
 
 
 def _case(run_id: str, case: CaseResult) -> Iterator[str]:
@@ -142,6 +166,10 @@ def _lens(range_: lsp.Range, title: str, command: str, uri: str, id_: str) -> ls
     return lsp.CodeLens(range=range_, command=lsp.Command(title=title, command=command, arguments=[uri, id_]))
 
 
-def filter_of(id_: str) -> str:
-    """The `--filter` of `evalc run` that chooses a case by its id, with all of its rows and variants."""
-    return f"/^{id_in_pattern(id_)}(@.*)?$/"
+def filter_of(id_: str, declared: Iterable[str]) -> str:
+    """The `--filter` of `evalc run` that chooses a case by its id, with all of its rows and variants.
+
+    Of the ids that its file declares, those that begin like a row of it are cases of their own.
+    """
+    others = "".join(f"(?!{id_in_pattern(each)}(@|$))" for each in declared if each.startswith(f"{id_}@"))
+    return f"/^{others}{id_in_pattern(id_)}(@.*)?$/"

@@ -117,7 +117,7 @@ def test_only_files_of_the_project_are_named_by_includes(editor: Editor, root: P
 def test_any_id_can_be_chosen(id_: str) -> None:
     from evalc.ecma.regexp import compile_pattern
 
-    pattern = compile_pattern(filter_of(id_)[1:-1])
+    pattern = compile_pattern(filter_of(id_, ())[1:-1])
     assert pattern.test(id_)
     assert pattern.test(f"{id_}@row")
     assert not pattern.test(f"{id_}x")
