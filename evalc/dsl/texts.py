@@ -9,8 +9,8 @@ from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.read_yaml import read_yaml
 
 
-def texts_of(source: Source) -> Iterator[Span]:
-    """The texts that hold a `#`: in quotes, in blocks, or plain."""
+def texts_of(source: Source, *, holding: str = "#") -> Iterator[Span]:
+    """The texts that hold a `#`, or another text: in quotes, in blocks, or plain."""
     seen: set[int] = set()
     waiting: list[Node] = [node for node in read_yaml(source, lambda _span, _finding: None) if node is not None]
     while waiting:
@@ -19,7 +19,7 @@ def texts_of(source: Source) -> Iterator[Span]:
             case Scalar(start=start, end=end, style=style):
                 if style in ("literal", "folded"):
                     start = _behind_header(source.text, start, end)
-                if source.text.find("#", start, end) >= 0:
+                if source.text.find(holding, start, end) >= 0:
                     yield Span(start, end)
             case Sequence() | Mapping() if id(node) in seen:
                 pass

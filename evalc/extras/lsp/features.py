@@ -10,6 +10,7 @@ from typing import Final
 
 from lsprotocol import types as lsp
 
+from evalc.base.files import link_out
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.compiler.pipeline import is_json
@@ -18,6 +19,7 @@ from evalc.diagnostics.fixing import fixed
 from evalc.diagnostics.problem import Problem
 from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.places import locate
+from evalc.dsl.texts import texts_of
 from evalc.dsl.tree import CaseTree, SharedTree, Str, SuiteTree
 from evalc.extras.lsp.completion import KINDS, Place, Shapes, described_kind, kind_at, place_at, shapes_of
 from evalc.extras.lsp.document import Document, Encoding, range_in, uri_of
@@ -97,18 +99,28 @@ def _quick_fix(workspace: Workspace, document: Document, problem: Problem, fix: 
 
 
 def _ignoring(workspace: Workspace, document: Document, problems: Sequence[Problem]) -> Iterator[lsp.CodeAction]:
-    """An ignore comment for each warning on a line that has none yet."""
+    """An ignore comment for each warning on a line that has none yet; above a line where a text goes on in the next."""
+    source = document.source
     for problem in problems:
-        line = document.source.line(problem.start.line)
-        if problem.severity == "warning" and "#" not in line and not is_json(document.source):
-            end = document.source.offset(problem.start._replace(column=len(line) + 1))
-            edit = lsp.TextEdit(document.range_of(Span(end, end)), f" {_IGNORE}[{problem.code}]")
-            yield lsp.CodeAction(
-                title=f"Ignore {problem.code} on this line",
-                kind=lsp.CodeActionKind.QuickFix,
-                diagnostics=[diagnostic(problem, workspace.encoding)],
-                edit=lsp.WorkspaceEdit(changes={document.uri: [edit]}),
-            )
+        line = source.line(problem.start.line)
+        if problem.severity != "warning" or "#" in line or is_json(source):
+            continue
+        start = source.offset(problem.start._replace(column=1))
+        end, comment = start + len(line), f"{_IGNORE}[{problem.code}]"
+        texts = [text for text in texts_of(source, holding="") if text.start < end]
+        if not any(end < text.end for text in texts):
+            edit = lsp.TextEdit(document.range_of(Span(end, end)), f" {comment}")
+        elif not any(text.start < start <= text.end for text in texts):
+            indent = line[: len(line) - len(line.lstrip(" "))]
+            edit = lsp.TextEdit(document.range_of(Span(start, start)), f"{indent}{comment}\n")
+        else:
+            continue
+        yield lsp.CodeAction(
+            title=f"Ignore {problem.code} on this line",
+            kind=lsp.CodeActionKind.QuickFix,
+            diagnostics=[diagnostic(problem, workspace.encoding)],
+            edit=lsp.WorkspaceEdit(changes={document.uri: [edit]}),
+        )
 
 
 def _fix_all(workspace: Workspace, document: Document, problems: Sequence[Problem]) -> Iterator[lsp.CodeAction]:
@@ -323,6 +335,8 @@ def rename(workspace: Workspace, document: Document, position: lsp.Position, nam
         raise NotRenamed("only rules, criteria, inputs and ids of prompts can be renamed")
     if not _NAME.fullmatch(name) or name.lower() in _WORDS_OF_YAML:
         raise NotRenamed(f"`{name}` is not a name: use letters, digits, `-` and `_`, beginning with a letter")
+    if link_out(document.path) is not None:
+        raise NotRenamed("a link leads out of the project here, where nothing is written")
     found = occurrences(workspace, document.path, mention)
     _refuse_taken(workspace, found, mention, name)
     changes: dict[str, list[lsp.TextEdit]] = {}

@@ -39,7 +39,9 @@ from evalc.tools.registry import ToolRegistry
 Kind = Literal["rule", "criterion", "prompt", "input", "seed", "tool", "file"]
 
 _TOOL: Final = get_args(ToolName)[1]
-_VARIABLE: Final = re.compile(r"\{\{\s*(?:#(?:if|unless|each)\s+)?(?!else\s*\}\})(?P<name>[A-Za-z_][\w.-]*)\s*\}\}")
+_VARIABLE: Final = re.compile(
+    r"(?<!\\)\{\{\s*(?:#(?:if|unless|each)\s+)?(?!else\s*\}\})(?P<name>[A-Za-z_][\w.-]*)\s*\}\}"
+)
 
 
 class Mention(NamedTuple):
@@ -70,7 +72,8 @@ def mentions(found: Outline) -> tuple[Mention, ...]:
     for number, suite in enumerate(found.suites):
         prompted = () if suite.prompt is None else suite.prompt.inputs or ()
         inputs = {each.name.value for each in (*(suite.inputs or ()), *prompted)}
-        uses = (match for match in _VARIABLE.finditer(source.text) if match["name"] in inputs) if inputs else ()
+        own = next(each for each in found.documents if each.start <= suite.span.start <= each.end)
+        uses = (use for use in _VARIABLE.finditer(source.text, own.start, own.end) if use["name"] in inputs)
         every |= {Mention("input", use["name"], Span(*use.span("name")), document=number) for use in uses}
     for token in find_tokens(source.text):
         if token.source == "seed":

@@ -198,7 +198,7 @@ class Editor:
         assert found.changes is not None
         return {uri.removeprefix(f"{self.root.as_uri()}/"): list(edits) for uri, edits in found.changes.items()}
 
-    def actions(self, name: str, cursor: str, *only: lsp.CodeActionKind) -> dict[str, lsp.CodeAction]:
+    def actions(self, name: str, cursor: int | str, *only: lsp.CodeActionKind) -> dict[str, lsp.CodeAction]:
         place = self.place(name, cursor)
         context = lsp.CodeActionContext(diagnostics=[], only=list(only) or None)
         params = lsp.CodeActionParams(self.document(name), lsp.Range(place, place), context)

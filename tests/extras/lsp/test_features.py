@@ -9,6 +9,9 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
+import evalc
+from evalc.base.source import Source
+from evalc.dsl.texts import texts_of
 from evalc.extras.lsp.document import path_of
 from tests.extras.lsp.conftest import FILES, write_project
 from tests.extras.lsp.editor import Editor
@@ -321,6 +324,27 @@ def test_renaming_keeps_a_project_sound(editor: Editor, root: Path) -> None:
     assert "use: civil" in editor.texts[root / WEATHER]
 
 
+def test_renaming_an_input_stays_in_its_suite(editor: Editor) -> None:
+    suite = "suite: %s\ninputs: [city]\nprompt: Say {{city}} and \\{{city}}\n"
+    suite += "eval: {test_cases: [{name: a, inputs: {city: x}, expected: y}]}\n"
+    editor.open(WEATHER, f"{suite % 'one'}---\n{suite % 'two'}")
+    edits = editor.rename(WEATHER, "suite: one\ninputs: [ci|ty", "town")[WEATHER]
+    assert [edit.range.start.line for edit in edits] == [1, 2, 3]
+    assert "{{town}} and \\{{city}}" in editor.applied(WEATHER, edits)
+
+
+def test_a_file_that_a_link_leads_out_of_the_project_is_not_renamed_in(
+    editor: Editor, root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out.eval.yaml").write_text(FILES[WEATHER])
+    (root / "out.eval.yaml").symlink_to(tmp_path / "out.eval.yaml")
+    editor.open(WEATHER)
+    editor.open("out.eval.yaml")
+    assert editor.rename(WEATHER, "use: poli|te", "civil").keys() == {WEATHER, RULES}
+    with pytest.raises(JsonRpcException, match="a link leads out of the project"):
+        editor.rename("out.eval.yaml", "sho|rt:", "brief")
+
+
 @pytest.mark.parametrize("name", ["two words", "", "true", "9", "a: b", "right"])
 def test_a_name_that_cannot_be_is_refused(editor: Editor, name: str) -> None:
     editor.open(WEATHER)
@@ -417,6 +441,36 @@ def test_a_warning_can_be_ignored_on_its_line(editor: Editor) -> None:
     editor.open(WEATHER, FILES[WEATHER].replace("use: short", "length >= 0"))
     action = editor.actions(WEATHER, "leng|th >= 0")["Ignore EV501 on this line"]
     assert "- length >= 0 # evalc: ignore[EV501]\n" in editor.fixed(WEATHER, action)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "\"contains 'a\n            b' or contains ''\"",
+        'not contains "secret\n          word" or length >= 0',
+        "|\n          length >= 0\n",
+        ">-\n          length >= 0\n          chars",
+        "{not: {length: 1\n          }}",
+        "length\n            >= 0 chars",
+        'type: json\n          schema: {format: phone, title: "a\n            b"}',
+    ],
+)
+def test_ignoring_a_warning_changes_no_text(editor: Editor, root: Path, check: str) -> None:
+    before = FILES[WEATHER].replace("use: short", check)
+    editor.open(WEATHER, before)
+    found = evalc.check(Source(str(root / WEATHER), before))
+    for problem in found:
+        if problem.severity != "warning":
+            continue
+        for title, action in editor.actions(WEATHER, problem.span.start).items():
+            if not title.startswith(f"Ignore {problem.code}"):
+                continue
+            after = editor.fixed(WEATHER, action)
+            texts = [
+                [text[slice(*span)] for span in texts_of(Source("x", text), holding="")] for text in (before, after)
+            ]
+            assert texts[0] == texts[1]
+            assert len(evalc.check(Source(str(root / WEATHER), after))) < len(found)
 
 
 def test_all_safe_fixes_at_once(editor: Editor) -> None:
