@@ -1,32 +1,37 @@
 """Finds every place where plain JSON data does not have the shape of a model type.
 
-msgspec names the first misfit; a check names them all. The types themselves are the only statement of the shape.
+msgspec names the first misfit; the walker names them all. The types themselves are the only statement of the shape: the
+kinds that the walker reads follow from them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import inspect as t
 
-from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
-from evalc.diagnostics.raised import unknown_key
+from evalc.dsl.kinds import ANYTHING, Flag, Key, Kind, ListOf, MapOf, Number, OneOf, Shape, Text, bare
+from evalc.dsl.walk import Fields, Tree
 from evalc.model.json import pointer_step
 
 Misfit = tuple[str, Finding]
 """A JSON pointer, with a leading `#` where the key is meant rather than its value, and what is wrong there."""
 
 
-def mismatches(data: object, type_: Any, pointer: str = "", *, what: str = "the value") -> Iterator[Misfit]:
+def mismatches(data: object, type_: Any, pointer: str = "", *, what: str = "the value") -> Sequence[Misfit]:
     """Every misfit between the data and the type, in the order of the data; `what` names the data in messages."""
     try:
         msgspec.convert(data, type_)
     except msgspec.ValidationError:
-        yield from _misfits(data, t.type_info(type_), pointer, what)
+        tree = _Json()
+        _kind(t.type_info(type_)).take(Fields(tree, _At({}, pointer), _NOTHING), _At(data, pointer), what)
+        return tree.found
+    return ()
 
 
 def is_timestamp(text: str) -> bool:
@@ -38,138 +43,161 @@ def is_timestamp(text: str) -> bool:
     return True
 
 
-def _misfits(data: object, type_: t.Type, pointer: str, what: str) -> Iterator[Misfit]:
+class _At(NamedTuple):
+    """A value at a JSON pointer, or a key there with its text."""
+
+    data: Any
+    pointer: str
+    text: str = ""
+
+
+class _Json(Tree):
+    """Plain data; a misfit is at a JSON pointer."""
+
+    mapping = "an object"
+
+    def __init__(self) -> None:
+        self.found: list[Misfit] = []
+
+    def report(self, node: _At, finding: Finding) -> None:
+        self.found.append((node.pointer, finding))
+
+    def pairs(self, node: _At) -> Sequence[tuple[_At, _At]] | None:
+        if not isinstance(node.data, dict):
+            return None
+        at = {key: f"{node.pointer}/{pointer_step(key)}" for key in node.data}
+        return [(_At(key, f"#{at[key]}", key), _At(value, at[key])) for key, value in node.data.items()]
+
+    def items(self, node: _At) -> Sequence[_At] | None:
+        if not isinstance(node.data, list):
+            return None
+        return [_At(item, f"{node.pointer}/{index}") for index, item in enumerate(node.data)]
+
+    def text(self, node: _At) -> str | None:
+        return node.data if isinstance(node.data, str) else None
+
+    def value(self, node: _At) -> Any:
+        return node.data
+
+    def is_absent(self, _node: _At) -> bool:
+        return False  # null is a value, which few keys take
+
+    def described(self, node: _At) -> str:
+        return named(node.data)
+
+
+# --- kinds of types ------------------------------------------------------------------------------------------------
+
+_NOTHING: Final = Shape("", {})
+
+
+class _Null(Kind):
+    expected = ""
+
+    def fits(self, tree: Tree, node: _At) -> bool:
+        return tree.value(node) is None
+
+
+class _Literal(Text):
+    """One of a few texts. Anything else is named as a text that is none of them."""
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        super().__init__({})
+        self._choices = choices
+
+    def read(self, fields: Fields, key: str) -> Any:
+        return Kind.read(self, fields, key)
+
+    def take(self, fields: Fields, node: _At, what: str) -> Any:
+        if node.data not in self._choices:
+            finding = Finding("EV302", what=bare(what), value=_shown(node.data), choices=self._choices)
+            fields.fault(node, finding)
+
+
+class _Record(Kind):
+    """A record of the model; its kind is made when it is needed, since a check may hold checks."""
+
+    expected = "an object"
+
+    def __init__(self, type_: t.StructType) -> None:
+        super().__init__({})
+        self.type = type_
+
+    def take(self, fields: Fields, node: _At, what: str) -> Any:
+        return _shape(self.type.cls).take(fields, node, what)
+
+    def fits(self, tree: Tree, node: _At) -> bool:
+        return tree.pairs(node) is not None
+
+
+class _Tagged(Kind):
+    """One of several records, the one that its tag names."""
+
+    expected = "an object"
+
+    def __init__(self, records: list[t.StructType]) -> None:
+        super().__init__({})
+        self._tag = records[0].tag_field or "type"
+        self._records = {str(record.tag): _Record(record) for record in records}
+
+    def take(self, fields: Fields, node: _At, what: str) -> Any:
+        pairs = fields.pairs_of(node, what)
+        if pairs is None:
+            return
+        tag = next((value for key, value in pairs if key.text == self._tag), None)
+        if tag is None:
+            fields.fault(node, Finding("EV202", key=self._tag, what="a check"))
+        elif not isinstance(tag.data, str) or tag.data not in self._records:
+            fields.fault(tag, Finding("EV203", name=_shown(tag.data), known=tuple(self._records)))
+        else:
+            self._records[tag.data].take(fields, node, what)
+
+    def fits(self, tree: Tree, node: _At) -> bool:
+        return tree.pairs(node) is not None
+
+
+@cache
+def _shape(record: type[msgspec.Struct]) -> Shape:
+    type_ = t.type_info(record)
+    assert isinstance(type_, t.StructType)  # noqa: S101 - for the type checker
+    keys = {field.encode_name: Key(_kind(field.type), required=field.required) for field in type_.fields}
+    return Shape("", keys | ({type_.tag_field: Key(ANYTHING, kept=True)} if type_.tag_field else {}))
+
+
+def _kind(type_: t.Type) -> Kind:
     match type_:
         case t.Metadata():  # what a declaration says beside the type
-            yield from _misfits(data, type_.type, pointer, what)
+            return _kind(type_.type)
         case t.UnionType():
-            yield from _of_union(data, type_, pointer, what)
+            return _union(type_)
         case t.StructType():
-            yield from _of_struct(data, type_, pointer, what)
+            return _Record(type_)
         case t.VarTupleType() | t.ListType():
-            if not isinstance(data, list):
-                yield pointer, Finding("EV301", what=what, expected="a list", found=named(data))
-                return
-            for index, item in enumerate(data):
-                yield from _misfits(item, type_.item_type, f"{pointer}/{index}", f"an item of {what}")
+            return ListOf(_kind(type_.item_type))
         case t.DictType():
-            if not isinstance(data, dict):
-                yield pointer, Finding("EV301", what=what, expected="an object", found=named(data))
-                return
-            for key, value in data.items():
-                yield from _misfits(value, type_.value_type, f"{pointer}/{pointer_step(key)}", f"value of {what}")
+            return MapOf(_kind(type_.value_type), {})
         case t.LiteralType():
-            if data not in type_.values:
-                yield pointer, _no_choice(data, type_, what)
-        case t.AnyType():
-            pass
-        case _:
-            if not _fits_scalar(data, type_) or _is_below(data, type_):
-                yield pointer, Finding("EV301", what=what, expected=_expected(type_), found=named(data))
-
-
-def _no_choice(data: object, type_: t.LiteralType, what: str) -> Finding:
-    choices = tuple(map(str, type_.values))
-    return Finding("EV302", what=what.strip("`") if what.startswith("`") else what, value=_shown(data), choices=choices)
-
-
-def _is_below(data: object, type_: t.Type) -> bool:
-    return isinstance(type_, t.IntType) and type_.ge is not None and isinstance(data, int) and data < type_.ge
-
-
-def _of_union(data: object, type_: t.UnionType, pointer: str, what: str) -> Iterator[Misfit]:
-    """The misfits with the one alternative that was probably meant."""
-    alternatives = [alternative for alternative in type_.types if not isinstance(alternative, t.NoneType)]
-    structs = [alternative for alternative in alternatives if isinstance(alternative, t.StructType)]
-    if len(structs) > 1 and isinstance(data, dict):
-        yield from _of_tagged(data, structs, pointer, what)
-        return
-    if any(not any(_misfits(data, alternative, pointer, what)) for alternative in type_.types):
-        return
-    meant = next((each for each in alternatives if _is_of_kind(data, each)), alternatives[0])
-    if len(alternatives) > 1 and not _is_of_kind(data, meant):
-        wider = [each for each in alternatives if not isinstance(each, t.IntType)] or alternatives
-        expected = " or ".join(dict.fromkeys(map(_expected, wider)))
-        yield pointer, Finding("EV301", what=what, expected=expected, found=named(data))
-    else:
-        yield from _misfits(data, meant, pointer, what)
-
-
-def _of_tagged(data: dict[str, Any], structs: list[t.StructType], pointer: str, what: str) -> Iterator[Misfit]:
-    """The misfits with the record that the data's tag names."""
-    tag_field = structs[0].tag_field or "type"
-    chosen = next((struct for struct in structs if struct.tag == data.get(tag_field)), None)
-    if chosen is not None:
-        yield from _of_struct(data, chosen, pointer, what)
-    elif tag_field not in data:
-        yield pointer, Finding("EV202", key=tag_field, what="a check")
-    else:
-        known = tuple(str(struct.tag) for struct in structs)
-        finding = Finding("EV203", name=_shown(data[tag_field]), known=known)
-        yield f"{pointer}/{pointer_step(tag_field)}", finding
-
-
-def _of_struct(data: object, type_: t.StructType, pointer: str, what: str) -> Iterator[Misfit]:
-    if not isinstance(data, dict):
-        yield pointer, Finding("EV301", what=what, expected="an object", found=named(data))
-        return
-    fields = {field.encode_name: field for field in type_.fields}
-    known = (*fields, *((type_.tag_field,) if type_.tag_field else ()))
-    misspelt: set[str | None] = set()  # reported as what they are, and not as missing
-    for key, value in data.items():
-        if key in fields:
-            yield from _misfits(value, fields[key].type, f"{pointer}/{pointer_step(key)}", f"`{key}`")
-        elif key != type_.tag_field and not key.startswith("x-"):
-            yield f"#{pointer}/{pointer_step(key)}", unknown_key(key, what, known)
-            misspelt.add(nearest(key, known))
-    for name, field in fields.items():
-        if field.required and name not in data and name not in misspelt:
-            yield pointer, Finding("EV202", key=name, what=what)
-
-
-def _is_of_kind(data: object, type_: t.Type) -> bool:
-    """Whether data and type are of one kind (both lists, both objects, both numbers)."""
-    match type_:
-        case t.VarTupleType() | t.ListType():
-            return isinstance(data, list)
-        case t.StructType() | t.DictType():
-            return isinstance(data, dict)
-        case t.LiteralType():
-            return isinstance(data, str)
-        case _:
-            return _fits_scalar(data, type_)
-
-
-def _fits_scalar(data: object, type_: t.Type) -> bool:
-    match type_:
+            return _Literal(tuple(map(str, type_.values)))
         case t.StrType():
-            return isinstance(data, str)
+            return Text({})
         case t.BoolType():
-            return isinstance(data, bool)
+            return Flag({})
         case t.IntType():
-            return isinstance(data, int) and not isinstance(data, bool)
+            return Number(
+                {}, int, expected="a whole number" + f" from {type_.ge}" * (type_.ge is not None), least=type_.ge
+            )
         case t.FloatType():
-            return isinstance(data, int | float) and not isinstance(data, bool)
+            return Number({}, int, float)
         case t.NoneType():
-            return data is None
+            return _Null({})
         case _:
-            return True
+            return ANYTHING
 
 
-def _expected(type_: t.Type) -> str:
-    match type_:
-        case t.StrType() | t.LiteralType():
-            return "a text"
-        case t.BoolType():
-            return "`true` or `false`"
-        case t.IntType():
-            return "a whole number" if type_.ge is None else f"a whole number from {type_.ge}"
-        case t.FloatType():
-            return "a number"
-        case t.VarTupleType() | t.ListType():
-            return "a list"
-        case _:
-            return "an object"
+def _union(type_: t.UnionType) -> Kind:
+    records = [each for each in type_.types if isinstance(each, t.StructType)]
+    others = [_kind(each) for each in type_.types if each not in records or len(records) == 1]
+    return OneOf(*others, *([_Tagged(records)] if len(records) > 1 else []))
 
 
 def named(data: object) -> str:

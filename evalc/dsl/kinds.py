@@ -128,10 +128,15 @@ class Choice(Kind):
         return fields.choice(key, self._called or key, self.choices)
 
     def take(self, fields: Fields, node: Any, what: str) -> Any:
-        return fields.choice_of(node, what, self._called or what.strip("`"), self.choices)
+        return fields.choice_of(node, what, self._called or bare(what), self.choices)
 
     def fits(self, tree: Tree, node: Any) -> bool:
         return tree.text(node) is not None
+
+
+def bare(what: str) -> str:
+    """What messages call a value, without backticks around it."""
+    return what.strip("`") if what.startswith("`") else what
 
 
 class ListOf(Kind):
@@ -197,22 +202,26 @@ class MapOf(Kind):
 
 
 class OneOf(Kind):
-    """A value of the first of several kinds that it fits."""
+    """A value of the first of several kinds that it fits; messages name those that say what they expect."""
 
     def __init__(self, *kinds: Kind, schema: Schema | None = None) -> None:
         super().__init__(any_of(*(kind.schema for kind in kinds)) if schema is None else schema)
-        self.kinds = kinds
-        self.expected = " or ".join(dict.fromkeys(kind.expected for kind in kinds))
+        named = [kind for kind in kinds if kind.expected]
+        # Where other kinds are named, that a number may be whole goes without saying.
+        others = [kind for kind in named if not isinstance(kind, Number) or float in kind.types]
+        self.expected = " or ".join(dict.fromkeys(kind.expected for kind in others or named))
+        self._kinds = kinds
+        self._only = named[0] if len(named) == 1 else None
 
     def take(self, fields: Fields, node: Any, what: str) -> Any:
-        for kind in self.kinds:
-            if kind.fits(fields.tree, node):
-                return kind.take(fields, node, what)
+        kind = next((kind for kind in self._kinds if kind.fits(fields.tree, node)), self._only)
+        if kind is not None:
+            return kind.take(fields, node, what)
         fields.wrong(node, what, self.expected)
         return None
 
     def fits(self, tree: Tree, node: Any) -> bool:
-        return any(kind.fits(tree, node) for kind in self.kinds)
+        return any(kind.fits(tree, node) for kind in self._kinds)
 
 
 # --- shapes --------------------------------------------------------------------------------------------------------

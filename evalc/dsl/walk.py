@@ -401,13 +401,14 @@ class Fields:
 
     def number_of(self, node: Any, kind: Number, what: str, key: str = "") -> Any:
         """A node as a number of a kind."""
-        value = self.tree.value(node)
-        if isinstance(value, kind.types) and not isinstance(value, bool):
+        value: Any = self.tree.value(node)
+        is_number = isinstance(value, kind.types) and not isinstance(value, bool)
+        if is_number and (kind.least is None or value >= kind.least):
             return self.tree.number(value, node)
         if value is UNREADABLE:
             self.partial = True
             return None
-        share = _share(value) if key and float in kind.types and isinstance(value, str) else ""
+        share = _share(value) if self.tree.written(node) and float in kind.types and isinstance(value, str) else ""
         self.wrong(node, what, kind.expected, f"{key}: {share}" if share else "")
         return None
 
