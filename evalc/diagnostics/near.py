@@ -47,8 +47,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def nearest_of(name: str, known: Iterable[str], most: int) -> tuple[str, ...]:
-    """The known names that are somewhat like `name`, the nearest first."""
-    return tuple(_close_matches(name[:_LONGEST], list(known), most, 0.5))
+    """The known names from which `name` differs by a third of its letters at most, the nearest first."""
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 - for start-up: only for a mistake
+
+    near = _close_matches(name[:_LONGEST], list(known), most, 0.5)
+    return tuple(each for each in near if 3 * OSA.distance(_fold(name), _fold(each)) <= len(name))
 
 
 def _close_matches(name: str, known: list[str], most: int, cutoff: float) -> list[str]:

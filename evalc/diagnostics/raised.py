@@ -28,11 +28,15 @@ _BESIDE: Final = {
 """The keywords that some drafts read only together with another."""
 
 
-def unknown_key(key: str, what: str, known: tuple[str, ...], *, meant: str = "") -> Finding:
-    """The finding for a key that is not known; `meant` is the key that others call so, if there is one."""
+def unknown_key(key: str, what: str, known: tuple[str, ...], *, meant: str = "", belongs: str = "") -> Finding:
+    """The finding for a key that is not known.
+
+    `meant` is the key that other tools call so, if there is one; `belongs` says where the key, or what is meant by it,
+    would be right.
+    """
     near = nearest_of(key, known, 3) if len(known) > _MOST_KEYS else ()
     one, several = (near[0], ()) if len(near) == 1 else ("", near)
-    return Finding("EV201", key=key, what=what, known=known, meant=meant, one=one, near=several)
+    return Finding("EV201", key=key, what=what, known=known, meant=meant, belongs=belongs, one=one, near=several)
 
 
 def outside(what: str, number: float | None, range_: Range) -> Finding | None:

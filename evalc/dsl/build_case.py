@@ -304,10 +304,21 @@ _REQUIREMENT: Final[Schema] = {
 TURN: Final = Shape(
     "a turn",
     {
-        "say": Key(TEXT, "What the user says; a template.", ("A room for two, please.",), required=True),
-        "validate": Key(_CHECKS, "The checks of the answer and of the calls of this turn."),
+        "say": Key(
+            TEXT,
+            "What the user says; a template.",
+            ("A room for two, please.",),
+            required=True,
+            aka=("user", "message", "content", "prompt"),
+        ),
+        "validate": Key(
+            _CHECKS,
+            "The checks of the answer and of the calls of this turn.",
+            aka=("expect", "assert", "asserts", "assertions", "checks"),
+        ),
     },
     name="turn",
+    where="in a turn",
     expected="a mapping with `say`, and `validate` for its checks",
     build=_build_turn,
 )
@@ -332,6 +343,7 @@ USER: Final = Shape(
     },
     name="user",
     title="simulated user",
+    where="in `user`",
 )
 LABEL: Final = Shape(
     "`label`",
@@ -448,13 +460,15 @@ CASE: Final = Shape(
         "rubric": Key(Kind(list_of(ref("RubricDimension")), read=_rubric), "The dimensions that a judge scores."),
         "reference_data": Key(_MAPPING, "Ground truth for a judge."),
         "threshold": Key(SHARE, "The least score of the case, from 0 to 1.", (0.8,)),
-        "repeat": Key(COUNT, "How often the case runs.", (10,), aka=("runs", "times")),
+        "repeat": Key(COUNT, "How often the case runs.", (10,), aka=("runs", "times", "retries")),
         "require": Key(
             Kind(_REQUIREMENT, read=_requirement),
             "How many of the repeated runs have to pass.",
             ("8/10", 8, "80%"),
         ),
-        "expected_failure": Key(_REASON, "Why the case is known to fail.", ("the agent overlooks SQL injection",)),
+        "expected_failure": Key(
+            _REASON, "Why the case is known to fail.", ("the agent overlooks SQL injection",), aka=("xfail",)
+        ),
         "skip": Key(_REASON, "Why the case does not run.", ("the service is down",)),
         "archived": Key(_REASON, "Why a locked regression case is retired.", ("the tool is gone",)),
         "tags": Key(TEXTS, "Words to choose cases by.", (["smoke"],)),
@@ -492,5 +506,6 @@ DEFAULTS: Final = Shape(
         "label",
     ),
     name="defaults",
+    where="in `defaults`",
     build=_build_defaults,
 )

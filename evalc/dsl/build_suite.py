@@ -9,7 +9,7 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.build_case import CASE, DEFAULTS, TIERS
+from evalc.dsl.build_case import CASE, DEFAULTS, TIERS, TURN, USER
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_criterion import build_criterion
 from evalc.dsl.build_prompt import DECLARATIONS, PROMPT_SPEC, VARIANTS, inline_prompt
@@ -58,7 +58,7 @@ PROMPTS: Final = ("prompt", "prompts", "prompt_file", "prompt_id")
 def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
     """The prompt of a document whose evals, if there are any, are not wanted; None if it has no usable text."""
     report_cut_texts(source, node, problems)
-    fields = Fields(Yaml(source, problems), node, FLAT[Document.PROMPT])
+    fields = Fields(Yaml(source, problems, LANGUAGE), node, FLAT[Document.PROMPT])
     prompt = inline_prompt(fields, DECLARATIONS.read(fields, "inputs"))
     return None if prompt is None else msgspec.structs.replace(prompt, has_evals=has_evals(node))
 
@@ -67,7 +67,7 @@ def build_suite(source: Source, node: Mapping, kind: Document, problems: Diagnos
     """The tree of one document of a known kind; what is wrong is reported and left out."""
     report_cut_texts(source, node, problems)
     shapes = WITH_BLOCK if any(key.text == "eval" for key, _ in node.pairs) else FLAT
-    tree: SuiteTree = shapes[kind].of(Fields(Yaml(source, problems), node, shapes[kind]))
+    tree: SuiteTree = shapes[kind].of(Fields(Yaml(source, problems, LANGUAGE), node, shapes[kind]))
     return tree
 
 
@@ -159,7 +159,7 @@ def _by_class(gates: Fields, key: str) -> tuple[tuple[str, Num], ...]:
 def build_shared_file(source: Source, node: Mapping, problems: Diagnostics) -> SharedTree:
     """The tree of a shared rules file."""
     report_cut_texts(source, node, problems)
-    tree: SharedTree = SHARED.of(Fields(Yaml(source, problems), node, SHARED))
+    tree: SharedTree = SHARED.of(Fields(Yaml(source, problems, LANGUAGE), node, SHARED))
     return tree
 
 
@@ -238,6 +238,7 @@ GATES: Final = Shape(
         "macro_f1": Key(SHARE, "The least mean of the F1 of all classes, from 0 to 1.", (0.8,)),
     },
     name="gates",
+    where="in `gates`",
     build=_build_gates,
 )
 EVAL: Final = Shape(
@@ -246,9 +247,12 @@ EVAL: Final = Shape(
         "criteria": Key(
             Kind(list_of(ref("criterion")), read=_criteria), "What the answers are scored by, with weights."
         ),
-        "test_cases": Key(ListOf(CASE, called="a test case", filled=True), "The cases.", required=True),
+        "test_cases": Key(
+            ListOf(CASE, called="a test case", filled=True), "The cases.", required=True, aka=("cases", "tests")
+        ),
     },
     name="eval",
+    where="in `eval`",
 )
 _OWN: Final = {
     "suite": Key(
@@ -256,6 +260,7 @@ _OWN: Final = {
         "The suite's name, a slug; by default the prompt's id, else the file's name.",
         ("code-review",),
         into="name",
+        aka=("name",),
     ),
     "tier": Key(Choice(TIERS), "The tier of the cases, which says what they may assert; by default `labeled`."),
     "tool": Key(
@@ -333,3 +338,5 @@ FLAT: Final = {kind: _document(kind, {**DOCUMENTS[kind], **EVAL.keys}) for kind 
 SHARED: Final = Shape(
     "a shared rules file", DOCUMENTS[Document.SHARED], title=Document.SHARED.value, build=_build_shared
 )
+LANGUAGE: Final = (GATES, WITH_BLOCK[Document.SUITE], EVAL, CASE, TURN, USER)
+"""The levels of an eval file, at which a key may belong that stands at another."""

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Final, TypeGuard, final
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.near import nearest
+from evalc.diagnostics.near import nearest, slip_of
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.diagnostics.raised import unknown_key
 from evalc.dsl import nodes as n
@@ -73,6 +73,8 @@ class Tree:
 
     mapping: str = "a mapping"
     """What the format calls a mapping."""
+    language: tuple[Shape, ...] = ()
+    """The shapes whose keys may have been meant in another place, from the outer to the inner ones."""
 
     def report(self, node: Any, finding: Finding) -> None:
         """Report a finding at a node."""
@@ -125,8 +127,21 @@ class Tree:
     # What is said; a format may have its own words for it.
 
     def unknown(self, key: str, shape: Shape, what: str, meant: str) -> Finding:
-        """The finding about a key that a shape does not have."""
-        return unknown_key(key, what, shape.known, meant=meant)
+        """The finding about a key that a shape does not have; `meant` is the key that other tools call so."""
+        return unknown_key(key, what, shape.known, meant=meant, belongs=self._place_of(key, shape, meant))
+
+    def _place_of(self, key: str, shape: Shape, meant: str) -> str:
+        """Says where a key, or what other tools call so, would be right: at the nearest level; empty if nowhere."""
+        if not shape.where or meant or slip_of(key, shape.known) is not None:
+            return f"`{key}` is called `{meant}`, {shape.where}" if shape.where and meant else ""
+        levels = [each.where for each in self.language]
+        level = levels.index(shape.where) if shape.where in levels else len(levels) // 2
+        for each in sorted(self.language, key=lambda each: abs(levels.index(each.where) - level)):
+            if key in each.keys:
+                return f"`{key}` belongs {each.where}"
+            if called := each.meant_by(key):
+                return f"`{key}` is called `{called}`, {each.where}"
+        return ""
 
     def missing(self, key: str, what: str, why: str) -> Finding:
         """The finding about a key that has to be there."""
@@ -141,8 +156,9 @@ class Tree:
 class Yaml(Tree):
     """The nodes of a YAML document."""
 
-    def __init__(self, source: Source, problems: Diagnostics) -> None:
+    def __init__(self, source: Source, problems: Diagnostics, language: tuple[Shape, ...] = ()) -> None:
         self.source = source
+        self.language = language
         self._problems = problems
 
     def report(self, node: Node | Span, finding: Finding) -> None:
