@@ -43,7 +43,6 @@ class Setting(msgspec.Struct, Generic[T], eq=False):
     Attributes:
         kind: the values that it takes.
         default: what holds if nothing is said.
-        sentence: what it says, in one sentence for the schema, the docs and the help text of its flag.
         examples: values that editors offer.
         otherwise: what holds if it is not set, unless the default says that.
         flag: the flag that wins over the configuration; `--` alone stands for that of its key.
@@ -52,11 +51,11 @@ class Setting(msgspec.Struct, Generic[T], eq=False):
         secret: whether its value may hold a secret, so that it is never shown.
         attribute: the attribute of its table.
         name: its key with its table in front, as in `judge.samples`.
+        sentence: what it says, for the schema, the docs and the help text of its flag.
     """
 
     kind: k.Kind[T] | Shape
     default: T
-    sentence: str
     examples: tuple[Any, ...] = ()
     otherwise: str = ""
     flag: str = ""
@@ -65,6 +64,12 @@ class Setting(msgspec.Struct, Generic[T], eq=False):
     secret: bool = False
     attribute: str = ""
     name: str = ""
+    sentence: str = ""
+
+    def says(self, sentence: str) -> Self:
+        """The setting with what it says, in one sentence."""
+        self.sentence = sentence
+        return self
 
     def __set_name__(self, _table: type, attribute: str) -> None:
         self.attribute = attribute
@@ -143,17 +148,13 @@ def settings_of(table: type[Table]) -> Iterator[Setting[Any]]:
 class SamplingTable(Table):
     """How a model is asked."""
 
-    temperature = Setting(k.TEMPERATURE, None, "How freely the model answers.", otherwise="the provider's default")
-    max_tokens = Setting(
-        k.whole(1, 2**31 - 1), None, "How many tokens an answer may have.", otherwise="the provider's default"
+    temperature = Setting(k.TEMPERATURE, None, otherwise="the provider's default").says("How freely the model answers.")
+    max_tokens = Setting(k.whole(1, 2**31 - 1), None, otherwise="the provider's default").says(
+        "How many tokens an answer may have."
     )
-    seed = Setting(k.whole(-(2**63), 2**63 - 1), None, "The seed of the answers, if the API takes one.")
-    extra_body = Setting(
-        EXTRA_BODY,
-        (),
-        "Further fields of each request, which override all others.",
-        examples=({"top_p": 0.9},),
-        secret=True,
+    seed = Setting(k.whole(-(2**63), 2**63 - 1), None).says("The seed of the answers, if the API takes one.")
+    extra_body = Setting(EXTRA_BODY, (), examples=({"top_p": 0.9},), secret=True).says(
+        "Further fields of each request, which override all others."
     )
 
 
@@ -161,11 +162,8 @@ class SamplingTable(Table):
 class ModelTable(SamplingTable):
     """How an agent that is a model is asked."""
 
-    system_prompt = Setting(
-        k.TEXT,
-        None,
-        "The system prompt, instead of the prompt file's `role` and `instructions`.",
-        examples=("Answer briefly.",),
+    system_prompt = Setting(k.TEXT, None, examples=("Answer briefly.",)).says(
+        "The system prompt, instead of the prompt file's `role` and `instructions`."
     )
 
 
@@ -176,65 +174,40 @@ class AgentTable(Table):
     use = Setting(
         k.AGENTS,
         (),
-        f"The agent: a URL, {_MODELS}, `python:MODULE:NAME`, `command:...`, `local`, `replay:DIR` or `demo`; each of "
-        "several gets every case.",
         examples=("http://localhost:3000/chat", [f"{each.name}:{each.example}" for each in PROVIDERS.values()]),
         flag="--agent",
         also="agentEndpoint",
+    ).says(
+        f"The agent: a URL, {_MODELS}, `python:MODULE:NAME`, `command:...`, `local`, `replay:DIR` or `demo`; each of "
+        "several gets every case."
     )
-    headers = Setting(
-        HEADERS,
-        (),
-        "The headers of each request; `${NAME}` is replaced by an environment variable.",
-        examples=(_A_KEY,),
-        secret=True,
+    headers = Setting(HEADERS, (), examples=(_A_KEY,), secret=True).says(
+        "The headers of each request; `${NAME}` is replaced by an environment variable."
     )
-    retries = Setting(k.whole(0, 10), 2, "How often a request is repeated after a fault of the connection.")
-    method = Setting(_METHOD, "POST", "The method of each request.")
+    retries = Setting(k.whole(0, 10), 2).says("How often a request is repeated after a fault of the connection.")
+    method = Setting(_METHOD, "POST").says("The method of each request.")
     body = Setting(
-        BODY,
-        None,
+        BODY, None, examples=({"question": "{{message}}"},), otherwise='`{"message": ...}`', secret=True
+    ).says(
         "What is sent, as a table or as JSON in a text; `{{message}}`, `{{messages}}`, `{{id}}`, `{{session}}` and "
-        "`{{input.NAME}}` are filled.",
-        examples=({"question": "{{message}}"},),
-        otherwise='`{"message": ...}`',
-        secret=True,
+        "`{{input.NAME}}` are filled."
     )
     response = Setting[AnswerPaths](
-        ANSWER_PATHS,
-        AnswerPaths(),
-        "Where to find each part of an answer, as JMESPath; `name` to `error` within each of the `tool_calls`.",
-        examples=({"response": "output.text"},),
-        otherwise="the fields of the contract",
-    )
+        ANSWER_PATHS, AnswerPaths(), examples=({"response": "output.text"},), otherwise="the fields of the contract"
+    ).says("Where to find each part of an answer, as JMESPath; `name` to `error` within each of the `tool_calls`.")
     stream = Setting[StreamPaths | None](
-        STREAM_PATHS,
-        None,
-        "Where to find each part of a streamed event, as JMESPath; `done` is true in the last event.",
-        examples=({"text": "delta", "done": "finished"},),
-        otherwise="the known shapes",
+        STREAM_PATHS, None, examples=({"text": "delta", "done": "finished"},), otherwise="the known shapes"
+    ).says("Where to find each part of a streamed event, as JMESPath; `done` is true in the last event.")
+    redirects = Setting(k.whole(0, 20), 0).says("How many redirects of an answer are followed.")
+    accepted_statuses = Setting(k.ACCEPTED_STATUSES, (), examples=([202],)).says(
+        "Which of the statuses 202 and 206 come with complete answers. Other answers with them are errors."
     )
-    redirects = Setting(k.whole(0, 20), 0, "How many redirects of an answer are followed.")
-    accepted_statuses = Setting(
-        k.ACCEPTED_STATUSES,
-        (),
-        "Which of the statuses 202 and 206 come with complete answers. Other answers with them are errors.",
-        examples=([202],),
+    verify_tls = Setting(k.FLAG, True).says("Verify the certificates of servers: agents, models and judges.")
+    ca_file = Setting(k.CA_FILE, None, examples=("ca.pem",), otherwise="the usual authorities").says(
+        "The file of the authorities that certificates may come from."
     )
-    verify_tls = Setting(k.FLAG, True, "Verify the certificates of servers: agents, models and judges.")
-    ca_file = Setting(
-        k.CA_FILE,
-        None,
-        "The file of the authorities that certificates may come from.",
-        examples=("ca.pem",),
-        otherwise="the usual authorities",
-    )
-    connect_timeout_ms = Setting(
-        k.DURATION,
-        None,
-        "How long connecting may take, within the time of the case.",
-        examples=("5s",),
-        otherwise="that time",
+    connect_timeout_ms = Setting(k.DURATION, None, examples=("5s",), otherwise="that time").says(
+        "How long connecting may take, within the time of the case."
     )
 
 
@@ -243,10 +216,10 @@ class ProviderTable(Table):
     """How a provider's API is reached, or a server that speaks it."""
 
     base_url = Setting(
-        k.TEXT, None, "Where the API is.", examples=("http://localhost:8080/v1",), otherwise="the provider's own server"
-    )
-    api = Setting(_API, "chat", "Which API is asked: Chat Completions or Responses.")
-    key_variable = Setting(k.VARIABLE_NAME, "", "The environment variable with the key.")
+        k.TEXT, None, examples=("http://localhost:8080/v1",), otherwise="the provider's own server"
+    ).says("Where the API is.")
+    api = Setting(_API, "chat").says("Which API is asked: Chat Completions or Responses.")
+    key_variable = Setting(k.VARIABLE_NAME, "").says("The environment variable with the key.")
     headers = AgentTable.headers
 
 
@@ -254,10 +227,10 @@ class ProviderTable(Table):
 class LocalTable(Table):
     """How models on this machine are served."""
 
-    context_tokens = Setting(
-        k.whole(256, 2**24), 8192, "How many tokens a conversation with a local model may have, its answer included."
+    context_tokens = Setting(k.whole(256, 2**24), 8192).says(
+        "How many tokens a conversation with a local model may have, its answer included."
     )
-    load_timeout_ms = Setting(k.DURATION, 120_000, "How long loading a local model may take.")
+    load_timeout_ms = Setting(k.DURATION, 120_000).says("How long loading a local model may take.")
 
 
 @final
@@ -267,30 +240,22 @@ class JudgeTable(SamplingTable):
     use = Setting(
         k.JUDGES,
         (),
-        f"Who scores criteria and rubrics: a URL, {_MODELS}, `python:MODULE:NAME` or `local`; several are a panel.",
         examples=("openai:gpt-4o-mini", ["openai:gpt-4o-mini", "python:judging:tone"]),
         flag="--judge",
         also="judges",
+    ).says(f"Who scores criteria and rubrics: a URL, {_MODELS}, `python:MODULE:NAME` or `local`; several are a panel.")
+    samples = Setting(k.whole(1, 99), 1, flag="--judge-samples").says(
+        "How often each judge is asked for one score; the median counts."
     )
-    samples = Setting(
-        k.whole(1, 99), 1, "How often each judge is asked for one score; the median counts.", flag="--judge-samples"
+    timeout_ms = Setting(k.DURATION, 60_000).says("The time for one score.")
+    cache = Setting(k.FLAG, True, flag="--no-judge-cache").says(
+        "Keep judgements in `.evalc/cache/judge`, and take them from there."
     )
-    timeout_ms = Setting(k.DURATION, 60_000, "The time for one score.")
-    cache = Setting(
-        k.FLAG, True, "Keep judgements in `.evalc/cache/judge`, and take them from there.", flag="--no-judge-cache"
+    rubrics = Setting(_RUBRICS, "passed", flag="--").says(
+        "When the rubric tier runs: `passed` for the cases whose other tiers passed, or `always`."
     )
-    rubrics = Setting(
-        _RUBRICS,
-        "passed",
-        "When the rubric tier runs: `passed` for the cases whose other tiers passed, or `always`.",
-        flag="--",
-    )
-    headers = Setting(
-        HEADERS,
-        (),
-        "The headers of requests to judges behind a URL; `${NAME}` is replaced by an environment variable.",
-        examples=(_A_KEY,),
-        secret=True,
+    headers = Setting(HEADERS, (), examples=(_A_KEY,), secret=True).says(
+        "The headers of requests to judges behind a URL; `${NAME}` is replaced by an environment variable."
     )
 
 
@@ -319,184 +284,102 @@ class Settings(Table):
     seed_manifest = Setting(
         k.PATH,
         None,
-        "The file that `{{seed:...}}` values come from.",
         examples=("evals/seed-manifest.json",),
         otherwise="`evals/seed-manifest.json`",
         flag="--",
         also="seedManifestPath",
+    ).says("The file that `{{seed:...}}` values come from.")
+    snapshot_enabled = Setting(k.FLAG, None).says(
+        "`false` turns `snapshot` off; `true` without a `snapshot` is an error."
     )
-    snapshot_enabled = Setting(k.FLAG, None, "`false` turns `snapshot` off; `true` without a `snapshot` is an error.")
-    output_dir = Setting(
-        k.PATH, None, "Where results go.", examples=("evals/results",), otherwise="`evals/results`", flag="--"
+    output_dir = Setting(k.PATH, None, examples=("evals/results",), otherwise="`evals/results`", flag="--").says(
+        "Where results go."
     )
-    baseline = Setting(
-        k.TEXT,
-        None,
-        "Compare with a run: its id, a path, or `latest`, which is `evals/baseline.json` or the last green run.",
-        examples=("latest",),
-        flag="--",
-        also="baselineRunId",
+    baseline = Setting(k.TEXT, None, examples=("latest",), flag="--", also="baselineRunId").says(
+        "Compare with a run: its id, a path, or `latest`, which is `evals/baseline.json` or the last green run."
     )
-    concurrency = Setting[int | Literal["auto"]](
-        k.CONCURRENCY,
-        1,
-        "How many cases run at a time; `auto` finds out how many the agent keeps up with.",
-        examples=(4, "auto"),
-        flag="--",
+    concurrency = Setting[int | Literal["auto"]](k.CONCURRENCY, 1, examples=(4, "auto"), flag="--").says(
+        "How many cases run at a time; `auto` finds out how many the agent keeps up with."
     )
-    engine = Setting(
-        k.ENGINE,
-        "local",
+    engine = Setting(k.ENGINE, "local", examples=("ray", "ray:auto"), flag="--").says(
         "Where cases run: `local`, in this process, or `ray`, on a Ray cluster (`evalc[ray]`): `ray:HOST:PORT` of its "
-        "head node, `ray:auto` for this machine's cluster; else the one of `RAY_ADDRESS`, or a new one for the run.",
-        examples=("ray", "ray:auto"),
-        flag="--",
+        "head node, `ray:auto` for this machine's cluster; else the one of `RAY_ADDRESS`, or a new one for the run."
     )
     ray_address = Setting(
         k.TEXT,
         None,
-        "The Ray cluster: `HOST:PORT` of its head node, or `auto` for this machine's cluster.",
         examples=("auto",),
         otherwise="that of `RAY_ADDRESS`, or one on this machine for the run",
         flag="--",
+    ).says("The Ray cluster: `HOST:PORT` of its head node, or `auto` for this machine's cluster.")
+    rpm = Setting(k.whole(1, 1_000_000), None, examples=(600,), otherwise="no limit", flag="--").says(
+        "Send at most N requests a minute to the agent."
     )
-    rpm = Setting(
-        k.whole(1, 1_000_000),
-        None,
-        "Send at most N requests a minute to the agent.",
-        examples=(600,),
-        otherwise="no limit",
-        flag="--",
+    timeout_ms = Setting(k.DURATION, 60_000, flag="--").says("The time for each attempt at a case, such as `90s`.")
+    tools = Setting(k.PATH, None, examples=("tools/tools.exports.ts",), flag="--", also="toolRegistryPath").says(
+        "The file with the agent's tools, to offer them to models and to check their names: JSON, or a TypeScript or "
+        "JavaScript module."
     )
-    timeout_ms = Setting(k.DURATION, 60_000, "The time for each attempt at a case, such as `90s`.", flag="--")
-    tools = Setting(
-        k.PATH,
-        None,
-        "The file with the agent's tools, to check their names: JSON, or a TypeScript or JavaScript module.",
-        examples=("tools/tools.exports.ts",),
-        flag="--",
-        also="toolRegistryPath",
+    snapshot = Setting(k.SNAPSHOT, None, examples=("evals/snapshot.json",), flag="--", also="snapshotSource").says(
+        "Where `{{snapshot:...}}` values come from: a file, a URL, `python:MODULE:NAME` or `command:...`."
     )
-    snapshot = Setting(
-        k.SNAPSHOT,
-        None,
-        "Where `{{snapshot:...}}` values come from: a file, a URL, `python:MODULE:NAME` or `command:...`.",
-        examples=("evals/snapshot.json",),
-        flag="--",
-        also="snapshotSource",
+    secrets = Setting(k.VARIABLE_NAMES, (), examples=(["OPENAI_API_KEY"],), secret=True).says(
+        "Names of environment variables whose values are never written."
     )
-    secrets = Setting(
-        k.VARIABLE_NAMES,
-        (),
-        "Names of environment variables whose values are never written.",
-        examples=(["OPENAI_API_KEY"],),
-        secret=True,
+    paths = Setting(k.PATHS, (), examples=(["evals"],), otherwise="the working folder").says(
+        "The eval files, folders and globs to check and run when the command names none."
     )
-    paths = Setting(
-        k.PATHS,
-        (),
-        "The eval files, folders and globs to check and run when the command names none.",
-        examples=(["evals"],),
-        otherwise="the working folder",
+    exclude = Setting(k.TEXTS, (), examples=(["drafts/"],)).says(
+        "Patterns of files to leave out, as in a `.gitignore`."
     )
-    exclude = Setting(k.TEXTS, (), "Patterns of files to leave out, as in a `.gitignore`.", examples=(["drafts/"],))
-    prompts = Setting(
-        k.PATH,
-        None,
-        "The folder of the prompts that eval files name by id.",
-        examples=("prompts",),
-        otherwise="the project's folder",
-        flag="--",
+    prompts = Setting(k.PATH, None, examples=("prompts",), otherwise="the project's folder", flag="--").says(
+        "The folder of the prompts that eval files name by id."
     )
-    strict = Setting(
-        k.FLAG, False, "Treat checks that cannot fail, and cases that verify nothing, as errors.", flag="--"
+    strict = Setting(k.FLAG, False, flag="--").says(
+        "Treat checks that cannot fail, and cases that verify nothing, as errors."
     )
-    min_pass_rate = Setting(
-        k.SHARE, None, "Fail if a smaller share of the cases passes, from 0 to 1.", examples=(0.9,), flag="--"
+    min_pass_rate = Setting(k.SHARE, None, examples=(0.9,), flag="--").says(
+        "Fail if a smaller share of the cases passes, from 0 to 1."
     )
-    min_score = Setting(k.SHARE, None, "Fail if the score is lower, from 0 to 1.", examples=(0.8,), flag="--")
-    max_p95_ms = Setting(
-        k.DURATION,
-        None,
-        "Fail if the 95th percentile of the durations is longer, such as `5s`.",
-        examples=("5s",),
-        flag="--",
+    min_score = Setting(k.SHARE, None, examples=(0.8,), flag="--").says("Fail if the score is lower, from 0 to 1.")
+    max_p95_ms = Setting(k.DURATION, None, examples=("5s",), flag="--").says(
+        "Fail if the 95th percentile of the durations is longer, such as `5s`."
     )
-    fail_on_regression = Setting(
-        k.FLAG,
-        False,
+    fail_on_regression = Setting(k.FLAG, False, flag="--").says(
         "Fail if a case that passed in the baseline fails or is missing. The baseline is `evals/baseline.json`, "
-        "else the last green run of this agent.",
-        flag="--",
+        "else the last green run of this agent."
     )
     confidence = Setting(
-        k.CONFIDENCE,
-        None,
-        "How sure gates have to be, such as `95%`; a gate that is less certain is undecided.",
-        examples=("95%", 0.99),
-        otherwise="gates compare what was measured",
-        flag="--",
+        k.CONFIDENCE, None, examples=("95%", 0.99), otherwise="gates compare what was measured", flag="--"
+    ).says("How sure gates have to be, such as `95%`; a gate that is less certain is undecided.")
+    stop_when_sure = Setting(k.FLAG, False, flag="--").says(
+        "Stop as soon as the gates on pass rates and regressions, or the repeats of a case, are decided."
     )
-    stop_when_sure = Setting(
-        k.FLAG,
-        False,
-        "Stop as soon as the gates on pass rates and regressions, or the repeats of a case, are decided.",
-        flag="--",
+    max_cost = Setting(k.DOLLARS, None, examples=(5,), otherwise="no limit", flag="--").says(
+        "Stop before the total cost exceeds this amount, in US dollars."
     )
-    max_cost = Setting(
-        k.DOLLARS,
-        None,
-        "Stop before the total cost exceeds this amount, in US dollars.",
-        examples=(5,),
-        otherwise="no limit",
-        flag="--",
+    all_assertions = Setting(k.FLAG, False, flag="--").says("Run every assertion of a case, even after one has failed.")
+    user = Setting(k.TEXT, None, examples=("openai:gpt-4o-mini",), flag="--").says(
+        f"Who plays simulated users: {_MODELS}, `python:MODULE:NAME`, a URL, `local` or `replay:DIR`."
     )
-    all_assertions = Setting(k.FLAG, False, "Run every assertion of a case, even after one has failed.", flag="--")
-    user = Setting(
-        k.TEXT,
-        None,
-        f"Who plays simulated users: {_MODELS}, `python:MODULE:NAME`, a URL, `local` or `replay:DIR`.",
-        examples=("openai:gpt-4o-mini",),
-        flag="--",
+    similarity = Setting(_SIMILARITY, "edit-distance").says(
+        "How `similar` compares: by edit distance, or by the meaning that a small model finds."
     )
-    similarity = Setting(
-        _SIMILARITY,
-        "edit-distance",
-        "How `similar` compares: by edit distance, or by the meaning that a small model finds.",
+    otel = Setting(k.RECEIVER, None, examples=("http://localhost:4318",), flag="--").says(
+        "Export the run to an OTLP receiver, such as `http://localhost:4318`; `env` for `OTEL_EXPORTER_OTLP_ENDPOINT`."
     )
-    otel = Setting(
-        k.RECEIVER,
-        None,
-        "Export the run to an OTLP receiver, such as `http://localhost:4318`; `env` for `OTEL_EXPORTER_OTLP_ENDPOINT`.",
-        examples=("http://localhost:4318",),
-        flag="--",
+    otel_content = Setting(k.FLAG, False).says("Export messages and answers too.")
+    select = Setting(k.SELECTORS, (), examples=(["EV1", "EV2"],), otherwise="all").says(
+        "The codes, or beginnings of codes, of the problems to report."
     )
-    otel_content = Setting(k.FLAG, False, "Export messages and answers too.")
-    select = Setting(
-        k.SELECTORS,
-        (),
-        "The codes, or beginnings of codes, of the problems to report.",
-        examples=(["EV1", "EV2"],),
-        otherwise="all",
+    ignore = Setting(k.SILENCERS, (), examples=(["EV504"],)).says(
+        "The codes, or beginnings of codes, of the problems to leave out; the longer of two that name a code wins."
     )
-    ignore = Setting(
-        k.SILENCERS,
-        (),
-        "The codes, or beginnings of codes, of the problems to leave out; the longer of two that name a code wins.",
-        examples=(["EV504"],),
+    severity = Setting(k.SEVERITIES, (), examples=({"EV5": "error"},), otherwise="each code's own").says(
+        "Codes, or beginnings of codes, each with how severe its problems are; the longest wins."
     )
-    severity = Setting(
-        k.SEVERITIES,
-        (),
-        "Codes, or beginnings of codes, each with how severe its problems are; the longest wins.",
-        examples=({"EV5": "error"},),
-        otherwise="each code's own",
-    )
-    per_file_ignores = Setting(
-        k.PER_FILE,
-        (),
-        "Patterns of files, as in a `.gitignore`, each with the codes to leave out there.",
-        examples=({"drafts/": ["EV5"]},),
+    per_file_ignores = Setting(k.PER_FILE, (), examples=({"drafts/": ["EV5"]},)).says(
+        "Patterns of files, as in a `.gitignore`, each with the codes to leave out there."
     )
 
     agent: AgentTable = AgentTable()
