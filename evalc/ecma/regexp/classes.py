@@ -1,22 +1,238 @@
-"""Parses character classes, the text between brackets."""
+"""Reads the characters, escapes and classes of a pattern."""
 
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Final, Literal, final
 
-from evalc.ecma.regexp.escapes import character_escape, character_set
+from evalc.ecma.regexp import properties
 from evalc.ecma.regexp.nodes import (
     Character,
     CharacterSet,
     Class,
     ClassMember,
+    PatternError,
     Property,
     Range,
     SetOperation,
     Strings,
 )
-from evalc.ecma.regexp.scanner import Scanner
+
+_BEYOND_UTF16: Final = re.compile("[\ud800-\udfff\U00010000-\U0010ffff]")
+
+
+@final
+class Scanner:
+    """A place in a pattern, and the modes in which it is read.
+
+    Attributes:
+        units: the pattern as code points (`u` and `v`) or as UTF-16 code units (neither), one character each.
+        at: the index in `units` of what is read next.
+        unicode: whether `u` or `v` is set.
+        sets: whether `v` is set.
+        names: whether `\\k` must be a reference to a name: under `u` and `v`, or if a group has a name.
+    """
+
+    def __init__(self, pattern: str, flags: str) -> None:
+        self.unicode = "u" in flags or "v" in flags
+        self.sets = "v" in flags
+        self.at = 0
+        self.units = pattern
+        self._offsets: list[int] | None = None
+        if _BEYOND_UTF16.search(pattern):
+            self.units, self._offsets = _split(pattern, whole=self.unicode)
+        self.names = self.unicode
+        self._depth = 0
+
+    def __bool__(self) -> bool:
+        return self.at < len(self.units)
+
+    def offset(self, at: int) -> int:
+        """The offset in the pattern of the unit at index `at`."""
+        return at if self._offsets is None else self._offsets[at]
+
+    def end_offset(self, at: int) -> int:
+        """The offset in the pattern at which a stretch ends whose units end before index `at`."""
+        if self._offsets is None or at == 0:
+            return at
+        behind = self._offsets[at]
+        return behind if behind > self._offsets[at - 1] else behind + 1
+
+    def peek(self, length: int = 1) -> str:
+        """The next units; fewer at the end of the pattern."""
+        return self.units[self.at : self.at + length]
+
+    def eat(self, expected: str) -> bool:
+        """Whether the next units are these; then they are passed."""
+        if not self.units.startswith(expected, self.at):
+            return False
+        self.at += len(expected)
+        return True
+
+    def take(self, shape: re.Pattern[str]) -> re.Match[str] | None:
+        """The stretch of this shape that begins here, which is consumed; None if there is none."""
+        match = shape.match(self.units, self.at)
+        if match:
+            self.at = match.end()
+        return match
+
+    def error(self, message: str, start: int, end: int | None = None) -> PatternError:
+        """An error about the units from index `start` to `end`, or to the present place."""
+        end = self.at if end is None else end
+        return PatternError(self.offset(start), max(self.end_offset(end), self.offset(start)), message)
+
+    def descend(self, start: int, limit: int = 100) -> None:
+        """One level of nesting more. The limit keeps every walk over the tree within the interpreter's stack."""
+        self._depth += 1
+        if self._depth > limit:
+            raise self.error(f"groups are nested more than {limit} deep", start, start + 1)
+
+    def ascend(self) -> None:
+        """One level of nesting less."""
+        self._depth -= 1
+
+
+def _split(pattern: str, *, whole: bool) -> tuple[str, list[int]]:
+    units: list[str] = []
+    offsets: list[int] = []
+    for offset, character in enumerate(pattern):
+        code = ord(character)
+        if whole and 0xDC00 <= code <= 0xDFFF and units and "\ud800" <= units[-1] <= "\udbff":
+            units[-1] = chr(0x10000 + (ord(units[-1]) - 0xD800 << 10) + (code - 0xDC00))
+        elif not whole and code > 0xFFFF:
+            units += (chr(0xD800 + (code - 0x10000 >> 10)), chr(0xDC00 + (code & 0x3FF)))
+            offsets += (offset, offset)
+        else:
+            units.append(character)
+            offsets.append(offset)
+    offsets.append(len(pattern))
+    return "".join(units), offsets
+
+
+_CONTROLS: Final = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D}
+_SYNTAX_CHARACTERS: Final = "^$\\.*+?()[]{}|/"
+_LETTER: Final = re.compile("[A-Za-z]")
+_LETTER_DIGIT_OR_LINE: Final = re.compile("[A-Za-z0-9_]")
+_OCTAL: Final = re.compile("[0-3][0-7]{0,2}|[4-7][0-7]?")
+_HEX_2: Final = re.compile("[0-9A-Fa-f]{2}")
+_HEX_4: Final = re.compile("[0-9A-Fa-f]{4}")
+_LOW_HALF: Final = re.compile(r"\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})")
+_BRACED_HEX: Final = re.compile(r"\{0*([0-9A-Fa-f]{1,6})\}")
+_PROPERTY: Final = re.compile(r"\{(?:([A-Za-z_]+)=)?([A-Za-z0-9_]+)\}")
+
+
+def character_set(scanner: Scanner, start: int) -> CharacterSet | Property | None:
+    r"""The set that the letter after the `\` names, which is consumed; None if it names none."""
+    letter = scanner.peek()
+    match letter:
+        case "d" | "D" | "s" | "S" | "w" | "W":
+            scanner.at += 1
+            return CharacterSet(start=scanner.offset(start), end=scanner.end_offset(scanner.at), letter=letter)
+        case "p" | "P" if scanner.unicode:
+            scanner.at += 1
+            return _property(scanner, start, negated=letter == "P")
+        case _:
+            return None
+
+
+def _property(scanner: Scanner, start: int, *, negated: bool) -> Property:
+    written = scanner.take(_PROPERTY)
+    if written is None:
+        raise scanner.error(f"`\\{scanner.units[start + 1]}` needs a property, as in `\\p{{Letter}}`", start)
+    name, value = (written[1], written[2]) if written[1] else (written[2], None)
+    strings = scanner.sets and value is None and name in properties.OF_STRINGS
+    if not strings and not properties.is_known(name, value):
+        raise scanner.error(f"there is no Unicode property `{written[0][1:-1]}`", start)
+    if strings and negated:
+        raise scanner.error(f"`\\P` cannot negate `{name}`, which holds texts of several characters", start)
+    return Property(
+        start=scanner.offset(start),
+        end=scanner.end_offset(scanner.at),
+        name=name,
+        value=value,
+        negated=negated,
+        strings=strings,
+    )
+
+
+def character_escape(scanner: Scanner, start: int, *, in_class: bool, also: str = "") -> int:
+    r"""The character that the escape means; the scanner is after the `\` and is left after the escape.
+
+    Args:
+        scanner: the pattern.
+        start: the index of the `\`.
+        in_class: whether it is between brackets.
+        also: the punctuation that may be escaped here under `u` and `v`, beside the syntax characters.
+    """
+    if not scanner:
+        raise scanner.error("a `\\` at the end escapes nothing", start)
+    letter = scanner.peek()
+    if letter in "0123456789":
+        return _digits(scanner, start)
+    scanner.at += 1
+    match letter:
+        case "t" | "n" | "v" | "f" | "r":
+            return _CONTROLS[letter]
+        case "c":
+            return _control(scanner, start, in_class=in_class)
+        case "x":
+            code = scanner.take(_HEX_2)
+            if code is None and scanner.unicode:
+                raise scanner.error("`\\x` needs two hexadecimal digits", start)
+            return int(code[0], 16) if code else ord("x")
+        case "u":
+            return _unicode(scanner, start)
+        case _:
+            return _identity(scanner, start, letter, also)
+
+
+def _digits(scanner: Scanner, start: int) -> int:
+    following = scanner.peek(2)
+    if following[0] == "0" and not following[1:].isdecimal():
+        scanner.at += 1
+        return 0
+    if scanner.unicode:
+        scanner.at += 1
+        raise scanner.error(f"`\\{following[0]}` is neither a character nor a group of this pattern", start)
+    if octal := scanner.take(_OCTAL):
+        return int(octal[0], 8)
+    scanner.at += 1
+    return ord(following[0])
+
+
+def _control(scanner: Scanner, start: int, *, in_class: bool) -> int:
+    shape = _LETTER_DIGIT_OR_LINE if in_class and not scanner.unicode else _LETTER
+    if letter := scanner.take(shape):
+        return ord(letter[0]) % 32
+    if scanner.unicode:
+        raise scanner.error("`\\c` needs a letter", start)
+    scanner.at -= 1  # the backslash is literal, and so is the c
+    return ord("\\")
+
+
+def _unicode(scanner: Scanner, start: int) -> int:
+    if scanner.unicode and (braced := scanner.take(_BRACED_HEX)):
+        code = int(braced[1], 16)
+        if code > 0x10FFFF:
+            raise scanner.error("there is no character beyond `\\u{10FFFF}`", start)
+        return code
+    if not (digits := scanner.take(_HEX_4)):
+        if scanner.unicode:
+            raise scanner.error("`\\u` needs four hexadecimal digits, or some in braces", start)
+        return ord("u")
+    code = int(digits[0], 16)
+    if scanner.unicode and 0xD800 <= code <= 0xDBFF and (low := scanner.take(_LOW_HALF)):
+        return 0x10000 + (code - 0xD800 << 10) + (int(low[1], 16) - 0xDC00)
+    return code
+
+
+def _identity(scanner: Scanner, start: int, character: str, also: str) -> int:
+    if scanner.unicode and character not in _SYNTAX_CHARACTERS and character not in also:
+        raise scanner.error(f"`\\{character}` means nothing under the flag `{'v' if scanner.sets else 'u'}`", start)
+    if scanner.names and character == "k":
+        raise scanner.error("`\\k` needs the name of a group, as in `\\k<name>`", start)
+    return ord(character)
+
 
 _SET_SYNTAX: Final = "()[]{}/-\\|"
 _SET_PUNCTUATION: Final = "&-!#%,:;<=>@`~"

@@ -11,6 +11,34 @@ from typing import Literal
 import msgspec
 
 
+class RegexpError(Exception):
+    """A regular expression gave no answer."""
+
+
+class PatternError(RegexpError):
+    """The pattern is not one: `message` says why, `[offset, end)` where, in code points of the pattern."""
+
+    def __init__(self, offset: int, end: int, message: str) -> None:
+        super().__init__(offset, end, message)
+        self.offset = offset
+        self.end = end
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class RegexpTimeout(RegexpError):
+    """The match did not end within its deadline."""
+
+    def __init__(self, timeout: float) -> None:
+        super().__init__(timeout)
+        self.timeout = timeout
+
+    def __str__(self) -> str:
+        return f"the regular expression did not end within {self.timeout:g} s"
+
+
 class PatternNode(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A node: where it begins and ends."""
 

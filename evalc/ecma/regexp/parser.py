@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, final
 
-from evalc.ecma.regexp.classes import character_class
-from evalc.ecma.regexp.errors import PatternError
-from evalc.ecma.regexp.escapes import character_escape, character_set
+from evalc.ecma.regexp.classes import Scanner, character_class, character_escape, character_set
 from evalc.ecma.regexp.nodes import (
     Alternation,
     AnyCharacter,
@@ -18,12 +16,12 @@ from evalc.ecma.regexp.nodes import (
     LineStart,
     Look,
     Pattern,
+    PatternError,
     PatternSequence,
     Repeat,
     Term,
     WordBoundary,
 )
-from evalc.ecma.regexp.scanner import Scanner
 
 MAX_LENGTH: Final = 10_000
 """Characters of the longest pattern: an engine's time to compile one is under no deadline of its own."""

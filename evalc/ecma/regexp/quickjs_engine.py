@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, final
 
-from evalc.ecma.regexp.errors import PatternError, RegexpError, RegexpTimeout
+from evalc.ecma.regexp.nodes import PatternError, RegexpError, RegexpTimeout
 
 _START_TIMEOUT: Final = 20.0
 _CHUNK: Final = 1 << 16

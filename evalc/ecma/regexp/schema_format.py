@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evalc.ecma.regexp.engine import compile_pattern
-from evalc.ecma.regexp.errors import PatternError
+from evalc.ecma.regexp.nodes import PatternError
 from evalc.model.json_schema import FORMATS
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalc.ecma.regexp import compile_pattern, parse
-from evalc.ecma.regexp.engine import matcher
-from evalc.ecma.regexp.route import translate
+from evalc.ecma.regexp.engine import matcher, translate
 
 
 @pytest.mark.parametrize(
