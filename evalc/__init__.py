@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalc.compiler.compiled import Compilation
     from evalc.diagnostics.problem import Problem
     from evalc.model.answer import AgentResponse, ToolCall
-    from evalc.runtime.agents.scripted import ScriptedAgent
+    from evalc.runtime.agents.recording import ScriptedAgent
 
 _HOMES = {
     "AgentError": "evalc.base.errors",
@@ -37,7 +37,7 @@ _HOMES = {
     "Outcome": "evalc.checks",
     "Problem": "evalc.diagnostics.problem",
     "Run": "evalc.api",
-    "ScriptedAgent": "evalc.runtime.agents.scripted",
+    "ScriptedAgent": "evalc.runtime.agents.recording",
     "Source": "evalc.base.source",
     "SourceError": "evalc.base.errors",
     "ToolCall": "evalc.model.answer",

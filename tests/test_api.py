@@ -16,7 +16,7 @@ from typer.main import get_command
 import evalc
 from evalc import api
 from evalc.cli.app import app
-from evalc.runtime.agents import scripted
+from evalc.runtime.agents import recording
 from evalc.setup.flags import FLAGS
 
 PUBLIC = {
@@ -49,7 +49,7 @@ def test_the_public_names_are_these_and_all_there() -> None:
     assert set(dir(evalc)) == PUBLIC | {"__version__"}
 
 
-@pytest.mark.parametrize("module", [api, scripted], ids=lambda module: str(module.__name__))
+@pytest.mark.parametrize("module", [api, recording], ids=lambda module: str(module.__name__))
 def test_the_docstrings_run(module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     outcome = doctest.testmod(module, optionflags=doctest.ELLIPSIS)

@@ -28,8 +28,7 @@ from evalc.diagnostics.near import did_you_mean, listed
 from evalc.model.answer import Exhibit, Question
 from evalc.report.progress import Progress
 from evalc.runtime.judges.calibrate import Calibration, LabelledAnswer, Unjudged, calibration_of
-from evalc.runtime.judges.panel import JudgePool, Panel
-from evalc.runtime.judges.panel_member import Meter
+from evalc.runtime.judges.panel import JudgePool, Meter, Panel
 from evalc.runtime.run.local_models import local_models
 from evalc.runtime.store.redact import encoded, redacted
 from evalc.setup.prepare import panel_of, redactor_of, runs_code_of_others

@@ -220,11 +220,7 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
     from evalc.report.reported import ReportedRun  # noqa: PLC0415
     from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
     from evalc.runtime.store.redact import Redactor  # noqa: PLC0415
-    from evalc.runtime.store.runs import (  # noqa: PLC0415
-        Closing,
-        find_results,
-        read_closing,
-    )
+    from evalc.runtime.store.runs import Closing, find_results, read_closing  # noqa: PLC0415
 
     results = find_results(name, settings.results_folder)
     past, warnings = load_run(results)

@@ -15,10 +15,7 @@ from itertools import chain
 from typing import Any, Final, final
 from uuid import uuid4
 
-import jmespath
 import msgspec
-from jmespath import exceptions
-from jmespath.functions import Functions
 
 INCOMPLETE_STATUSES: Final = frozenset({202, 206})
 """The statuses of success that say that the answer is still to come, or that it is a part of it."""
@@ -66,9 +63,6 @@ def or_rather(name: str, known: Iterable[str]) -> str:
     return f"; did you mean `{near[0]}`?" if near and near[0] != name else ""
 
 
-_FUNCTIONS: Final = tuple(Functions.FUNCTION_TABLE)
-
-
 class BadPath(Exception):
     """A text that is no JMESPath expression, and why."""
 
@@ -88,15 +82,19 @@ class JsonPath:
         Raises:
             BadPath: it is not an expression.
         """
+        import jmespath  # noqa: PLC0415 - for start-up: paths are seldom configured
+        from jmespath.functions import Functions  # noqa: PLC0415 - as above
+
         try:
             compiled = jmespath.compile(text)
-        except exceptions.JMESPathError as error:
+        except jmespath.exceptions.JMESPathError as error:
             raise BadPath(_why(text, error)) from None
         except RecursionError:
             raise BadPath("it is nested too deeply") from None
+        known = tuple(Functions.FUNCTION_TABLE)
         for name in _functions(compiled.parsed):
-            if name not in _FUNCTIONS:
-                raise BadPath(f"unknown function `{name}`{or_rather(name, _FUNCTIONS)}")
+            if name not in known:
+                raise BadPath(f"unknown function `{name}`{or_rather(name, known)}")
         return cls(text, compiled)
 
     def find(self, document: Any) -> Any:
@@ -107,11 +105,13 @@ class JsonPath:
         """
         try:
             return self._compiled.search(document)
-        except (exceptions.JMESPathError, TypeError, ValueError) as error:
+        except (TypeError, ValueError) as error:  # as those of JMESPath are
             raise NotSearchable(f"`{self.text}` cannot be applied: {error}") from None
 
 
-def _why(text: str, error: exceptions.JMESPathError) -> str:
+def _why(text: str, error: ValueError) -> str:
+    from jmespath import exceptions  # noqa: PLC0415 - as above
+
     match error:
         case exceptions.EmptyExpressionError():
             return "it is empty"

@@ -18,12 +18,10 @@ from evalc.config.settings import ALL_KEYS, TABLES, JudgeTable, ModelTable, Sett
 from evalc.model.case import Gates
 from evalc.model.json import short_hash
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.agents.http.address import Address
-from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.http.route import Connecting, Tls
-from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
+from evalc.runtime.agents.http.address import Address, Connecting, Tls
 from evalc.runtime.agents.model.prices import input_price
-from evalc.runtime.agents.record import RecordingAgent
+from evalc.runtime.agents.options import Access, HttpOptions, ModelOptions, Sampling
+from evalc.runtime.agents.recording import RecordingAgent
 from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets_of
 from evalc.runtime.checks.embedding import load_embeddings
 from evalc.runtime.judges.cache import JudgeCache

@@ -104,13 +104,7 @@ async def run(
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.run.local_models import local_models  # noqa: PLC0415
     from evalc.runtime.run.run import run_suites  # noqa: PLC0415
-    from evalc.setup.prepare import (  # noqa: PLC0415
-        asked_of,
-        exporter_of,
-        gates_of,
-        options_of,
-        recorded,
-    )
+    from evalc.setup.prepare import asked_of, exporter_of, gates_of, options_of, recorded  # noqa: PLC0415
 
     if settings.confidence is not None and gates_of(settings) is None:
         raise UsageError(

@@ -18,7 +18,7 @@ from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.model.case import Case, Expect, Input, ToolParamExpectation
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.scripted import ScriptedAgent
+from evalc.runtime.agents.recording import ScriptedAgent
 from evalc.runtime.run.options import RunOptions
 from evalc.runtime.run.run import run_suites
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import AgentProtocolError
-from evalc.runtime.agents.command import CommandAgent
+from evalc.runtime.agents.process import CommandAgent
 from tests.support.asking import PATIENCE, ask, ask_after_timeout, failure, run_out_of_time
 
 ANSWER = 'print(\'{"text": "ok"}\', flush=True)\n'

@@ -13,7 +13,7 @@ import pytest
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.model.answer import AgentRequest
 from evalc.runtime.agents.http.agent import HttpAgent
-from evalc.runtime.agents.retry import Backoff
+from evalc.runtime.agents.http.transport import Backoff
 from tests.support.asking import PATIENCE, ask, ask_after_timeout, failure, run_out_of_time
 from tests.support.servers import (
     Behaviour,

@@ -10,7 +10,7 @@ import pytest
 
 from evalc.model.case import Case, Expect, Gates, Input
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.scripted import ScriptedAgent
+from evalc.runtime.agents.recording import ScriptedAgent
 from evalc.runtime.run.again_rescore import rescore_suites
 from evalc.runtime.run.finished import FinishedRun
 from evalc.runtime.run.options import RunOptions

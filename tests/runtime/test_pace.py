@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from evalc.base.errors import AgentUnavailable
 from evalc.runtime.agents import pace
-from evalc.runtime.agents.http.transport import Reply
+from evalc.runtime.agents.http.transport import Backoff, Reply, send_with_retries
 from evalc.runtime.agents.pace import AdaptiveLimit, Pace, RateLimit
-from evalc.runtime.agents.retry import Backoff, send_with_retries
 
 
 class TestClock:

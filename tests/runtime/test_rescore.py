@@ -15,7 +15,7 @@ from evalc.model.answer import AgentResponse, ToolCall, Usage
 from evalc.model.case import Case, Expect, Input
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.scripted import ScriptedAgent
+from evalc.runtime.agents.recording import ScriptedAgent
 from evalc.runtime.run.again_rescore import rescore_suites
 from evalc.runtime.run.finished import FinishedRun
 from evalc.runtime.run.options import RunOptions

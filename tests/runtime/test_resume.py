@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from evalc.base.errors import AgentUnavailable, UsageError
 from evalc.model.case import Case, Expect, Input
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.scripted import ScriptedAgent
+from evalc.runtime.agents.recording import ScriptedAgent
 from evalc.runtime.run.finished import FinishedRun
 from evalc.runtime.run.options import RunOptions
 from evalc.runtime.run.run import run_suites

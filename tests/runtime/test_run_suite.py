@@ -23,7 +23,7 @@ from evalc.model.json import short_hash
 from evalc.model.result import CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Session
-from evalc.runtime.agents.scripted import ScriptedAgent
+from evalc.runtime.agents.recording import ScriptedAgent
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
 from evalc.runtime.run.options import RunOptions
 from evalc.runtime.run.run import run_suites

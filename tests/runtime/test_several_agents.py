@@ -10,7 +10,7 @@ import pytest
 
 from evalc.base.errors import UsageError
 from evalc.model.case import Gates
-from evalc.runtime.agents.scripted import ScriptedAgent
+from evalc.runtime.agents.recording import ScriptedAgent
 from evalc.runtime.run.finished import FinishedRun
 from evalc.runtime.run.gates import Limits
 from evalc.runtime.run.options import RunOptions

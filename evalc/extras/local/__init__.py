@@ -28,10 +28,9 @@ from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.model.agent import ModelAgent
-from evalc.runtime.agents.model.answer import call_of
-from evalc.runtime.agents.model.api import Api, Flavor, Item, Message, Prompt, ToolOutcome, Turn
-from evalc.runtime.agents.model.chat_completions import ChatCompletions
-from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
+from evalc.runtime.agents.model.api import Api, Flavor, Item, Message, Prompt, ToolOutcome, Turn, call_of
+from evalc.runtime.agents.model.apis import ChatCompletions
+from evalc.runtime.agents.options import Access, ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings, Serving
 from evalc.runtime.judges.model import ModelJudge
 from evalc.runtime.run.local_models import ModelServer

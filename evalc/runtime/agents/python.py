@@ -1,23 +1,102 @@
-"""The agent `python:module:name`: a function, or an object with a method that answers."""
+"""Agents and judges in Python: `python:module:name`, and those that installed packages offer as `NAME:ARGUMENT`."""
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import inspect
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, Literal, final
+from typing import Any, Final, Literal, NoReturn, Self, final
 
+from evalc.base import installed
 from evalc.base.errors import AgentError, UsageError
-from evalc.base.guard import DaemonThread, guarded_call, said_by
+from evalc.base.guard import DaemonThread, guarded_await, guarded_call, said_by
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import Session
-from evalc.runtime.agents.calling import Code
+from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.mapping import or_rather
+
+_GRACE_SECONDS = 0.5
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """Something to call. What is not async runs in a thread, and may hand over something to await."""
+
+    function: Callable[[Any], Any]
+    is_async: bool
+
+    @classmethod
+    def of(cls, function: Callable[[Any], Any]) -> Self:
+        """The function, looked at once."""
+        return cls(function=function, is_async=_is_async(function))
+
+    async def call(self, argument: object, thread: DaemonThread) -> Any:
+        """The function's value.
+
+        Raises:
+            AgentError: whatever the function raised.
+        """
+        if self.is_async:
+            value = await _run_task(lambda: self.function(argument))
+        else:
+            value = await thread.call(lambda: self.function(argument))
+            if inspect.isawaitable(value):
+                awaitable = value
+                value = await _run_task(lambda: awaitable)
+        if isinstance(value, AgentError):
+            raise value
+        return value
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to await, as far as can be told beforehand."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+async def _run_task(start: Callable[[], Any]) -> Any:
+    """The value of what `start` returns to be awaited, or the AgentError that its failure became.
+
+    It runs in a task of its own, for two reasons: starting one yields to the loop once a case, so that an agent
+    that never suspends cannot starve timers and Ctrl-C; and a task that ignores cancellation can be left behind.
+    """
+
+    async def run() -> Any:
+        return await start()
+
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(guarded_await(run()))
+    done = loop.create_future()
+    task.add_done_callback(lambda _: None if done.done() else done.set_result(None))
+    try:
+        await done  # rather than the task, which may ignore that it is cancelled
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task}, timeout=_GRACE_SECONDS)
+        raise
+    finally:
+        if not task.done():
+            _leave_behind(task)
+    return AgentError("the agent cancelled itself") if task.cancelled() else task.result()
+
+
+def _leave_behind(task: asyncio.Task[Any]) -> None:
+    import ctypes  # noqa: PLC0415 - for start-up: hardly an agent is left behind
+
+    # A loop that ends waits for every task it knows, so this one, which will not be cancelled, is taken from its
+    # books, and from those that say "destroyed but pending". It is never destroyed: that would wake it once more, to
+    # catch and go on for ever if nothing can be awaited.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(task))
+    task.cancel()
+    asyncio.tasks._unregister_task(task)
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+
 
 _MESSAGE_METHODS: Final = ("run", "send")
 _INPUT_METHODS: Final = ("ainvoke", "invoke")
@@ -224,3 +303,50 @@ def _instance(found: type, target: str) -> object:
         raise
     except BaseException as error:
         raise UsageError(f"`python:{target}` cannot be made without arguments: {said_by(error)}") from None
+
+
+def installed_agent(name: str, argument: str) -> Agent | None:
+    """The agent that a package makes; None if none offers one of this name.
+
+    Raises:
+        UsageError: when the package cannot be loaded, makes no agent, or refuses the argument.
+    """
+    if name not in installed.names("evalc.agents"):
+        return None
+    try:
+        factory = installed.load("evalc.agents", name)
+    except UsageError:
+        raise
+    except Exception as error:
+        raise UsageError(f"the package of the agent `{name}` cannot be imported: {said_by(error)}") from error
+    if not callable(factory):
+        raise UsageError(f"the package of the agent `{name}` offers no function but a `{type(factory).__name__}`")
+    try:
+        agent: object = factory(argument)
+    except UsageError:
+        raise
+    except Exception as error:
+        raise UsageError(f"the agent `{name}` cannot be made: {said_by(error)}") from error
+    return _checked(name, agent)
+
+
+def unknown_agent(name: str, forms: Sequence[str]) -> NoReturn:
+    """Say that this kind of agent is unknown; `forms` are the known specs.
+
+    Raises:
+        UsageError: always.
+    """
+    offered = installed.names("evalc.agents")
+    packages = f", or of an installed package: {', '.join(f'`{offer}:...`' for offer in offered)}" if offered else ""
+    near = or_rather(name, (*dict.fromkeys(form.partition(":")[0] for form in forms), *offered))
+    listed = ", ".join(f"`{form}`" for form in forms)
+    raise UsageError(f"`{name}` names no kind of agent{near}; an agent is one of {listed}{packages}")
+
+
+def _checked(name: str, agent: object) -> Agent:
+    """The agent, known to have what an agent has; what these give is known when they are called."""
+    endpoint = getattr(agent, "endpoint", None)
+    if not isinstance(endpoint, str) or not callable(getattr(agent, "session", None)):
+        kind = type(agent).__name__
+        raise UsageError(f"the agent `{name}` is a `{kind}`, which has not the `endpoint` and `session` of an agent")
+    return agent  # type: ignore[return-value]

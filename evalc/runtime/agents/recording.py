@@ -1,27 +1,33 @@
-"""The format of recordings: a folder for each agent, with a file for each thing that was sent.
+"""Records every exchange of an agent in a folder, and answers from it (`replay:DIR`) or from a table.
 
-The name of a file is `WHAT-CASE-ATTEMPT.json`: a hash of everything that was sent, a hash of the case's id, and which
-of the case's attempts it was, from 1. So a case that is renamed is still found, and two cases that send the same keep
-their own answers.
+A folder for each agent has a file for each thing that was sent. Its name is `WHAT-CASE-ATTEMPT.json`: a hash of
+everything that was sent, a hash of the case's id, and which of the case's attempts it was, from 1. So a case that is
+renamed is still found, and two cases that send the same keep their own answers.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, final
 
 import msgspec
 
-from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable
+from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
+from evalc.base.files import make_folder, read_limited, write_atomic
 from evalc.base.providers import provider_of
+from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.model.options import ModelOptions
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.base import Agent, HoldsConversations, Session
+from evalc.runtime.agents.options import HttpOptions, ModelOptions
 from evalc.runtime.agents.wire import fingerprint, sent_fields
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.redact import Redactor, encoded, redacted
 
 AGENT_FILE: Final = "agent.json"
 
@@ -136,3 +142,317 @@ def file_name(sent: Mapping[str, Any], case: str, attempt: int) -> str:
 
 def _short(text: str) -> str:
     return hashlib.blake2b(text.encode(errors="replace"), digest_size=4).hexdigest()
+
+
+@final
+class RecordingAgent:
+    """Passes everything on, and writes down what was sent and what came back, without secrets.
+
+    Args:
+        agent: the agent that answers.
+        folder: where its exchanges go, in a folder of its own; an exchange that was recorded before is written anew.
+        model: what is sent with each request where the agent is a model.
+        http: what is sent with each request if it is behind a URL.
+        redactor: strikes secrets out.
+
+    Raises:
+        UsageError: the folder cannot be made.
+    """
+
+    def __init__(
+        self, agent: Agent, folder: Path, *, model: ModelOptions, http: HttpOptions, redactor: Redactor | None
+    ) -> None:
+        self._agent = agent
+        self._model = model
+        self._http = http
+        self._redactor = redactor
+        name = agent.endpoint if redactor is None else redactor.redact(agent.endpoint)
+        self._folder = folder_of(folder, name)
+        try:
+            make_folder(self._folder)
+            _write(self._folder / AGENT_FILE, encoded(RecordedAgent(agent=name)))
+        except OSError as error:
+            raise UsageError(f"nothing can be recorded in `{folder}`: {error.strerror}") from error
+
+    @property
+    def endpoint(self) -> str:
+        """The agent's own."""
+        return self._agent.endpoint
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        """Open a session of the agent."""
+        async with self._agent.session() as session:
+            yield _RecordingSession(self, session)
+
+    def keep(
+        self, request: AgentRequest, attempt: int, started: float, outcome: AgentResponse | RecordedFailure
+    ) -> None:
+        """Write an exchange down.
+
+        Raises:
+            AgentError: it cannot be written.
+        """
+        sent = everything_sent(request, self._agent.endpoint, self._model, self._http, self._redactor)
+        exchange = Exchange(
+            case=request.case_id,
+            attempt=attempt,
+            sent=sent,
+            duration_ms=round((time.perf_counter() - started) * 1000, 3),
+            response=None if isinstance(outcome, RecordedFailure) else outcome,
+            failure=outcome if isinstance(outcome, RecordedFailure) else None,
+        )
+        try:
+            _, json = redacted(exchange, encoded(exchange), self._redactor)
+            _write(self._folder / file_name(sent, request.case_id, attempt), json)
+        except OSError as error:
+            raise AgentError(f"what it answered cannot be recorded: {error.strerror}") from error
+
+
+@final
+class _RecordingSession:
+    def __init__(self, recording: RecordingAgent, session: Session) -> None:
+        self._recording = recording
+        self._session = session
+        self._attempts = Attempts()
+
+    @property
+    def holds(self) -> bool:
+        """As the session that is recorded."""
+        return isinstance(self._session, HoldsConversations) and self._session.holds
+
+    async def end(self) -> None:
+        """As the session that is recorded."""
+        if isinstance(self._session, HoldsConversations):
+            await self._session.end()
+
+    async def send(self, request: AgentRequest) -> AgentResponse:
+        attempt = self._attempts.next(request.case_id)
+        now = asyncio.get_running_loop().time
+        began, started = now(), time.perf_counter()
+        try:
+            response = await self._session.send(request)
+        except asyncio.CancelledError:
+            # Cancelled for its time, and not because the run is interrupted.
+            if request.deadline is not None and now() >= request.deadline:
+                within = round((request.deadline - began) * 1000)
+                late = RecordedFailure(kind="timeout", message=f"no complete answer within {within} ms")
+                self._recording.keep(request, attempt, started, late)
+            raise
+        except Exception as error:
+            self._recording.keep(request, attempt, started, failure_of(error))
+            raise
+        if isinstance(response, AgentResponse):
+            self._recording.keep(request, attempt, started, response)
+        return response
+
+
+def _write(path: Path, json: bytes) -> None:
+    write_atomic(path, msgspec.json.format(json, indent=2) + b"\n")
+
+
+_LARGEST: Final = 256_000_000
+_MOST_COMPARED: Final = 10_000
+"""The recordings among which the nearest is looked for."""
+
+_LONGEST_COMPARED: Final = 4_000
+
+
+@final
+class ReplayAgent:
+    """Answers what was answered to the same when it was recorded, in the time that it took then.
+
+    Args:
+        folder: where `--record` wrote, or the folder of one agent in it.
+        model: what would be sent with each request to a model.
+        http: what would be sent with each request to a URL.
+        redactor: strikes out of requests what was struck out of those recorded.
+
+    Raises:
+        UsageError: there are no recordings, or recordings of several agents.
+    """
+
+    def __init__(self, folder: str, *, model: ModelOptions, http: HttpOptions, redactor: Redactor | None) -> None:
+        self._spec = folder
+        self._folder = _of_one_agent(Path(folder), folder)
+        self._agent = _recorded_agent(self._folder)
+        self._model = model
+        self._http = http
+        self._redactor = redactor
+        self._compared: tuple[tuple[str, str], ...] | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """`replay:` and the folder as it was given."""
+        return f"replay:{self._spec}"
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        """Open a session; it holds only which attempt at a case is next."""
+        yield _ReplaySession(self)
+
+    def answer(self, request: AgentRequest, attempt: int) -> AgentResponse:
+        """What came back when the same was sent.
+
+        Raises:
+            AgentError: there is no recording of it, or it is the recording of a failure.
+        """
+        sent = everything_sent(request, self._agent, self._model, self._http, self._redactor)
+        path = self._folder / file_name(sent, request.case_id, attempt)
+        if not path.exists():
+            path = self._of_another_case(sent, attempt) or self._missing(sent, attempt)
+        exchange = _read(path)
+        if exchange.failure is not None:
+            raise exchange.failure.raised()
+        if exchange.response is None:
+            raise AgentError(f"the recording `{path.name}` has neither an answer nor a failure")
+        return msgspec.structs.replace(exchange.response, duration_ms=exchange.duration_ms)
+
+    def _of_another_case(self, sent: Mapping[str, Any], attempt: int) -> Path | None:
+        """A recording of the same request, of a case that was called differently then."""
+        return min(self._folder.glob(f"{fingerprint(sent)}-*-{attempt}.json"), default=None)
+
+    def _missing(self, sent: Mapping[str, Any], attempt: int) -> Path:
+        """Say that there is no recording, and which is the nearest.
+
+        Raises:
+            AgentError: always.
+        """
+        if any(self._folder.glob(f"{fingerprint(sent)}-*.json")):
+            raise AgentError(f"attempt {attempt} at this was not recorded in `{self._spec}`")
+        from rapidfuzz import process  # noqa: PLC0415 - for start-up: only where something is missing
+
+        if self._compared is None:
+            self._compared = tuple(self._messages())
+        message = str(sent["message"])[:_LONGEST_COMPARED]
+        nearest = process.extractOne(message, [text for _, text in self._compared])
+        if nearest is None:
+            raise AgentError(f"this was not recorded: `{self._spec}` holds no recording")
+        name = self._compared[nearest[2]][0]
+        raise AgentError(
+            f"this was not recorded in `{self._spec}`; the nearest is `{name}`, which differs in "
+            f"{_differences(_read(self._folder / name).sent, sent)}"
+        )
+
+    def _messages(self) -> Iterator[tuple[str, str]]:
+        """The names and messages of the recordings."""
+        files = sorted(path for path in self._folder.glob("*.json") if path.name != AGENT_FILE)
+        for path in files[:_MOST_COMPARED]:
+            try:
+                yield path.name, str(_read(path).sent.get("message", ""))[:_LONGEST_COMPARED]
+            except AgentError:  # what cannot be read is not the nearest
+                continue
+
+
+@final
+class _ReplaySession:
+    def __init__(self, replay: ReplayAgent) -> None:
+        self._replay = replay
+        self._attempts = Attempts()
+
+    async def send(self, request: AgentRequest) -> AgentResponse:
+        return self._replay.answer(request, self._attempts.next(request.case_id))
+
+
+def _of_one_agent(folder: Path, given: str) -> Path:
+    if (folder / AGENT_FILE).is_file():
+        return folder
+    folders = sorted(file.parent for file in folder.glob(f"*/{AGENT_FILE}"))
+    if not folders:
+        raise UsageError(f"`{given}` holds no recordings, as `--record {given}` makes them")
+    if len(folders) > 1:
+        names = ", ".join(f"`replay:{each}`" for each in folders)
+        raise UsageError(f"`{given}` holds recordings of {len(folders)} agents; name one: {names}")
+    return folders[0]
+
+
+def _recorded_agent(folder: Path) -> str:
+    try:
+        return msgspec.json.decode(read_limited(folder / AGENT_FILE, _LARGEST), type=RecordedAgent).agent
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"`{folder / AGENT_FILE}` does not say whose recordings these are: {error}") from error
+
+
+def _read(path: Path) -> Exchange:
+    try:
+        return msgspec.json.decode(read_limited(path, _LARGEST), type=Exchange)
+    except OSError as error:
+        raise AgentError(f"the recording `{path.name}` cannot be read: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise AgentError(f"the recording `{path.name}` cannot be read: {error}") from error
+
+
+def _differences(recorded: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
+    """The names of what is not the same, and of the message how it was recorded."""
+    names = [name for name in {**recorded, **sent} if recorded.get(name) != sent.get(name)]
+    said = [f"`{name}`" for name in names]
+    if "message" in names:
+        said[names.index("message")] += f" (`{excerpt(str(recorded.get('message', '')))}`)"
+    return ", ".join(said)
+
+
+Answer = str | Mapping[str, Any] | AgentResponse | BaseException
+"""A text, a mapping of the agreed shape (see `wire`), a whole response, or an exception to raise."""
+
+ScriptedAnswer = Answer | Callable[[str], Answer]
+"""An answer, or a function that makes one of the message."""
+
+
+@final
+class ScriptedAgent:
+    """An agent that answers from a script and remembers what it was asked.
+
+    >>> import asyncio
+    >>> agent = ScriptedAgent({"Hello": "Hi"}, default=lambda message: f"What is {message!r}?")
+    >>> async def ask(message: str) -> str:
+    ...     async with agent.session() as session:
+    ...         return (await session.send(AgentRequest(message=message))).response
+    >>> asyncio.run(ask("Hello"))
+    'Hi'
+    >>> asyncio.run(ask("Bye"))
+    "What is 'Bye'?"
+    >>> [request.message for request in agent.requests]
+    ['Hello', 'Bye']
+
+    Args:
+        answers: what to answer to which message.
+        default: what to answer to every other; without it, another message is an AgentProtocolError.
+        endpoint: what results call it.
+
+    Attributes:
+        requests: every request in the order in which they came.
+    """
+
+    def __init__(
+        self,
+        answers: Mapping[str, ScriptedAnswer] | None = None,
+        *,
+        default: ScriptedAnswer | None = None,
+        endpoint: str = "scripted",
+    ) -> None:
+        self.requests: list[AgentRequest] = []
+        self._answers = dict(answers or {})
+        self._default = default
+        self._endpoint = endpoint
+
+    @property
+    def endpoint(self) -> str:
+        """The name that it was given."""
+        return self._endpoint
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        """Open a session; all share the script and the list of requests."""
+        yield self
+
+    async def send(self, request: AgentRequest) -> AgentResponse:
+        """Answer as the script says."""
+        self.requests.append(request)
+        answer = self._answers.get(request.message, self._default)
+        if callable(answer):
+            answer = answer(request.message)
+        if answer is None:
+            raise AgentProtocolError(f"the script has no answer to `{excerpt(request.message)}`")
+        if isinstance(answer, BaseException):
+            raise answer.with_traceback(None)
+        return wire.answer_of(answer)

@@ -14,8 +14,7 @@ from evalc.base.errors import UsageError
 from evalc.base.providers import MODEL_FORMS, PROVIDERS, Provider, provider_of
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.model.options import Access, ModelOptions
+from evalc.runtime.agents.options import Access, HttpOptions, ModelOptions
 from evalc.runtime.store.redact import Redactor
 
 _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
@@ -143,15 +142,15 @@ def _credentials(spec: str) -> tuple[str, ...]:
 
 def _http_agent(url: str, settings: AgentSettings) -> Agent:
     from evalc.runtime.agents.http.agent import HttpAgent  # noqa: PLC0415
-    from evalc.runtime.agents.retry import Backoff  # noqa: PLC0415
+    from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
 
     backoff = Backoff(retries=settings.retries)
     return HttpAgent(url, headers=settings.headers, backoff=backoff, max_body=settings.max_body, options=settings.http)
 
 
 def _model_agent(provider: Provider, model: str, settings: AgentSettings) -> Agent:
+    from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
     from evalc.runtime.agents.model.agent import ModelAgent  # noqa: PLC0415
-    from evalc.runtime.agents.retry import Backoff  # noqa: PLC0415
 
     return ModelAgent(
         provider,
@@ -171,19 +170,19 @@ def _python_agent(target: str, settings: AgentSettings) -> Agent:
 
 
 def _command_agent(command: str, settings: AgentSettings) -> Agent:
-    from evalc.runtime.agents.command import CommandAgent  # noqa: PLC0415
+    from evalc.runtime.agents.process import CommandAgent  # noqa: PLC0415
 
     return CommandAgent(command, project_root=settings.project_root, max_output=settings.max_body)
 
 
 def _replay_agent(folder: str, settings: AgentSettings) -> Agent:
-    from evalc.runtime.agents.replay import ReplayAgent  # noqa: PLC0415
+    from evalc.runtime.agents.recording import ReplayAgent  # noqa: PLC0415
 
     return ReplayAgent(folder, model=settings.model, http=settings.http, redactor=settings.redactor)
 
 
 def _installed_agent(name: str, argument: str) -> Agent:
-    from evalc.runtime.agents.installed_agent import installed_agent, unknown_agent  # noqa: PLC0415
+    from evalc.runtime.agents.python import installed_agent, unknown_agent  # noqa: PLC0415
 
     # Only the scheme is repeated: the rest may hold credentials.
     return installed_agent(name, argument) or unknown_agent(name, _FORMS)

@@ -11,7 +11,7 @@ import msgspec
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.providers import MODEL_FORMS, Provider, provider_of
-from evalc.runtime.agents.model.options import ModelOptions, Sampling
+from evalc.runtime.agents.options import ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.base import Judge
 
@@ -63,10 +63,10 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
 
 
 def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Judge:
-    from evalc.runtime.agents.http.headers import without_credentials  # noqa: PLC0415
+    from evalc.runtime.agents.http.address import headers_without_credentials  # noqa: PLC0415
+    from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
     from evalc.runtime.agents.model.agent import ModelAgent  # noqa: PLC0415
-    from evalc.runtime.agents.model.endpoint import endpoint_of  # noqa: PLC0415
-    from evalc.runtime.agents.retry import Backoff  # noqa: PLC0415
+    from evalc.runtime.agents.model.apis import endpoint_of  # noqa: PLC0415
     from evalc.runtime.judges.model import ModelJudge  # noqa: PLC0415
 
     reached = settings.reached
@@ -84,21 +84,21 @@ def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Jud
         agent,
         identity={
             "url": endpoint_of(provider, access).url,
-            "headers": without_credentials(access.headers),
+            "headers": headers_without_credentials(access.headers),
             "sampling": msgspec.to_builtins(settings.sampling),
         },
     )
 
 
 def _python_judge(target: str, settings: JudgeSettings) -> Judge:
-    from evalc.runtime.judges.python import PythonJudge  # noqa: PLC0415
+    from evalc.runtime.judges.other import PythonJudge  # noqa: PLC0415
 
     return PythonJudge(target, project_root=settings.reached.project_root)
 
 
 def _http_judge(url: str, settings: JudgeSettings) -> Judge:
-    from evalc.runtime.agents.retry import Backoff  # noqa: PLC0415
-    from evalc.runtime.judges.http import HttpJudge  # noqa: PLC0415
+    from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
+    from evalc.runtime.judges.other import HttpJudge  # noqa: PLC0415
 
     backoff = Backoff(retries=settings.reached.retries)
     return HttpJudge(url, headers=settings.headers, backoff=backoff, connecting=settings.reached.http.connecting)

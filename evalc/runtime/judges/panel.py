@@ -1,23 +1,143 @@
-"""Combines the scores of several judges: their median and spread, or an error if too few have one."""
+"""Asks the judges of a panel the questions of a case, and combines their scores: median and spread.
+
+Each is asked for one score: from the cache, or anew, once more if the answer was malformed.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
-from typing import Final, Self, final
+from typing import Any, Final, NamedTuple, Self, final
 
-from evalc.base.errors import JudgeError
-from evalc.model.answer import Exhibit, Question
+import msgspec
+
+from evalc.base.errors import EvalcError, JudgeError
+from evalc.base.guard import bounded, said_by, unbounded
+from evalc.model.answer import AgentResponse, Exhibit, Question, ToolCall, Usage
+from evalc.model.case import Case, Criterion, Message
 from evalc.model.result import JudgedScore
-from evalc.runtime.checks.wording import shown
-from evalc.runtime.judges.answer import Score
-from evalc.runtime.judges.base import Judge
-from evalc.runtime.judges.cache import JudgeCache
-from evalc.runtime.judges.panel_member import Member, Meter, PanelMember
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.agents.wire import refuse_absurd_usage
+from evalc.runtime.checks.verdict import Note
+from evalc.runtime.checks.wording import number, shown
+from evalc.runtime.judges.base import Judge, JudgeSession
+from evalc.runtime.judges.cache import JudgeCache, key_of
+from evalc.runtime.judges.model import Malformed, Score, read_score
+from evalc.runtime.store.redact import Redactor, encoded, redacted
+
+_LONGEST_ERROR: Final = 300
+_ASKED: Final = 2
+"""How often a judge is asked for one score: what is malformed is told it, once."""
+
+
+@final
+@dataclass(slots=True, kw_only=True)
+class Meter:
+    """What judging has used so far; sums of what is known.
+
+    `unscored` says of each question that was scored all the same which judge of the panel gave no score, and why.
+    """
+
+    requests: int = 0
+    cached: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    unscored: list[str] = field(default_factory=list)
+
+    def add(self, usage: Usage | None) -> None:
+        """Count an answer."""
+        self.requests += 1
+        if usage is not None:
+            self.input_tokens += usage.input_tokens or 0
+            self.output_tokens += usage.output_tokens or 0
+            if usage.cost_usd is not None:
+                self.cost_usd = (self.cost_usd or 0.0) + usage.cost_usd
+
+
+class PanelMember(NamedTuple):
+    """A judge's place in a panel; `sample` counts the places of one and the same judge."""
+
+    judge: Judge
+    sample: int = 0
+
+
+@final
+@dataclass(slots=True, kw_only=True)
+class Member:
+    """A seat with an opened judge. `session` is None before the first question that the cache cannot answer."""
+
+    seat: PanelMember
+    timeout_ms: float
+    cache: JudgeCache | None
+    stack: AsyncExitStack
+    session: JudgeSession | None = field(default=None)
+
+    async def score(self, question: Question, exhibit: Exhibit, meter: Meter) -> Score:
+        """The score.
+
+        Raises:
+            JudgeError: there is no judgement, whatever the reason.
+        """
+        judge, sample = self.seat
+        identity = judge.identity if self.cache is not None else None
+        key = None if identity is None else key_of(identity, sample, question, exhibit)
+        if key is None or self.cache is None:
+            return await self._asked(question, exhibit, meter)
+        if (kept := self.cache.get(key, question)) is not None:
+            meter.cached += 1
+            return kept
+        score = await self._asked(question, exhibit, meter)
+        self.cache.put(key, score, judge=judge.name, question=question)
+        return score
+
+    async def _asked(self, question: Question, exhibit: Exhibit, meter: Meter) -> Score:
+        """The judge's answer within its own deadline; whatever it does, the run continues."""
+        deadline = asyncio.get_running_loop().time() + self.timeout_ms / 1000
+        limit = asyncio.timeout_at(deadline)
+        bound = bounded(deadline)
+        try:
+            async with limit:
+                return await self._until_well_formed(question, exhibit, meter, deadline)
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            raise self._failed("it was cancelled from inside") from None
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
+            if limit.expired():
+                raise self._failed(f"no score within {number(self.timeout_ms)} ms") from None
+            raise self._failed(str(error) if isinstance(error, EvalcError) else said_by(error)) from None
+        finally:
+            unbounded(bound)
+
+    async def _until_well_formed(self, question: Question, exhibit: Exhibit, meter: Meter, deadline: float) -> Score:
+        complaint: str | None = None
+        for _ in range(_ASKED):
+            session = await self._opened()
+            said = await session.ask(question, exhibit, complaint=complaint, deadline=deadline)
+            if said.usage is not None:
+                refuse_absurd_usage(said.usage)
+            meter.add(said.usage)
+            try:
+                return read_score(said, question)
+            except Malformed as malformed:
+                complaint = shown(str(malformed), _LONGEST_ERROR)
+                if said.final:
+                    raise JudgeError(f"its answer is not a score: {complaint}") from None
+        raise JudgeError(f"its answer is not a score, twice: {complaint}")
+
+    async def _opened(self) -> JudgeSession:
+        if self.session is None:
+            self.session = await self.stack.enter_async_context(self.seat.judge.session())
+        return self.session
+
+    def _failed(self, why: str) -> JudgeError:
+        return JudgeError(f"{self.seat.judge.name}: {shown(why, _LONGEST_ERROR)}")
+
 
 MOST_SPREAD: Final = 0.4
 """The share of a scale that scores may lie apart before a warning says that the judges disagree."""
@@ -124,3 +244,72 @@ def _summed_up(scores: Sequence[Score], question: Question, *, alone: bool) -> J
         reason=shown(nearest.reason, _LONGEST_REASON) or None,
         spread=None if alone else round(max(values) - min(values), _DECIMALS),
     )
+
+
+CRITERION_SCALE: Final = 5
+"""The top of the scale on which a criterion is judged, which has none of its own."""
+
+
+@final
+class CaseJudge:
+    """Judges one answer to one case. `meter` adds up what it used."""
+
+    def __init__(
+        self, judges: JudgePool, case: Case, response: AgentResponse, messages: Sequence[Message] | None = None
+    ) -> None:
+        self.meter = Meter()
+        self._disagreements: list[Note] = []
+        self._judges = judges
+        self._case = case
+        self._response = response
+        self._messages = case.input.messages or () if messages is None else messages
+
+    @property
+    def notes(self) -> list[Note]:
+        """The warnings for the suite."""
+        return [*self._disagreements, *(Note(fact, "scored by the others") for fact in self.meter.unscored)]
+
+    async def score(self, question: Question, text: str | None = None) -> JudgedScore:
+        """The score of the answer, or of a `text` that is a part of it.
+
+        Raises:
+            JudgeError: there is no judgement.
+        """
+        try:
+            exhibit = self._exhibit(self._response.response if text is None else text)
+        except Exception as error:  # an agent in Python may put anything among the parameters of its calls
+            raise JudgeError(f"the answer cannot be shown to a judge: {type(error).__name__}") from None
+        score = await self._judges.score(question, exhibit, self.meter)
+        if score.spread is not None and score.spread > MOST_SPREAD * question.max_score:
+            self._disagreements.append(Note(f"the judges disagree on `{question.name}`", "scored by the median"))
+        return score
+
+    async def score_criterion(self, criterion: Criterion) -> JudgedScore:
+        """The score of a criterion that no check is linked to.
+
+        Raises:
+            JudgeError: there is no judgement.
+        """
+        question = Question(name=criterion.name, criteria=criterion.description or "", max_score=CRITERION_SCALE)
+        return await self.score(question)
+
+    def _exhibit(self, text: str) -> Exhibit:
+        """What judges are shown: plain JSON, without secrets, which are nothing to a provider of models."""
+        case = self._case
+        exhibit = Exhibit(
+            message=case.input.message,
+            messages=tuple({"role": turn.role, "content": turn.content} for turn in self._messages),
+            response=text,
+            tool_calls=tuple(map(_shown_call, self._response.tool_calls)),
+            expected=case.expected,
+            reference_data=case.reference_data,
+        )
+        _, json = redacted(exhibit, encoded(exhibit), self._judges.panel.redactor)
+        return msgspec.json.decode(json, type=Exhibit)
+
+
+def _shown_call(call: ToolCall) -> dict[str, Any]:
+    """A call as judges see it, with what the tool gave back where the agent says so."""
+    said = {"result": call.result, "error": call.error}
+    known = {name: value for name, value in said.items() if value is not msgspec.UNSET}
+    return {"name": call.name, "params": call.params, **known}

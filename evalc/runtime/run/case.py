@@ -35,9 +35,7 @@ from evalc.runtime.checks.judged import as_expected
 from evalc.runtime.checks.labels import label_result
 from evalc.runtime.checks.verdict import Evidence, Note, Verdict, broken, failed
 from evalc.runtime.checks.wording import shown
-from evalc.runtime.judges.case_judge import CaseJudge
-from evalc.runtime.judges.panel import JudgePool
-from evalc.runtime.judges.panel_member import Meter
+from evalc.runtime.judges.panel import CaseJudge, JudgePool, Meter
 from evalc.runtime.run.ask import ask_agent, broken_answer, error_text
 from evalc.runtime.run.score import EXPECTED, CaseScore, below, score_case, unscored
 from evalc.runtime.store.journal import CaseRun

@@ -16,10 +16,9 @@ from evalc.base.errors import AgentError, UsageError
 from evalc.base.files import NotRegular, TooLarge, read_limited
 from evalc.base.guard import DaemonThread, guarded_call
 from evalc.base.json_fault import fault_of
-from evalc.runtime.agents.command import argv_of, ending_of
 from evalc.runtime.agents.http.address import checked_url
 from evalc.runtime.agents.http.transport import open_transport
-from evalc.runtime.agents.process import run_process
+from evalc.runtime.agents.process import argv_of, ending_of, run_process
 from evalc.runtime.agents.python import load_target
 
 _LARGEST: Final = 256_000_000

@@ -10,7 +10,7 @@ import pytest
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.model.answer import ToolCall
-from evalc.runtime.agents.command import CommandAgent
+from evalc.runtime.agents.process import CommandAgent
 from tests.support.asking import ask, ask_all, failure
 
 

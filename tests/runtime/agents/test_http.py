@@ -12,8 +12,8 @@ import pytest
 from evalc.base.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents.http.agent import HttpAgent
-from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.retry import Backoff, _retry_after
+from evalc.runtime.agents.http.transport import Backoff, _retry_after
+from evalc.runtime.agents.options import HttpOptions
 from evalc.runtime.mapping import AnswerPaths, JsonPath
 from tests.support.asking import PATIENCE, ask, ask_all, failure
 from tests.support.servers import answers, answers_bytes, echoes, hangs, in_turn, serving

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalc.runtime.agents.http.httpcore_connection import Headers
+from evalc.runtime.agents.http.connections import Headers
 
 
 def test_names_are_found_in_any_case() -> None:

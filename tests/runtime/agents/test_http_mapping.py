@@ -12,10 +12,10 @@ import pytest
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.runtime.agents.http import transport
+from evalc.runtime.agents.http.address import Connecting, Tls
 from evalc.runtime.agents.http.agent import HttpAgent
-from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.http.route import Connecting, Tls
-from evalc.runtime.agents.retry import Backoff
+from evalc.runtime.agents.http.transport import Backoff
+from evalc.runtime.agents.options import HttpOptions
 from evalc.runtime.mapping import AnswerPaths, BodyTemplate, JsonPath
 from tests.support.asking import PATIENCE, ask, failure
 from tests.support.servers import Exchange, answers, answers_bytes, echoes, in_turn, serving

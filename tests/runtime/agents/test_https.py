@@ -10,10 +10,9 @@ import pytest
 import trustme
 
 from evalc.base.errors import AgentUnavailable, EvalcError
-from evalc.runtime.agents.http import route
-from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.http.route import Connecting, Tls
-from evalc.runtime.agents.model.options import Access
+from evalc.runtime.agents.http import address
+from evalc.runtime.agents.http.address import Connecting, Tls
+from evalc.runtime.agents.options import Access, HttpOptions
 from evalc.runtime.agents.spec import AgentSettings, agent_for
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated
@@ -105,6 +104,6 @@ def test_the_file_may_be_named_by_the_environment(
     authority: trustme.CA, ca_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(ca_file))
-    monkeypatch.setattr(route, "_tls_context", route._tls_context.__wrapped__)  # what is kept was made without it
+    monkeypatch.setattr(address, "_tls_context", address._tls_context.__wrapped__)  # what is kept was made without it
     with serving(answers(EVERYTHING), tls=certified(authority)) as server:
         asks_agent(server.url, Tls())

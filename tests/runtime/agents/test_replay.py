@@ -17,11 +17,8 @@ from evalc.model.case import Case, Expect, Input
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Agent, Session
-from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.model.options import ModelOptions, Sampling
-from evalc.runtime.agents.record import RecordingAgent
-from evalc.runtime.agents.replay import ReplayAgent
-from evalc.runtime.agents.scripted import ScriptedAgent
+from evalc.runtime.agents.options import HttpOptions, ModelOptions, Sampling
+from evalc.runtime.agents.recording import RecordingAgent, ReplayAgent, ScriptedAgent
 from evalc.runtime.run.options import RunOptions
 from evalc.runtime.run.run import run_suites
 from evalc.runtime.store.redact import Redactor
@@ -223,7 +220,7 @@ def test_an_answer_that_cannot_be_recorded_is_an_error_of_its_case(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("evalc.runtime.agents.record.write_atomic", full)
+    monkeypatch.setattr("evalc.runtime.agents.recording.write_atomic", full)
     assert str(failure(recorded)) == "what it answered cannot be recorded: No space left on device"
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from evalc.base.errors import AgentProtocolError, AgentTimeout
 from evalc.model.answer import AgentResponse, ToolCall
-from evalc.runtime.agents import scripted
-from evalc.runtime.agents.scripted import ScriptedAgent, ScriptedAnswer
+from evalc.runtime.agents import recording
+from evalc.runtime.agents.recording import ScriptedAgent, ScriptedAnswer
 from tests.support.asking import ask, ask_all, failure
 
 
@@ -48,6 +48,6 @@ def test_remembers_what_it_was_asked() -> None:
 
 
 def test_the_example_in_the_docstring() -> None:
-    results = doctest.testmod(scripted)
+    results = doctest.testmod(recording)
     assert results.attempted > 0
     assert results.failed == 0

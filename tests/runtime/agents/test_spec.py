@@ -8,8 +8,8 @@ import pytest
 
 from evalc.base.errors import UsageError
 from evalc.extras.demo import DemoAgent
-from evalc.runtime.agents.command import CommandAgent
 from evalc.runtime.agents.http.agent import HttpAgent
+from evalc.runtime.agents.process import CommandAgent
 from evalc.runtime.agents.python import PythonAgent
 from evalc.runtime.agents.spec import AgentSettings, agent_for, secrets_of
 from tests.support.asking import ask, failure

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.errors import AgentProtocolError
-from evalc.runtime.agents.http.sse import EventParser, ServerSentEvent
+from evalc.runtime.agents.http.events import EventParser, ServerSentEvent
 
 
 def events(*pieces: bytes) -> list[ServerSentEvent]:

@@ -10,8 +10,7 @@ from typing import Any, final
 from evalc.model.answer import Exhibit, Question, Usage
 from evalc.runtime.judges.base import JudgeSession, Said
 from evalc.runtime.judges.cache import JudgeCache
-from evalc.runtime.judges.panel import JudgePool, Panel, seated
-from evalc.runtime.judges.panel_member import Meter
+from evalc.runtime.judges.panel import JudgePool, Meter, Panel, seated
 
 EXHIBIT = Exhibit(message="What is the weather?", response="Sunny.")
 TONE = Question(name="tone", criteria="Is it kind?", max_score=5)

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from evalc.model.answer import Exhibit, Question
-from evalc.runtime.judges.answer import Score
 from evalc.runtime.judges.cache import JudgeCache, cache_key, key_of
-from evalc.runtime.judges.panel_member import Meter
+from evalc.runtime.judges.model import Score
+from evalc.runtime.judges.panel import Meter
 from evalc.runtime.store.redact import Redactor
 from tests.runtime.judges.scripted import EXHIBIT, TONE, ScriptedJudge, panel, says, score
 

@@ -14,7 +14,7 @@ import pytest
 import evalc
 from evalc.api import Run
 from evalc.config.load import Override, load_settings
-from evalc.runtime.agents.scripted import ScriptedAgent
+from evalc.runtime.agents.recording import ScriptedAgent
 from evalc.setup.request import Start
 from tests.support.servers import Behaviour, Exchange, Server, serving
 

@@ -11,13 +11,12 @@ from pydantic import TypeAdapter
 
 from evalc.base.errors import JudgeError
 from evalc.model.answer import Exhibit
-from evalc.runtime.agents.model.options import Access, Sampling
+from evalc.runtime.agents.options import Access, Sampling
 from evalc.runtime.agents.spec import AgentSettings
-from evalc.runtime.judges.answer import answer_schema
-from evalc.runtime.judges.http import HttpJudge
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
-from evalc.runtime.judges.panel import Panel, seated
-from evalc.runtime.judges.panel_member import Meter
+from evalc.runtime.judges.model import answer_schema
+from evalc.runtime.judges.other import HttpJudge
+from evalc.runtime.judges.panel import Meter, Panel, seated
 from tests.runtime.agents.model.apis import APIS, CHAT, MESSAGES, RESPONSES, Called, TestedApi
 from tests.runtime.judges.scripted import EXHIBIT, TONE, score
 from tests.support.servers import Behaviour, Server, answers, in_turn, serving

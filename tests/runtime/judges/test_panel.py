@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evalc.base.errors import AgentUnavailable, JudgeError
-from evalc.runtime.judges.panel_member import Meter
+from evalc.runtime.judges.panel import Meter
 from tests.runtime.judges.scripted import FOREVER, TONE, ScriptedJudge, panel, says, score
 
 

@@ -13,13 +13,28 @@ from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
-from evalc.runtime.agents.http.address import Address, without_credentials
-from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers, merged
-from evalc.runtime.agents.http.mapped import read_body
-from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.http.stream import CONTENT_TYPE, StreamedAnswer
-from evalc.runtime.agents.http.transport import NotConnected, Reply, Transport, Watch, Watcher, open_transport, prepared
-from evalc.runtime.agents.retry import RETRIED, Backoff, is_complete, send_with_retries
+from evalc.runtime.agents.http.address import (
+    SENT_ANYWAY,
+    Address,
+    NotConnected,
+    checked_headers,
+    merged,
+    url_without_credentials,
+)
+from evalc.runtime.agents.http.stream import CONTENT_TYPE, StreamedAnswer, read_body
+from evalc.runtime.agents.http.transport import (
+    RETRIED,
+    Backoff,
+    Reply,
+    Transport,
+    Watch,
+    Watcher,
+    is_complete,
+    open_transport,
+    prepared,
+    send_with_retries,
+)
+from evalc.runtime.agents.options import HttpOptions
 from evalc.runtime.mapping import NoInput, Values
 
 _KEEPING: Final = frozenset({307, 308})
@@ -186,7 +201,7 @@ class _Exchange:
         try:
             reply = await session.transport.request(method, session.url, self._body, session.headers, watch=self._watch)
         except NotConnected as error:
-            raise NotConnected(f"{error} ({without_credentials(urlsplit(session.url))})") from None
+            raise NotConnected(f"{error} ({url_without_credentials(urlsplit(session.url))})") from None
         if most == 0 or not 300 <= reply.status < 400:
             return reply
         return await follow(
@@ -235,6 +250,6 @@ def _refusal(reply: Reply, url: str, redirects: int) -> AgentError:
 
 def _target(url: str, location: str) -> str:
     try:
-        return excerpt(without_credentials(urlsplit(urljoin(url, location))))
+        return excerpt(url_without_credentials(urlsplit(urljoin(url, location))))
     except ValueError:
         return "a URL that cannot be read"

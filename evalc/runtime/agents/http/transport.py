@@ -1,4 +1,4 @@
-"""Sends requests over HTTP and reads replies: httpx through a proxy, else its engine, httpcore.
+"""Sends requests over HTTP and reads replies: httpx through a proxy, else its engine, httpcore; retries what may be.
 
 Every exception of these libraries and of the operating system becomes one of evalc's. The only time limit here is that
 of connecting: the sender cancels when time is up, and a cancelled request takes its connection with it.
@@ -6,27 +6,27 @@ of connecting: the sender cancels when time is up, and a cancelled request takes
 
 from __future__ import annotations
 
-import os
-import ssl
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+import asyncio
+import email.utils
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol, final
+from datetime import UTC, datetime
+from typing import Final, Protocol, final
 from urllib.parse import urlsplit
 
-from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.base.errors import AgentError, AgentProtocolError
 from evalc.base.terminal import excerpt
-from evalc.runtime.agents.http.route import Connecting, Route, route_to
+from evalc.runtime.agents import pace
+from evalc.runtime.agents.http.address import Connecting, NotConnected, Route, route_to
+from evalc.runtime.mapping import INCOMPLETE_STATUSES
 
 Watch = Callable[[bytes], bool]
 """Is given a body piece by piece, and says when it has enough: the rest is then not waited for."""
 
 Watcher = Callable[[int, Mapping[str, str]], Watch | None]
 """Decides, when the status and the headers of an answer have come, whether and how its body is watched."""
-
-
-class NotConnected(AgentUnavailable):
-    """There was no connection, so nothing was sent, and sending it again is safe."""
 
 
 @final
@@ -128,40 +128,10 @@ def prepared(url: str, connecting: Connecting) -> tuple[Callable[[Route], Connec
         UsageError: when the certificates or the proxy cannot be used.
     """
     # Imported when they are used, for start-up time: they take as long as all of evalc.
-    from evalc.runtime.agents.http.httpcore_connection import HttpcoreConnection  # noqa: PLC0415
-    from evalc.runtime.agents.http.httpx_connection import HttpxConnection  # noqa: PLC0415
+    from evalc.runtime.agents.http.connections import HttpcoreConnection, HttpxConnection  # noqa: PLC0415
 
     route = route_to(urlsplit(url), connecting)
     return (HttpcoreConnection if route.proxy is None else HttpxConnection), route
-
-
-def no_connection(error: BaseException) -> AgentUnavailable:
-    """What a failure to connect is to evalc; a certificate that is not trusted will not be so at the next attempt."""
-    for seen in _causes(error):
-        if isinstance(seen, ssl.SSLCertVerificationError):
-            why = seen.verify_message.rstrip(".")
-            return AgentUnavailable(f"no connection: the server's certificate is not trusted: {why}")
-    return NotConnected(f"no connection: {reason_of(error)}")
-
-
-def reason_of(error: BaseException) -> str:
-    """What the operating system said, which libraries replace by words of their own."""
-    for seen in _causes(error):
-        if isinstance(seen, ConnectionError) and seen.errno:
-            return os.strerror(seen.errno)
-        if isinstance(seen, OSError) and seen.strerror:
-            return seen.strerror
-    return str(error) or type(error).__name__
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The exception, and those that it was made of."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, BaseExceptionGroup):
-            seen = seen.exceptions[0]
-        yield seen
-        seen = seen.__cause__ or seen.__context__
 
 
 @final
@@ -220,3 +190,88 @@ class _Transport:
         broken, self._connection = self._connection, self._connect()
         await broken.close()
         return broken
+
+
+RETRIED: Final = frozenset({429, 502, 503, 504})
+"""The statuses that say "not now"."""
+
+
+def is_complete(status: int, accepted: Collection[int] = ()) -> bool:
+    """Whether the body of a reply with this status is a whole answer; `accepted` are those that always are."""
+    return 200 <= status < 300 and (status not in INCOMPLETE_STATUSES or status in accepted)
+
+
+_LONGEST_WAIT = 8.0
+_LONGEST_RETRY_AFTER = 60.0
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backoff:
+    """How often to try again, and how long to wait before the first time; the wait doubles from then on.
+
+    The caller bounds the whole by cancelling, so no deadline is kept here.
+    """
+
+    retries: int = 2
+    first_wait: float = 0.25
+
+    def wait(self, attempt: int, retry_after: float) -> float:
+        """Seconds to wait after the attempt of this number (0 first): what the server asked, and jitter on top."""
+        longest: float = min(_LONGEST_WAIT, self.first_wait * 2.0**attempt)
+        jitter = random.uniform(0.5, 1.0)  # noqa: S311
+        return retry_after + longest * jitter
+
+
+async def send_with_retries(
+    attempt: Callable[[], Awaitable[Reply]], backoff: Backoff, *, deadline: float | None = None
+) -> Reply:
+    """The first reply that is not a "not now", or the last one; waits between attempts.
+
+    A request is sent again only when nothing of it was sent or the server refused it: agents act on what they get.
+    It is not waited for what would come after the deadline, a time of the event loop's clock.
+
+    Raises:
+        AgentError: what the last attempt raised, or what any attempt did that must not be repeated.
+    """
+    turn = pace.current()
+    for number in range(backoff.retries):
+        await turn.before_request()
+        try:
+            reply = await attempt()
+        except NotConnected:
+            wait = backoff.wait(number, 0.0)
+            if _is_too_late(wait, deadline):
+                raise
+        else:
+            if reply.status not in RETRIED:
+                return reply
+            turn.refused(reply.status)
+            asked = _retry_after(reply.headers.get("retry-after", ""))
+            wait = backoff.wait(number, asked)
+            if asked > _LONGEST_RETRY_AFTER or _is_too_late(wait, deadline):
+                return reply
+        await asyncio.sleep(wait)
+    await turn.before_request()
+    reply = await attempt()
+    if reply.status in RETRIED:
+        turn.refused(reply.status)
+    return reply
+
+
+def _is_too_late(wait: float, deadline: float | None) -> bool:
+    return deadline is not None and asyncio.get_running_loop().time() + wait >= deadline
+
+
+def _retry_after(value: str) -> float:
+    """Seconds that a Retry-After header asks for, given as a number or a date; 0 if it makes no sense."""
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        moment = email.utils.parsedate_to_datetime(value)
+    except (ValueError, IndexError, OverflowError):
+        return 0.0
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

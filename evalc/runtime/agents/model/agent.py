@@ -1,13 +1,16 @@
-"""A model as an agent: sends a case to its API, and answers tool calls with the case's stubs."""
+"""A model as an agent: sends a case to its API, and answers tool calls with the case's stubs.
+
+It is asked until it calls no more tools or its turns run out; without stubs, once.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, final
+from typing import Any, Final, final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -15,20 +18,107 @@ import msgspec
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.providers import Provider
 from evalc.base.terminal import excerpt
-from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, ToolMode, Usage
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
-from evalc.runtime.agents.http.address import without_credentials
-from evalc.runtime.agents.http.route import Connecting
-from evalc.runtime.agents.http.transport import Reply, Transport, open_transport, prepared
-from evalc.runtime.agents.model.answer import object_at
-from evalc.runtime.agents.model.api import ANSWER, Api, Item, Message, Prompt, Turn
-from evalc.runtime.agents.model.endpoint import Endpoint, endpoint_of
-from evalc.runtime.agents.model.loop import converse
-from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
+from evalc.runtime.agents.http.address import Connecting, url_without_credentials
+from evalc.runtime.agents.http.transport import (
+    RETRIED,
+    Backoff,
+    Reply,
+    Transport,
+    is_complete,
+    open_transport,
+    prepared,
+    send_with_retries,
+)
+from evalc.runtime.agents.model.api import ANSWER, Api, Call, Item, Message, Prompt, ToolOutcome, Turn, object_at
+from evalc.runtime.agents.model.apis import Endpoint, endpoint_of
 from evalc.runtime.agents.model.prices import Prices, load_prices
-from evalc.runtime.agents.retry import RETRIED, Backoff, is_complete, send_with_retries
+from evalc.runtime.agents.options import Access, ModelOptions, Sampling
 from evalc.tools.registry import Tool, ToolRegistry
+
+Ask = Callable[[Prompt], Awaitable[tuple[Turn, float | None]]]
+"""Sends a prompt; gives the answer's turn, and its cost in US dollars if that is known."""
+
+
+async def converse(
+    api: Api, prompt: Prompt, ask: Ask, *, stubs: Mapping[str, Any] | None, max_turns: int
+) -> AgentResponse:
+    """Ask until the model calls no more tools, or the turns run out (contract, Stub-based multi-turn execution).
+
+    Without stubs one request is all. The response is the text of the last turn, which may be empty.
+    """
+    turns, costs = [], []
+    calls: list[ToolCall] = []
+    while True:
+        turn, cost = await ask(prompt)
+        turns.append(turn)
+        costs.append(cost)
+        calls += [_record(call, None) for call in turn.hosted]
+        calls += [_record(call, stubs) for call in turn.calls]
+        if stubs is None or not turn.calls or len(turns) >= max_turns:
+            break
+        results = api.results([_outcome(call, stubs) for call in turn.calls])
+        prompt = replace(prompt, items=(*prompt.items, *turn.items, *results))
+    mode: ToolMode = "routing" if stubs is None else "stubbed"
+    return AgentResponse(
+        response=turn.text,
+        tool_calls=tuple(calls),
+        usage=_usage(turns, costs),
+        tool_mode=mode,
+        finish_reason=turn.finish_reason,
+        state=_items_after(api, prompt, turn, stubs),
+    )
+
+
+def _items_after(api: Api, prompt: Prompt, last: Turn, stubs: Mapping[str, Any] | None) -> list[Any] | None:
+    """What followed the prompt's messages, as the API has it, for the next turn of a conversation.
+
+    None if calls remain that nothing answers, since no API takes another message then.
+    """
+    if last.calls and stubs is None:
+        return None
+    results = api.results([_outcome(call, stubs or {}) for call in last.calls])
+    return [*prompt.items, *last.items, *results]
+
+
+def _record(call: Call, stubs: Mapping[str, Any] | None) -> ToolCall:
+    """The call as results have it: whether it succeeded is known of stubs, and of arguments that nothing can read."""
+    if call.params is None:
+        return ToolCall(name=call.name, success=False, arguments=call.arguments)
+    if stubs is None:
+        return ToolCall(name=call.name, params=call.params)
+    result = stubs.get(call.name, msgspec.UNSET)
+    return ToolCall(name=call.name, success=call.name in stubs, duration_ms=0.0, params=call.params, result=result)
+
+
+def _outcome(call: Call, stubs: Mapping[str, Any]) -> ToolOutcome:
+    """What the model is told: the stub as JSON, or what is wrong with its call."""
+    if call.name not in stubs:
+        return _failure(call, f"there is no tool `{call.name}`")
+    if call.params is None:
+        return _failure(call, "the arguments are not a JSON object")
+    return ToolOutcome(call=call, text=msgspec.json.encode(stubs[call.name]).decode())
+
+
+def _failure(call: Call, message: str) -> ToolOutcome:
+    return ToolOutcome(call=call, text=msgspec.json.encode({"error": message}).decode(), failed=True)
+
+
+def _usage(turns: list[Turn], costs: list[float | None]) -> Usage | None:
+    """What all turns used; a sum with an unknown part is unknown, since it would look like less."""
+    usage = Usage(
+        input_tokens=_sum([turn.input_tokens for turn in turns]),
+        output_tokens=_sum([turn.output_tokens for turn in turns]),
+        cost_usd=_sum(costs),
+    )
+    return None if usage == Usage() else usage
+
+
+def _sum(parts: list[Any]) -> Any:
+    return None if None in parts else sum(parts)
+
 
 _OVERLOADED: Final = 529
 """Anthropic's own status for "not now"."""
@@ -90,7 +180,7 @@ class ModelAgent:
     def endpoint(self) -> str:
         """`openai:MODEL`, and the URL of the API where it is not the provider's own."""
         spec = f"{self._provider.name}:{self._model}"
-        return spec if self._endpoint.home else f"{spec} at {without_credentials(urlsplit(self._endpoint.url))}"
+        return spec if self._endpoint.home else f"{spec} at {url_without_credentials(urlsplit(self._endpoint.url))}"
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
@@ -208,14 +298,14 @@ def _with_system(messages: Sequence[Message], request: AgentRequest, configured:
 
 def _refused(reply: Reply) -> AgentError:
     """The error of a status; where the provider says why, in its words."""
-    said = _said(reply.body) or excerpt(reply.body)
+    said = _provider_message(reply.body) or excerpt(reply.body)
     text = f"HTTP {reply.status}: {said}" if said else f"HTTP {reply.status}"
     if reply.status in RETRIED or reply.status == _OVERLOADED:
         return AgentUnavailable(text, status=reply.status)
     return AgentProtocolError(text, status=reply.status)
 
 
-def _said(body: bytes) -> str:
+def _provider_message(body: bytes) -> str:
     """The message of an error as OpenAI, Anthropic and those who follow them write it."""
     try:
         answer = wire.decode_json(body)

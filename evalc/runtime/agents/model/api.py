@@ -1,13 +1,116 @@
-"""What a provider's API is to the loop: how a conversation is asked, and what an answer says."""
+"""One interface to the APIs of models: how a conversation is asked, and how the parts of an answer are read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, final
 
-from evalc.runtime.agents.model.options import Sampling
+from evalc.base.errors import AgentProtocolError
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.options import Sampling
 from evalc.tools.registry import ToolRegistry
+
+_FAILURES: Final = ("failed", "error")
+
+
+def object_at(value: object, place: str) -> Mapping[str, Any]:
+    """The value, which is an object."""
+    if not isinstance(value, Mapping):
+        raise _wrong(value, place, "an object")
+    return value
+
+
+def objects_at(value: object, place: str) -> Iterator[Mapping[str, Any]]:
+    """The items of a list of objects; none if there is no list."""
+    if value is None:
+        return
+    if not isinstance(value, list):
+        raise _wrong(value, place, "a list")
+    for index, item in enumerate(value):
+        yield object_at(item, f"{place}[{index}]")
+
+
+def text_at(value: object, place: str) -> str:
+    """The value, which is a text; empty if there is none."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _wrong(value, place, "a text")
+    return value
+
+
+def word_of(value: object) -> str | None:
+    """The value where it is a text; what only describes an answer is never an error."""
+    return value if isinstance(value, str) and value else None
+
+
+def usage_of(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the answer says that it used; nothing if it says nothing that can be read."""
+    usage = answer.get("usage")
+    return usage if isinstance(usage, Mapping) else {}
+
+
+def refuse_failure(part: Mapping[str, Any], status: object = None) -> None:
+    """Refuse an answer, or a part of it, that says that the model failed, whatever else is in it.
+
+    Raises:
+        AgentProtocolError: it has an `error`, or its status is one; in the server's words if it has any.
+    """
+    said = wire.failure_in(part) or wire.reported_failure(part)
+    if said is None and status not in _FAILURES:
+        return
+    raise AgentProtocolError(f"the model failed: {said}" if said else "the model failed")
+
+
+def refuse_lost_calls(reason: object, calls: Sequence[object]) -> None:
+    """Refuse an answer that ends, as it says itself, with tool calls, and has none.
+
+    Raises:
+        AgentProtocolError: its reason is a word for tool calls, and it has none.
+    """
+    if not calls and reason in ("tool_calls", "function_call", "tool_use"):
+        raise AgentProtocolError(f"the model ended with `{reason}`, and no tool call is in its answer")
+
+
+def hosted_call(item: Mapping[str, Any], place: str) -> Call:
+    """A call of a tool that the provider runs itself: by its name, or else by its type, such as `web_search_call`."""
+    name = item.get("name") or item.get("type")
+    arguments = next((held for key in ("arguments", "input", "action") if (held := item.get(key))), None)
+    return call_of(None, name, arguments if isinstance(arguments, str | Mapping) else None, place)
+
+
+def call_of(id_: object, name: object, arguments: object, place: str) -> Call:
+    """A tool call; arguments that are no JSON object are kept as text, since that is the model's mistake to be seen.
+
+    A call without arguments has none: some servers write an empty text for a tool without parameters.
+    """
+    if not isinstance(name, str) or not name:
+        raise _wrong(name, f"{place}.name", "the name of a tool")
+    text = text_at(arguments, f"{place}.arguments") if not isinstance(arguments, Mapping) else json.dumps(arguments)
+    return Call(id=text_at(id_, f"{place}.id"), name=name, arguments=text, params=_params_of(text))
+
+
+def _params_of(text: str) -> dict[str, Any] | None:
+    if not text.strip():
+        return {}
+    try:
+        params = wire.json_value(wire.decode_unambiguous(text.encode(errors="surrogatepass")), "arguments")
+    except AgentProtocolError:
+        return None
+    return params if isinstance(params, dict) else None
+
+
+def _wrong(value: object, place: str, wanted: str) -> AgentProtocolError:
+    found = "missing" if value is None else f"not {wanted}"
+    return AgentProtocolError(f"`{place}` of the answer is {found}")
+
+
+def bearer(key: str | None) -> dict[str, str]:
+    """`Authorization: Bearer KEY`; nothing if there is no key, as on a local server."""
+    return {} if key is None else {"Authorization": f"Bearer {key}"}
+
 
 Item = Mapping[str, Any]
 """A message, or another item of a conversation, as the API writes it. What evalc does not know in it stays as it is."""

@@ -9,9 +9,7 @@ import pytest
 from evalc.base.errors import AgentProtocolError
 from evalc.model.answer import AgentResponse
 from evalc.runtime.agents.model.api import Api
-from evalc.runtime.agents.model.chat_completions import ChatCompletions
-from evalc.runtime.agents.model.messages import Messages
-from evalc.runtime.agents.model.responses import Responses
+from evalc.runtime.agents.model.apis import ChatCompletions, Messages, Responses
 from evalc.runtime.run.ask import whole_of
 
 FUNCTION = {"id": "a", "type": "function", "function": {"name": "book", "arguments": "{}"}}

@@ -7,8 +7,8 @@ import pytest
 from evalc.base.errors import UsageError
 from evalc.base.providers import PROVIDERS
 from evalc.runtime.agents.model.agent import ModelAgent
-from evalc.runtime.agents.model.endpoint import endpoint_of
-from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
+from evalc.runtime.agents.model.apis import endpoint_of
+from evalc.runtime.agents.options import Access, ModelOptions, Sampling
 
 
 def access(base_url: str | None = None, key: str | None = "k", **more: str) -> Access:

@@ -11,9 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from evalc.runtime.agents.model.api import Api
-from evalc.runtime.agents.model.chat_completions import ChatCompletions
-from evalc.runtime.agents.model.messages import Messages
-from evalc.runtime.agents.model.responses import Responses
+from evalc.runtime.agents.model.apis import ChatCompletions, Messages, Responses
 from tests.runtime.agents.model.apis import APIS, TestedApi
 
 RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.json"))

@@ -1,1 +1,0 @@
-"""Mappings of an agent's JSON in a configuration."""
