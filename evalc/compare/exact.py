@@ -1,9 +1,15 @@
-"""McNemar's exact test and Wilson's interval."""
+"""McNemar's exact test and Wilson's interval, and verdicts on differences.
+
+Changed verdicts of cases are counted, and tested for chance. An unsure verdict says how many more cases would decide.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple, final
+
+from evalc.model.result import Significance, Verdict
 
 LEVEL: Final = 0.05
 """How often chance alone may be taken for a difference."""
@@ -68,3 +74,86 @@ def wilson(passed: int, of: int) -> Interval | None:
     half = Z / (1 + spread) * math.sqrt((rate * (1 - rate) + spread / 4) / of)
     # Of none and of all, the bound is the end itself, which rounding may miss.
     return Interval(0.0 if not passed else max(0.0, middle - half), 1.0 if passed == of else min(1.0, middle + half))
+
+
+FEWEST_CHANGES: Final = 6
+"""The changed cases below which nothing is certain: even where all go one way, 2 / 2^5 is more than 5 %."""
+
+POWER: Final = 0.8
+"""How likely as many cases as `more_cases` says would show the difference, if it is as large as it seems."""
+
+Z_POWER: Final = 0.8416212335729143
+"""The quantile of the normal distribution at `POWER`."""
+
+
+def verdict_of(direction: float, *, changed: int, certain: bool) -> Verdict:
+    """The verdict on a difference: which way it goes, how many cases it is of, and whether it is certain."""
+    if not changed:
+        return "unchanged"
+    if not certain:
+        return "inconclusive"
+    return "better" if direction > 0 else "worse"
+
+
+def more_cases(mean: float, spread: float, *, changed: int, cases: int) -> int | None:
+    """About how many cases more would show the difference four times in five, if it and its variance stay as they are.
+
+    n = (z_0.975 + z_0.8)^2 variance / mean^2, and enough for `FEWEST_CHANGES` changed cases; None for a mean of 0,
+    which no number of cases distinguishes from none.
+    """
+    if mean == 0 or not changed:
+        return None
+    for_mean = math.ceil((Z + Z_POWER) ** 2 * spread / mean**2)
+    for_changes = math.ceil(FEWEST_CHANGES * cases / changed)
+    return max(for_mean - cases, for_changes - cases, 1)
+
+
+@final
+class Flips:
+    """Counts the cases of two runs by what became of their verdicts."""
+
+    def __init__(self) -> None:
+        self._pairs = self._regressed = self._newly_passed = self._errors = 0
+
+    def add(self, before: bool, after: bool, *, error: bool) -> None:
+        """Count a case: whether it passed in either run, and whether it ended in error in one of them."""
+        if error:
+            self._errors += 1
+            return
+        self._pairs += 1
+        self._regressed += before and not after
+        self._newly_passed += after and not before
+
+    def significance(self) -> Significance:
+        """The significance of the counts."""
+        return _significance(self._pairs, self._regressed, self._newly_passed, self._errors)
+
+
+def significance_of_all(parts: Iterable[Significance]) -> Significance:
+    """The significance over several suites: changed verdicts that are too few in each may be enough in all."""
+    known = list(parts)
+    return _significance(
+        sum(part.pairs for part in known),
+        sum(part.regressed for part in known),
+        sum(part.newly_passed for part in known),
+        sum(part.errors for part in known),
+    )
+
+
+def _significance(pairs: int, worse: int, better: int, errors: int) -> Significance:
+    p_value = mcnemar_p(worse, better)
+    verdict = verdict_of(better - worse, changed=worse + better, certain=p_value < LEVEL)
+    return Significance(
+        pairs=pairs,
+        regressed=worse,
+        newly_passed=better,
+        errors=errors,
+        p_value=p_value,
+        verdict=verdict,
+        more_cases=_more_cases(pairs, worse, better) if verdict == "inconclusive" else None,
+    )
+
+
+def _more_cases(pairs: int, worse: int, better: int) -> int | None:
+    mean = (better - worse) / pairs
+    return more_cases(mean, (worse + better) / pairs - mean * mean, changed=worse + better, cases=pairs)

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from evalc.compare.exact import LEVEL, Interval, Z
-from evalc.compare.verdicts import FEWEST_CHANGES, more_cases, verdict_of
+from evalc.compare.exact import FEWEST_CHANGES, LEVEL, Interval, Z, more_cases, verdict_of
 from evalc.model.result import Difference
 
 RESAMPLES: Final = 2000

@@ -10,8 +10,7 @@ from typing import final
 import msgspec
 
 from evalc.base.terminal import counted
-from evalc.compare.exact import wilson
-from evalc.compare.flips import Flips, significance_of_all
+from evalc.compare.exact import Flips, significance_of_all, wilson
 from evalc.compare.means import difference
 from evalc.compare.past import ComparedCase, ComparedSuite, Pair, WeightedCriterion
 from evalc.model.result import (

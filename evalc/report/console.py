@@ -12,7 +12,7 @@ from typing import Final, Literal
 from msgspec import UNSET
 
 from evalc.base.terminal import Screen, cells, counted, padded, painted, shortened, visible
-from evalc.compare.flips import significance_of_all
+from evalc.compare.exact import significance_of_all
 from evalc.model.result import (
     CaseResult,
     CriterionSummary,

@@ -8,8 +8,16 @@ from statistics import fmean
 from typing import Final, Literal
 
 from evalc.base.errors import UsageError
-from evalc.compare.noise import ASSUMED, Noise, noise_of_verdicts
-from evalc.compare.power import fewest_changes, likely_regression, passes_needed, passes_to_fail, passes_to_hold
+from evalc.compare.power import (
+    ASSUMED,
+    Noise,
+    fewest_changes,
+    likely_regression,
+    noise_of_verdicts,
+    passes_needed,
+    passes_to_fail,
+    passes_to_hold,
+)
 from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE
 from evalc.model.reports import GatePlan, NoisePlan, Option, Plan, SuitePlan

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from evalc.compare.sequential import RegressionTest, WholeRun, foreseen
+from evalc.compare.rates import RegressionTest, WholeRun, foreseen
 from evalc.model.case import Gates
 from evalc.runtime.run.gates import WATCHED_SHARE, Measured, judge_gates
 

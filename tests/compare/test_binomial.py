@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from evalc.compare.binomial import (
+from evalc.compare.rates import (
     alpha_of,
     at_least,
     at_most,
@@ -19,9 +19,9 @@ from evalc.compare.binomial import (
     decision,
     fewest_to_fail,
     fewest_to_hold,
+    mean_decision,
     more_to_decide,
 )
-from evalc.compare.bounded_mean import mean_decision
 
 COUNTS = st.integers(1, 100_000).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of)))
 RATES = st.floats(0.001, 0.999)

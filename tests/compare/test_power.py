@@ -10,16 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalc.compare.binomial import decision
-from evalc.compare.noise import ASSUMED, Noise, noise_of_attempts, noise_of_verdicts
 from evalc.compare.power import (
+    ASSUMED,
     POWER,
+    Noise,
     fewest_changes,
     likely_regression,
+    noise_of_attempts,
+    noise_of_verdicts,
     passes_to_fail,
     passes_to_hold,
     regression_power,
 )
+from evalc.compare.rates import decision
 from tests.compare.simulation import ALPHA, RUNS, simulate_regression, simulate_watched_run
 
 CONFIDENCES = st.sampled_from([0.6, 0.8, 0.95, 0.99])

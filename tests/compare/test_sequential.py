@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from evalc.compare.sequential import PassRateTest, RegressionTest, WholeRun, foreseen
+from evalc.compare.rates import PassRateTest, RegressionTest, WholeRun, foreseen
 from tests.compare.simulation import ALPHA, RUNS, simulate, simulate_total
 
 DOCS = Path(__file__).parents[2] / "docs" / "statistics.md"

@@ -15,10 +15,19 @@ from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from evalc.compare.exact import LEVEL, Z, mcnemar_p, regression_p, wilson
-from evalc.compare.flips import Flips
+from evalc.compare.exact import (
+    FEWEST_CHANGES,
+    LEVEL,
+    POWER,
+    Z_POWER,
+    Flips,
+    Z,
+    mcnemar_p,
+    more_cases,
+    regression_p,
+    wilson,
+)
 from evalc.compare.means import RESAMPLES, difference, mean_interval, variance
-from evalc.compare.verdicts import FEWEST_CHANGES, POWER, Z_POWER, more_cases
 from evalc.model.result import Significance
 
 COUNTS = st.integers(0, 3000)

@@ -1,4 +1,4 @@
-"""Translates a pattern to RE2 where the meaning is certainly the same, and says for which texts it is.
+"""Matches patterns as `new RegExp(pattern, flags).test(text)` does: in RE2 where that means the same, else in QuickJS.
 
 RE2 answers in linear time, inside the process. It is asked only what it provably answers as ECMAScript does. RE2 sees
 code points where a pattern without `u` sees UTF-16 code units, so texts and patterns with characters beyond U+FFFF are

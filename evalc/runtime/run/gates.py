@@ -16,11 +16,19 @@ from typing import Final, Literal, NamedTuple, TypeVar, final
 import msgspec
 
 from evalc.base.terminal import counted
-from evalc.compare.binomial import Decision, alpha_of, decision, more_to_decide
-from evalc.compare.bounded_mean import mean_decision
 from evalc.compare.exact import regression_p
 from evalc.compare.power import passes_needed, passes_to_fail, passes_to_hold
-from evalc.compare.sequential import Certain, PassRateTest, RegressionTest, WholeRun
+from evalc.compare.rates import (
+    Certain,
+    Decision,
+    PassRateTest,
+    RegressionTest,
+    WholeRun,
+    alpha_of,
+    decision,
+    mean_decision,
+    more_to_decide,
+)
 from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE, shown_confidence
 from evalc.model.result import PASSING, CaseResult, GateResult, LabelSummary, RateEstimate, SkippedCase, Status
