@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -27,6 +28,13 @@ def test_every_extra_has_a_door_and_every_door_an_extra() -> None:
 def test_packages_of_an_extra_are_an_extra_of_the_installation() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(extras._NEEDS) <= set(project["optional-dependencies"])
+
+
+def test_nobody_names_what_is_behind_a_door() -> None:
+    for file in (ROOT / "evalc").rglob("*.py"):
+        own = file.relative_to(ROOT / "evalc").parts[:2]
+        for name, behind in re.findall(r"evalc\.extras\.(\w+)\.(\w+)", file.read_text(encoding="utf-8")):
+            assert own == ("extras", name), f"{file} names `{name}.{behind}`"
 
 
 ASKED = {
