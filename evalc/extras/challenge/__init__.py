@@ -40,6 +40,11 @@ from evalc.runtime.store.resume import PastRun
 from evalc.setup.compile import ToRun, compiled, policy_of
 from evalc.setup.prepare import options_of
 
+__all__ = ["Finished", "Insertion", "coverage_of", "run_challenge"]
+
+
+# --- lines put into a file -------------------------------------------------------------------------------------------
+
 
 class Inserted(NamedTuple):
     """A text with items in it: where each case begins in it, and the cases that no item can be put into."""
@@ -157,6 +162,9 @@ def _mappings(node: nodes.Node | None) -> Iterator[nodes.Mapping]:
                 waiting += items
             case _:
                 continue
+
+
+# --- lines that do no harm -------------------------------------------------------------------------------------------
 
 
 _VACUITY: Final = frozenset(f"EV50{number}" for number in range(1, 7))
@@ -313,7 +321,7 @@ def _insertion(source: Source, text: str, kept: Sequence[_Missing]) -> Insertion
     return Insertion(source, text, lines)
 
 
-__all__ = ["Finished", "Insertion", "coverage_of", "run_challenge"]
+# --- the challenge ---------------------------------------------------------------------------------------------------
 
 
 class Finished(NamedTuple):

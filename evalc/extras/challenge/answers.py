@@ -16,6 +16,9 @@ from evalc.model.json import Step, steps
 from evalc.runtime.run.ask import whole_of
 from evalc.tools.registry import ToolRegistry
 
+# --- answers with a fault --------------------------------------------------------------------------------------------
+
+
 _CHARACTERS_A_TOKEN = 4
 
 
@@ -82,6 +85,9 @@ def with_response(answer: AgentAnswer, text: str, calls: tuple[ToolCall, ...]) -
 def last_response(answer: AgentAnswer) -> AgentResponse:
     """The response that `with_response` changes."""
     return answer.turns[-1].response if answer.turns else answer.response or AgentResponse(response="")
+
+
+# --- the good answer -------------------------------------------------------------------------------------------------
 
 
 _ANYTHING: Final = "Done."
@@ -282,6 +288,9 @@ def _of_schema(schema: object) -> object:
     if isinstance(options := schema.get("enum"), list) and options:
         return options[0]
     return _OF_TYPE.get(str(schema.get("type")), "text")
+
+
+# --- broken agents ---------------------------------------------------------------------------------------------------
 
 
 _REFUSAL: Final = "I can't help with that."

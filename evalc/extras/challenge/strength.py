@@ -43,6 +43,9 @@ from evalc.runtime.run.case import CaseOptions, evidence_of, result_of
 from evalc.runtime.store.journal import CaseRun
 from evalc.tools.registry import ToolRegistry
 
+# --- lines that notice a fault ---------------------------------------------------------------------------------------
+
+
 _MOST_TRIED: Final = 12
 _BRACES: Final = "{{"
 
@@ -86,6 +89,9 @@ async def kills(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOp
 async def passes(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOptions) -> bool:
     """Whether the check holds for the answer."""
     return (await evaluate(check, evidence_of(case, answer, options))).outcome == "passed"
+
+
+# --- counts ----------------------------------------------------------------------------------------------------------
 
 
 K = TypeVar("K")
@@ -249,6 +255,9 @@ def _counts(counts: Mapping[str, Sequence[int]]) -> tuple[ChallengerCount, ...]:
 
 def _share(killed: int, mutants: int) -> float | None:
     return round(killed / mutants, _DECIMALS) if mutants else None
+
+
+# --- challenges ------------------------------------------------------------------------------------------------------
 
 
 _LOOKED_AT: Final = 1_000

@@ -18,6 +18,9 @@ import msgspec
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall
 from evalc.runtime.agents.base import Session
 
+# --- the weather -----------------------------------------------------------------------------------------------------
+
+
 Unit = Literal["celsius", "fahrenheit"]
 
 SHORT_UNITS: Final[dict[Unit, str]] = {"celsius": "C", "fahrenheit": "F"}
@@ -87,6 +90,9 @@ def get_forecast(city: str, days: int) -> tuple[Weather, ...]:
 def degrees(temperature: int, unit: Unit) -> int:
     """A temperature in degrees Celsius in the unit asked for, rounded."""
     return temperature if unit == "celsius" else round(temperature * 9 / 5 + 32)
+
+
+# --- reviews of code -------------------------------------------------------------------------------------------------
 
 
 NO_CODE = "Please show me the Python code that I should review."
@@ -262,6 +268,9 @@ def _of_handler(node: ast.ExceptHandler) -> Iterator[_Remark]:
             issue="the exception is swallowed",
             suggestion="Consider handling the exception, or logging it.",
         )
+
+
+# --- the agent -------------------------------------------------------------------------------------------------------
 
 
 REFUSAL: Final = "I can only help with the weather and with reviews of Python code."

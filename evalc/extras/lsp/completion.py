@@ -31,6 +31,9 @@ from evalc.schema.language import language
 from evalc.schema.published import compiled_file
 from evalc.setup.compile import options_for
 
+# --- where the cursor is ---------------------------------------------------------------------------------------------
+
+
 _MARK: Final = "\ue000"
 """Stands where the cursor is while the text is read. No keyboard has it."""
 _UNFINISHED_KEY: Final = re.compile(r"[ ]*(?:- +)*[\w-]*")
@@ -141,6 +144,9 @@ def plain(node: Node, depth: int = 4) -> Any:
             return {key: plain(value, depth - 1) for key, value in pairs} if depth else {}
 
 
+# --- what the schemas say --------------------------------------------------------------------------------------------
+
+
 def shapes_of(found: Outline) -> Shapes:
     """The shapes of a text: those of eval JSON, or those of the source language, which may be written in JSON, too."""
     return _shapes(of_json=is_json(found.source) and not found.kinds)
@@ -205,6 +211,9 @@ def _inside(shapes: list[Schema], key: str | int) -> list[Schema]:
         if isinstance(inner, dict) and inner not in found:
             found.append(inner)
     return found
+
+
+# --- a check while it is written -------------------------------------------------------------------------------------
 
 
 Names = Literal["criteria", "tools", "parameters"]
@@ -326,6 +335,9 @@ def described_kind(kind: type[Declared]) -> str:
     if forms:
         lines += ["", *(f"`{form}`  " for form in forms)]
     return "\n".join(lines).strip()
+
+
+# --- what is offered -------------------------------------------------------------------------------------------------
 
 
 TRIGGERS: Final = (" ", ":", ".", "[", "{", "-", "/")

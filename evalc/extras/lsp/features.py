@@ -32,6 +32,9 @@ SOURCE = "evalc"
 _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}
 
 
+# --- problems --------------------------------------------------------------------------------------------------------
+
+
 def diagnostic(problem: Problem, encoding: Encoding) -> lsp.Diagnostic:
     """A problem with what to do about it."""
     finding = problem.finding
@@ -62,6 +65,9 @@ def _related(problem: Problem, encoding: Encoding) -> list[lsp.DiagnosticRelated
         lsp.DiagnosticRelatedInformation(lsp.Location(uri_of(source.name), range_in(source, span, encoding)), message)
         for message, source, span in places
     ]
+
+
+# --- fixes -----------------------------------------------------------------------------------------------------------
 
 
 _IGNORE = "# evalc: ignore"
@@ -144,6 +150,9 @@ def _fix_all(workspace: Workspace, document: Document, problems: Sequence[Proble
         )
 
 
+# --- style -----------------------------------------------------------------------------------------------------------
+
+
 def formatting(workspace: Workspace, document: Document) -> list[lsp.TextEdit]:
     """The one edit that formats a document, as short as it can be; none if it cannot be formatted."""
     if is_json(document.source) or not workspace.outline(document).kinds:
@@ -167,6 +176,9 @@ def _shared(one: str, other: str) -> int:
     return next(differing, min(len(one), len(other)))
 
 
+# --- shares of the score ---------------------------------------------------------------------------------------------
+
+
 def hints(workspace: Workspace, document: Document, range_: lsp.Range) -> list[lsp.InlayHint]:
     """The hints within a range of a document."""
     shown = Span(document.offset(range_.start), document.offset(range_.end))
@@ -179,6 +191,9 @@ def hints(workspace: Workspace, document: Document, range_: lsp.Range) -> list[l
                 place = document.range_of(Span(end, end)).start
                 found.append(lsp.InlayHint(place, share, padding_left=True, tooltip="its share of the score"))
     return found
+
+
+# --- hover -----------------------------------------------------------------------------------------------------------
 
 
 _LONGEST_VALUE = 500
@@ -261,6 +276,9 @@ def _of_place(shapes: Shapes, document: Document, place: Place, offset: int) -> 
 
 def _lines(*parts: str) -> str:
     return "\n\n".join(filter(None, parts))
+
+
+# --- places of names -------------------------------------------------------------------------------------------------
 
 
 _RENAMED: Final = frozenset({"rule", "criterion", "prompt", "input"})
@@ -373,6 +391,9 @@ def _uri(workspace: Workspace, source: Source) -> str:
 def _beginning(path: Path, line: int = 1) -> lsp.Location:
     place = lsp.Position(line - 1, 0)
     return lsp.Location(uri_of(path), lsp.Range(place, place))
+
+
+# --- symbols ---------------------------------------------------------------------------------------------------------
 
 
 _MOST_FOUND = 500

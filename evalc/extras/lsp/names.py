@@ -36,6 +36,9 @@ from evalc.model.checks.declaration import ToolName, texts_of
 from evalc.model.json import pointer_step
 from evalc.tools.registry import ToolRegistry
 
+# --- names in a text -------------------------------------------------------------------------------------------------
+
+
 Kind = Literal["rule", "criterion", "prompt", "input", "seed", "tool", "file"]
 
 _TOOL: Final = get_args(ToolName)[1]
@@ -160,6 +163,9 @@ def _in_body(source: Source, body: CheckBody) -> Iterator[_Named]:
             if atom is not None:
                 span = Span(atom.start, atom.end)
                 yield kind, Str(value, span if body.origin is None else locate(source, body.origin.span, *span)), False
+
+
+# --- names that can be written ---------------------------------------------------------------------------------------
 
 
 _MOST_SEED_PATHS = 2_000
@@ -301,6 +307,9 @@ def share_of(criterion: CriterionTree, criteria: Sequence[CriterionTree]) -> str
         return None
     share = 100 * weights.get(criterion.name.value, 0.0) / total
     return f"{share:.0f} %" if abs(share - round(share)) < 0.05 else f"{share:.1f} %"
+
+
+# --- the same name elsewhere -----------------------------------------------------------------------------------------
 
 
 class Location(NamedTuple):

@@ -35,6 +35,9 @@ from evalc.model.suite import key_of
 from evalc.report.reported import ReportedSuite
 from evalc.report.words import timed_out
 
+# --- attributes ------------------------------------------------------------------------------------------------------
+
+
 Value = str | bool | int | float | Sequence[str]
 Attributes = Mapping[str, Value]
 
@@ -229,6 +232,9 @@ def _known(values: Mapping[str, Any]) -> dict[str, Value]:
     }
 
 
+# --- spans -----------------------------------------------------------------------------------------------------------
+
+
 _SCOPE: Final = InstrumentationScope("evalc", __version__)
 _EVALUATION: Final = "gen_ai.evaluation.result"
 
@@ -335,7 +341,8 @@ class _Spans:
         )
 
 
-__all__ = ["ExportedRun", "Exporter"]
+# --- sending ---------------------------------------------------------------------------------------------------------
+
 
 SECONDS: Final = 5.0
 _SECONDS_IN_ALL: Final = 30.0
