@@ -134,9 +134,9 @@ class _Importer:
         values = {key.text: value for key, value in root.pairs}
         for key, _ in root.pairs:
             if key.text in _ELSEWHERE:
-                self._head.append(self._leave_out(self._source, key, f"`{key.text}`", _ELSEWHERE[key.text]))
+                self._say_in_head(key, f"`{key.text}`", _ELSEWHERE[key.text])
             elif key.text not in (*_MARKS, "description", "$schema"):
-                self._head.append(self._leave_out(self._source, key, f"`{key.text}`", NO_COUNTERPART))
+                self._say_in_head(key, f"`{key.text}`", NO_COUNTERPART)
         prompt = self._prompt(values.get("prompts"))
         default = self._default(values.get("defaultTest"))
         tests = [*self._tests(self._source, values.get("tests"), default)]
@@ -200,13 +200,12 @@ class _Importer:
         chosen: _Prompt | None = None
         for item in node.items if isinstance(node, nodes.Sequence) else (node,):
             if chosen is not None:
-                why = "only the first is imported; `prompts` compares several"
-                self._head.append(self._leave_out(self._source, item, "a further prompt", why))
+                self._say_in_head(item, "a further prompt", "only the first is imported; `prompts` compares several")
                 continue
             try:
                 chosen = self._one_prompt(item)
             except _NoCase as reason:
-                self._head.append(self._leave_out(self._source, item, "the prompt", f"{reason}"))
+                self._say_in_head(item, "the prompt", f"{reason}")
         return chosen or _Prompt()
 
     def _one_prompt(self, node: Node) -> _Prompt:
@@ -216,7 +215,7 @@ class _Importer:
             if raw is None or "config" in fields or "function" in fields:
                 raise _NoCase("it is made by code or has a configuration of its own")
             for key in (key for key, value in node.pairs if value is not raw):
-                self._head.append(self._leave_out(self._source, key, f"`{key.text}` of the prompt", NO_COUNTERPART))
+                self._say_in_head(key, f"`{key.text}` of the prompt", NO_COUNTERPART)
             node = raw
         if not isinstance(node, Scalar):
             raise _NoCase("it is not a text")
@@ -288,7 +287,7 @@ class _Importer:
             if isinstance(item, Scalar):
                 yield from self._tests_of_file(source, item, default)
             elif isinstance(item, nodes.Mapping) and any(key.text == "path" for key, _ in item.pairs):
-                self._head.append(self._leave_out(source, item, "tests", "they are made by code"))
+                self._say_in_head(item, "tests", "they are made by code", source)
             else:
                 yield from self._expanded(_merged(default, self._read_test(_Test(source, item), source, item)))
 
@@ -297,15 +296,15 @@ class _Importer:
         try:
             file = self._read(path, _TEST_TABLES + _TEST_FILES)
         except _NoCase as reason:
-            self._head.append(self._leave_out(source, item, f"the tests of `{path}`", f"{reason}"))
+            self._say_in_head(item, f"the tests of `{path}`", f"{reason}", source)
             return
         if file.name in self._open_files:
-            self._head.append(self._leave_out(source, item, f"the tests of `{path}`", "the file names itself"))
+            self._say_in_head(item, f"the tests of `{path}`", "the file names itself", source)
         elif path.endswith(_TEST_TABLES):
             try:
                 yield from self._tests_of_table(file, "\t" if path.endswith(".tsv") else ",", default)
             except csv.Error as error:
-                self._head.append(self._leave_out(source, item, f"the tests of `{path}`", f"{error}"))
+                self._say_in_head(item, f"the tests of `{path}`", f"{error}", source)
         else:
             self._open_files.add(file.name)
             documents = read_yaml(file, lambda span, finding: self._problems.add(file, span, finding))
@@ -327,13 +326,11 @@ class _Importer:
             fields = {key.text: value for key, value in item.pairs} if isinstance(item, nodes.Mapping) else {}
             config, tests = fields.get("config"), fields.get("tests")
             if not isinstance(config, nodes.Sequence) or not isinstance(tests, nodes.Sequence):
-                why = "only scenarios in the configuration itself are imported"
-                self._head.append(self._leave_out(self._source, item, "a scenario", why))
+                self._say_in_head(item, "a scenario", "only scenarios in the configuration itself are imported")
                 continue
             for key, _ in item.pairs if isinstance(item, nodes.Mapping) else ():
                 if key.text not in ("config", "tests"):
-                    what = f"`{key.text}` of the scenario"
-                    self._head.append(self._leave_out(self._source, key, what, NO_COUNTERPART))
+                    self._say_in_head(key, f"`{key.text}` of the scenario", NO_COUNTERPART)
             for values in config.items:
                 given = _merged(default, self._read_test(_Test(self._source, values), self._source, values))
                 yield from self._tests(self._source, tests, given)
@@ -383,7 +380,7 @@ class _Importer:
         for index, combination in enumerate(islice(combinations, _MOST_COMBINATIONS + 1)):
             if index == _MOST_COMBINATIONS:
                 why = f"only the first {_MOST_COMBINATIONS} are imported"
-                self._head.append(self._leave_out(test.source, test.node, "combinations of variables", why))
+                self._say_in_head(test.node, "combinations of variables", why, test.source)
                 return
             chosen = dict(zip(lists, combination, strict=True))
             comments = list(test.comments) if index == 0 else []
@@ -474,6 +471,10 @@ class _Importer:
         # Else it was said where the first case was that it concerns.
         return left_out(finding, source, node.start) if len(self._problems) > before else ""
 
+    def _say_in_head(self, node: Node, what: str, why: str, source: Source | None = None) -> None:
+        """Report what is not imported, and say so in the head of the suite."""
+        self._head.append(self._leave_out(source or self._source, node, what, why))
+
     def _note_folding(self, source: Source, node: Node, type_: str) -> str:
         """Report, once for the file, how cases of letters are compared; the comment that says so in the suite."""
         if self._is_folding_noted:
@@ -504,9 +505,10 @@ def _conversation(text: str) -> _Prompt | None:
         messages = json.loads(text)
     except ValueError:
         return None
-    if not all(isinstance(each, dict) and each.keys() == {"role", "content"} for each in messages):
-        return None
-    if not all(isinstance(each["content"], str) for each in messages):
+    if not all(
+        isinstance(each, dict) and each.keys() == {"role", "content"} and isinstance(each["content"], str)
+        for each in messages
+    ):
         return None
     filled = tuple({"role": each["role"], "content": template_of(each["content"])} for each in messages)
     variables = dict.fromkeys(name for each in messages for name in variables_of(each["content"]))
