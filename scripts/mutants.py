@@ -56,12 +56,14 @@ TARGETS: Final = {
     ),
     "runtime/checks/tools.py": ("tests/runtime/checks/test_tools.py",),
     "runtime/checks/composition.py": ("tests/runtime/checks/test_composition.py",),
-    "runtime/checks/json_checks.py": ("tests/runtime/checks/test_json_checks.py",),
+    "runtime/checks/json_checks.py": (
+        "tests/runtime/checks/test_json_checks.py",
+        "tests/runtime/checks/test_structure.py",
+    ),
     "runtime/checks/similarity.py": (
         "tests/runtime/checks/test_similarity.py",
         "tests/runtime/checks/test_embedding.py",
     ),
-    "runtime/checks/structure.py": ("tests/runtime/checks/test_structure.py",),
     "runtime/checks/schema.py": ("tests/runtime/checks/test_json_checks.py",),
     "runtime/checks/judged.py": ("tests/runtime/checks/test_judged.py",),
     "ecma/values.py": ("tests/ecma/test_values.py", "tests/runtime/checks/test_tools.py"),

@@ -11,9 +11,9 @@ from evalc.base.terminal import counted
 from evalc.model import checks as c
 from evalc.runtime.checks import call_arguments, composition, grounding, json_checks, limits, texts, tools
 from evalc.runtime.checks.custom import custom
+from evalc.runtime.checks.json_checks import structure
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
-from evalc.runtime.checks.structure import structure
 from evalc.runtime.checks.verdict import Evidence, Verdict, broken, failed
 
 

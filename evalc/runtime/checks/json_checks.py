@@ -1,4 +1,7 @@
-"""Checks of a response that is JSON: that it is, that it fits a schema, its values, and the value at a path."""
+"""Checks of a response that is JSON: that it is, that it fits a schema, its values, the value at a path, its structure.
+
+The structure is the fields of JSON, or the headings of Markdown.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,17 @@ from typing import Any, Final
 import msgspec
 
 from evalc.ecma.regexp import RegexpError, RegexpTimeout
+from evalc.ecma.text import trim
 from evalc.ecma.values import to_json
 from evalc.model import checks as c
-from evalc.model.json import EVERY, MISSING, is_number, is_same, steps, values_at
+from evalc.model.json import EVERY, MISSING, is_number, is_same, only_key, steps, values_at
 from evalc.model.json import to_json as as_json
-from evalc.runtime.checks.json_text import NotJson, parse, parse_leniently, type_of
+from evalc.runtime.checks.json_text import NotJson, headings, parse, parse_leniently, type_of
 from evalc.runtime.checks.schema import SchemaError, first_violation
 from evalc.runtime.checks.token_values import resolved_value, with_texts
 from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed, skipped
+from evalc.runtime.checks.wording import listed, quoted, shown
 from evalc.runtime.checks.wording import number as digits
-from evalc.runtime.checks.wording import quoted, shown
 
 TOO_DEEP: Final = "the response is nested too deeply to be read as JSON"
 
@@ -140,3 +144,44 @@ def not_json(error: NotJson, response: str) -> str:
 def _a(type_name: str) -> str:
     article = "" if type_name == "null" else "an " if type_name[0] in "aeiou" else "a "
     return article + type_name
+
+
+def structure(check: c.Structure, evidence: Evidence) -> Verdict:
+    """Whether the response has every field and every heading; JSON may be in the response's one fenced block."""
+    if check.fields:
+        try:
+            document = parse_leniently(evidence.response)
+        except NotJson as error:
+            return failed(not_json(error, evidence.response))
+        except RecursionError:
+            return broken(TOO_DEEP)
+        for field in check.fields:
+            if message := _wrong(document, field):
+                return failed(message)
+    return _headings(check.headings, evidence.response) if check.headings else PASSED
+
+
+def _wrong(document: Any, field: c.RequiredField) -> str | None:
+    """Why the document lacks the field; `items[].id` asks every item, so that an empty array lacks nothing."""
+    key = only_key(field.path)
+    name = quoted(field.path if key is None else key)
+    for value in values_at(document, field.path):
+        if value is MISSING:
+            return f"expected field {name} but it is not there"
+        if field.type and not _is_of_type(value, field.type):
+            return f"expected field {name} to be of type {field.type} but got {type_of(value)}"
+    return None
+
+
+def _is_of_type(value: Any, expected: c.FieldType) -> bool:
+    actual = type_of(value)
+    return actual == expected or (expected == "number" and actual == "integer")
+
+
+def _headings(expected: tuple[str, ...], response: str) -> Verdict:
+    found = headings(response)
+    present = {trim(heading).casefold() for heading in found}
+    missing = [heading for heading in expected if trim(heading).casefold() not in present]
+    if not missing:
+        return PASSED
+    return failed(f"expected headings {listed(missing)} but found {listed(found) or 'none'}")

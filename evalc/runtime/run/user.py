@@ -19,9 +19,8 @@ from evalc.base.guard import bounded, unbounded
 from evalc.model.answer import AgentRequest, AgentResponse, PlayedUser, Usage
 from evalc.model.case import SimulatedUser
 from evalc.runtime.agents.base import Session
-from evalc.runtime.checks.grounding import folded, unfounded_numbers
+from evalc.runtime.checks.grounding import folded, numbers_in, numbers_in_words, unfounded_numbers
 from evalc.runtime.checks.json_text import NotJson, parse_leniently
-from evalc.runtime.checks.numbers_in_text import numbers_in, numbers_in_words
 from evalc.runtime.checks.wording import number, quoted, shown
 
 _WHOLE_WORDS: Final = 4

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.model import checks as c
-from evalc.runtime.checks.markdown import fenced_blocks, headings
+from evalc.runtime.checks.json_text import fenced_blocks, headings
 from tests.runtime.checks.conftest import Ask
 
 DOCUMENT = '{"meta": {"title": "T", "n": 2}, "items": [{"id": 1}, {"id": 2.5}], "empty": [], "a.b": null}'
