@@ -124,15 +124,15 @@ def _print_found(problems: Sequence[Problem], output_format: Format, *, tried: T
     # Each is deferred for start-up: a command prints in one format.
     match output_format:
         case Format.JSON:
-            from evalc.diagnostics.render_json import render_json  # noqa: PLC0415
+            from evalc.diagnostics.render_data import render_json  # noqa: PLC0415
 
             sys.stdout.write(render_json(problems))
         case Format.SARIF:
-            from evalc.diagnostics.render_sarif import render_sarif  # noqa: PLC0415
+            from evalc.diagnostics.render_data import render_sarif  # noqa: PLC0415
 
             sys.stdout.write(render_sarif(problems))
         case Format.GITHUB:
-            from evalc.diagnostics.render_github import render_github  # noqa: PLC0415
+            from evalc.diagnostics.render_data import render_github  # noqa: PLC0415
 
             sys.stdout.write(render_github(problems))
         case Format.TEXT if problems:
@@ -193,7 +193,7 @@ def write_unless_changed(source: Source, text: str) -> bool:
 def print_diffs(problems: Sequence[Problem], task: Task) -> tuple[Counted, Sequence[Problem]]:
     """Print what `fix_files` would change, as a unified diff; also returns the problems that would be left."""
     from evalc.base.source import Source  # noqa: PLC0415 - as above
-    from evalc.diagnostics.render_diff import render_diff  # noqa: PLC0415 - for start-up: seldom asked for
+    from evalc.diagnostics.render_text import render_diff  # noqa: PLC0415 - for start-up: seldom asked for
     from evalc.setup.compile import compiled  # noqa: PLC0415 - as above
 
     counted = Counted()

@@ -39,10 +39,6 @@ _LONGEST_NAME: Final = 40
 _LONGEST_QUOTED: Final = 200
 
 
-def _quoted(names: list[str]) -> list[str]:
-    return [f"`{name}`" for name in names]
-
-
 def _either(names: tuple[str, ...]) -> str:
     *most, last = names
     return f"{', '.join(most)} or {last}" if most else last
@@ -53,8 +49,8 @@ _FORMS: Final[dict[str, Callable[[Any], str]]] = {
     "some": lambda names: first_of(names, _MOST_LISTED, "`{}`".format),
     "joined": ", ".join,
     "either": _either,
-    "and": lambda names: " and ".join(_quoted(names)),
-    "or": lambda names: " or ".join(_quoted(names)),
+    "and": lambda names: " and ".join(map("`{}`".format, names)),
+    "or": lambda names: " or ".join(map("`{}`".format, names)),
     "short": lambda text: text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…",
     "brief": lambda text: text if len(text) <= _LONGEST_QUOTED else "",
     "template": "{{{{{}}}}}".format,
@@ -116,14 +112,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     cure: str
     lines: dict[Kind, tuple[Line, ...]]
 
-    def says(self, kind: Kind, fields: Mapping[str, Any]) -> str:
-        """The message, label or help about the fields; empty if there is none."""
-        line = self.line(kind, fields)
-        return "" if line is None else line.said(fields)
-
-    def line(self, kind: Kind, fields: Mapping[str, Any]) -> Line | None:
-        """The first line of a kind whose condition holds."""
-        return next((line for line in self.lines.get(kind, ()) if line.fits(fields)), None)
+    def line(self, kind: Kind, fields: Mapping[str, Any]) -> Line:
+        """The first line of a kind whose condition holds; an empty one if there is none."""
+        return next((line for line in self.lines.get(kind, ()) if line.fits(fields)), Line(""))
 
     def explanation(self) -> str:
         """What `evalc explain CODE` prints, with a line end."""
@@ -140,12 +131,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     def slip(self, fields: Mapping[str, Any]) -> Slip | None:
         """What is wrong, and what was probably meant."""
-        line = self.line("fix", fields)
-        if line is None or not line.text:
+        text = self.line("fix", fields).text
+        if not text:
             return None
-        if line.text.startswith("insert "):
-            return Slip(None, line.text.removeprefix("insert "))
-        written, near, offered = re.split(r"-> (near )?", line.text)
+        if text.startswith("insert "):
+            return Slip(None, text.removeprefix("insert "))
+        written, near, offered = re.split(r"-> (near )?", text)
         name = Line(written.strip()).said(fields)
         meant = fields[offered.strip("{}")]
         if near:
@@ -160,14 +151,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def entries() -> dict[str, Entry]:
     """The entries by code, in the order of the codes."""
-    saved = msgspec.json.decode(SAVED.read_bytes(), type=tuple[Entry, ...])
-    return {entry.code: entry for entry in saved}
+    return {entry.code: entry for entry in msgspec.json.decode(SAVED.read_bytes(), type=tuple[Entry, ...])}
 
 
 def saved_table() -> bytes:
     """What the saved table holds."""
-    read = sorted(_entries_of(TABLE.read_text(encoding="utf-8")), key=lambda entry: entry.code)
-    return msgspec.json.encode(read, order="deterministic") + b"\n"
+    return msgspec.json.encode([*_entries_of(TABLE.read_text(encoding="utf-8"))], order="deterministic") + b"\n"
 
 
 def _holds(condition: str, fields: Mapping[str, Any]) -> bool:
@@ -193,7 +182,9 @@ def _entries_of(text: str) -> Iterator[Entry]:
         found = _ENTRY.fullmatch(head)
         if found is None:
             raise ValueError(f"`{head}` does not begin an entry")
-        flags = set(found["flags"].split(", ")) if found["flags"] else set()
+        flags = set((found["flags"] or "").split(", "))
+        if not flags <= {"", "warning", "does not block", "fixable"}:
+            raise ValueError(f"`{found['flags']}` are not flags")
         why, lines, example = _parts(rest)
         yield Entry(
             code=found["code"],
@@ -215,8 +206,6 @@ def _parts(rest: list[str]) -> tuple[list[str], dict[Kind, tuple[Line, ...]], li
     lines: dict[Kind, tuple[Line, ...]] = {}
     example: list[str] = []
     block = why
-    while rest and not rest[-1]:
-        rest.pop()
     for each in rest:
         if found := _LINE.fullmatch(each):
             kind: Kind = found["kind"]  # type: ignore[assignment]  # one of them, by the expression

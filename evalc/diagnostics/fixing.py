@@ -6,13 +6,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Final, NamedTuple, final
 
 from evalc.base.source import Source
-from evalc.diagnostics.fix import Edit, Fix
-from evalc.diagnostics.problem import Problem
+from evalc.diagnostics.problem import Edit, Problem
 
 Check = Callable[[Source], Sequence[Problem]]
 """Finds every problem of a source."""
@@ -42,22 +41,42 @@ class Fixed(NamedTuple):
     fixes: int
 
 
-class _Round(NamedTuple):
-    source: Source
-    problems: Sequence[Problem]
-    fixes: int
+@final
+class _Round:
+    """A source with everything that is wrong with it, after some fixes."""
+
+    def __init__(self, source: Source, problems: Sequence[Problem], fixes: int = 0) -> None:
+        self.source = source
+        self.problems = problems
+        self.fixes = fixes
+
+    @cached_property
+    def errors(self) -> list[Problem]:
+        """The errors, but for one that ends the file."""
+        return [problem for problem in self.problems if problem.severity == "error" and not ends_the_file(problem)]
+
+    @cached_property
+    def codes(self) -> _CodesByStart:
+        """The codes of all problems."""
+        return _CodesByStart(self.source, self.problems)
+
+    @cached_property
+    def error_codes(self) -> _CodesByStart:
+        """The codes of the errors, but for one that ends the file."""
+        return _CodesByStart(self.source, self.errors)
+
+    @cached_property
+    def broken(self) -> int | None:
+        """The place of the first syntax error that ends the reading of the file."""
+        return min((problem.span.start for problem in self.problems if ends_the_file(problem)), default=None)
 
 
 class _Proposal(NamedTuple):
-    """A fix that is tried, and its problem."""
+    """An edit that is tried, and its problem."""
 
-    fix: Fix
+    edit: Edit
     problem: Problem
-
-    @property
-    def since(self) -> int:
-        """Where the problem begins, or the edit if that is earlier."""
-        return min(self.problem.span.start, self.fix.edit.start)
+    is_safe: bool
 
     @property
     def reveals(self) -> bool:
@@ -78,16 +97,14 @@ def fixed(source: Source, problems: Sequence[Problem], check: Check, *, wanted: 
         wanted: whether a problem is to be fixed.
         unsafe: whether fixes are made that a reader has to look at.
     """
-    done = _Round(source, problems, 0)
+    done = _Round(source, problems)
     for _ in range(_ROUNDS):
-        proposals = [each for each in _proposals(filter(wanted, done.problems)) if unsafe or each.fix.is_safe]
-        step = _round(done, check, proposals)
+        proposals = [each for each in _proposals(filter(wanted, done.problems)) if unsafe or each.is_safe]
+        step = _next(done, check, proposals)
         if step is None:
             break
-        done = _Round(step.source, step.problems, done.fixes + step.fixes)
-    if done.fixes and _broken_at(done.problems) is not None:
-        return Fixed(source.text, 0)
-    return Fixed(done.source.text, done.fixes)
+        done = step
+    return Fixed(source.text, 0) if done.broken is not None else Fixed(done.source.text, done.fixes)
 
 
 def ends_the_file(problem: Problem) -> bool:
@@ -116,7 +133,7 @@ def without_idle_suggestions(problems: Iterable[Problem], check: Check) -> tuple
     for name in dict.fromkeys(problem.source.name for problem in offering):
         ours = [problem for problem in offering if problem.source.name == name]
         source = ours[0].source
-        idle |= {id(problem) for problem in _idle(ours, _Round(source, check(source), 0), check)}
+        idle |= {id(problem) for problem in _idle(ours, _Round(source, check(source)), check)}
     return tuple(problem.without_suggestion() if id(problem) in idle else problem for problem in problems)
 
 
@@ -128,15 +145,15 @@ def _idle(problems: Sequence[Problem], before: _Round, check: Check) -> Iterator
     by_line: dict[int, _Proposal] = {}
     alone: list[_Proposal] = []
     for each in _proposals(problems):
-        line = before.source.position(each.fix.edit.start).line
+        line = before.source.position(each.edit.start).line
         (alone.append if line in by_line else partial(by_line.setdefault, line))(each)
     together = list(by_line.values())
     for _ in range(_ATTEMPTS):
         harmful = _tried(together, before, check)
         if not harmful:
             break
-        alone += [each for each in together if each.fix.edit in harmful]
-        together = [each for each in together if each.fix.edit not in harmful]
+        alone += [each for each in together if each.edit in harmful]
+        together = [each for each in together if each.edit not in harmful]
     else:
         alone += together
     for tried, each in enumerate(alone):
@@ -146,126 +163,113 @@ def _idle(problems: Sequence[Problem], before: _Round, check: Check) -> Iterator
 
 def _tried(proposals: Sequence[_Proposal], before: _Round, check: Check) -> Collection[Edit]:
     """The edits that do harm if all of them are made."""
-    if len(_apart(proposals)) < len(proposals):
-        return [each.fix.edit for each in proposals]
-    proposals = _apart(proposals)
-    after = Source(before.source.name, applied(before.source.text, [each.fix.edit for each in proposals]))
-    return _harmful(proposals, before, after, check(after)) if proposals else ()
+    apart = _apart(proposals)
+    if len(apart) < len(proposals):
+        return [each.edit for each in proposals]
+    return _harmful(apart, before, _made(apart, before, check)) if apart else ()
+
+
+def _made(proposals: Sequence[_Proposal], before: _Round, check: Check) -> _Round:
+    """The source with the edits made, checked again."""
+    after = Source(before.source.name, applied(before.source.text, [each.edit for each in proposals]))
+    return _Round(after, check(after), before.fixes + len(proposals))
 
 
 def _proposals(problems: Iterable[Problem]) -> list[_Proposal]:
-    return [_Proposal(fix, problem) for problem in problems if (fix := problem.fix) is not None]
+    return [_Proposal(fix.edit, problem, fix.is_safe) for problem in problems if (fix := problem.fix) is not None]
 
 
-def _round(before: _Round, check: Check, proposals: Iterable[_Proposal]) -> _Round | None:
+def _next(before: _Round, check: Check, proposals: Iterable[_Proposal]) -> _Round | None:
     """One step: all edits that do not overlap, without those that do harm; None if there are none."""
     proposals = _apart(proposals)
     for _ in range(_ATTEMPTS):
         if not proposals:
             return None
-        after = Source(before.source.name, applied(before.source.text, [each.fix.edit for each in proposals]))
-        problems = check(after)
-        harmful = frozenset(_harmful(proposals, before, after, problems))
+        after = _made(proposals, before, check)
+        harmful = frozenset(_harmful(proposals, before, after))
         if not harmful:
-            return _Round(after, problems, len(proposals))
-        proposals = [each for each in proposals if each.fix.edit not in harmful]
+            return after
+        proposals = [each for each in proposals if each.edit not in harmful]
     return None
 
 
 def _apart(proposals: Iterable[_Proposal]) -> list[_Proposal]:
     """The proposals in order; of two that overlap, the first."""
     kept: list[_Proposal] = []
-    for each in sorted(proposals, key=lambda each: each.fix.edit):
-        if not kept or each.fix.edit.start >= kept[-1].fix.edit.end:
+    for each in sorted(proposals, key=lambda each: each.edit):
+        if not kept or each.edit.start >= kept[-1].edit.end:
             kept.append(each)
     return kept
 
 
-def _harmful(
-    proposals: Sequence[_Proposal], before: _Round, after: Source, problems: Sequence[Problem]
-) -> Collection[Edit]:
+def _harmful(proposals: Sequence[_Proposal], before: _Round, after: _Round) -> Collection[Edit]:
     """The edits that do not cure what they should, or bring something new about."""
-    edits = [each.fix.edit for each in proposals]
+    edits = [each.edit for each in proposals]
     shifts = list(accumulate((len(edit.text) - (edit.end - edit.start) for edit in edits), initial=0))
-    was = _CodesByStart(before.source, before.problems)
-    now = _CodesByStart(after, problems)
-    moved = [_Moved(*each, after) for each in zip(proposals, shifts, strict=False)]
-    twice = _keys_written_twice(problems)
-    errors = _errors_of_what_is_read(problems)
-    hopeless = _CodesByStart(after, [problem for problem in errors if problem.fix is None])
-    of_errors = _CodesByStart(after, errors)
+    moved = [_Moved(*each, after.source) for each in zip(proposals, shifts, strict=False)]
+    twice = _keys_written_twice(after.problems)
+    hopeless = _CodesByStart(after.source, [problem for problem in after.errors if problem.fix is None])
     harmful = [
         each.edit
         for each in moved
-        if not _cures(each, was, now)
+        if not _cures(each, before, after)
         or (each.line, each.edit.text) in twice
-        or (each.proposal.fix.is_safe and _spoils(each, after, of_errors, hopeless))
+        or (each.proposal.is_safe and _spoils(each, after, hopeless))
     ]
     if harmful:
         return harmful
-    broken = _broken_at(problems)
-    broken_before = _broken_at(before.problems)
-    behind = 0 if broken_before is None else bisect_right(edits, broken_before, key=lambda edit: edit.start)
-    if broken is None or (broken_before is not None and broken > broken_before + shifts[behind]):
-        return _with_errors_elsewhere(moved, before, after, problems)  # the file can be read as far as before
-    line = after.position(broken).line
+    behind = 0 if before.broken is None else bisect_right(edits, before.broken, key=lambda edit: edit.start)
+    if after.broken is None or (before.broken is not None and after.broken > before.broken + shifts[behind]):
+        return _with_errors_elsewhere(moved, before, after)  # the file can be read as far as before
+    line = after.source.position(after.broken).line
     return [each.edit for each in moved if each.line == line] or edits
 
 
-def _cures(each: _Moved, was: _CodesByStart, now: _CodesByStart) -> bool:
+def _cures(each: _Moved, before: _Round, after: _Round) -> bool:
     """Whether there is less wrong where an edit is, and nothing new.
 
     A warning that an edit brings about, such as that a check repeats another, tells more than the error did.
     """
     code = each.proposal.problem.code
-    return now.within(*each.then, of_errors_and=code) < was.within(*each.first, of_errors_and=code)
+    was = before.codes.within(*each.first, of_errors_and=code)
+    return after.codes.within(*each.then, of_errors_and=code) < was
 
 
-def _with_errors_elsewhere(
-    moved: Sequence[_Moved], before: _Round, after: Source, problems: Sequence[Problem]
-) -> Collection[Edit]:
+def _with_errors_elsewhere(moved: Sequence[_Moved], before: _Round, after: _Round) -> Collection[Edit]:
     """The edits on whose lines new errors are; where they are on others, half of the edits, to be tried apart.
 
     On other lines, what could not be read before may have errors of its own.
     """
-    errors = _errors_of_what_is_read(problems)
-    was = _CodesByStart(before.source, _errors_of_what_is_read(before.problems))
-    now = _CodesByStart(after, errors)
-    new = Counter(now.codes)
-    new.subtract(was.codes)
+    new = Counter(after.error_codes.codes)
+    new.subtract(before.error_codes.codes)
     for each in moved:
-        new.update(was.within(*each.first))
-        new.subtract(now.within(*each.then))
+        new.update(before.error_codes.within(*each.first))
+        new.subtract(after.error_codes.within(*each.then))
     codes = {code for code, count in new.items() if count > 0}
     if not codes:
         return ()
-    lines = {problem.start.line for problem in errors if problem.code in codes}
+    lines = {problem.start.line for problem in after.errors if problem.code in codes}
     harmful = [each.edit for each in moved if each.line in lines]
-    if harmful or _broken_at(before.problems) is not None or any(each.proposal.reveals for each in moved):
+    if harmful or before.broken is not None or any(each.proposal.reveals for each in moved):
         return harmful
     return [each.edit for each in moved[len(moved) // 2 :]]
 
 
-def _errors_of_what_is_read(problems: Iterable[Problem]) -> list[Problem]:
-    """The errors, but for one that ends the file."""
-    return [problem for problem in problems if problem.severity == "error" and not ends_the_file(problem)]
-
-
-def _spoils(each: _Moved, after: Source, errors: _CodesByStart, hopeless: _CodesByStart) -> bool:
+def _spoils(each: _Moved, after: _Round, hopeless: _CodesByStart) -> bool:
     """Whether a safe edit leaves an error in its item, or one without a fix on its line.
 
     There a comma or a bracket may have taken the text apart that was meant.
     """
     start, length = each.then
-    line = max(after.text.rfind(end, 0, start) for end in "\r\n") + 1
-    text = after.text[line : _end(_LINE_END, after.text, start + length)]
+    line = max(after.source.text.rfind(end, 0, start) for end in "\r\n") + 1
+    text = after.source.text[line : _end(_LINE_END, after.source.text, start + length)]
     if hopeless.within(line, len(text)):
         return True
     text = _HOLDS_NO_ITEMS.sub(lambda found: "x" * len(found[0]), text)
     begins = [text.rfind(sign, 0, start - line) + 1 for sign in "[{,"]
     is_in_brackets = any(begins[:2]) and not text.lstrip(" ").startswith("- ")
     begin, end = (max(begins), _end(_ITEM_END, text, start + length - line)) if is_in_brackets else (0, len(text))
-    return bool(errors.within(line + begin, end - begin))
+    return bool(after.error_codes.within(line + begin, end - begin))
 
 
 def _end(sign: re.Pattern[str], text: str, at: int) -> int:
@@ -285,10 +289,11 @@ class _Moved:
     """
 
     def __init__(self, proposal: _Proposal, shift: int, after: Source) -> None:
-        start, end, text = self.edit = proposal.fix.edit
+        start, end, text = self.edit = proposal.edit
+        since = min(proposal.problem.span.start, start)
         self.proposal = proposal
-        self.first = (proposal.since, max(end - proposal.since, 1))
-        self.then = (proposal.since + shift, start - proposal.since + len(text))
+        self.first = (since, max(end - since, 1))
+        self.then = (since + shift, start - since + len(text))
         self.line = after.position(start + shift).line
 
 
@@ -322,8 +327,3 @@ def _keys_written_twice(problems: Iterable[Problem]) -> set[tuple[int, str]]:
         if problem.code == "EV111"
         for line in (problem.start.line, problem.finding.fields["first_line"])
     }
-
-
-def _broken_at(problems: Iterable[Problem]) -> int | None:
-    """The place of the first syntax error that ends the reading of the file."""
-    return min((problem.span.start for problem in problems if ends_the_file(problem)), default=None)

@@ -13,8 +13,12 @@ from evalc.diagnostics.near import Slip
 
 if TYPE_CHECKING:
     from evalc.diagnostics.catalogue import Entry
-    from evalc.diagnostics.fix import Fix
 
+_SAFE_TO_ADD: Final = frozenset("\"'[],% ")
+_LONGEST_SHOWN: Final = 60
+_BEFORE_TEXT: Final = frozenset(("", *" \t\r\n[{,:"))
+_BEHIND_TEXT: Final = frozenset(("", *" \t\r\n]},:"))
+"""What YAML lets stand directly beside a text in quotes; beside a quote, a quote would be an escape."""
 _SUGGESTED: Final = frozenset(("line", "corrected", "quoted", "advice"))
 """The fields that say what to write instead, beside a fix."""
 _OF_CONFIGURATION: Final = frozenset(("EV621",))
@@ -23,6 +27,46 @@ _NEEDS_CARE: Final = re.compile(r"""["'\\\r\n\t]""")
 """What cannot be put into a text whose quotes nobody has looked at."""
 
 Severity = Literal["error", "warning"]
+
+
+class Edit(NamedTuple):
+    """A stretch of a source text, and its replacement."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Fix(NamedTuple):
+    """An edit that cures a problem, what it does in words, and whether it may be made unseen."""
+
+    edit: Edit
+    title: str
+    is_safe: bool
+
+    def moved(self, by: int) -> Fix:
+        """The fix in a text that is longer or shorter in front of it."""
+        start, end, text = self.edit
+        return self._replace(edit=Edit(start + by, end + by, text))
+
+    @classmethod
+    def of(cls, text: str, start: int, end: int, new: str, *, sure: bool = False) -> Fix | None:
+        """Write `new` in place of a stretch of the text; None if YAML would not read the quotes that it adds as quotes.
+
+        Args:
+            text: the text of the source.
+            start: where the stretch begins.
+            end: where it ends.
+            new: what to write there.
+            sure: whether nothing else can be meant; such a fix is safe if it only adds quotes, brackets, commas or `%`.
+        """
+        raw = text[start:end]
+        opens, closes = new.startswith(("'", '"')), new.endswith(("'", '"'))
+        if opens and text[max(start - 1, 0) : start] not in _BEFORE_TEXT:
+            return None
+        if closes and text[end : end + 1] not in _BEHIND_TEXT:
+            return None
+        return cls(Edit(start, end, new), _title(raw, new), sure and _only_adds(raw, new))
 
 
 @final
@@ -76,11 +120,11 @@ class Finding:
 
     def message(self) -> str:
         """A plain sentence that says what was found, without a full stop."""
-        return self.entry.says("message", self.fields)
+        return self.entry.line("message", self.fields).said(self.fields)
 
     def label(self) -> str:
         """A few words beside the caret underline (`did you mean ...?`); may be empty."""
-        label = self.entry.says("label", self.fields)
+        label = self.entry.line("label", self.fields).said(self.fields)
         if label:
             return label
         slip = self.slip()
@@ -88,7 +132,7 @@ class Finding:
 
     def help(self) -> str:
         """What to do about it, a sentence or a list of what is allowed; may be empty."""
-        return self.entry.says("help", self.fields)
+        return self.entry.line("help", self.fields).said(self.fields)
 
 
 class Fault(NamedTuple):
@@ -133,8 +177,6 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def fix(self) -> Fix | None:
         """The edit that may cure it, if there is one."""
-        from evalc.diagnostics.fix import Fix  # noqa: PLC0415 - for start-up: most files have no problem
-
         finding, text = self.finding, self.source.text
         if not finding.offers or finding.fix is not None:
             return finding.fix
@@ -229,8 +271,6 @@ class Diagnostics:
 
 def _corrected(text: str, span: Span, key: str, corrected: str) -> Fix | None:
     """Put the corrected value in the place of the value, or the whole line where the key is another."""
-    from evalc.diagnostics.fix import Fix  # noqa: PLC0415 - as above
-
     start, end = span
     value = corrected.removeprefix(f"{key}: ")
     if value != corrected:
@@ -239,6 +279,26 @@ def _corrected(text: str, span: Span, key: str, corrected: str) -> Fix | None:
     if at < 0 or text[at + len(before) : start].strip(" "):
         return None
     return Fix.of(text, at, end, corrected, sure=True)
+
+
+def _only_adds(raw: str, new: str) -> bool:
+    """Whether a text is another with nothing but quotes, brackets, commas or `%` added."""
+    for character in raw:
+        added, found, new = new.partition(character)
+        if not found or not _SAFE_TO_ADD.issuperset(added):
+            return False
+    return _SAFE_TO_ADD.issuperset(new)
+
+
+def _title(raw: str, new: str) -> str:
+    if not raw:
+        return f"Insert `{new.strip()}`"
+    return f"Put {_shown(raw)} in quotes" if new[1:-1] == raw else f"Replace {_shown(raw)} with {_shown(new)}"
+
+
+def _shown(text: str) -> str:
+    line = " ".join(text.split())
+    return f"`{line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 3] + '...'}`"
 
 
 def _order(problem: Problem) -> tuple[str, int, int, int, str, str]:

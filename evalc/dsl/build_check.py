@@ -8,9 +8,8 @@ from typing import Final, Literal
 
 from evalc.base import installed
 from evalc.base.source import Source, Span
-from evalc.diagnostics.fix import Fix
 from evalc.diagnostics.near import nearest
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.problem import Finding, Fix
 from evalc.diagnostics.raised import outside
 from evalc.dsl.build_rule import (
     CHECK_TYPES,

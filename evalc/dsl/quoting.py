@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from evalc.base.source import AliasedSpan, Source, Span
-from evalc.diagnostics.fix import Fix
+from evalc.diagnostics.problem import Fix
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.grammar.parse import parse_check
 

@@ -14,9 +14,12 @@ import pytest
 import evalc
 from evalc.config.load import load_settings
 from evalc.diagnostics.catalogue import SAVED, Entry, entries, saved_table
+from evalc.diagnostics.fixing import fixed
 
 ALL = entries()
 PACKAGE = Path(evalc.__file__).parent
+
+HEAD = "eval:\n  test_cases:\n    - name: a\n      message: hi\n      validate:\n"
 
 WITHOUT_EXAMPLE = {
     "EV101": "editors would make spaces of a tab",
@@ -38,6 +41,17 @@ WITHOUT_EXAMPLE = {
 }
 
 
+FIXED_BY_FIX = {
+    "EV131": HEAD + "        - contains Tokyo\n",
+    "EV301": HEAD + "        - non-empty\n      tags: smoke\n",
+}
+"""What is fixed unseen of the codes whose examples say no more than that something is wrong."""
+
+
+def check(source: evalc.Source) -> tuple[evalc.Problem, ...]:
+    return tuple(evalc.check(source))
+
+
 def problems_of(entry: Entry, text: str, folder: Path) -> list[evalc.Problem]:
     is_json = text.lstrip().startswith("{")
     if entry.code.startswith(("EV62", "EV684")):
@@ -54,6 +68,18 @@ def test_the_example_yields_exactly_its_code_and_the_cure_nothing(code: str, tmp
     assert {problem.code for problem in found} == {code}, "\n".join(map(str, found))
     if entry.cure:
         assert [str(problem) for problem in problems_of(entry, entry.cure, tmp_path)] == []
+
+
+@pytest.mark.parametrize("code", [code for code, entry in ALL.items() if entry.example and not code.startswith("EV62")])
+def test_a_fix_of_the_example_leaves_fewer_problems(code: str, tmp_path: Path) -> None:
+    entry = ALL[code]
+    problems = problems_of(entry, FIXED_BY_FIX.get(code, entry.example), tmp_path)
+    source = problems[0].source
+    assert all(entry.fixable for problem in problems if problem.fix is not None and problem.fix.is_safe)
+    result = fixed(source, problems, check, wanted=lambda _: True)
+    assert (result.text == source.text) != bool(result.fixes)
+    assert bool(result.fixes) == entry.fixable
+    assert len(check(evalc.Source(source.name, result.text))) == len(problems) - result.fixes
 
 
 def test_every_finding_has_an_example_or_a_reason_to_have_none() -> None:

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 import evalc
 from evalc.base.source import Source, Span
 from evalc.config.settings import Settings
-from evalc.diagnostics.catalogue import entries
-from evalc.diagnostics.fix import Edit, Fix
 from evalc.diagnostics.fixing import Fixed, applied, fixed, without_idle_suggestions
 from evalc.diagnostics.near import slip_of
-from evalc.diagnostics.problem import Problem
+from evalc.diagnostics.problem import Edit, Fix, Problem
 from evalc.setup.compile import problems_of
 
 
@@ -175,30 +173,6 @@ def test_many_fixes_at_once() -> None:
 def test_a_fix_is_safe_if_it_only_adds_quotes_brackets_or_commas(text: str, new: str, fix: Fix | None) -> None:
     assert Fix.of(text, 3, 8, new, sure=True) == fix
     assert fix is None or Fix.of(text, 3, 8, new) == fix._replace(is_safe=False)
-
-
-@pytest.mark.parametrize("code", [code for code, entry in entries().items() if entry.fixable])
-def test_every_finding_that_says_so_can_be_fixed(code: str) -> None:
-    examples = {
-        "EV131": suite("contains Tokyo"),
-        "EV301": suite("non-empty", rest="      tags: smoke\n"),
-    }
-    text = examples.get(code) or entries()[code].example
-    assert code in {problem.code for problem in check(Source("a.eval.yaml", text))}
-    result = fix(text)
-    assert result.fixes == 1
-    assert check(Source("a.eval.yaml", result.text)) == ()
-
-
-@pytest.mark.parametrize("code", [code for code, entry in entries().items() if entry.example])
-def test_a_fix_never_makes_more_errors(code: str) -> None:
-    """Of all examples of the catalogue: those that are fixed have fewer problems, the others are left as they are."""
-    text = entries()[code].example
-    name = "a.json" if text.startswith("{") else "a.eval.yaml"
-    before = len(check(Source(name, text)))
-    result = fix(text, name)
-    after = len(check(Source(name, result.text)))
-    assert (after < before) if result.fixes else (result.text == text)
 
 
 LINES = st.lists(

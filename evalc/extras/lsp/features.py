@@ -14,9 +14,8 @@ from evalc.base.files import link_out
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.compiler.pipeline import is_json
-from evalc.diagnostics.fix import Fix
 from evalc.diagnostics.fixing import fixed
-from evalc.diagnostics.problem import Problem
+from evalc.diagnostics.problem import Fix, Problem
 from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.places import locate
 from evalc.dsl.texts import texts_of

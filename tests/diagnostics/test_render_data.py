@@ -1,8 +1,9 @@
-"""SARIF 2.1.0: the shape that the standard demands, and what a code host needs of it."""
+"""Problems for programs: the JSON that the command line documents, commands for GitHub, and the shape of SARIF."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,96 @@ from hypothesis import strategies as st
 
 import evalc
 from evalc.base.source import Source, Span
+from evalc.base.terminal import visible
 from evalc.diagnostics.catalogue import entries
 from evalc.diagnostics.problem import Finding, Problem
-from evalc.diagnostics.render_sarif import render_sarif
+from evalc.diagnostics.render_data import render_github, render_json, render_sarif
 from tests.diagnostics.problems import problem_at
+
+
+def test_every_key_of_a_problem() -> None:
+    source = Source("a.yaml", "eval:\n  - 天: containz\n")
+    at = source.text.index("containz")
+    finding = Finding("EV203", name="containz", known=("contains", "regex"))
+    problem = Problem(source=source, span=Span(at, at + 8), finding=finding, severity="error")
+    text = render_json([problem, problem])
+    assert json.loads(text)[0] == {
+        "code": "EV203",
+        "severity": "error",
+        "message": "`containz` is not a check",
+        "file": "a.yaml",
+        "line": 2,
+        "column": 8,
+        "endLine": 2,
+        "endColumn": 16,
+        "help": "did you mean `contains`? the checks are contains, regex",
+        "fixable": False,
+    }
+    assert len(json.loads(text)) == 2
+    assert text.endswith("]\n")
+
+
+def test_no_problem_is_an_empty_array() -> None:
+    assert render_json([]) == "[]\n"
+
+
+def test_characters_that_utf8_cannot_hold_are_escaped() -> None:
+    source = Source("a\udcff.json", "x")
+    finding = Finding("EV203", name="\ud800", known=("contains",))
+    text = render_json([Problem(source=source, span=Span(0, 1), finding=finding, severity="error")])
+    assert text.isascii()
+    assert json.loads(text)[0]["file"] == "a\udcff.json"
+    assert json.loads(text)[0]["help"] == "the checks are contains"
+
+
+def command_for(name: str, finding: Finding) -> str:
+    source = Source(name, "eval:\n  - containz\n")
+    return render_github([Problem(source=source, span=Span(10, 18), finding=finding, severity=finding.entry.severity)])
+
+
+def read_back(command: str) -> tuple[str, dict[str, str], str]:
+    """A command as the runner reads it."""
+    match = re.fullmatch(r"::(\w+) ([^\r\n]*?)::([^\r\n]*)\n", command)
+    assert match is not None
+    pairs = (pair.split("=", 1) for pair in match[2].split(","))
+    unescaped = {key: value.replace("%3A", ":").replace("%2C", ",") for key, value in pairs}
+    return match[1], {key: _plain(value) for key, value in unescaped.items()}, _plain(match[3])
+
+
+def _plain(text: str) -> str:
+    return text.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+
+
+def test_an_error_and_a_warning() -> None:
+    assert command_for("a.yaml", Finding("EV203", name="containz", known=("contains",))) == (
+        "::error file=a.yaml,line=2,endLine=2,col=5,endColumn=13,title=EV203::"
+        "`containz` is not a check%0Adid you mean `contains`?%0Athe checks are contains\n"
+    )
+    warning = command_for("a.yaml", Finding("EV501", check="`length >= 0`", why="nothing is shorter"))
+    assert warning.startswith("::warning file=a.yaml,line=2,")
+
+
+def test_no_problem_is_no_command() -> None:
+    assert render_github([]) == ""
+
+
+def test_hostile_names_and_texts() -> None:
+    name = "a,line=9::b%0A:\n::set-env name=X::\r.yaml"
+    kind, properties, message = read_back(
+        command_for(name, Finding("EV203", name="x\n::error::y\r%0A\x1b[2J", known=()))
+    )
+    assert (kind, properties["file"], properties["line"]) == ("error", visible(name), "2")
+    assert message.startswith("`x\\n::error::y\\r%0A\\x1b[2J` is not a check\n")
+
+
+@given(name=st.text(min_size=1), word=st.text())
+def test_annotations_read_back_as_written(name: str, word: str) -> None:
+    finding = Finding("EV203", name=word, known=())
+    kind, properties, message = read_back(command_for(name, finding))
+    assert kind == "error"
+    assert list(properties) == ["file", "line", "endLine", "col", "endColumn", "title"]
+    assert properties["file"] == visible(Path(name).as_posix())
+    assert message.count("\n") == 1
 
 
 def closed(required: dict[str, Any], **optional: Any) -> dict[str, Any]:

@@ -1,18 +1,80 @@
-"""Renders problems as SARIF 2.1.0, which code hosts and editors read."""
+"""Renders problems for programs: as a JSON array, as annotations of GitHub Actions, and as SARIF 2.1.0."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from evalc import __version__
-from evalc.base.annotations import SCHEMA, artifact_location, message_text, sound
+from evalc.base.annotations import SCHEMA, annotation, artifact_location, message_text, sound
 from evalc.base.source import Source
 from evalc.diagnostics.catalogue import Entry
 from evalc.diagnostics.problem import Problem
+
+
+def render_json(problems: Iterable[Problem]) -> str:
+    """The problems as a JSON array with a line end. Lines and columns count from 1, columns in code points.
+
+    Only ASCII is written: names and texts of files may hold lone surrogates, which UTF-8 cannot.
+    """
+    objects = ",\n  ".join(json.dumps(_as_object(problem)) for problem in problems)
+    return f"[\n  {objects}\n]\n" if objects else "[]\n"
+
+
+def _as_object(problem: Problem) -> dict[str, Any]:
+    start, end = problem.start, problem.end
+    return {
+        "code": problem.code,
+        "severity": problem.severity,
+        "message": problem.finding.message(),
+        "file": problem.source.name,
+        "line": start.line,
+        "column": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+        "help": _joined(_joined(problem.finding.label(), problem.note), problem.finding.help()),
+        "fixable": (fix := problem.fix) is not None and fix.is_safe,
+    }
+
+
+def _joined(label: str, text: str) -> str:
+    """Both as sentences in a row; a question keeps its mark."""
+    if not (label and text):
+        return label or text
+    return f"{label} {text}" if label[-1] in ".?!:" else f"{label}. {text}"
+
+
+# --- GitHub Actions -----------------------------------------------------------------------------------------------
+
+
+def render_github(problems: Iterable[Problem]) -> str:
+    """One workflow command a problem, a line each."""
+    return "".join(f"{_as_command(problem)}\n" for problem in problems)
+
+
+def _as_command(problem: Problem) -> str:
+    start, end = problem.start, problem.end
+    properties = {
+        "file": Path(problem.source.name).as_posix(),
+        "line": str(start.line),
+        "endLine": str(end.line),
+        "col": str(start.column),
+        "endColumn": str(end.column),
+        "title": problem.code,
+    }
+    return annotation(problem.severity, properties, filter(None, _command_lines(problem)))
+
+
+def _command_lines(problem: Problem) -> tuple[str, ...]:
+    finding = problem.finding
+    return finding.message(), finding.label(), problem.note, *finding.help().split("\n")
+
+
+# --- SARIF ---------------------------------------------------------------------------------------------------------
 
 
 def render_sarif(problems: Sequence[Problem]) -> str:
