@@ -125,6 +125,24 @@ def test_an_accepted_baseline_comes_first(invoke: Invoke, cities: Path) -> None:
     assert "REGRESSIONS (1) since evals/baseline.json" in named.out
 
 
+@pytest.mark.parametrize("sure", [False, True])
+def test_a_case_of_which_nothing_is_checked_any_more_regressed(invoke: Invoke, cities: Path, sure: bool) -> None:
+    suite = cities / "evals" / "cities.eval.yaml"
+    suite.write_text(SUITE.replace('[contains "Rome"]', "['contains \"{{seed:rome}}\"']"))
+    (cities / "seed.json").write_text('{"rome": "Rome"}')
+    flags = ("--seed-manifest", "seed.json", *(("--confidence", "0.95") if sure else ()))
+    assert gated(invoke, "good", *flags).code == 0
+    assert invoke("accept").code == 0
+    (cities / "seed.json").write_text("{}")
+    lapsed = gated(invoke, "good", *flags)
+    assert lapsed.code == 1
+    assert "REGRESSIONS (1) since evals/baseline.json" in lapsed.out
+    assert invoke("accept").code == 0
+    assert gated(invoke, "good", *flags).code == 0  # what was accepted unverified may stay so
+    (cities / "seed.json").write_text('{"rome": "Rome"}')
+    assert gated(invoke, "good", *flags).code == 0
+
+
 def test_an_accepted_failure_may_go_on_failing(invoke: Invoke) -> None:
     gated(invoke, "broken")
     assert "2 cases of the run" in (said := invoke("accept").out)
@@ -148,14 +166,18 @@ def test_an_error_says_nothing_of_how_an_agent_does(
     assert good != broken
 
 
-def test_a_case_that_only_ever_ended_in_an_error_is_accepted_as_that(
+def test_a_case_that_only_ever_ended_in_an_error_is_new_once_it_answers(
     invoke: Invoke, cities: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GATED_AGENTS_ARE", "down")
     invoke("run", *of_agents(["changing"]))
-    assert "1 of which may keep failing" in invoke("accept").out
+    accepted = invoke("accept")
+    assert "keep failing" not in accepted.out
+    assert accepted.err.startswith("warning: this run left out some of the cases, which will be new")
     cases = json.loads((cities / "evals" / "baseline.json").read_text())["suites"][0]["cases"]
-    assert {name: case["status"] for name, case in cases.items()} == {"cities/paris": "passed", "cities/rome": "error"}
+    assert {name: case["status"] for name, case in cases.items()} == {"cities/paris": "passed"}
+    monkeypatch.setenv("GATED_AGENTS_ARE", "broken")
+    assert gated(invoke, "changing").code == 1
 
 
 def test_a_run_of_some_cases_leaves_the_others_as_they_were(invoke: Invoke, cities: Path) -> None:

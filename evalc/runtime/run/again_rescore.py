@@ -185,6 +185,7 @@ def _itself(header: Header, cases: JournaledCases, known: KnownSuites) -> Baseli
                 run_id=header.run_id,
                 passed={verdict.id: verdict.passed for verdict in verdicts},
                 errors=frozenset(verdict.id for verdict in verdicts if verdict.status == "error"),
+                unverified=frozenset(verdict.id for verdict in verdicts if verdict.status == "unverified"),
             )
             yield key, suite.agent, past
 

@@ -173,7 +173,7 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         regressions=_counted_by_gate(totals),
         new_passes=None if totals.since is None else len(totals.since.new_passes),
         watched=ending.watched,
-        missing=len(went),
+        missing=len(went) + (0 if totals.since is None else len(totals.since.lapsed)),
         labels=totals.summary.labels or None,
     )
     result = SuiteResult(
@@ -219,7 +219,7 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         result=result,
         gate=gate,
         regressions=measured.regressions,
-        missing=len(went),
+        missing=measured.missing,
         _cases=cases,
         _index=number,
     )
@@ -231,10 +231,12 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
 def _counted_by_gate(totals: SuiteTotals) -> int:
     """How many cases the gate on regressions minds: those that regressed, and those that fail without a baseline.
 
-    Else a case that regressed would only have to be renamed.
+    Else a case that regressed would only have to be renamed. What lapsed counts as missing, which is never chance.
     """
     since = totals.since
-    return totals.summary.failed if since is None else len(since.regressions) + len(since.came_failing)
+    if since is None:
+        return totals.summary.failed
+    return len(since.regressions) - len(since.lapsed) + len(since.came_failing)
 
 
 def _warnings_of(suite: Suite, past: PastSuite | None, ending: Ending) -> tuple[str, ...]:

@@ -192,22 +192,22 @@ class _Newer:
         self._scope = None if header is None else Scope.of(header.flags)
         places = places_in(header)
         several = len({suite.agent_endpoint for suite in suites}) > 1
-        self.parts = {suite.key for suite in suites if suite.selected or suite.stopped}
+        self.parts: set[SuiteKey] = set()
         self.accepted: list[AcceptedSuite] = []
         self._left: dict[SuiteKey, list[tuple[AcceptedSuite, Callable[[str], bool]]]] = {}
-        there = {(suite.key, suite.agent, case) for suite in before for case in suite.cases}
         configs: dict[SuiteKey, set[str]] = {}
         for entry in before:
             configs.setdefault(entry.key, set()).update(entry.place.configs)
         for suite in suites:
             agent = suite.agent_endpoint if several else None
-            broken = {case.id for case in suite.cases if case.status == "error"}
-            stay = frozenset(case for case in broken if (suite.key, agent, case) in there)
+            broken = frozenset(case.id for case in suite.cases if case.status == "error")  # which says nothing of them
+            if suite.selected or suite.stopped or broken:
+                self.parts.add(suite.key)
             place = places.get(suite.key, Place())
-            now = _accepted(suite, place, agent, without=stay)
+            now = _accepted(suite, place, agent, without=broken)
             now = _found_by(now, configs.get(suite.key, set()).union(place.configs))
             self.accepted.append(now)
-            self._left.setdefault(suite.key, []).append((now, suite.left(stay)))
+            self._left.setdefault(suite.key, []).append((now, suite.left(broken)))
 
     def withdrawn(self, suite: AcceptedSuite) -> AcceptedSuite:
         """A suite of the file without the run's configuration, if that hides the suite and another one found it."""

@@ -54,7 +54,7 @@ class _SuiteResult(msgspec.Struct, frozen=True, rename="camel"):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastSuite:
-    """A suite of an earlier run: which case ids passed, which ended in error, and digests of the cases, where known.
+    """A suite of an earlier run: which case ids passed, ended in error or verified nothing, and digests, where known.
 
     `run_id` is the run's, or the path of an accepted baseline. `place` is where the suite was found.
     """
@@ -62,6 +62,7 @@ class PastSuite:
     run_id: str
     passed: Mapping[str, bool]
     errors: frozenset[str] = frozenset()
+    unverified: frozenset[str] = frozenset()
     digests: Mapping[str, str] = field(default_factory=dict)
     place: Place = field(default_factory=Place)
 
@@ -128,6 +129,7 @@ def _joined(suite: PastSuite, more: PastSuite) -> PastSuite:
         run_id=suite.run_id,
         passed={**more.passed, **suite.passed},
         errors=suite.errors | (more.errors - suite.passed.keys()),
+        unverified=suite.unverified | (more.unverified - suite.passed.keys()),
         digests={**more.digests, **suite.digests},
         place=suite.place,
     )
@@ -345,6 +347,7 @@ def _load(files: Iterable[Path], name: str, known: _KnownCases, *, is_of_any: Ca
             run_id=suite.run_id or file.parent.name,
             passed={case.id: case.passed for case in suite.cases},
             errors=frozenset(case.id for case in suite.cases if case.status == "error"),
+            unverified=frozenset(case.id for case in suite.cases if case.status == "unverified"),
             digests={case.id: case.case_hash for case in suite.cases if case.case_hash is not None},
             place=places(file.parent).get(key_of(suite), Place()),
         )
@@ -374,6 +377,7 @@ def _past_suite(suite: AcceptedSuite, name: str) -> PastSuite:
         run_id=name,
         passed={id_: passed(case) for id_, case in suite.cases.items()},
         errors=frozenset(id_ for id_, case in suite.cases.items() if case.status == "error"),
+        unverified=frozenset(id_ for id_, case in suite.cases.items() if case.status == "unverified"),
         digests={id_: case.digest for id_, case in suite.cases.items() if case.digest is not None},
         place=suite.place,
     )

@@ -56,7 +56,7 @@ class Since(NamedTuple):
     """The ids of the cases that are not as they were in the baseline.
 
     Attributes:
-        regressions: those that passed and fail now.
+        regressions: those that passed and fail now, or of which nothing is verified any more: these are `lapsed`.
         new_passes: those that failed and pass now.
         came: those that the baseline does not have; of these `came_failing` fail.
         changed: those that are another case under the same id.
@@ -69,6 +69,7 @@ class Since(NamedTuple):
     came_failing: tuple[str, ...]
     changed: tuple[str, ...]
     went: tuple[str, ...]
+    lapsed: tuple[str, ...]
 
 
 class SuiteTotals(NamedTuple):
@@ -195,6 +196,7 @@ class _Comparing:
         self.flips = Flips()
         self._baseline = baseline
         self._regressions: list[str] = []
+        self._lapsed: list[str] = []
         self._new_passes: list[str] = []
         self._came: list[str] = []
         self._came_failing: list[str] = []
@@ -210,12 +212,17 @@ class _Comparing:
                 self._came_failing.append(id_)
             return
         self.met.add(id_)
-        self.flips.add(before, case.passed, error=case.status == "error" or id_ in self._baseline.errors)
-        if before != case.passed:
-            (self._new_passes if case.passed else self._regressions).append(id_)
         digest = self._baseline.digests.get(id_)
         if digest is not None and case.case_hash is not None and digest != case.case_hash:
             self._changed.append(id_)
+        if case.status == "unverified" and id_ not in self._baseline.unverified:  # which is no verdict on the agent
+            if before:
+                self._lapsed.append(id_)
+                self._regressions.append(id_)
+            return
+        self.flips.add(before, case.passed, error=case.status == "error" or id_ in self._baseline.errors)
+        if before != case.passed:
+            (self._new_passes if case.passed else self._regressions).append(id_)
 
     def since(self) -> Since:
         return Since(
@@ -225,6 +232,7 @@ class _Comparing:
             came_failing=tuple(self._came_failing),
             changed=tuple(self._changed),
             went=tuple(id_ for id_ in self._baseline.passed if id_ not in self.met),
+            lapsed=tuple(self._lapsed),
         )
 
 
