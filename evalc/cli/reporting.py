@@ -254,8 +254,8 @@ def _as_reported(suite: LoadedSuite) -> ReportedSuite:
     return ReportedSuite(result=suite.result, cases=suite.cases, skipped=suite.skipped)
 
 
-def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
-    """The console summary; cases are read from disk one at a time."""
+def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown, *, fenced: bool = False) -> None:
+    """The console summary; cases are read from disk one at a time. GitHub's runner is to obey nothing in it."""
     from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up
     from evalc.setup.compile import AuthoredPlaces  # noqa: PLC0415 - as above
 
@@ -263,7 +263,10 @@ def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
     if shown.detail == "verbose" and shown.settings is not None:
         run = replace(run, places=AuthoredPlaces(shown.settings).of)
     lines = summary_lines(run, screen, detail=shown.detail, slowest=shown.slowest)
+    token = secrets.token_hex(16) if fenced or os.environ.get("GITHUB_ACTIONS") else ""
+    stdout.write(f"::stop-commands::{token}\n" if token else "")
     stdout.writelines(f"{line}\n" for line in lines)
+    stdout.write(f"::{token}::\n" if token else "")
 
 
 def _print_pieces(pieces: Iterable[bytes], stdout: TextIO) -> None:
@@ -272,13 +275,10 @@ def _print_pieces(pieces: Iterable[bytes], stdout: TextIO) -> None:
 
 
 def _print_annotated(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
-    """The console summary, in which GitHub's runner is to obey nothing, then the annotations, which it is to obey."""
+    """The console summary, then the annotations, which GitHub's runner is to obey."""
     from evalc.report.github import render  # noqa: PLC0415 - for start-up
 
-    token = secrets.token_hex(16)
-    stdout.write(f"::stop-commands::{token}\n")
-    _print_summary(run, stdout, shown)
-    stdout.write(f"::{token}::\n")
+    _print_summary(run, stdout, shown, fenced=True)
     _print_pieces(render(run), stdout)
 
 

@@ -216,6 +216,20 @@ def test_every_file_that_cannot_be_written_is_reported(
     )
 
 
+@pytest.mark.parametrize("command", [("run",), ("run", "-v"), ("run", "-q"), ("show", "-v")])
+def test_github_obeys_nothing_in_a_summary(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    (project / "commands.py").write_text("def agent(message):\n    return 'hi\\n::error::pwned\\n::add-mask::passed'\n")
+    invoke("run", "--agent", "python:commands:agent")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    lines = invoke(*command, *(("--agent", "python:commands:agent") if command[0] == "run" else ())).out.splitlines()
+    token = lines[0].removeprefix("::stop-commands::")
+    assert len(token) >= 32
+    assert lines[-1] == f"::{token}::"
+    assert token not in "".join(lines[1:-1])
+
+
 def test_github_gets_annotations_that_the_agent_cannot_write(
     invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
