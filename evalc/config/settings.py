@@ -431,6 +431,12 @@ class Settings(Table):
         conventional = self.root / "evals" / "seed-manifest.json"
         return conventional if conventional.exists() else None
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that count for every suite: the configuration, seed manifest, tool registry and snapshot."""
+        named = (self.file, self.seed_file, self.tools, self.snapshot)
+        return tuple(Path(file) for file in named if file is not None)
+
     def secret_values(self, environ: Mapping[str, str]) -> tuple[str, ...]:
         """The values that must be struck out of whatever is written, whatever their length.
 

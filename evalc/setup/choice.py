@@ -239,11 +239,12 @@ def _changed(commit: str, suites: Sequence[CompiledSuite], settings: Settings) -
     made_of = {name: _read_for(name) for suite in suites for name in (suite.ir.source.name, *suite.ir.files)}
     # What git ignores may have changed, for all that git knows.
     ignored = ignored_files((file for files in made_of.values() for file in files), settings.root)
-    changed = changed_files(commit, settings.root) | ignored
+    changed = changed_files(commit, settings.root)
+    whole = any(_read_for(str(file)) & changed for file in settings.files)
     return frozenset(
         suite.ir.source.name
         for suite in suites
-        if any(made_of[name] & changed for name in (suite.ir.source.name, *suite.ir.files))
+        if whole or any(made_of[name] & (changed | ignored) for name in (suite.ir.source.name, *suite.ir.files))
     )
 
 

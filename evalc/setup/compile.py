@@ -356,10 +356,7 @@ def _read_files(compilation: Compilation, settings: Settings) -> Iterator[Path]:
     """The files that a run reads, as far as they are known before it begins."""
     for suite in compilation.suites:
         yield from map(Path, (suite.ir.source.name, *suite.ir.files))
-    named = (settings.file, settings.seed_file, settings.tools)
-    yield from (file for file in named if file is not None)
-    if settings.snapshot is not None:
-        yield Path(settings.snapshot)
+    yield from settings.files
 
 
 def _refuse_to_write_over(read: Iterable[Path], outputs: Sequence[Path]) -> None:

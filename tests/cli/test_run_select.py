@@ -258,6 +258,26 @@ def test_suites_that_have_changed_since_a_commit(invoke: Invoke, project: Path, 
     assert [suite["toolName"] for suite in report["suites"]] == [expected]
 
 
+@pytest.mark.parametrize("part", ["evalc.toml", "seed.json", "tools.json", "snapshot.json"])
+def test_a_change_of_what_every_suite_reads_is_one_of_every_suite(invoke: Invoke, project: Path, part: str) -> None:
+    (project / ".git").rmdir()
+    (project / "evalc.toml").write_text(
+        'seedManifest = "seed.json"\ntools = "tools.json"\nsnapshot = "snapshot.json"\n'
+    )
+    for name in ("seed.json", "snapshot.json"):
+        (project / name).write_text("{}")
+    (project / "tools.json").write_text(
+        '[{"name": "get_weather", "description": "", "parameters": {"type": "object"}}]'
+    )
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    run = ("run", "--changed-since", "HEAD", "--agent", "demo")
+    assert invoke(*run).err.startswith("nothing to run")
+    (project / part).write_text((project / part).read_text() + "\n")
+    assert ran(invoke(*run, "--json"))
+
+
 @pytest.mark.parametrize("part", [*PARTS, "parts.eval.yaml"])
 @pytest.mark.parametrize("links", [1, 2])
 def test_a_suite_whose_file_is_behind_a_link_that_leads_elsewhere_now_has_changed(
