@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -102,3 +103,34 @@ def test_writers_look_for_links_out_of_the_project() -> None:
         writes = {call for call in calls if call in WRITES or call.rpartition(".")[2] in WRITES}
         if writes and file.relative_to(ROOT / "evalc").as_posix() not in THROUGH_NO_LINK:
             assert "refuse_link_out" in text or "make_folder" in text, f"{file}: {sorted(writes)}"
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    left = {name: set(imported) for name, imported in imports().items()}
+    while leaves := {name for name, imported in left.items() if not imported & left.keys()}:
+        left = {name: imported - leaves for name, imported in left.items() if name not in leaves}
+    assert not left, "these import each other in a circle, or one that does"
+
+
+def imports() -> dict[str, set[str]]:
+    """The modules of evalc that each imports when it is run or called, so not those for its types alone."""
+    files = [file.relative_to(ROOT) for file in (ROOT / "evalc").rglob("*.py")]
+    modules = {".".join(file.with_suffix("").parts).removesuffix(".__init__"): ROOT / file for file in files}
+    return {
+        name: {
+            target
+            for module, attribute in imported_names(ast.parse(file.read_text(encoding="utf-8")))
+            for target in (f"{module}.{attribute}" if f"{module}.{attribute}" in modules else module,)
+            if target in modules and target != name
+        }
+        for name, file in modules.items()
+    }
+
+
+def imported_names(node: ast.AST) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
+    if isinstance(node, ast.ImportFrom) and node.module:
+        yield from ((node.module, alias.name) for alias in node.names)
+    for child in ast.iter_child_nodes(node):
+        yield from imported_names(child)

@@ -169,7 +169,7 @@ def diff(
       evalc diff 01a200e6 latest
     """
     # For start-up: `--help` compares nothing.
-    from evalc.report.diff import diff_lines  # noqa: PLC0415
+    from evalc.report.side_by_side import diff_lines  # noqa: PLC0415
     from evalc.runtime.run.again_load import compare_past  # noqa: PLC0415
 
     earlier, later = (None, before or "latest") if after is None else (before, after)
@@ -199,7 +199,7 @@ def history(
     """
     # For start-up: `--help` reads no history.
     from evalc.model.reports import History  # noqa: PLC0415
-    from evalc.report.history import history_lines, short_names  # noqa: PLC0415
+    from evalc.report.others import history_lines, short_names  # noqa: PLC0415
 
     settings = settings_of(flags)
     folder = settings.results_folder

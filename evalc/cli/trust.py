@@ -59,7 +59,7 @@ def challenge(
     """
     _refuse_no_share("--min-strength", min_strength)
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` challenges nothing
-    from evalc.report.strength import strength_lines  # noqa: PLC0415 - as above
+    from evalc.report.others import strength_lines  # noqa: PLC0415 - as above
     from evalc.setup.prepare import runs_code_of_others  # noqa: PLC0415 - as above
 
     of = _run_among(paths, settings_of(flags))
@@ -160,7 +160,7 @@ def coverage(
     """
     _refuse_no_share("--min-coverage", min_coverage)
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` looks at nothing
-    from evalc.report.coverage import coverage_lines  # noqa: PLC0415 - as above
+    from evalc.report.others import coverage_lines  # noqa: PLC0415 - as above
 
     settings = settings_of(flags)
     looked_at = settings.looked_at(paths or ())
@@ -182,7 +182,7 @@ def plan(paths: PathsOrStdin = None, json: Json = False, **flags: Any) -> int:
       evalc plan evals/
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` plans nothing
-    from evalc.report.plan import plan_lines  # noqa: PLC0415 - as above
+    from evalc.report.others import plan_lines  # noqa: PLC0415 - as above
 
     settings = settings_of(flags)
     looked_at = settings.looked_at(paths or ())

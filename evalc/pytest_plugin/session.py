@@ -30,8 +30,7 @@ from evalc.dsl.sources import JSON_LIMIT
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.report.case_lines import SourceContext, reason_lines
-from evalc.report.source_lines import SourceLines
-from evalc.report.transcript import transcript
+from evalc.report.source_lines import SourceLines, transcript
 from evalc.report.words import main_reason, symbols_of
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.pace import Pace

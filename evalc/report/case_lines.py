@@ -15,8 +15,7 @@ from evalc.base.terminal import Color, Screen, cells, padded, painted, shortened
 from evalc.model.json import values_at
 from evalc.model.result import PASSING, CaseResult, Outcome, Status, TextFinding
 from evalc.model.suite import Place
-from evalc.report.source_lines import SourceLines
-from evalc.report.transcript import response_of, transcript
+from evalc.report.source_lines import SourceLines, response_of, transcript
 from evalc.report.words import COLORS, Reason, Symbols, milliseconds, reasons
 
 _LONGEST_SEARCHED: Final = 20_000

@@ -33,7 +33,6 @@ from evalc.report.case_lines import (
     response_lines,
     whole_response_lines,
 )
-from evalc.report.legible import in_short
 from evalc.report.reported import ReportedRun
 from evalc.report.side_by_side import side_by_side_lines
 from evalc.report.source_lines import SourceLines
@@ -42,6 +41,7 @@ from evalc.report.words import (
     Symbols,
     failures_allowed,
     gate_line,
+    in_short,
     label_lines,
     milliseconds,
     missing_suite,

@@ -12,12 +12,12 @@ from msgspec import UNSET
 from evalc.base.terminal import visible
 from evalc.model.result import PASSING, CaseResult, MissingSuite, SkippedCase, Status, SuiteResult, Summary
 from evalc.model.suite import Place
-from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun, ReportedSuite
-from evalc.report.transcript import transcript
+from evalc.report.source_lines import transcript
 from evalc.report.words import (
     failures_allowed,
     gate_line,
+    legible,
     main_reason,
     missing_suite,
     place_of,

@@ -11,13 +11,13 @@ from msgspec import UNSET
 
 from evalc.base.terminal import counted, first_of, shortened, visible
 from evalc.model.result import PASSING, CaseResult, GateResult, RunSummary, SuiteResult, Summary
-from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun, ReportedSuite
-from evalc.report.transcript import transcript
+from evalc.report.source_lines import transcript
 from evalc.report.words import (
     class_cells,
     failures_allowed,
     gate_line,
+    legible,
     missing_lines,
     reasons_in_full,
     rounded,

@@ -11,9 +11,8 @@ from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import key_of
-from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun
-from evalc.report.words import main_reason, place_of
+from evalc.report.words import legible, main_reason, place_of
 
 COLUMNS: Final = (
     "suite",

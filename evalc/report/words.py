@@ -1,8 +1,9 @@
-"""Marks, counts, reasons, gates, classes and comparisons, as all reports write them."""
+"""Marks, counts, reasons, gates, classes and comparisons, as all reports write them, and texts made safe to show."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple, assert_never
@@ -10,7 +11,7 @@ from typing import Final, NamedTuple, assert_never
 import msgspec
 from msgspec import UNSET
 
-from evalc.base.terminal import Color, Screen, counted, first_of, visible
+from evalc.base.terminal import Color, Screen, counted, first_of, shortened, visible
 from evalc.model.numbers import shown_confidence
 from evalc.model.result import (
     CaseResult,
@@ -26,7 +27,6 @@ from evalc.model.result import (
     TextFinding,
 )
 from evalc.model.suite import Place, Selected
-from evalc.report.legible import in_short, legible
 from evalc.report.reported import ReportedRun
 
 _MOST_MISSING: Final = 10
@@ -404,3 +404,23 @@ def rate(estimate: RateEstimate) -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "-"
     return f"{rounded(estimate.value)} ({estimate.low:.2f} to {estimate.high:.2f})"
+
+
+_LONGEST_LINE: Final = 400
+_BETWEEN_BREAKS: Final = re.compile(r"[^\n\t]+")
+
+
+def legible(text: str, longest: int) -> str:
+    r"""The text with its lines and tabs, other controls written as escapes; what is longer is cut, and says so.
+
+    Args:
+        text: any text, lone surrogates included.
+        longest: how many of its characters are kept.
+    """
+    kept = _BETWEEN_BREAKS.sub(lambda line: visible(line[0]), text[:longest].replace("\r\n", "\n"))
+    return kept if len(text) <= longest else f"{kept}… ({longest} of {len(text)} characters)"
+
+
+def in_short(text: str, ellipsis: str = "…") -> str:
+    """The text on one line of at most 400 columns, with nothing in it that a terminal would obey."""
+    return shortened(visible(text[: _LONGEST_LINE + 1]), _LONGEST_LINE, ellipsis)

@@ -23,7 +23,7 @@ from evalc.tools.modules import (
     is_relative,
     required,
 )
-from evalc.tools.values import CODE, Items, ModulePlace, Record, Unread, Value
+from evalc.tools.script import CODE, Items, ModulePlace, Record, Unread, Value
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.sources import read_source
-from evalc.tools.script import ENDINGS, Script
-from evalc.tools.values import ModulePlace
+from evalc.tools.script import ENDINGS, ModulePlace, Script
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -28,7 +28,7 @@ from tests.support.asking import PATIENCE, ask, ask_all
 
 @contextmanager
 def served() -> Iterator[str]:
-    with DemoServer("127.0.0.1", 0) as server:
+    with DemoServer("127.0.0.1", 0, answer) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         yield server.url

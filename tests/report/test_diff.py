@@ -13,7 +13,7 @@ from evalc.compare.past import ComparedSuite
 from evalc.compare.suites import compare_runs
 from evalc.model.result import Significance
 from evalc.report.console import suite_lines
-from evalc.report.diff import diff_lines
+from evalc.report.side_by_side import diff_lines
 from evalc.report.words import more_cases, significance_line
 from tests.report.results import case, suite
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evalc.base.terminal import Screen
 from evalc.extras.history import trends_of
 from evalc.model.reports import History, HistoryEntry
-from evalc.report.history import history_lines, short_names, sparkline
+from evalc.report.others import history_lines, short_names, sparkline
 
 
 def entry(run: str, **more: Any) -> HistoryEntry:

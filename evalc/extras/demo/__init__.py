@@ -506,6 +506,6 @@ def run_forever(host: str, port: int, *, ready: Callable[[str], None]) -> None:
     """
     from evalc.extras.demo.server import DemoServer  # noqa: PLC0415 - for start-up: most runs ask it in their process
 
-    with DemoServer(host, port) as server:
+    with DemoServer(host, port, answer) as server:
         ready(server.url)
         server.serve_forever()

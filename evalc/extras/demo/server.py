@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, final
 
 import msgspec
 
-from evalc.extras.demo import answer
+from evalc.model.answer import AgentResponse
 from evalc.runtime.agents import wire
 
 _LONGEST_REQUEST: Final = 1024 * 1024
@@ -28,7 +29,8 @@ class DemoServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, answer: Callable[[str], AgentResponse]) -> None:
+        self.answer = answer
         self._connections: set[socket.socket] = set()
         super().__init__((host, port), _Handler)
 
@@ -61,6 +63,7 @@ class DemoServer(ThreadingHTTPServer):
 
 @final
 class _Handler(BaseHTTPRequestHandler):
+    server: DemoServer
     protocol_version = "HTTP/1.1"
     server_version = "evalc-demo"
     # Small answers go out at once, and in one piece.
@@ -76,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
         except (ValueError, RecursionError) as error:
             self._respond(400, {"error": f"the request is not JSON with a text `message`: {error}"})
             return
-        self._respond(200, wire.answer_fields(answer(incoming.message)))
+        self._respond(200, wire.answer_fields(self.server.answer(incoming.message)))
 
     def do_GET(self) -> None:
         self._respond(405, {"error": "send a POST request with a JSON object that has a text `message`"})

@@ -18,8 +18,7 @@ import msgspec
 from evalc.base.terminal import counted
 from evalc.model.result import SuiteResult
 from evalc.model.suite import Place, key_of
-from evalc.report.html.records import CaseRecord, case_records, in_html, trend_record
-from evalc.report.html.strength_records import coverage_record, strength_record
+from evalc.report.html.records import CaseRecord, case_records, coverage_record, in_html, strength_record, trend_record
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.source_lines import quoted, read_authored, seconds_of
 from evalc.report.words import failures_allowed, missing_lines, not_met

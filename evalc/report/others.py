@@ -1,0 +1,295 @@
+"""What `evalc history`, `coverage`, `plan` and `challenge` print on a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+from evalc.base.terminal import Screen, cells, counted, padded, painted, shortened, visible
+from evalc.model.numbers import shown_confidence
+from evalc.model.reports import (
+    CaseStrength,
+    CheckStrength,
+    Coverage,
+    GatePlan,
+    History,
+    HistoryEntry,
+    Kind,
+    NoisePlan,
+    Option,
+    Plan,
+    Strength,
+    SuitePlan,
+    ToolCoverage,
+    Trend,
+)
+from evalc.model.suite import key_of
+from evalc.report.words import rounded, symbols_of
+
+_BARS = "▁▂▃▄▅▆▇█"
+_DIGITS = "0123456789"
+_LONGEST_LINE = 40
+_SHORTEST_ID = 8
+_LONGEST_CELL = 36
+_HEADINGS = ("began (UTC)", "run", "suite", "agent", "passed", "score", "cost")
+
+
+def history_lines(history: History, screen: Screen, *, names: Mapping[str, str]) -> Iterator[str]:
+    """The table and the courses, without line ends; `names` are what the runs are called, as `short_names` has it."""
+    rows = [_HEADINGS, *(_row(entry, names, screen) for entry in history.entries)]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        line = "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield painted(line, "bold", on=screen.color and number == 0)
+    for trend in history.trends:
+        if len(trend.points) > 1:
+            yield ""
+            yield from _trend(trend, screen)
+
+
+def short_names(runs: Sequence[str]) -> Mapping[str, str]:
+    """For each run the beginning of its name that no other has, at least eight characters."""
+    ordered = sorted(set(runs))
+    shared = dict.fromkeys(ordered, 0)
+    for one, other in pairwise(ordered):
+        common = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
+        shared[one], shared[other] = max(shared[one], common), common
+    return {run: run[: max(_SHORTEST_ID, common + 1)] for run, common in shared.items()}
+
+
+def _row(entry: HistoryEntry, names: Mapping[str, str], screen: Screen) -> tuple[str, ...]:
+    ellipsis = symbols_of(screen).ellipsis
+    notes = [counted(entry.errors, "error")] if entry.errors else []
+    notes += ["part of the cases"] if entry.partial else []
+    notes += ["rescored"] if entry.rescored else []
+    shown = f" ({', '.join(notes)})" if notes else ""
+    texts = (names.get(entry.run, entry.run), key_of(entry).title(), entry.agent_endpoint)
+    return (
+        entry.timestamp[:16].replace("T", " "),
+        *(shortened(visible(text), _LONGEST_CELL, ellipsis) for text in texts),
+        f"{entry.passed}/{entry.total_cases}{shown}",
+        "" if entry.score is None else rounded(entry.score),
+        "" if entry.estimated_cost_usd is None else f"${entry.estimated_cost_usd:.4g}",
+    )
+
+
+def _trend(trend: Trend, screen: Screen) -> Iterator[str]:
+    """The newest runs of the suite, from left to right; the scale is from 0 to 1."""
+    points = trend.points[-_LONGEST_LINE:]
+    courses = [("passed", [point.pass_rate for point in points]), ("score", [point.score for point in points])]
+    courses += [(name, [point.criteria.get(name) for point in points]) for name in trend.criteria]
+    shown = [(visible(name), values) for name, values in courses if any(value is not None for value in values)]
+    width = max((cells(name) for name, _ in shown), default=0)
+    runs = (
+        f"the last {len(points)} of {len(trend.points)} runs"
+        if len(points) < len(trend.points)
+        else f"{len(points)} runs"
+    )
+    yield painted(f"{visible(key_of(trend).title(trend.agent_endpoint))}, {runs}", "bold", on=screen.color)
+    for name, values in shown:
+        last = next(value for value in reversed(values) if value is not None)
+        yield f"  {padded(name, width)}  {sparkline(values, screen)}  {rounded(last)}"
+
+
+def sparkline(values: Sequence[float | None], screen: Screen) -> str:
+    """A character a value, from 0 to 1; a blank for none. On an ASCII screen, tenths."""
+    steps = _BARS if screen.unicode else _DIGITS
+    return "".join(
+        " " if value is None else steps[min(int(min(max(value, 0), 1) * len(steps)), len(steps) - 1)]
+        for value in values
+    )
+
+
+_MOST_MISSING: Final = 20
+PARTS: Final[Mapping[Kind, str]] = {
+    "tools": "tools that a case expects to be called",
+    "arguments": "arguments that a case checks",
+    "toolPairs": "pairs of tools with similar descriptions that an ambiguous case tells apart",
+    "seedValues": "seed values that a check reads",
+    "criteria": "criteria that something scores",
+    "prompts": "prompts that a case renders and whose outcome it checks",
+    "promptBranches": "branches of prompts that a case renders",
+}
+"""The unit of each kind of part, in words that follow a number."""
+
+
+def coverage_lines(coverage: Coverage) -> Iterator[str]:
+    """A table of the tools, what is missing of each kind, and the share of all."""
+    if coverage.tools:
+        yield "Tools:"
+        yield from map(_tool, coverage.tools)
+        yield ""
+    for part in coverage.parts:
+        yield f"{part.covered} of {part.total} {PARTS[part.kind]}"
+        for name in part.missing[:_MOST_MISSING]:
+            yield f"  not {visible(name)}"
+        if len(part.missing) > _MOST_MISSING:
+            yield f"  and {len(part.missing) - _MOST_MISSING} more; `--json` lists them all"
+    if coverage.coverage is None:
+        yield "there is nothing to cover: no tool registry, no seed manifest and no criteria"
+    else:
+        yield f"coverage {coverage.coverage:.2f}: {coverage.covered} of {coverage.total}"
+
+
+def _tool(tool: ToolCoverage) -> str:
+    parts = [f"{count} {name}" for name, count in tool.tiers.items()]
+    difficulties = [f"{count} {name}" for name, count in tool.difficulties.items() if name != "none"]
+    checked = [name for name, cases in tool.arguments.items() if cases]
+    arguments = f"; checks {', '.join(map(visible, checked))}" if checked else ""
+    levels = f"; difficulty: {', '.join(difficulties)}" if difficulties else ""
+    by = f" ({', '.join(parts)}{levels})" if parts else ""
+    return f"  {visible(tool.name)}: {counted(tool.cases, 'case')}{by}{arguments}"
+
+
+def plan_lines(plan: Plan) -> Iterator[str]:
+    """A paragraph a suite: its size, what its gate needs, what so many cases can show."""
+    for suite in plan.suites:
+        yield visible(key_of(suite).title())
+        yield f"  {_size(suite)}"
+        if suite.gate is not None:
+            yield f"  {_gate(suite.gate, suite.cases)}"
+        yield f"  {_noise(suite.noise)}"
+        for number, option in enumerate(suite.options):
+            yield f"  {_option(option, suite.noise, now=not number)}"
+        yield ""
+    costs = "no earlier run says what a case costs" if plan.costs_of is None else f"costs are those of {plan.costs_of}"
+    yield f"regressions at {shown_confidence(plan.confidence)} unless a suite says otherwise; {costs}"
+
+
+def _size(suite: SuitePlan) -> str:
+    attempts = "" if suite.attempts == suite.cases else f", {counted(suite.attempts, 'attempt')}"
+    return f"{counted(suite.cases, 'case')}{attempts}"
+
+
+def _gate(gate: GatePlan, cases: int) -> str:
+    sure = "" if gate.confidence is None else f" at {shown_confidence(gate.confidence)}"
+    holds = "never holds" if gate.holds_from is None else f"holds from {gate.holds_from} of {cases} passes on"
+    fails = "never fails" if gate.fails_to is None else f"fails up to {gate.fails_to}"
+    return f"a pass rate of {gate.limit:g}{sure} {holds}, and {fails}"
+
+
+def _noise(noise: NoisePlan) -> str:
+    """How much the verdicts vary by themselves, and how that is known."""
+    varies = f"{_percent(noise.flips)} of the verdicts change between two runs of the same agent"
+    match noise.source:
+        case "attempts":
+            return f"noise: {varies}, as {noise.of} attempts of an earlier run show; {_percent(noise.passes)} pass"
+        case "runs":
+            return f"noise: {varies}, as {noise.of} verdicts of earlier runs show; {_percent(noise.passes)} pass"
+        case "assumed":
+            why = "assumed, since too few earlier runs tell: each case passes nine times in ten"
+            return f"noise: {varies} ({why}); `evalc run --repeat 5` measures it"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _option(option: Option, noise: NoisePlan, *, now: bool) -> str:
+    cases = "this many cases" if now else f"{option.cases} cases"
+    cost = "" if option.cost_usd is None else f"; ${option.cost_usd:.4g}"
+    if option.changed is None or option.smallest is None:
+        return f"{cases}: no regression can be shown{cost}"
+    worse = counted(option.changed, "case")
+    shown = f"a regression shows once {worse} got worse ({_percent(option.smallest)}) and none better"
+    if option.likely is None:
+        return f"{cases}: {shown}; with this noise, none shows four times in five{cost}"
+    fall = f"from {_percent(noise.passes)} to {_percent(noise.passes - option.likely)} of passes"
+    return f"{cases}: {shown}; with this noise, a fall {fall} shows four times in five{cost}"
+
+
+_MOST_CASES: Final = 20
+_MOST_SURVIVORS: Final = 6
+_MOST_CHECKS: Final = 20
+
+
+def weak_cases(strength: Strength) -> list[CaseStrength]:
+    """The cases that miss a fault, the weakest first."""
+    return sorted((case for case in strength.cases if case.survivors), key=lambda case: case.strength or 0.0)
+
+
+def idle_checks(strength: Strength) -> list[CheckStrength]:
+    """The checks that noticed nothing."""
+    return [check for check in strength.checks if not check.killed]
+
+
+def reasons_not_challenged(strength: Strength) -> Mapping[str, int]:
+    """Why cases were not challenged, each reason with the number of its cases."""
+    return Counter(each.reason for each in strength.not_challenged)
+
+
+def strength_lines(strength: Strength) -> Iterator[str]:
+    """The report: each kind of fault, the weakest cases with what they missed, the checks that noticed nothing."""
+    yield from _by_challenger(strength)
+    yield from _cases(weak_cases(strength))
+    yield from _criteria(strength)
+    yield from _idle_checks(idle_checks(strength))
+    yield from _not_challenged(strength)
+    yield _closing(strength)
+
+
+def _by_challenger(strength: Strength) -> Iterator[str]:
+    if not strength.challengers:
+        return
+    yield "Faults noticed:"
+    width = max(len(each.name) for each in strength.challengers)
+    for each in strength.challengers:
+        yield f"  {each.name:<{width}}  {each.killed} of {each.mutants}"
+    yield ""
+
+
+def _cases(weak: Sequence[CaseStrength]) -> Iterator[str]:
+    if not weak:
+        return
+    yield "Faults missed:"
+    for case in weak[:_MOST_CASES]:
+        where = "" if case.place is None else f"  {visible(str(case.place))}"
+        yield f"  {visible(case.id)}: {case.killed} of {case.mutants} noticed{where}"
+        for survivor in case.survivors[:_MOST_SURVIVORS]:
+            yield f"    {survivor.challenger}: {visible(survivor.difference)}"
+            if survivor.line is not None:
+                yield f"      would notice it: {visible(survivor.line)}"
+        if len(case.survivors) > _MOST_SURVIVORS:
+            yield f"    and {len(case.survivors) - _MOST_SURVIVORS} more"
+    if len(weak) > _MOST_CASES:
+        yield f"  and {counted(len(weak) - _MOST_CASES, 'more case')}; `--json` lists them all"
+    yield ""
+
+
+def _criteria(strength: Strength) -> Iterator[str]:
+    if not strength.criteria:
+        return
+    yield "Criteria:"
+    for each in strength.criteria:
+        suite = visible(key_of(each).title())
+        yield f"  {visible(each.name)}: its checks noticed {each.killed} of {each.mutants} in {suite}"
+    yield ""
+
+
+def _idle_checks(idle: Sequence[CheckStrength]) -> Iterator[str]:
+    if not idle:
+        return
+    yield "Checks that noticed nothing:"
+    for check in idle[:_MOST_CHECKS]:
+        where = f"{visible(check.id)} {check.at}" if check.place is None else visible(str(check.place))
+        yield f"  {where}: {visible(check.check)}"
+    if len(idle) > _MOST_CHECKS:
+        yield f"  and {len(idle) - _MOST_CHECKS} more; `--json` lists them all"
+    yield ""
+
+
+def _not_challenged(strength: Strength) -> Iterator[str]:
+    for reason, cases in reasons_not_challenged(strength).items():
+        yield f"{counted(cases, 'case')} not challenged: {visible(reason)}"
+    for warning in strength.warnings:
+        yield f"warning: {visible(warning)}"
+
+
+def _closing(strength: Strength) -> str:
+    if strength.strength is None:
+        return "nothing was challenged"
+    undecided = f"; {strength.undecided} more could not be decided" if strength.undecided else ""
+    noticed = f"{strength.killed} of {strength.mutants} faults noticed"
+    return f"strength {strength.strength:.2f}: {noticed} in {counted(len(strength.cases), 'case')}{undecided}"
