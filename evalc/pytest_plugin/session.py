@@ -261,8 +261,8 @@ class EvalSession:
         return load_settings(Path.cwd(), wishes.config, overrides).sound()
 
     @cached_property
-    def told(self) -> SourceContext:
-        """What failures are told with."""
+    def context(self) -> SourceContext:
+        """The lines and the time that failures are reported with."""
         return SourceContext(SourceLines(Path.cwd(), redactor_of(self.settings, os.environ).redact), self._began)
 
     def compiled(self, name: str) -> tuple[Sequence[tuple[int, Suite]], Sequence[Problem]]:
@@ -392,7 +392,7 @@ class _Writer(Protocol):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crash:
-    """What pytest's summary says of a failure in one line, and where its place is."""
+    """A failure in one line of pytest's summary, and its place."""
 
     path: str
     lineno: int
@@ -408,8 +408,19 @@ class Failure:
     """A failure as pytest prints it: on a terminal in its colours and width, elsewhere as plain text."""
 
     result: CaseResult
-    told: SourceContext
-    reprcrash: Crash
+    context: SourceContext
+
+    @property
+    def reprcrash(self) -> Crash:
+        """The failure in one line, and its place."""
+        reason = main_reason(self.result)
+        place = None if reason is None else reason.place
+        message = "" if reason is None else reason.in_short()
+        return Crash(
+            path="" if place is None else os.fspath(place.file),
+            lineno=0 if place is None else place.line,
+            message=f"error: {message}" if self.result.status == "error" else message,
+        )
 
     def toterminal(self, tw: _Writer) -> None:
         """Write the lines."""
@@ -425,7 +436,7 @@ class Failure:
         symbols = symbols_of(screen)
         if self.result.status == "error":
             yield "    error: the agent or a check broke, so the case neither passed nor failed"
-        yield from reason_lines(self.result, symbols, screen, self.told)
+        yield from reason_lines(self.result, symbols, screen, self.context)
         details = self.result.details
         if details.turns is not UNSET:
             for line in (transcript(self.result) or "").splitlines():
@@ -436,21 +447,6 @@ class Failure:
         if details.tools_called:
             names = ", ".join(map(visible, details.tools_called[:_MOST_TOOLS]))
             yield f"    tools called: {names}"
-
-
-def failure_of(result: CaseResult, told: SourceContext) -> Failure:
-    """The failure of a case."""
-    reason = main_reason(result)
-    place = None if reason is None else reason.place
-    return Failure(
-        result=result,
-        told=told,
-        reprcrash=Crash(
-            path="" if place is None else os.fspath(place.file),
-            lineno=0 if place is None else place.line,
-            message=f"{'error: ' if result.status == 'error' else ''}{'' if reason is None else reason.in_short()}",
-        ),
-    )
 
 
 _PYTESTS_OWN: Final = frozenset({"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"})
@@ -476,7 +472,10 @@ class EvalFile(pytest.File):
             CollectError: the file or the configuration has errors.
         """
         try:
-            if not self._is_named() and self.evals.leaves_out(self.path):
+            folder = self.config.invocation_params.dir
+            arguments = (str(argument).partition("::")[0] for argument in self.config.args)
+            is_named = any(folder / argument == self.path for argument in arguments)  # the file, and not its folder
+            if not is_named and self.evals.leaves_out(self.path):
                 return
             suites, problems = self.evals.compiled(shown(self.path))
         except SourceError as error:
@@ -492,13 +491,8 @@ class EvalFile(pytest.File):
         try:
             for problem in problems:
                 self.warn(EvalcWarning(str(problem)))
-        except EvalcWarning as error:  # pytest is told to make errors of them
+        except EvalcWarning as error:  # where pytest makes errors of warnings
             raise self.CollectError(visible(str(error))) from None
-
-    def _is_named(self) -> bool:
-        """Whether the command line says this very file, rather than a folder that it is in."""
-        folder = self.config.invocation_params.dir
-        return any((folder / str(argument).partition("::")[0]) == self.path for argument in self.config.args)
 
 
 def _case(evalc_agent: object) -> None:
@@ -547,7 +541,9 @@ class EvalCase(pytest.Function):
             case "passed":
                 return
             case "unverified" if not self.evals.strict:
-                self.warn(EvalcWarning(f"{self.name}: {_why(result)}"))
+                reason = main_reason(result)
+                why = "nothing was checked" if reason is None else reason.in_short()
+                self.warn(EvalcWarning(f"{self.name}: {why}"))
             case "expected-failure":
                 pytest.xfail(visible(str(result.expected_failure)))
             case "failed" | "error" | "unverified" | "unexpected-pass":
@@ -559,15 +555,10 @@ class EvalCase(pytest.Function):
         """What the report shows: the authored line and the reason; a traceback only if no case is at fault."""
         match excinfo.value:
             case NotPassed() as error:
-                return failure_of(error.result, self.evals.told)
+                return Failure(result=error.result, context=self.evals.context)
             case SourceError() as error:
                 return f"{render_text(error.problems)}\n{summary_line(error.problems)}"
-            case EvalcError() | EvalcWarning() as error:  # a warning, where pytest is told to make errors of them
+            case EvalcError() | EvalcWarning() as error:  # a warning, where pytest makes errors of them
                 return f"error: {visible(str(error))}"
             case _:
                 return super().repr_failure(excinfo)
-
-
-def _why(result: CaseResult) -> str:
-    reason = main_reason(result)
-    return "nothing was checked" if reason is None else reason.in_short()
