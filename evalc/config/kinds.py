@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, final
 
+from evalc.base import durations
 from evalc.base.files import is_below
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import kinds
@@ -37,8 +38,6 @@ VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 
 _MAGIC: Final = re.compile(r"[*?\[]")
 _PERCENT: Final = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,6})?)\s*(%?)\s*")
-_DURATION: Final = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?(?:e[+-]?[0-9]{1,2})?)\s*(ms|s|m)\s*")
-_UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
 
 
 class Folders(NamedTuple):
@@ -347,14 +346,12 @@ def _is_above_zero(amount: float) -> bool:
 
 def _duration(value: Value) -> float:
     """Milliseconds, of a time that is written as in suites."""
-    expected = "a time with its unit, such as `30s`, `500ms` or `2m`"
     if not isinstance(value.data, str):
-        raise value.mistyped(expected)
-    parts = _DURATION.fullmatch(value.data)
-    if parts is None:
-        raise value.refused(expected)
-    milliseconds = float(Decimal(parts[1]) * _UNITS[parts[2]])
-    return MILLISECONDS.of(value._replace(data=int(milliseconds) if milliseconds.is_integer() else milliseconds))
+        raise value.mistyped(durations.EXPECTED)
+    milliseconds = durations.milliseconds_of(value.data)
+    if milliseconds is None:
+        raise value.refused(durations.EXPECTED)
+    return MILLISECONDS.of(value._replace(data=milliseconds))
 
 
 def shown_duration(milliseconds: float) -> str:
@@ -391,7 +388,7 @@ SHARE: Final = number(lambda share: 0 <= share <= 1, "between 0 and 1", minimum=
 TEMPERATURE: Final = number(lambda degree: 0 <= degree < math.inf, "0 or above", minimum=0)
 DOLLARS: Final = number(_is_above_zero, "above 0", "US dollars", exclusiveMinimum=0)
 MILLISECONDS: Final = number(_is_above_zero, "above 0", "milliseconds", exclusiveMinimum=0)
-DURATION: Final = Kind(_duration, {"type": "string", "pattern": rf"^(?=[^e]*[1-9])(?:{_DURATION.pattern})(?!\n)$"})
+DURATION: Final = Kind(_duration, durations.SCHEMA)
 CONFIDENCE: Final = Kind(
     _confidence,
     {"type": ["number", "string"], "exclusiveMinimum": 0.5, "exclusiveMaximum": 1, "pattern": r"^\s*[0-9.]+\s*%?\s*$"},

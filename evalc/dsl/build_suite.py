@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from evalc.base import durations
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_case import CASE, DEFAULTS, TIERS, TURN, USER
@@ -134,13 +135,15 @@ def _criteria(block: Fields, key: str) -> _Criteria:
 
 
 def _build_gates(gates: Fields, given: dict[str, Any]) -> GatesTree:
+    if "max_p95" in gates and "max_p95_ms" in gates:
+        gates.fault(gates.key("max_p95_ms"), Finding("EV312", key="max_p95_ms", other="max_p95"))
     return GatesTree(**given, places=dict(_places_of_gates(gates)))
 
 
 def _places_of_gates(gates: Fields) -> Iterator[tuple[str, Span]]:
     """Where each gate is written; of one by class also each class, as in `recall.refund`."""
     for key, value in gates.pairs:
-        yield key.text, span_of(key)
+        yield "max_p95_ms" if key.text == "max_p95" else key.text, span_of(key)
         for name, _ in value.pairs if isinstance(value, Mapping) else ():
             yield f"{key.text}.{name.text}", span_of(name)
 
@@ -214,9 +217,15 @@ GATES: Final = Shape(
     {
         "min_pass_rate": Key(SHARE, "The least share of the cases that pass, from 0 to 1.", (0.9,)),
         "min_score": Key(SHARE, "The least score of the suite, from 0 to 1.", (0.8,)),
+        "max_p95": Key(
+            Kind({**durations.SCHEMA, "type": ["string", "null"]}, read=Fields.duration),
+            "The time that 95 % of the cases keep to, such as `5s`.",
+            ("5s",),
+            into="max_p95_ms",
+        ),
         "max_p95_ms": Key(
             Number(number(exclusiveMinimum=0), int, float),
-            "The time in milliseconds that 95 % of the cases keep to.",
+            "The same in milliseconds, as it was written before.",
             (5000,),
         ),
         "fail_on_regression": Key(FLAG, "Whether no case may fail that passed in the baseline.", (True,)),

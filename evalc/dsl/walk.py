@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeGuard, final
 
+from evalc.base import durations
 from evalc.base.source import Source, Span
 from evalc.diagnostics.near import nearest, slip_of
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -414,6 +415,15 @@ class Fields:
         if isinstance(node, Scalar) and (percent := _PERCENT.fullmatch(node.text.strip())):
             return Num(float(Decimal(percent[1]) / 100), span_of(node))
         return self.number(key)
+
+    def duration(self, key: str) -> Num | None:
+        """A time above 0 with its unit, such as `5s`, in milliseconds."""
+        node = self.node(key)
+        if isinstance(node, Scalar) and (milliseconds := durations.milliseconds_of(node.text)):
+            return Num(milliseconds, span_of(node))
+        if node is not None:
+            self.wrong(node, f"`{key}`", f"{durations.EXPECTED}, above 0")
+        return None
 
     def number_of(self, node: Any, kind: Number, what: str, key: str = "") -> Any:
         """A node as a number of a kind."""

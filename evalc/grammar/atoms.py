@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from evalc.base.durations import MILLISECONDS
 from evalc.diagnostics.problem import Fault, Finding
 from evalc.grammar.nodes import Number, PatternAtom, Text
 
@@ -22,7 +23,6 @@ _ESCAPE: Final = re.compile(r"\\(?:u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "'": "'", "\\": "\\", "/": "/"}
 _FLAGS: Final = frozenset("imsuv")
 _LONGEST_ESCAPE: Final = len(r"\uD83D")
-_MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
 
 
 def start_of(node: Tree | Token) -> int:
@@ -152,7 +152,7 @@ def signed_of(token: Token, faults: list[Fault]) -> int | float:
 
 def duration_of(token: Token, unit: Token, faults: list[Fault]) -> Number:
     """A duration in milliseconds; the offsets take in its unit."""
-    number = number_of(token, faults, scale=_MILLISECONDS[unit])
+    number = number_of(token, faults, scale=MILLISECONDS[unit])
     return Number(start=number.start, end=unit.end_pos or 0, value=number.value)
 
 

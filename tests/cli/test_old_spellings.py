@@ -78,7 +78,7 @@ def without_ids(outcome: Outcome) -> object:
         ("--judge-samples 3", "judge.samples"),
         ("--no-judge-cache", "judge.cache"),
         ("--rubrics always", "judge.rubrics"),
-        ("--ray-address auto", "rayAddress"),
+        ("--ray-address auto", "ray_address"),
     ],
 )
 def test_a_flag_that_became_a_setting_still_works(invoke: Invoke, project: Path, flags: str, shown: str) -> None:

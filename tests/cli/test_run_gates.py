@@ -157,6 +157,9 @@ def test_limits_that_are_none(invoke: Invoke, many: Path, flags: list[str], mess
     [
         ("gates: {min_pass_rate: 1.5}", "error[EV303]: `min_pass_rate` is 1.5; it has to be between 0 and 1"),
         ("gates: {max_p95_ms: 0}", "error[EV303]: `max_p95_ms` is 0; it has to be above 0"),
+        ("gates: {max_p95: 0s}", "error[EV301]: `max_p95` must be a time with its unit, such as `30s`"),
+        ("gates: {max_p95: 5}", "error[EV301]: `max_p95` must be a time with its unit, such as `30s`"),
+        ("gates: {max_p95: 5s, max_p95_ms: 5000}", "error[EV312]: `max_p95_ms` and `max_p95` exclude each other"),
         ("gates: {min_scor: 1}", "error[EV201]: `min_scor` is not a key of `gates`"),
         ("gates: 0.9", "error[EV301]: "),
     ],

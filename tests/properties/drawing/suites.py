@@ -29,10 +29,12 @@ _MORE_CRITERIA: Final[tuple[tuple[Any, Data], ...]] = (
 _GATES: Final = {
     "min_pass_rate": ("minPassRate", 0.9),
     "min_score": ("minScore", 0),
-    "max_p95_ms": ("maxP95Ms", 2500.5),
+    "max_p95": ("maxP95Ms", 2500.5),
     "fail_on_regression": ("failOnRegression", True),
 }
 """Gates of a suite: the name in YAML, the name in JSON, a value."""
+_IN_YAML: Final = {"max_p95": "2.5005s"}
+"""The value of a gate in YAML, where JSON has another."""
 _SURE_GATES: Final = {"min_pass_rate": ("minPassRate", 0.4), "confidence": ("confidence", 0.55)}
 """The same with a confidence that one case can have."""
 _TIERS: Final = ("labeled", "labeled", "golden", "regression", "rubric")
@@ -135,7 +137,10 @@ class _Suite:
             head |= {"threshold": 0.5} if self._criteria else {}
         if draw(st.booleans()):
             gates = chosen(draw, (_GATES, _SURE_GATES))
-            head |= {"description": "For: readers", "gates": {key: value for key, (_, value) in gates.items()}}
+            head |= {
+                "description": "For: readers",
+                "gates": {key: _IN_YAML.get(key, value) for key, (_, value) in gates.items()},
+            }
         text = template(draw)
         self._variants = {"": text}
         inputs: Data = {"inputs": chosen(draw, DECLARED)} if declared else {}
