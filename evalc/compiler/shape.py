@@ -15,7 +15,7 @@ import msgspec
 from msgspec import inspect as t
 
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.kinds import ANYTHING, Flag, Key, Kind, ListOf, MapOf, Number, OneOf, Shape, Text, bare
+from evalc.dsl.kinds import ANYTHING, Flag, Key, Kind, ListOf, MapOf, Number, OneOf, Shape, Text
 from evalc.dsl.walk import Fields, Tree
 from evalc.model.json import pointer_step
 
@@ -93,9 +93,7 @@ _NOTHING: Final = Shape("", {})
 
 class _Null(Kind):
     expected = ""
-
-    def fits(self, tree: Tree, node: _At) -> bool:
-        return tree.value(node) is None
+    looks = frozenset({"null"})
 
 
 class _Literal(Text):
@@ -110,14 +108,19 @@ class _Literal(Text):
 
     def take(self, fields: Fields, node: _At, what: str) -> Any:
         if node.data not in self._choices:
-            finding = Finding("EV302", what=bare(what), value=_shown(node.data), choices=self._choices)
-            fields.fault(node, finding)
+            called = what.strip("`") if what.startswith("`") else what
+            fields.no_choice(node, called, _shown(node.data), self._choices)
+
+
+class _Map(MapOf):
+    expected = "an object"
 
 
 class _Record(Kind):
     """A record of the model; its kind is made when it is needed, since a check may hold checks."""
 
     expected = "an object"
+    looks = frozenset({"mapping"})
 
     def __init__(self, type_: t.StructType) -> None:
         super().__init__({})
@@ -126,14 +129,12 @@ class _Record(Kind):
     def take(self, fields: Fields, node: _At, what: str) -> Any:
         return _shape(self.type.cls).take(fields, node, what)
 
-    def fits(self, tree: Tree, node: _At) -> bool:
-        return tree.pairs(node) is not None
-
 
 class _Tagged(Kind):
     """One of several records, the one that its tag names."""
 
     expected = "an object"
+    looks = frozenset({"mapping"})
 
     def __init__(self, records: list[t.StructType]) -> None:
         super().__init__({})
@@ -151,9 +152,6 @@ class _Tagged(Kind):
             fields.fault(tag, Finding("EV203", name=_shown(tag.data), known=tuple(self._records)))
         else:
             self._records[tag.data].take(fields, node, what)
-
-    def fits(self, tree: Tree, node: _At) -> bool:
-        return tree.pairs(node) is not None
 
 
 @cache
@@ -175,7 +173,7 @@ def _kind(type_: t.Type) -> Kind:
         case t.VarTupleType() | t.ListType():
             return ListOf(_kind(type_.item_type))
         case t.DictType():
-            return MapOf(_kind(type_.value_type), {})
+            return _Map(_kind(type_.value_type), {})
         case t.LiteralType():
             return _Literal(tuple(map(str, type_.values)))
         case t.StrType():

@@ -19,7 +19,6 @@ from evalc.dsl.kinds import (
     TEXT,
     TEXTS,
     Choice,
-    Flag,
     Key,
     Kind,
     MapOf,
@@ -442,7 +441,7 @@ CASE: Final = Shape(
             aka=("dataset", "data", "rows", "table"),
         ),
         "inherit": Key(
-            Flag(FLAG.schema, default=True),
+            FLAG,
             "Whether the case takes the suite's `defaults`; by default true.",
             into="inherits",
         ),

@@ -21,7 +21,7 @@ from evalc.dsl.build_rule import (
     keys_of,
     sound_check,
 )
-from evalc.dsl.kinds import keyed
+from evalc.dsl.kinds import NUMBER, keyed
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.quoting import (
@@ -36,7 +36,7 @@ from evalc.dsl.quoting import (
     split_at_colon,
     split_at_comma,
 )
-from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
+from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Num, Str
 from evalc.dsl.walk import Fields, described, is_plainly_text
 from evalc.grammar.nodes import Atom
 from evalc.grammar.parse import parse_check
@@ -236,7 +236,7 @@ def _linked(fields: Fields, item: Mapping) -> CheckTree | None:
     if inner is None:
         return None
     body = _mapped(inner)
-    weight = inner.number("weight")
+    weight: Num | None = NUMBER.read(inner, "weight")
     if weight is not None and (finding := outside("the weight", weight.value, WEIGHT)) is not None:
         inner.fault(weight.span, finding)
         weight = None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import cast, get_args
+from typing import Final, cast, get_args
 
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_rule import PARAM_OPS, acceptable, atom, limit_of, of_pattern, of_text, of_texts, param_check
-from evalc.dsl.kinds import keyed
+from evalc.dsl.kinds import FLAG, NUMBER, WHOLE, Choice, keyed
 from evalc.dsl.nodes import Mapping, Scalar, Sequence, span_of
 from evalc.dsl.quoting import quoted_line
 from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree, Num, Str
@@ -18,6 +18,10 @@ from evalc.model.checks.declaration import Declared
 from evalc.model.json import path_of_key
 
 _Build = Callable[[Fields, str], Iterator[CheckLeaf | CheckJson]]
+
+
+_ASSERTION: Final = Choice(PARAM_OPS, called="parameter assertion")
+_FIELD_TYPE: Final = Choice(get_args(c.FieldType), called="type")
 
 
 def build_expect(fields: Fields, key: str) -> tuple[CheckTree, ...]:
@@ -50,7 +54,7 @@ def _field(fields: Fields, key: str) -> tuple[CheckLeaf | CheckJson, ...]:
     if isinstance(node, Sequence) and not node.items and key in _EMPTY_ASSERTS_NOTHING:
         fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why="an empty list asserts nothing"))
         return ()
-    if isinstance(node, Scalar) and key in _FLAGS and not fields.boolean(key, default=True):
+    if isinstance(node, Scalar) and key in _FLAGS and FLAG.read(fields, key) is False:
         fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why="`false` asserts nothing"))
         return ()
     return tuple(_BUILDERS[key](fields, key))
@@ -116,7 +120,7 @@ def _params(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         for required in ("tool", "paramName", "assertion"):
             inner.require(required)
         tool, param = inner.text("tool"), inner.text("paramName")
-        op = inner.choice("assertion", "parameter assertion", PARAM_OPS)
+        op: Str | None = _ASSERTION.read(inner, "assertion")
         leaf = None
         if tool is not None and param is not None and op is not None:
             leaf = param_check(inner, inner.anchor, tool, param, op)
@@ -129,7 +133,7 @@ def _flag(check: c.Check) -> _Build:
     """A field that asserts something when it is true."""
 
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-        if fields.boolean(key):
+        if FLAG.read(fields, key):
             yield CheckLeaf(span=span_of(fields.key(key)), check=check)
 
     return build
@@ -139,7 +143,7 @@ def _limit(make: Callable[[int | float], c.Check], *, idle_at_0: bool = False) -
     """A field that holds one limit; in those of the contract, 0 asserts nothing."""
 
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-        limit = fields.number(key)
+        limit: Num | None = NUMBER.read(fields, key)
         if limit is not None and idle_at_0 and limit.value == 0:
             fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why="0 asserts nothing"))
         elif limit is not None:
@@ -154,7 +158,7 @@ def _bounds(low: str, high: str, make: Callable[[int | None, int | None], c.Chec
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         if key == high and low in fields:
             return
-        least, most = _whole(fields.integer(low)), _whole(fields.integer(high))
+        least, most = _whole(WHOLE.read(fields, low)), _whole(WHOLE.read(fields, high))
         if least is not None or most is not None:
             yield CheckLeaf(span=span_of(fields.key(key)), check=make(least, most))
 
@@ -180,7 +184,7 @@ def _types(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     inner = fields.inside(block, keyed(f"`{key}`", tuple(name.value for name in names)))
     typed: list[c.RequiredField] = []
     for name in names:
-        type_ = inner.choice(name.value, "type", get_args(c.FieldType))
+        type_: Str | None = _FIELD_TYPE.read(inner, name.value)
         if type_ is not None:
             typed.append(c.RequiredField(path=path_of_key(name.value), type=cast(c.FieldType, type_.value)))
     fields.partial |= inner.partial

@@ -155,10 +155,6 @@ def _declared(inner: Fields, given: dict[str, Any], name: Str) -> InputTree:
     )
 
 
-def _is_required(inner: Fields, key: str) -> bool:
-    return inner.boolean(key, default=True)
-
-
 def _options(inner: Fields, key: str) -> tuple[Str, ...] | None:
     """The values that an input may have; an option may be a mapping with its `value`."""
     items = inner.items(key)
@@ -206,7 +202,7 @@ _OF_INPUT: Final = {
     ),
     "type": Key(TEXT, "The type of its values.", ("string",)),
     "required": Key(
-        Kind(FLAG.schema, read=_is_required),
+        FLAG,
         "Whether every case has to give it; by default true where there is no `default`.",
     ),
     "default": Key(Kind({}, read=Fields.node), "Its value where a case gives none."),

@@ -17,6 +17,7 @@ from evalc.dsl.kinds import (
     NAME,
     NUMBER,
     TEXT,
+    Choice,
     Key,
     Kind,
     Schema,
@@ -71,6 +72,7 @@ def _plain_key(quoted: re.Match[str]) -> str:
 
 
 PARAM_OPS: Final[tuple[c.ParamAssertion, ...]] = get_args(c.ParamAssertion)
+_OPERATOR: Final = Choice(PARAM_OPS, called="operator")
 
 
 def build_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
@@ -223,7 +225,8 @@ def _judge(fields: Fields, type_: Str) -> CheckLeaf | None:
 def _numeral(fields: Fields, key: str) -> Num | None:
     if key in fields:
         fields.require(key)
-    return fields.number(key)
+    number: Num | None = NUMBER.read(fields, key)
+    return number
 
 
 def limit_of(number: Num) -> int | float:
@@ -309,7 +312,7 @@ _PARAM_KEYS = ("tool", "param", "op", "value")
 def _tool_param(fields: Fields, type_: Str) -> CheckLeaf | None:
     for key in ("tool", "param", "op"):
         fields.require(key)
-    tool, param, op = fields.text("tool"), fields.text("param"), fields.choice("op", "operator", PARAM_OPS)
+    tool, param, op = fields.text("tool"), fields.text("param"), _OPERATOR.read(fields, "op")
     if tool is None or param is None or op is None:
         return None
     return param_check(fields, type_.span, tool, param, op)
@@ -406,7 +409,7 @@ def _arg_test(fields: Fields, path: str, node: Node, atoms: dict[str, Atom]) -> 
         return c.ArgTest(equals=json_value(fields, node, f"{at}/equals", atoms))
     inner = fields.inside(node, TEST, f"the test of `{path}`")
     contains, matches = inner.text("contains"), inner.text("matches")
-    one_of, exists = inner.items("one_of"), inner.boolean("exists") if "exists" in inner else None
+    one_of, exists = inner.items("one_of"), (FLAG.read(inner, "exists") or False) if "exists" in inner else None
     least, most = _numeral(inner, "min"), _numeral(inner, "max")
     if contains is not None:
         atoms[f"{at}/contains"] = atom(contains)

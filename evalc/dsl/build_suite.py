@@ -22,6 +22,7 @@ from evalc.dsl.kinds import (
     FILLED,
     FLAG,
     NAME,
+    NUMBER,
     SHARE,
     TEXT,
     WHOLE,
@@ -38,6 +39,7 @@ from evalc.dsl.kinds import (
     number,
     or_absent,
     ref,
+    share_of,
 )
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.tree import (
@@ -148,13 +150,31 @@ def _places_of_gates(gates: Fields) -> Iterator[tuple[str, Span]]:
             yield f"{key.text}.{name.text}", span_of(name)
 
 
+def _confidence(gates: Fields, key: str) -> Num | None:
+    """A number, or one in per cent: `95%` is 0.95."""
+    node = gates.node(key)
+    share = share_of(node.text.strip()) if isinstance(node, Scalar) else ""
+    number: Num | None = Num(float(share), span_of(node)) if share else NUMBER.read(gates, key)
+    return number
+
+
+def _duration(gates: Fields, key: str) -> Num | None:
+    """A time above 0 with its unit, such as `5s`, in milliseconds."""
+    node = gates.node(key)
+    if isinstance(node, Scalar) and (milliseconds := durations.milliseconds_of(node.text)):
+        return Num(milliseconds, span_of(node))
+    if node is not None:
+        gates.wrong(node, f"`{key}`", f"{durations.EXPECTED}, above 0")
+    return None
+
+
 def _by_class(gates: Fields, key: str) -> tuple[tuple[str, Num], ...]:
     """The least of a measure for each class, by the class's label."""
     mapping = gates.mapping(key)
     if mapping is None:
         return ()
     inner = gates.inside(mapping, keyed(f"`{key}`", tuple(name.text for name, _ in mapping.pairs)))
-    given = [(name.text, inner.number(name.text)) for name, _ in mapping.pairs]
+    given = [(name.text, NUMBER.read(inner, name.text)) for name, _ in mapping.pairs]
     gates.partial |= inner.partial
     return tuple((name, number) for name, number in given if number is not None)
 
@@ -218,7 +238,7 @@ GATES: Final = Shape(
         "min_pass_rate": Key(SHARE, "The least share of the cases that pass, from 0 to 1.", (0.9,)),
         "min_score": Key(SHARE, "The least score of the suite, from 0 to 1.", (0.8,)),
         "max_p95": Key(
-            Kind({**durations.SCHEMA, "type": ["string", "null"]}, read=Fields.duration),
+            Kind({**durations.SCHEMA, "type": ["string", "null"]}, read=_duration),
             "The time that 95 % of the cases keep to, such as `5s`.",
             ("5s",),
             into="max_p95_ms",
@@ -237,7 +257,7 @@ GATES: Final = Shape(
                     "exclusiveMaximum": 1,
                     "pattern": "%\\s*$",
                 },
-                read=Fields.share,
+                read=_confidence,
             ),
             "How sure a gate has to be, above 0.5 and below 1; what is less certain is undecided.",
             ("95%", 0.99),

@@ -10,17 +10,20 @@ after, which always comes first: it is what editors insert.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from evalc.dsl.walk import Fields, Tree
+    from evalc.dsl.walk import Fields
 
 Schema = dict[str, Any]
 Read = Callable[["Fields", str], Any]
 """Reads the value of a key; what is wrong with it is reported, and None stands for what is not there."""
 
+UNREADABLE: Final = object()
+"""The value of a scalar that is wrong in itself, which is reported."""
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 # --- kinds ---------------------------------------------------------------------------------------------------------
@@ -36,6 +39,8 @@ class Kind:
 
     expected: str = "a value"
     """What messages say that the value has to be."""
+    looks: frozenset[str] = frozenset()
+    """What a value looks like that is meant to be of this kind, as `Tree.look` has it."""
 
     def __init__(self, schema: Schema, read: Read | None = None) -> None:
         self.schema = schema
@@ -51,15 +56,12 @@ class Kind:
         """The value that a node is, which messages call `what`; None if it is not of the kind, which is reported."""
         return node
 
-    def fits(self, _tree: Tree, _node: Any) -> bool:
-        """Whether a node is meant to be of this kind, whatever is wrong within."""
-        return True
-
 
 class Text(Kind):
     """A text; if it is `filled`, one with something in it."""
 
     expected = "a text"
+    looks = frozenset({"text"})
 
     def __init__(self, schema: Schema, *, filled: bool = False) -> None:
         super().__init__(schema)
@@ -71,82 +73,73 @@ class Text(Kind):
     def take(self, fields: Fields, node: Any, what: str) -> Any:
         return fields.text_of(node, what)
 
-    def fits(self, tree: Tree, node: Any) -> bool:
-        return tree.text(node) is not None
-
 
 class Number(Kind):
     """A number of one of some types, at least `least`."""
 
+    looks = frozenset({"whole", "number"})
+
     def __init__(self, schema: Schema, *types: type, expected: str = "a number", least: float | None = None) -> None:
         super().__init__(schema)
-        self.types = types
-        self.least = least
         self.expected = expected
-
-    def read(self, fields: Fields, key: str) -> Any:
-        return fields.number(key, self)
+        self._types = types
+        self._least = least
+        if float not in types:
+            self.looks = frozenset({"whole"})
 
     def take(self, fields: Fields, node: Any, what: str) -> Any:
-        return fields.number_of(node, self, what)
-
-    def fits(self, tree: Tree, node: Any) -> bool:
-        value = tree.value(node)
-        return isinstance(value, self.types) and not isinstance(value, bool)
+        value = fields.tree.value(node)
+        if value is UNREADABLE:
+            fields.partial = True
+            return None
+        is_number = isinstance(value, self._types) and not isinstance(value, bool)
+        if is_number and (self._least is None or value >= self._least):
+            return fields.tree.number(value, node)
+        meant = share_of(value) if float in self._types and isinstance(value, str) else ""
+        return fields.wrong(node, what, self.expected, meant)
 
 
 class Flag(Kind):
-    """`true` or `false`; where the key is absent, `default`."""
+    """`true` or `false`."""
 
     expected = "`true` or `false`"
-
-    def __init__(self, schema: Schema, *, default: bool = False) -> None:
-        super().__init__(schema)
-        self._default = default
-
-    def read(self, fields: Fields, key: str) -> Any:
-        return fields.boolean(key, default=self._default)
+    looks = frozenset({"flag"})
 
     def take(self, fields: Fields, node: Any, what: str) -> Any:
-        return fields.boolean_of(node, what)
-
-    def fits(self, tree: Tree, node: Any) -> bool:
-        return isinstance(tree.value(node), bool)
+        value = fields.tree.value(node)
+        if isinstance(value, bool):
+            return value
+        meant = _FLAGS.get(str(value).lower(), "") if isinstance(value, str | int) else ""
+        return fields.wrong(node, what, self.expected, meant)
 
 
 class Choice(Kind):
     """One of a few texts; messages call it `called`, by default as its key."""
 
     expected = "a text"
+    looks = frozenset({"text"})
 
-    def __init__(self, choices: tuple[str, ...], schema: Schema | None = None, *, called: str = "") -> None:
-        super().__init__(choice(choices) if schema is None else schema)
-        self.choices = choices
+    def __init__(self, choices: tuple[str, ...], *, called: str = "") -> None:
+        super().__init__(choice(choices))
+        self._choices = choices
         self._called = called
 
-    def read(self, fields: Fields, key: str) -> Any:
-        return fields.choice(key, self._called or key, self.choices)
-
     def take(self, fields: Fields, node: Any, what: str) -> Any:
-        return fields.choice_of(node, what, self._called or bare(what), self.choices)
-
-    def fits(self, tree: Tree, node: Any) -> bool:
-        return tree.text(node) is not None
-
-
-def bare(what: str) -> str:
-    """What messages call a value, without backticks around it."""
-    return what.strip("`") if what.startswith("`") else what
+        text = fields.text_of(node, what)
+        if text is None or text.value in self._choices:
+            return text
+        return fields.no_choice(node, self._called or what.strip("`"), text.value, self._choices)
 
 
 class ListOf(Kind):
     """A list; if it is `filled`, one with something in it. `called` is what messages call an item."""
 
     expected = "a list"
+    looks = frozenset({"list"})
 
     def __init__(self, item: Kind, *, called: str = "", filled: bool = False) -> None:
         super().__init__(filled_list_of(item.schema) if filled else list_of(item.schema))
-        self.item = item
+        self._item = item
         self._called = called
         self._filled = filled
 
@@ -154,31 +147,32 @@ class ListOf(Kind):
         if self._filled:
             fields.forbid_empty(key)
         items = fields.items(key)
-        return None if items is None else self._items(fields, items, f"`{key}`", key)
+        if items is None:
+            return None
+        taken = self._each(fields, items, f"`{key}`")
+        if len(taken) < len(items):
+            fields.leave_out(key)
+        return taken
 
     def take(self, fields: Fields, node: Any, what: str) -> Any:
         items = fields.items_of(node, what)
-        return None if items is None else self._items(fields, items, what, None)
+        return None if items is None else self._each(fields, items, what)
 
-    def _items(self, fields: Fields, items: Sequence[Any], what: str, key: str | None) -> tuple[Any, ...]:
+    def _each(self, fields: Fields, items: Sequence[Any], what: str) -> tuple[Any, ...]:
         called = self._called or f"an item of {what}"
-        taken = tuple([self.item.take(fields, item, called) for item in items])
-        if None not in taken:
-            return taken
-        if key is not None:
-            fields.leave_out(key)
+        taken = [self._item.take(fields, item, called) for item in items]
         return tuple([item for item in taken if item is not None])
-
-    def fits(self, tree: Tree, node: Any) -> bool:
-        return tree.items(node) is not None
 
 
 class MapOf(Kind):
     """A mapping whose keys are the author's own; messages put `called` before the key of a value."""
 
+    expected = "a mapping"
+    looks = frozenset({"mapping"})
+
     def __init__(self, item: Kind, schema: Schema, *, called: str = "") -> None:
         super().__init__(schema)
-        self.item = item
+        self._item = item
         self._called = called
 
     def read(self, fields: Fields, key: str) -> Any:
@@ -189,39 +183,43 @@ class MapOf(Kind):
         pairs = fields.pairs_of(node, what)
         if pairs is None:
             return None
-        taken: list[tuple[str, Any]] = []
-        for key, node_of_key in pairs:
+        taken = []
+        for key, value in pairs:
             called = f"{self._called} `{key.text}`" if self._called else f"value of {what}"
-            value = self.item.take(fields, node_of_key, called)
-            if value is not None:
-                taken.append((key.text, value))
-        return tuple(taken)
-
-    def fits(self, tree: Tree, node: Any) -> bool:
-        return tree.pairs(node) is not None
+            taken.append((key.text, self._item.take(fields, value, called)))
+        return tuple([(name, value) for name, value in taken if value is not None])
 
 
 class OneOf(Kind):
-    """A value of the first of several kinds that it fits; messages name those that say what they expect."""
+    """A value of the first of several kinds that it looks like; messages name those that say what they expect."""
 
-    def __init__(self, *kinds: Kind, schema: Schema | None = None) -> None:
-        super().__init__(any_of(*(kind.schema for kind in kinds)) if schema is None else schema)
+    def __init__(self, *kinds: Kind) -> None:
+        super().__init__(any_of(*(kind.schema for kind in kinds)))
         named = [kind for kind in kinds if kind.expected]
         # Where other kinds are named, that a number may be whole goes without saying.
-        others = [kind for kind in named if not isinstance(kind, Number) or float in kind.types]
+        others = [kind for kind in named if kind.looks != frozenset({"whole"})]
         self.expected = " or ".join(dict.fromkeys(kind.expected for kind in others or named))
+        self.looks = frozenset().union(*(kind.looks for kind in kinds))
         self._kinds = kinds
         self._only = named[0] if len(named) == 1 else None
 
     def take(self, fields: Fields, node: Any, what: str) -> Any:
-        kind = next((kind for kind in self._kinds if kind.fits(fields.tree, node)), self._only)
-        if kind is not None:
-            return kind.take(fields, node, what)
-        fields.wrong(node, what, self.expected)
-        return None
+        look = fields.tree.look(node)
+        kind = next((kind for kind in self._kinds if not kind.looks or look in kind.looks), self._only)
+        return fields.wrong(node, what, self.expected) if kind is None else kind.take(fields, node, what)
 
-    def fits(self, tree: Tree, node: Any) -> bool:
-        return any(kind.fits(tree, node) for kind in self._kinds)
+
+_PERCENT: Final = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) ?%")
+_FLAGS: Final = {
+    **dict.fromkeys(("yes", "y", "on", "1", "true"), "true"),
+    **dict.fromkeys(("no", "n", "off", "0", "false"), "false"),
+}
+
+
+def share_of(text: str) -> str:
+    """A text such as `70%` as the share of 1 that it is; empty for others."""
+    percent = _PERCENT.fullmatch(text)
+    return "" if percent is None else f"{float(percent[1]) / 100:.10g}"
 
 
 # --- shapes --------------------------------------------------------------------------------------------------------
@@ -266,6 +264,8 @@ class Shape(Kind):
         narrow: what the JSON Schema says besides.
     """
 
+    looks = frozenset({"mapping"})
+
     def __init__(
         self,
         what: str,
@@ -305,8 +305,7 @@ class Shape(Kind):
 
     def take(self, fields: Fields, node: Any, what: str) -> Any:
         if fields.tree.pairs(node) is None:
-            fields.wrong(node, self.what or what, self.expected or fields.tree.mapping)
-            return None
+            return fields.wrong(node, self.what or what, self.expected or fields.tree.mapping)
         inner = fields.inside(node, self, what)
         built = self.of(inner)
         fields.partial |= inner.partial and not self._stands_alone
@@ -323,9 +322,6 @@ class Shape(Kind):
             if reader is not None and (value := reader[1](fields, key.text)) is not None:
                 given[reader[0]] = value
         return self._build(fields, given)
-
-    def fits(self, tree: Tree, node: Any) -> bool:
-        return tree.pairs(node) is not None
 
     def meant_by(self, word: str) -> str:
         """The key that other tools call so; empty if there is none."""

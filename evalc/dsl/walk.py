@@ -8,29 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from typing import Any, Final, TypeGuard, final
 
-from evalc.base import durations
 from evalc.base.source import Source, Span
 from evalc.diagnostics.near import nearest, slip_of
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.diagnostics.raised import unknown_key
 from evalc.dsl import nodes as n
-from evalc.dsl.kinds import NUMBER, WHOLE, Number, Shape
+from evalc.dsl.kinds import UNREADABLE, Shape
 from evalc.dsl.nodes import Mapping, Node, Scalar, behind, span_of
 from evalc.dsl.scalars import Value, kind_of, value_of
 from evalc.dsl.tree import Num, Str
 
-_PERCENT: Final = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) ?%")
-_FLAGS: Final = {
-    **dict.fromkeys(("yes", "y", "on", "1", "true"), "true"),
-    **dict.fromkeys(("no", "n", "off", "0", "false"), "false"),
-}
 _MAY_STAND_IN_A_LIST: Final = re.compile(r"[\w./-][\w ./-]*")
 _NONE: Final[frozenset[str | None]] = frozenset()
-UNREADABLE: Final = object()
-"""The value of a scalar that is wrong in itself, which is reported."""
 
 
 def is_null(node: Node) -> bool:
@@ -58,12 +49,6 @@ def described(node: Node) -> str:
         case Scalar():
             shown = node.text if len(node.text) <= 40 else node.text[:37] + "..."
             return f"`{shown}`"
-
-
-def _share(text: str) -> str:
-    """A text such as `70%` as the share of 1 that it is; empty for others."""
-    percent = _PERCENT.fullmatch(text)
-    return f"{float(percent[1]) / 100:g}" if percent is not None else ""
 
 
 class Tree:
@@ -96,6 +81,15 @@ class Tree:
     def value(self, node: Any) -> Any:
         """The value of a scalar, or `UNREADABLE`; a collection itself."""
         raise NotImplementedError
+
+    def look(self, node: Any) -> str:
+        """What a value looks like: a mapping, a list, null, a flag, a whole number, a number or a text."""
+        if self.pairs(node) is not None:
+            return "mapping"
+        if self.items(node) is not None:
+            return "list"
+        names = {bool: "flag", int: "whole", float: "number", str: "text"}
+        return names.get(type(self.value(node)), "null")
 
     def number(self, value: Any, _node: Any) -> Any:
         """The number that a node is, as what is built holds numbers."""
@@ -299,9 +293,14 @@ class Fields:
         """Report a finding that leaves nothing out of the tree."""
         self.tree.report(node, finding)
 
-    def wrong(self, node: Any, what: str, expected: str, corrected: str = "") -> None:
-        """Report a value of another kind than expected."""
-        self.fault(node, self.tree.wrong(node, what, expected, corrected))
+    def wrong(self, node: Any, what: str, expected: str, meant: str = "") -> Any:
+        """Report a value of another kind than expected, with the value that was probably `meant`; return None."""
+        is_shown = meant and what.startswith("`") and self.tree.written(node)
+        self.fault(node, self.tree.wrong(node, what, expected, f"{what.strip('`')}: {meant}" if is_shown else ""))
+
+    def no_choice(self, node: Any, called: str, value: str, choices: tuple[str, ...]) -> Any:
+        """Report a text that is none of the choices; return None."""
+        self.fault(node, Finding("EV302", what=called, value=value, choices=choices))
 
     def require(self, key: str, *, why: str = "") -> None:
         """Report that a key is missing or has no value, if it is so; a misspelt one is reported already."""
@@ -382,77 +381,6 @@ class Fields:
                 self.wrong(node, what, "a text")
         return text
 
-    def choice(self, key: str, called: str, choices: tuple[str, ...]) -> Str | None:
-        """One of a few texts."""
-        text = self.text(key)
-        return None if text is None else self._chosen(text, called, choices)
-
-    def choice_of(self, node: Any, what: str, called: str, choices: tuple[str, ...]) -> Str | None:
-        """A node as one of a few texts."""
-        text = self.text_of(node, what)
-        return None if text is None else self._chosen(text, called, choices)
-
-    def _chosen(self, text: Str, called: str, choices: tuple[str, ...]) -> Str | None:
-        if text.value in choices:
-            return text
-        self.fault(text.span, Finding("EV302", what=called, value=text.value, choices=choices))
-        return None
-
-    # --- numbers and flags
-
-    def number(self, key: str, kind: Number = NUMBER) -> Num | None:
-        """A number."""
-        node = self.node(key) if key in self._pairs else None
-        return None if node is None else self.number_of(node, kind, f"`{key}`", key)
-
-    def integer(self, key: str) -> Num | None:
-        """A whole number."""
-        return self.number(key, WHOLE)
-
-    def share(self, key: str) -> Num | None:
-        """A number, or one in per cent: `95%` is 0.95."""
-        node = self.node(key) if key in self._pairs else None
-        if isinstance(node, Scalar) and (percent := _PERCENT.fullmatch(node.text.strip())):
-            return Num(float(Decimal(percent[1]) / 100), span_of(node))
-        return self.number(key)
-
-    def duration(self, key: str) -> Num | None:
-        """A time above 0 with its unit, such as `5s`, in milliseconds."""
-        node = self.node(key)
-        if isinstance(node, Scalar) and (milliseconds := durations.milliseconds_of(node.text)):
-            return Num(milliseconds, span_of(node))
-        if node is not None:
-            self.wrong(node, f"`{key}`", f"{durations.EXPECTED}, above 0")
-        return None
-
-    def number_of(self, node: Any, kind: Number, what: str, key: str = "") -> Any:
-        """A node as a number of a kind."""
-        value: Any = self.tree.value(node)
-        is_number = isinstance(value, kind.types) and not isinstance(value, bool)
-        if is_number and (kind.least is None or value >= kind.least):
-            return self.tree.number(value, node)
-        if value is UNREADABLE:
-            self.partial = True
-            return None
-        share = _share(value) if self.tree.written(node) and float in kind.types and isinstance(value, str) else ""
-        self.wrong(node, what, kind.expected, f"{key}: {share}" if share else "")
-        return None
-
-    def boolean(self, key: str, *, default: bool = False) -> bool:
-        """`true` or `false`."""
-        node = self.node(key)
-        value = None if node is None else self.boolean_of(node, f"`{key}`", key)
-        return default if value is None else value
-
-    def boolean_of(self, node: Any, what: str, key: str = "") -> bool | None:
-        """A node as `true` or `false`."""
-        value = self.tree.value(node)
-        if isinstance(value, bool):
-            return value
-        meant = _FLAGS.get(node.text.lower()) if isinstance(node, Scalar) and key else None
-        self.wrong(node, what, "`true` or `false`", "" if meant is None else f"{key}: {meant}")
-        return None
-
     # --- collections
 
     def items(self, key: str) -> Sequence[Any] | None:
@@ -460,22 +388,19 @@ class Fields:
         node = self.node(key)
         if node is None:
             return None
-        items = self.items_of(node, f"`{key}`", key)
+        items = self.items_of(node, f"`{key}`")
         if items is None or self.tree.is_cut(node):
             self.leave_out(key)
         return items
 
-    def items_of(self, node: Any, what: str, key: str = "") -> Sequence[Any] | None:
+    def items_of(self, node: Any, what: str) -> Sequence[Any] | None:
         """A node as a list."""
         items = self.tree.items(node)
-        if items is not None:
-            return items
-        raw = self.tree.written(node) if key else ""
-        corrected = f"{key}: [{raw}]" if raw and "\n" not in raw else ""
-        if isinstance(node, Scalar) and node.style == "plain" and not _MAY_STAND_IN_A_LIST.fullmatch(raw):
-            corrected = ""
-        self.wrong(node, what, "a list", corrected)
-        return None
+        if items is None:
+            raw = self.tree.written(node)
+            may_stand = "\n" not in raw and (raw[:1] in {'"', "'"} or _MAY_STAND_IN_A_LIST.fullmatch(raw))
+            self.wrong(node, what, "a list", f"[{raw}]" if may_stand else "")
+        return items
 
     def texts(self, key: str) -> tuple[Str, ...] | None:
         """A list of texts."""
@@ -519,9 +444,7 @@ class Fields:
     def pairs_of(self, node: Any, what: str) -> Sequence[tuple[Any, Any]] | None:
         """A node as a mapping whose keys are the author's own."""
         pairs = self.tree.pairs(node)
-        if pairs is None:
-            self.wrong(node, what, self.tree.mapping)
-        return pairs
+        return self.wrong(node, what, self.tree.mapping) if pairs is None else pairs
 
     def value(self, scalar: Scalar) -> Value:
         """The value that a scalar is to YAML."""
