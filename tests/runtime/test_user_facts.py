@@ -15,6 +15,8 @@ SAID = [
     ("Oslo", "to OSLO!"),
     ("Oslo", "Oslo's the place"),
     ("Oslo", "haluan huoneen Oslosta"),
+    ("Oslo", "Oslo (Norway)"),
+    ("smoking or not", "smoking or not"),
     ("Zürich", "To Zurich."),
     ("New York", "york, the new one"),
     ("new_york", "New York"),
@@ -112,6 +114,7 @@ UNSAID = [
     ("2", "2.4"),
     ("two", "1.6"),
     ("東京", "大阪でお願いします"),
+    ("Oslo", "Oslofjord"),
     ("bought a red lamp on 3 March which arrived broken", "My blue chair was lost."),
 ]
 
@@ -140,6 +143,9 @@ def test_words_that_say_a_value_give_it(value: str, given: str) -> None:
         ("smoking", "non-smoking"),
         ("window", "without window"),
         ("Oslo", "isn't Oslo"),
+        ("Oslo", "Paris (Oslo)"),
+        ("Oslo", "Paris or Oslo"),
+        ("Oslo", "Oslo/Bergen"),
         *UNSAID,
     ],
 )

@@ -27,6 +27,8 @@ _WHOLE_WORDS: Final = 4
 """Up to so many words and numbers of a value all have to be said; of a longer value, half of them."""
 _INFLECTED: Final = 4
 """Letters from which on a word may have an ending, as in `nights` and `Oslosta`."""
+_LONGEST_ENDING: Final = 4
+"""Letters that an ending has at most: `Oslofjord` is another place."""
 _SHORTEST_CODE: Final = 4
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _CODE: Final = re.compile(r"\b[^\W\d_]+\d\w*")
@@ -55,6 +57,8 @@ _EXCLUSION: Final = re.compile(
     re.IGNORECASE,
 )
 """What may stand for a negation in other words, as in `nut-free` and, for `not before 9`, `from 9 on`."""
+_SEVERAL: Final = re.compile(r"(?<!\d)/|/(?!\d)|\bor\b", re.IGNORECASE)
+"""What stands between several values."""
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -77,8 +81,13 @@ def says(text: str, value: str) -> bool:
 
 
 def gives(text: str, value: str) -> bool:
-    """Whether what was given outright for a fact says its value, and does not deny it, as `not Oslo` does."""
-    if not says(text, value):
+    """Whether what was given outright for a fact says its value, and does not deny it, as `not Oslo` does.
+
+    Neither may it name another value beside it, as `Paris (Oslo)` and `Paris or Oslo` do.
+    """
+    outside = re.sub(r"\([^()]*\)", " ", text)
+    named = [text] if _SEVERAL.search(value) or not outside.strip() else _SEVERAL.split(outside)
+    if not says(text, value) or not all(says(each, value) for each in named if each.strip()):
         return False
     denied = re.compile(rf"(?:{_NEGATION.pattern})[\s-]+(?:(?:a|an|any|at|in|of|on|the|to)\s+)?(\w+)", re.IGNORECASE)
     words = {word for word in re.findall(r"\w+", _plain(value).casefold()) if word not in _MINOR_WORDS}
@@ -122,7 +131,9 @@ def _parts(text: str, value: str) -> Iterator[bool]:
 
 
 def _is_said(word: str, words: list[str], months: set[int], text: str) -> bool:
-    if any(other == word or _inflects(other, word) or _inflects(word, other) for other in words):
+    if any(other == word or _inflects(word, other) for other in words):
+        return True
+    if any(_inflects(other, word) and len(other) <= len(word) + _LONGEST_ENDING for other in words):
         return True
     if (month := _MONTH_OF.get(word)) is not None:
         return month in months or _has(str(month), text)
