@@ -81,6 +81,16 @@ def test_a_broken_index_is_made_anew(tmp_path: Path, wrong: bytes) -> None:
     assert (tmp_path / FILE_NAME).read_bytes().startswith(b"SQLite format 3\0")
 
 
+@pytest.mark.parametrize("entry", ["{", "{}", "7"])
+def test_a_broken_row_is_read_from_its_result(tmp_path: Path, entry: str) -> None:
+    save(tmp_path, result(True))
+    with Index.followed(tmp_path) as index:
+        before = list(index.entries())
+        index._connection.execute("UPDATE files SET entry = ? WHERE entry IS NOT NULL", (entry,))
+        assert before
+        assert list(index.entries()) == before
+
+
 def test_pages_that_were_overwritten_are_made_anew(tmp_path: Path) -> None:
     for number in range(200):
         save(tmp_path, result(True, run_id=f"run-{number}"))

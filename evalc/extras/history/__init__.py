@@ -248,14 +248,19 @@ class Index:
     def entries(self, suite: str | None = None) -> Iterator[HistoryEntry]:
         """The entries, the newest first: all, or those of a suite: its name or its tool, with `.TIER` or without."""
         named = "SELECT tool FROM files WHERE :suite IN (suite, tool, suite || '.' || tier, tool || '.' || tier)"
-        of_suite = "" if suite is None else f"AND tool IN ({named})"
+        only = "" if suite is None else f"AND tool IN ({named})"
         found = self._connection.execute(
-            f"SELECT entry FROM files WHERE entry IS NOT NULL {of_suite} ORDER BY began DESC, run DESC, file",  # noqa: S608 - either of two texts
+            f"SELECT entry, run, file FROM files WHERE entry IS NOT NULL {only} ORDER BY began DESC, run DESC, file",  # noqa: S608 - either of two texts
             {} if suite is None else {"suite": suite},
         )
         decoder = msgspec.json.Decoder(HistoryEntry)
-        for (text,) in found:
-            entry = decoder.decode(text)
+        for text, run, file in found:
+            try:
+                entry = decoder.decode(text)
+            except msgspec.MsgspecError:  # the row is broken, and the result has all of it
+                if (read := read_entry(self._output_dir / run, file)) is None:
+                    continue
+                entry = read
             key = self.suite_of(entry)
             if suite is None or suite in {key.name, str(key), entry.tool_name, f"{entry.tool_name}.{entry.tier}"}:
                 yield msgspec.structs.replace(entry, suite=key.name)
