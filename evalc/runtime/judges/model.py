@@ -66,8 +66,8 @@ def read_score(said: Said, question: Question) -> Score:
     value = _parsed(said.value) if isinstance(said.value, str) else said.value
     if not isinstance(value, Mapping):
         raise Malformed(f"it is not of the form {{reason, score}}, but {wire.kind_of(value)}")
-    if (failure := wire.failure_in(value)) is not None:
-        raise Malformed(f"it has an `error` beside the score: {failure}")
+    if (failure := wire.reported_failure(value)) is not None:
+        raise Malformed(f"beside the score it has {failure}")
     if isinstance(said_score := value.get("score"), bool):
         raise Malformed(f"the score is {wire.kind_of(said_score)}, and not a number between 0 and {_shown(top)}")
     try:

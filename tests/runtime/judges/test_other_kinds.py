@@ -93,7 +93,7 @@ def test_a_function_that_gives_no_score_is_called_once(code: Path) -> None:
         ("exits", "SystemExit: 3"),
         ("none", "its answer is not a score: "),
         ("nan", "the score is nan"),
-        ("fails", "it has an `error` beside the score: no model"),
+        ("fails", "beside the score it has an `error`: no model"),
         ("yes", "its answer is not a score: the score is true, and not a number between 0 and 5"),
         ("surely", "the score is true, and not a number between 0 and 5"),
         ("mapping", "the score is false, and not a number between 0 and 5"),
@@ -182,7 +182,7 @@ def test_a_service_gets_the_complaint() -> None:
         (answers({"score": 5}, status=206), "HTTP 206"),
         (
             answers({"score": 5, "error": "x"}),
-            "its answer is not a score, twice: it has an `error` beside the score: x",
+            "its answer is not a score, twice: beside the score it has an `error`: x",
         ),
         (answers_bytes(b"\xff\xfe<html>"), "the answer is not UTF-8"),
         (answers({"verdict": 5}), "its answer is not a score, twice"),
