@@ -12,12 +12,13 @@ from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
 from evalc.compiler.discover import shown
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.build_suite import build_shared_file
+from evalc.dsl.build_case import CaseFields
+from evalc.dsl.build_suite import RuleTree, SharedTree, build_shared_file
 from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import read_source
-from evalc.dsl.tree import CaseFields, CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, RuleTree, SharedTree, Str
+from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 
 LARGEST_RULE: Final = 10_000
 """How many checks a rule may insert, including those of the rules that it uses."""

@@ -12,8 +12,10 @@ from evalc.base.source import Source
 from evalc.compiler.include import IncludeLibrary, Layer, Scope, Shared, check_uses
 from evalc.compiler.rows import Row, Rows, find_rows
 from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.build_case import CaseFields, CaseTree
+from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import Node
-from evalc.dsl.tree import CaseFields, CaseTree, CheckTree, CheckUse, Str, SuiteTree
+from evalc.dsl.tree import CheckTree, CheckUse, Str
 
 
 @final

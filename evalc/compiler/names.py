@@ -22,12 +22,15 @@ from evalc.compiler.slug import is_slug, slug
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes as n
+from evalc.dsl.build_case import CaseTree
+from evalc.dsl.build_prompt import InputTree, PromptTree
+from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import Node, Scalar, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.scalars import Kind, kind_of, to_plain
 from evalc.dsl.sources import read_source
 from evalc.dsl.texts import texts_of
-from evalc.dsl.tree import CaseTree, InputTree, PromptTree, Str, SuiteTree
+from evalc.dsl.tree import Str
 from evalc.dsl.walk import described, is_null
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template

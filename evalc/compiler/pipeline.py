@@ -32,7 +32,7 @@ from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.prompts import PromptLibrary
 from evalc.compiler.schemas import SchemaLoader
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.build_suite import build_prompt, build_shared_file, build_suite
+from evalc.dsl.build_suite import SuiteTree, build_prompt, build_shared_file, build_suite
 from evalc.dsl.document_kind import (
     Kind,
     MisspeltKey,
@@ -50,7 +50,6 @@ from evalc.dsl.document_kind import (
 from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
-from evalc.dsl.tree import SuiteTree
 from evalc.dsl.walk import is_null
 from evalc.model.json import pointer_step
 from evalc.model.suite import SuiteKey

@@ -10,12 +10,12 @@ from typing import final
 from evalc.base.source import Source
 from evalc.compiler.discover import Finder, shown
 from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.build_prompt import PromptTree
 from evalc.dsl.build_suite import build_prompt
 from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import read_source
-from evalc.dsl.tree import PromptTree
 
 _MAYBE_PROMPT = re.compile(r"""^["']?prompt["']?[ \t]*:""", re.MULTILINE)
 

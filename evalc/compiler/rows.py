@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Final, assert_never
 import msgspec
 
 from evalc.base.source import Source, Span
+from evalc.dsl.build_case import InputValue
 from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence
 from evalc.dsl.read_json import JsonPlaces
-from evalc.dsl.tree import InputValue, Str
+from evalc.dsl.tree import Str
 
 if TYPE_CHECKING:
     import _csv
@@ -35,10 +36,10 @@ from evalc.base.terminal import counted
 from evalc.compiler.discover import shown
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.build_case import ForEachTree
 from evalc.dsl.nodes import span_of
 from evalc.dsl.read_json import half_characters
 from evalc.dsl.sources import open_lines
-from evalc.dsl.tree import ForEachTree
 
 _LONGEST_CELL: Final = 16_000_000
 _CELL: Final = re.compile(r'"[^"]*(?:""[^"]*)*"|[^,\r\n]*')

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
@@ -34,20 +35,115 @@ from evalc.dsl.kinds import (
 )
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.reasons import NO_REASONS, reason_of
-from evalc.dsl.tree import (
-    CaseFields,
-    CaseTree,
-    CheckTree,
-    ForEachTree,
-    InputValue,
-    LabelTree,
-    Requirement,
-    Str,
-    UserTree,
-)
+from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, described
 from evalc.grammar.parse import parse_place
 from evalc.model.case import BROKEN_AGENTS, CHALLENGERS, MUTATIONS
+
+# --- the trees -----------------------------------------------------------------------------------------------------
+
+
+class InputValue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """An input that a case gives."""
+
+    name: Str
+    value: Node
+
+
+class ForEachTree(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows that a case is repeated for, from a list or a file. `key` names the column that ids come from."""
+
+    span: Span
+    rows: tuple[Mapping, ...] = ()
+    file: Str | None = None
+    key: Str | None = None
+
+
+class Requirement(msgspec.Struct, frozen=True, kw_only=True):
+    """How many of the repetitions have to pass: a number of them, perhaps out of so many, or a share."""
+
+    span: Span
+    count: int | None = None
+    of: int | None = None
+    share: float | None = None
+
+
+class LabelTree(msgspec.Struct, frozen=True, kw_only=True):
+    """The class that the agent should give, and where its answer has it: `path` is None for the whole response."""
+
+    span: Span
+    expected: Str
+    path: str | None
+
+
+class UserTree(msgspec.Struct, frozen=True, kw_only=True):
+    """A simulated user. `span` is that of the key."""
+
+    span: Span
+    goal: Str | None = None
+    persona: Str | None = None
+    facts: tuple[tuple[str, Str], ...] = ()
+    opens: Str | None = None
+    max_turns: Num | None = None
+    stop_when: Str | None = None
+
+
+class CaseFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What `defaults:` may say for every case, and a case for itself.
+
+    `inputs_partial` says that an input which is not among its own may yet have been given.
+    """
+
+    source: Source
+    difficulty: Str | None = None
+    inputs: tuple[InputValue, ...] | None = None
+    inputs_partial: bool = False
+    inputs_span: Span | None = None
+    checks: tuple[CheckTree, ...] = ()
+    stubs: Node | None = None
+    max_turns: Num | None = None
+    threshold: Num | None = None
+    tags: tuple[Str, ...] | None = None
+    allow: tuple[tuple[str, Str | None], ...] | None = None
+    label: LabelTree | None = None
+    repeat: Num | None = None
+    require: Requirement | None = None
+    partial: bool = False
+
+
+class CaseTree(CaseFields, frozen=True, kw_only=True, gc=False):
+    """A test case. `span` is that of its name, or of its first key; `inherits` says that it takes in the defaults."""
+
+    span: Span
+    name: Str
+    id: Str | None = None
+    description: Str | None = None
+    tier: Str | None = None
+    created_at: Str | None = None
+    bug_ref: Str | None = None
+    prompt_id: Str | None = None
+    message: Str | None = None
+    messages: Node | None = None
+    turns: tuple[Str, ...] | None = None
+    user: UserTree | None = None
+    expected: Str | None = None
+    rubric: Node | None = None
+    reference_data: Node | None = None
+    for_each: ForEachTree | None = None
+    expected_failure: Str | None = None
+    skip: Str | None = None
+    archived: Str | None = None
+    inherits: bool = True
+
+    @property
+    def has_own_words(self) -> bool:
+        """Whether it says itself what is sent, in place of a prompt: a list of messages that is empty says nothing."""
+        if self.message is not None or self.turns is not None or self.user is not None:
+            return True
+        return self.messages is not None and not (isinstance(self.messages, Sequence) and not self.messages.items)
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
 
 _COUNT: Final = re.compile(r"(?P<count>[0-9]{1,9})(?:\s*/\s*(?P<of>[0-9]{1,9}))?")
 _SHARE: Final = re.compile(r"(?P<percent>[0-9]{1,9}(?:\.[0-9]+)?)\s*%")
@@ -237,9 +333,6 @@ def _row(fields: Fields, item: Node) -> Mapping | None:
         return item
     fields.fault(item, Finding("EV301", what="a row of `for_each`", expected="a mapping", found=described(item)))
     return None
-
-
-# --- the trees -----------------------------------------------------------------------------------------------------
 
 
 def _build_case(fields: Fields, given: dict[str, Any]) -> CaseTree:

@@ -5,14 +5,30 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+import msgspec
+
 from evalc.base.source import Span
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.kinds import NAME, TEXT, Key, Number, Shape, number
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.places import locate
-from evalc.dsl.tree import CriterionTree, Num, Str
+from evalc.dsl.tree import Num, Str
 from evalc.dsl.walk import Fields, described
 from evalc.grammar.parse import parse_criterion
+
+# --- the trees -----------------------------------------------------------------------------------------------------
+
+
+class CriterionTree(msgspec.Struct, frozen=True, kw_only=True):
+    """A weighted criterion."""
+
+    span: Span
+    name: Str
+    weight: Num | None = None
+    description: str | None = None
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
 
 _NAME: Final = re.compile(r"\s*([^():\s][^():]*)")
 """The name of a line with a mistake after it, so that links to the name are not reported as well."""

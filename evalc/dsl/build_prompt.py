@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from evalc.base.source import Span, where_used
+import msgspec
+
+from evalc.base.source import Source, Span, where_used
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.kinds import (
     ANYTHING,
@@ -22,8 +24,48 @@ from evalc.dsl.kinds import (
     or_absent,
 )
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
-from evalc.dsl.tree import InputTree, PromptTree, Str, VariantTree
+from evalc.dsl.tree import Str
 from evalc.dsl.walk import Fields, is_null
+
+# --- the trees -----------------------------------------------------------------------------------------------------
+
+
+class InputTree(msgspec.Struct, frozen=True, kw_only=True):
+    """A declared input of a prompt (PromptSpec)."""
+
+    name: Str
+    type: Str | None = None
+    options: tuple[Str, ...] | None = None
+    required: bool = False
+    default: Node | None = None
+
+
+class PromptTree(msgspec.Struct, frozen=True, kw_only=True):
+    """A prompt: its template's text in its source, and the inputs it declares (None: it declares none).
+
+    `system` are the texts of its role and its instructions, in their order. `has_evals` says that its document holds
+    evals, `partial` that something of these declarations is left out.
+    """
+
+    source: Source
+    text: Str
+    id: Str | None = None
+    system: tuple[str, ...] = ()
+    inputs: tuple[InputTree, ...] | None = None
+    has_evals: bool = False
+    partial: bool = False
+
+
+class VariantTree(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the prompts that a suite compares: its text, a file, or an id to look up."""
+
+    name: Str
+    text: Str | None = None
+    file: Str | None = None
+    id: Str | None = None
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
 
 
 def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> PromptTree | None:

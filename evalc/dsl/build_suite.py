@@ -10,10 +10,18 @@ import msgspec
 from evalc.base import durations
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.build_case import CASE, DEFAULTS, TIERS, TURN, USER
+from evalc.dsl.build_case import CASE, DEFAULTS, TIERS, TURN, USER, CaseFields, CaseTree
 from evalc.dsl.build_check import build_checks
-from evalc.dsl.build_criterion import build_criterion
-from evalc.dsl.build_prompt import DECLARATIONS, PROMPT_SPEC, VARIANTS, inline_prompt
+from evalc.dsl.build_criterion import CriterionTree, build_criterion
+from evalc.dsl.build_prompt import (
+    DECLARATIONS,
+    PROMPT_SPEC,
+    VARIANTS,
+    InputTree,
+    PromptTree,
+    VariantTree,
+    inline_prompt,
+)
 from evalc.dsl.cut_texts import report_cut_texts
 from evalc.dsl.document_kind import Kind as Document
 from evalc.dsl.document_kind import has_evals
@@ -42,17 +50,84 @@ from evalc.dsl.kinds import (
     share_of,
 )
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
-from evalc.dsl.tree import (
-    CriterionTree,
-    GatesTree,
-    Num,
-    PromptTree,
-    RuleTree,
-    SharedTree,
-    Str,
-    SuiteTree,
-)
+from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, Yaml
+
+# --- the trees -----------------------------------------------------------------------------------------------------
+
+
+class RuleTree(msgspec.Struct, frozen=True, kw_only=True):
+    """A named group of checks."""
+
+    source: Source
+    name: Str
+    checks: tuple[CheckTree, ...] = ()
+    partial: bool = False
+
+
+class SharedTree(msgspec.Struct, frozen=True, kw_only=True):
+    """What a document shares: its named rules and defaults, and the files that it takes others from.
+
+    `partial` says that there may have been more rules, or more files, than it has.
+    """
+
+    source: Source
+    rules: tuple[RuleTree, ...] = ()
+    defaults: CaseFields | None = None
+    includes: tuple[Str, ...] = ()
+    partial: bool = False
+
+
+class GatesTree(msgspec.Struct, frozen=True, kw_only=True):
+    """What a suite has to reach as a whole."""
+
+    min_pass_rate: Num | None = None
+    min_score: Num | None = None
+    max_p95_ms: Num | None = None
+    fail_on_regression: bool = False
+    confidence: Num | None = None
+    recall: tuple[tuple[str, Num], ...] = ()
+    precision: tuple[tuple[str, Num], ...] = ()
+    macro_f1: Num | None = None
+    places: dict[str, Span] = {}
+    """Where each gate is written."""
+
+
+class SuiteTree(msgspec.Struct, frozen=True, kw_only=True):
+    """One document: a suite, a prompt file with its `eval:` block, or an external cases file.
+
+    At most one of `prompt`, `prompts`, `prompt_file` and `prompt_id` is set; `prompt_partial` says that one may have
+    been meant if none is. `inputs_partial` and `criteria_partial`
+    say that something of these is left out, so that a name that is not among them may yet have been declared;
+    `weights_partial`, that a criterion or something of one is.
+    """
+
+    source: Source
+    span: Span
+    name: Str | None = None
+    tier: Str | None = None
+    tool: Str | None = None
+    tool_version: Str | None = None
+    tool_description: Str | None = None
+    registry_size: Num | None = None
+    prompt: PromptTree | None = None
+    prompts: tuple[VariantTree, ...] = ()
+    prompt_file: Str | None = None
+    prompt_id: Str | None = None
+    prompt_partial: bool = False
+    inputs: tuple[InputTree, ...] | None = None
+    inputs_partial: bool = False
+    criteria: tuple[CriterionTree, ...] = ()
+    criteria_partial: bool = False
+    weights_partial: bool = False
+    cases: tuple[CaseTree, ...] = ()
+    shared: SharedTree
+    threshold: Num | None = None
+    gates: GatesTree | None = None
+    partial: bool = False
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
 
 PROMPTS: Final = ("prompt", "prompts", "prompt_file", "prompt_id")
 """The keys, of which a document has at most one."""

@@ -8,11 +8,10 @@ from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl import build_check
 from evalc.dsl.build_rule import CHECK_TYPES
-from evalc.dsl.build_suite import build_suite
+from evalc.dsl.build_suite import SuiteTree, build_suite
 from evalc.dsl.document_kind import kind_of_document
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
-from evalc.dsl.tree import SuiteTree
 
 RULES = (
     "{{language}} is",

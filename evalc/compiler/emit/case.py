@@ -19,8 +19,10 @@ from evalc.compiler.rows import Row
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
+from evalc.dsl.build_case import CaseTree, UserTree
+from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import Mapping, Node, Sequence, span_of
-from evalc.dsl.tree import CaseTree, Str, SuiteTree, UserTree
+from evalc.dsl.tree import Str
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m
 from evalc.model.json import pointer_step

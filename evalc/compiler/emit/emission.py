@@ -20,11 +20,12 @@ from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.diagnostics.raised import outside
+from evalc.dsl.build_suite import GatesTree
 from evalc.dsl.nodes import Node, Scalar, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.reasons import reason_of
 from evalc.dsl.scalars import kind_of, to_plain
-from evalc.dsl.tree import GatesTree, Num, Str
+from evalc.dsl.tree import Num, Str
 from evalc.dsl.walk import described
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m

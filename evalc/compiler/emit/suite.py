@@ -21,8 +21,10 @@ from evalc.compiler.rows import Row, Rows
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.slug import slug
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
+from evalc.dsl.build_criterion import CriterionTree
+from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import span_of
-from evalc.dsl.tree import CriterionTree, Str, SuiteTree
+from evalc.dsl.tree import Str
 from evalc.model import case as m
 
 MOST_FAULTS: Final = 10

@@ -16,11 +16,11 @@ from pygls.uris import to_fs_path
 from evalc.base.source import Position, Source, Span
 from evalc.diagnostics.fixing import ends_the_file
 from evalc.diagnostics.problem import Diagnostics, Problem
-from evalc.dsl.build_suite import build_prompt, build_shared_file, build_suite
+from evalc.dsl.build_prompt import PromptTree
+from evalc.dsl.build_suite import SharedTree, SuiteTree, build_prompt, build_shared_file, build_suite
 from evalc.dsl.document_kind import Kind, has_evals, kind_of_document
 from evalc.dsl.nodes import Mapping, Node, Sequence
 from evalc.dsl.read_yaml import read_yaml
-from evalc.dsl.tree import PromptTree, SharedTree, SuiteTree
 
 _FEWEST: Final = 20
 """Files with fewer cases are read whole: that takes no time."""

@@ -16,10 +16,12 @@ from evalc.base.terminal import counted
 from evalc.compiler.pipeline import is_json
 from evalc.diagnostics.fixing import fixed
 from evalc.diagnostics.problem import Fix, Problem
+from evalc.dsl.build_case import CaseTree
+from evalc.dsl.build_suite import SharedTree, SuiteTree
 from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.places import locate
 from evalc.dsl.texts import texts_of
-from evalc.dsl.tree import CaseTree, SharedTree, Str, SuiteTree
+from evalc.dsl.tree import Str
 from evalc.extras.lsp.completion import KINDS, Place, Shapes, described_kind, kind_at, place_at, shapes_of
 from evalc.extras.lsp.document import Document, Encoding, range_in, uri_of
 from evalc.extras.lsp.names import KnownNames, Location, Mention, mention_at, mentions, occurrences, share_of

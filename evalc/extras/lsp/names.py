@@ -11,23 +11,13 @@ from typing import Any, Final, Literal, NamedTuple, final, get_args
 
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.build_criterion import CriterionTree
+from evalc.dsl.build_prompt import InputTree, PromptTree
+from evalc.dsl.build_suite import RuleTree, SharedTree, SuiteTree
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces, read_json
 from evalc.dsl.sources import JSON_LIMIT, read_source
-from evalc.dsl.tree import (
-    CheckBody,
-    CheckGroup,
-    CheckLeaf,
-    CheckTree,
-    CheckUse,
-    CriterionTree,
-    InputTree,
-    PromptTree,
-    RuleTree,
-    SharedTree,
-    Str,
-    SuiteTree,
-)
+from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.ecma.tokens import find_tokens, resolve
 from evalc.extras.lsp.document import Document, Outline
 from evalc.extras.lsp.workspace import Workspace, beside

@@ -12,7 +12,8 @@ from lsprotocol import types as lsp
 from evalc.base.errors import EvalcError
 from evalc.compiler.compiled import file_name
 from evalc.config.settings import Settings
-from evalc.dsl.tree import CaseTree, SuiteTree
+from evalc.dsl.build_case import CaseTree
+from evalc.dsl.build_suite import SuiteTree
 from evalc.extras.lsp.document import Document
 from evalc.extras.lsp.workspace import Workspace
 from evalc.model.result import CaseResult

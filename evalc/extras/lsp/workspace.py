@@ -18,10 +18,11 @@ from evalc.compiler.prompts import PromptLibrary
 from evalc.config.load import Loaded, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.dsl.build_prompt import PromptTree
+from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.document_kind import Kind, is_meant_as_eval, names_an_eval
 from evalc.dsl.nodes import is_cut
 from evalc.dsl.sources import read_source, unsaved
-from evalc.dsl.tree import PromptTree, SuiteTree
 from evalc.extras.lsp.document import (
     CaseSpans,
     Document,
