@@ -59,7 +59,7 @@ CHANGES = [
     ('response = {response = "response"}', 'response = {response = "alt"}', "`agent.response` is another one now"),
     ("", 'stream = {text = "delta"}', "`agent.stream` is another one now"),
     ("", 'method = "PUT"', "`agent.method` was not given and is PUT now"),
-    ("", "acceptedStatuses = [202]", "`agent.accepted_statuses` was not given and is 202 now"),
+    ("", "accepted_statuses = [202]", "`agent.accepted_statuses` was not given and is 202 now"),
     ("", "redirects = 3", "`agent.redirects` was not given and is 3 now"),
     ("", f'headers = {{Authorization = "Bearer {SECRET}"}}', "`agent.headers` was not given and is authorization now"),
     ('headers = {A = "1"}', 'headers = {A = "1", B = "2"}', "`agent.headers` was a and is a, b now"),
@@ -104,9 +104,9 @@ def test_the_query_of_an_agent_counts_though_no_result_shows_it(invoke: Invoke, 
     [
         ('headers = {Authorization = "Bearer ${TOKEN}"}', 'headers = {authorization = "Bearer ${TOKEN}x"}'),
         ("", "retries = 5"),
-        ("", "connectTimeoutMs = 900"),
-        ("", '\n[model]\ntemperature = 0.5\n[openai]\nbaseUrl = "http://localhost:1"'),
-        ("", '\n[judge]\nmaxTokens = 5\nheaders = {A = "1"}'),
+        ("", 'connect_timeout = "900ms"'),
+        ("", '\n[model]\ntemperature = 0.5\n[openai]\nbase_url = "http://localhost:1"'),
+        ("", '\n[judge]\nmax_tokens = 5\nheaders = {A = "1"}'),
     ],
 )
 def test_options_that_change_neither_request_nor_reading_may_change(
@@ -126,7 +126,7 @@ def test_models_judges_and_the_player_count_too(
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
     flags = ("--agent", "openai:m", "--judge", "anthropic:j", "--user", "openai:u", "--timeout", "2s")
-    quick = f'[agent]\nretries = 0\n[openai]\nbaseUrl = "{agent.url}"\n'
+    quick = f'[agent]\nretries = 0\n[openai]\nbase_url = "{agent.url}"\n'
     configure(project, quick)
     invoke("run", *flags)
     run = torn(project)
@@ -134,9 +134,9 @@ def test_models_judges_and_the_player_count_too(
     tools.write_text('[{"name": "book", "description": "Books."}]')
     configure(
         project,
-        f'toolRegistryPath = "tools.json"\n{quick}api = "responses"\nheaders = {{X = "{SECRET}"}}\n'
-        '[model]\nsystemPrompt = "Be brief."\ntemperature = 0.5\nextraBody = {top_p = 0.9}\n'
-        '[judge]\ntemperature = 1\ntimeoutMs = 9\n[anthropic]\nbaseUrl = "http://localhost:1"\n',
+        f'tools = "tools.json"\n{quick}api = "responses"\nheaders = {{X = "{SECRET}"}}\n'
+        '[model]\nsystem_prompt = "Be brief."\ntemperature = 0.5\nextra_body = {top_p = 0.9}\n'
+        '[judge]\ntemperature = 1\ntimeoutMs = 9\n[anthropic]\nbase_url = "http://localhost:1"\n',
     )
     refused(
         invoke("run", "--resume", run),

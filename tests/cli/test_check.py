@@ -87,7 +87,7 @@ def test_a_path_that_is_too_long(invoke: Invoke) -> None:
 
 def test_a_name_that_is_not_utf8_is_no_obstacle(invoke: Invoke, project: Path) -> None:
     (project / ".gitignore").write_text("ignored/\n")
-    (project / "evalc.toml").write_text('perFileIgnores = {"*.json" = ["EV5"]}\n')
+    (project / "evalc.toml").write_text('per_file_ignores = {"*.json" = ["EV5"]}\n')
     name = os.fsdecode(b"\xff")
     (project / name).mkdir()
     (project / name / f"{name}.json").write_text("{}")

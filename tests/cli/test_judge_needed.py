@@ -48,7 +48,7 @@ def test_a_check_warns(invoke: Invoke, project: Path) -> None:
         "warning[EV420]: the case `tone/kind` needs a judge, but none is configured\n --> evals/weather.eval.yaml:5:"
     )
     assert invoke("check", "--ignore", "EV420").out == "all good: 1 suite\n"
-    (project / "evalc.toml").write_text('judges = ["python:kind_judges:judge"]\n')
+    (project / "evalc.toml").write_text('judge = ["python:kind_judges:judge"]\n')
     assert invoke("check").out == "all good: 1 suite\n"
 
 

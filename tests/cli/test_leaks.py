@@ -14,9 +14,9 @@ from tests.support.servers import answers_bytes, serving
 
 SETTINGS = """\
 agentEndpoint = "http://user:pw@localhost:1/chat?api_key=abc&x#frag"
-snapshotSource = "https://me:pw@host/x?token=abc"
+snapshot = "https://me:pw@host/x?token=abc"
 [openai]
-baseUrl = "http://me:pw@host/v1?key=abc"
+base_url = "http://me:pw@host/v1?key=abc"
 """
 
 
@@ -35,7 +35,7 @@ def test_a_secret_that_a_header_echoes_is_struck_out_though_it_is_cut(
     secret = "s3cret-" * 60
     monkeypatch.setenv("MY_TOKEN", secret)
     with serving(answers_bytes(b"x", headers={"Content-Encoding": f"gzip-{secret}"})) as server:
-        (project / "evalc.toml").write_text(f'agentEndpoint = "{server.url}"\nsecrets = ["MY_TOKEN"]\n')
+        (project / "evalc.toml").write_text(f'agent = "{server.url}"\nsecrets = ["MY_TOKEN"]\n')
         outcome = invoke("run")
     assert outcome.code == 3
     assert "the answer is compressed (`gzip-***" in outcome.out

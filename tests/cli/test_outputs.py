@@ -93,7 +93,7 @@ def test_inputs_of_the_run_are_not_overwritten(invoke: Invoke, project: Path, re
     (project / "evals" / "seed-manifest.json").write_text("{}")
     (project / "tools.json").write_text('[{"name": "get_weather"}]')
     (project / "now.json").write_text("{}")
-    (project / "evalc.toml").write_text('toolRegistryPath = "tools.json"\nsnapshotSource = "now.json"\n')
+    (project / "evalc.toml").write_text('tools = "tools.json"\nsnapshot = "now.json"\n')
     before = (project / read).read_bytes()
     outcome = invoke("run", "--agent", "demo", "-o", f"json:./{read}")
     assert outcome.code == 2

@@ -68,7 +68,7 @@ def test_json_lists_all_and_gates_count_all(invoke: Invoke) -> None:
 
 
 def test_the_configuration_may_list_agents_and_a_flag_wins(invoke: Invoke, project: Path) -> None:
-    (project / "evalc.toml").write_text(f'agentEndpoint = ["{DRY}", "{KIND}"]\n')
+    (project / "evalc.toml").write_text(f'agent = ["{DRY}", "{KIND}"]\n')
     assert len(json.loads(invoke("run", "--json").out)["suites"]) == 2
     assert len(json.loads(invoke("run", "--json", "--agent", KIND).out)["suites"]) == 1
 
@@ -198,7 +198,7 @@ def test_a_journal_from_elsewhere_does_not_say_what_is_run_or_read(
     invoke: Invoke, project: Path, flags: dict[str, object], asked: str
 ) -> None:
     (project / "stealing.py").write_text("open('stolen', 'w')\ndef answer(message): return ''\n")
-    (project / "stealing.toml").write_text('agentEndpoint = "python:stealing:answer"\n')
+    (project / "stealing.toml").write_text('agent = "python:stealing:answer"\n')
     (project / "stealing.env").write_text("EVALC_STOLEN=1234567890\n")
     (project / "evals" / "weather.eval.yaml").write_text(SUITE)
     invoke("run", "--agent", "demo")

@@ -126,7 +126,7 @@ def test_gates_of_a_suite(invoke: Invoke, many: Path) -> None:
 
 
 def test_gates_of_the_configuration(invoke: Invoke, project: Path, many: Path) -> None:
-    (project / "evalc.toml").write_text('agentEndpoint = "demo"\nminPassRate = 0.5\n')
+    (project / "evalc.toml").write_text('agent = "demo"\nmin_pass_rate = 0.5\n')
     assert invoke("run").code == 0
     assert invoke("run", "--min-pass-rate", "0.9").code == 1
 

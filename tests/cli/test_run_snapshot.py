@@ -36,7 +36,7 @@ def snapping(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         file.unlink()
     (project / "snap.eval.yaml").write_text(SUITE)
     (project / "market.py").write_text(SOURCE)
-    (project / "evalc.toml").write_text('secrets = ["MARKET_KEY"]\nsnapshotSource = "python:market:capture"\n')
+    (project / "evalc.toml").write_text('secrets = ["MARKET_KEY"]\nsnapshot = "python:market:capture"\n')
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "market", raising=False)
     monkeypatch.setenv("MARKET_KEY", "a-market-key-1234")
@@ -78,7 +78,7 @@ def test_a_suite_cannot_name_one(invoke: Invoke, project: Path) -> None:
 
 def test_switched_off_it_is_not_captured(invoke: Invoke, project: Path) -> None:
     with (project / "evalc.toml").open("a") as configuration:
-        configuration.write("snapshotEnabled = false\n")
+        configuration.write("snapshot_enabled = false\n")
     outcome = invoke("run", "--agent", "demo")
     assert outcome.code == 0
     assert "{{snapshot:city}}" in outcome.out

@@ -49,7 +49,7 @@ def suites(project: Path) -> Path:
     for name, text in SUITES.items():
         (project / "evals" / name).write_text(text)
     (project / "answering.py").write_text(AGENT)
-    (project / "evalc.toml").write_text('agentEndpoint = "python:answering:answer"\n')
+    (project / "evalc.toml").write_text('agent = "python:answering:answer"\n')
     return project
 
 

@@ -62,7 +62,7 @@ def test_check_finds_unknown_tools(project: Path, invoke: Invoke) -> None:
 
 
 def test_a_configured_registry_that_is_absent_is_a_warning(project: Path, invoke: Invoke) -> None:
-    (project / "evalc.toml").write_text('toolRegistryPath = "tools/tools.exports.ts"\n')
+    (project / "evalc.toml").write_text('tools = "tools/tools.exports.ts"\n')
     found = invoke("check", "evals")
     assert found.code == 0
     assert "warning[EV665]" in found.out

@@ -207,7 +207,7 @@ def test_criteria_that_no_check_names_have_one_score(head: str, checks: list[str
 def test_a_judge_of_the_project_scores_the_criteria_that_no_check_names(tmp_path: Path) -> None:
     case = "{name: c, message: hi, validate: [json]}"
     source = evalc.Source("s.eval.yaml", f"eval: {{criteria: ['a (0.5): x', 'b (0.5): y'], test_cases: [{case}]}}\n")
-    for judges, found in (("", ["EV424"]), ('judges = ["openai:gpt"]', [])):
+    for judges, found in (("", ["EV424"]), ('judge = ["openai:gpt"]', [])):
         (tmp_path / "evalc.toml").write_text(judges + "\n")
         settings = load_settings(tmp_path).settings
         assert [problem.code for problem in problems_of(source, settings=settings)] == found

@@ -157,7 +157,7 @@ def test_content_is_exported_where_that_is_configured(
     monkeypatch.setenv("AGENT_TOKEN", SECRET)
     answer = {"response": f"Rome is sunny, {SECRET}", "toolCalls": [{"name": "look", "params": {"at": [1]}}]}
     with serving(answers(answer)) as agent, receiving() as (url, receiver):
-        (project / "evalc.toml").write_text(f'secrets = ["AGENT_TOKEN"]\notel = "{url}/"\notelContent = true\n')
+        (project / "evalc.toml").write_text(f'secrets = ["AGENT_TOKEN"]\notel = "{url}/"\notel_content = true\n')
         invoke("run", "--agent", agent.url)
     assert all(SECRET.encode() not in request.body for request in receiver.requests)
     of_case = spans_at(receiver)[0]

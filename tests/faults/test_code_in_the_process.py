@@ -337,7 +337,7 @@ def test_an_agent_that_ends_the_process_of_pytest_leaves_no_green_session(projec
 
 
 def test_an_agent_that_blocks_the_loop_of_pytest_fails_its_case(project: Path) -> None:
-    (project / "evalc.toml").write_text("timeoutMs = 1500\n")
+    (project / "evalc.toml").write_text('timeout = "1500ms"\n')
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "s.eval.yaml", "--evalc-agent"]
     done = subprocess.run(
         [*command, "python:own_code:sleeps"], cwd=project, capture_output=True, text=True, timeout=60, check=False

@@ -223,7 +223,7 @@ def test_a_pattern_of_the_configuration_finds_nothing_outside(project: Path, out
 def test_named_files_may_lie_anywhere(project: Path, outside: Path) -> None:
     (outside / "x.eval.yaml").write_text(SUITE)
     (outside / "tools.json").write_text("[]")
-    (outside / "evalc.toml").write_text('toolRegistryPath = "tools.json"\noutputDir = "results"\n')
+    (outside / "evalc.toml").write_text('tools = "tools.json"\noutput_dir = "results"\n')
     assert evalc(project, "check", "../outside")[0] == 0
     assert evalc(project, "check", str(outside / "x.eval.yaml"), "--tools", "../outside/tools.json")[0] == 0
     assert evalc(project, "run", "../outside", "--agent", "demo", "--config", "../outside/evalc.toml")[0] == 0

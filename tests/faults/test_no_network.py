@@ -65,7 +65,7 @@ PROMPT = "id: p\nprompt: 'Hi {{x}}'\ninputs: [x]\nhomepage: https://example.com\
     ids=" ".join,
 )
 def test_no_socket_is_opened_and_no_process_started(tmp_path: Path, command: tuple[str, ...]) -> None:
-    (tmp_path / "evalc.toml").write_text('snapshotSource = "http://127.0.0.1:1/"\nprompts = "."\n')
+    (tmp_path / "evalc.toml").write_text('snapshot = "http://127.0.0.1:1/"\nprompts = "."\n')
     (tmp_path / "s.eval.yaml").write_text(SUITE)
     (tmp_path / "p.prompt.yaml").write_text(PROMPT)
     (tmp_path / "rows.csv").write_text("x\n1\n")

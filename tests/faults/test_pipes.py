@@ -36,7 +36,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 def project(tmp_path: Path) -> Path:
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals" / "s.eval.yaml").write_text(SUITE)
-    (tmp_path / "evalc.toml").write_text('agentEndpoint = "demo"\n')
+    (tmp_path / "evalc.toml").write_text('agent = "demo"\n')
     return tmp_path
 
 

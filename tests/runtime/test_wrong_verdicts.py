@@ -106,7 +106,7 @@ def test_a_seed_manifest_of_the_configuration_that_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "evalc.toml").write_text('seedManifestPath = "gone.json"\n')
+    (tmp_path / "evalc.toml").write_text('seed_manifest = "gone.json"\n')
     with pytest.raises(UsageError, match=r"the seed manifest `.*gone.json` cannot be read"):
         evalc.run(suite('contains "{{seed:a}}"'.join("''")), agent=evalc.ScriptedAgent({"hi": "hello"}))
 

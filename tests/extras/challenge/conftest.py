@@ -53,7 +53,7 @@ def challenged(project: Path) -> Challenging:
         path.write_text(dedent(suite), encoding="utf-8")
         if tools:
             (project / "tools.json").write_text(tools)
-            (project / "evalc.toml").write_text('toolRegistryPath = "tools.json"\n')
+            (project / "evalc.toml").write_text('tools = "tools.json"\n')
         settings = load_settings(Path.cwd(), None, []).sound()
         of = None
         if answers:

@@ -109,7 +109,7 @@ def test_a_model_that_dies_half_way_leaves_errors_and_no_passes(model: Callable[
 )
 def test_nothing_is_run_where_the_model_cannot_be_loaded(script: str, why: str, model: Callable[[str], Path]) -> None:
     path = model(script)
-    Path("evalc.toml").write_text("[local]\nloadTimeoutMs = 500\n" if script == "hang" else "")
+    Path("evalc.toml").write_text('[local]\nload_timeout = "500ms"\n' if script == "hang" else "")
     with pytest.raises(UsageError, match=r"^" + why.replace(".", r"\.") + r"$"):
         run(path)
 

@@ -11,7 +11,7 @@ import pytest
 from tests.extras.lsp.editor import Editor
 
 FILES = {
-    "evalc.toml": 'toolRegistryPath = "tools.json"\nseedManifestPath = "seed.json"\n',
+    "evalc.toml": 'tools = "tools.json"\nseed_manifest = "seed.json"\n',
     "seed.json": '{\n  "cities": [\n    {"name": "Paris"}\n  ]\n}\n',
     "tools.json": """[{
   "name": "get_weather", "description": "The weather of a city.",

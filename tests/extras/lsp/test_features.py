@@ -485,7 +485,7 @@ def test_all_safe_fixes_at_once(editor: Editor) -> None:
 
 
 def test_a_case_is_run_and_its_verdict_stands_above_it(editor: Editor, root: Path) -> None:
-    (root / "evalc.toml").write_text(FILES["evalc.toml"] + 'agentEndpoint = "demo"\n')
+    (root / "evalc.toml").write_text(FILES["evalc.toml"] + 'agent = "demo"\n')
     editor.open(WEATHER)
     titles = [lens.command.title for lens in editor.lenses(WEATHER) if lens.command is not None]
     assert titles == ["run all", "run", "run"]
@@ -514,7 +514,7 @@ def test_a_case_is_run_and_its_verdict_stands_above_it(editor: Editor, root: Pat
 
 def test_a_shown_case_is_a_file_that_goes_with_the_session(tmp_path: Path) -> None:
     write_project(tmp_path)
-    (tmp_path / "evalc.toml").write_text(FILES["evalc.toml"] + 'agentEndpoint = "demo"\n')
+    (tmp_path / "evalc.toml").write_text(FILES["evalc.toml"] + 'agent = "demo"\n')
     with Editor(tmp_path) as editor:
         editor.open(WEATHER)
         arguments = [editor.uri(WEATHER), "weather/paris"]

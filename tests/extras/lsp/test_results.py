@@ -22,7 +22,7 @@ CASE = 'eval: {test_cases: [{name: one, message: hi, validate: [contains "%s"]%s
 def project(editor: Editor, root: Path) -> Path:
     for file in root.rglob("*.eval.yaml"):
         file.unlink()
-    (root / "evalc.toml").write_text('agentEndpoint = "python:agents:good"\n')
+    (root / "evalc.toml").write_text('agent = "python:agents:good"\n')
     (root / "agents.py").write_text(AGENTS)
     return root
 

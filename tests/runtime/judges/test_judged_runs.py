@@ -53,7 +53,7 @@ def judges(score: object = 4, *, tokens: int = 1_000_000) -> Behaviour:
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "evalc.toml").write_text('judges = "openai:gpt-4o-mini"\n')
+    (tmp_path / "evalc.toml").write_text('judge = "openai:gpt-4o-mini"\n')
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -162,7 +162,7 @@ def test_a_judge_that_dies_half_way_spoils_only_what_it_was_asked(monkeypatch: p
 
 def test_the_ceiling_covers_what_judges_cost(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
     monkeypatch.setattr("evalc.runtime.agents.model.prices.Prices.cost_of", lambda *_: 0.15)
-    (project / "evalc.toml").write_text('judges = "openai:gpt-4o-mini"\nmaxCost = 0.2\n')
+    (project / "evalc.toml").write_text('judge = "openai:gpt-4o-mini"\nmax_cost = 0.2\n')
     with judging(judges(), monkeypatch) as server:
         finished = run(PASSING)
     (suite,) = finished.suites
@@ -258,7 +258,7 @@ def test_every_report_names_a_judge_of_a_panel_that_gives_no_score(project: Path
     import subprocess
     import sys
 
-    (project / "evalc.toml").write_text('judges = ["python:own:low", "python:own:high", "python:own:broken"]\n')
+    (project / "evalc.toml").write_text('judge = ["python:own:low", "python:own:high", "python:own:broken"]\n')
     (project / "own.py").write_text(
         "def low(query): return 4\ndef high(query): return 5\ndef broken(query): raise ValueError(len(query))\n"
         "def agent(message): return 'hello bye'\n"

@@ -42,8 +42,8 @@ def run(project: Path, suite: str, behaviour: Behaviour, *, api: TestedApi = CHA
     name = "a.golden.json" if suite.startswith("{") else "a.eval.yaml"
     (project / name).write_text(suite)
     with serving(behaviour) as server:
-        table = f'[openai]\nbaseUrl = "{server.url}"\napi = "{api.choice}"\n[anthropic]\nbaseUrl = "{server.url}"\n'
-        (project / "evalc.toml").write_text(f'agentEndpoint = "{api.provider}:tiny"\n{table}{more}')
+        table = f'[openai]\nbase_url = "{server.url}"\napi = "{api.choice}"\n[anthropic]\nbase_url = "{server.url}"\n'
+        (project / "evalc.toml").write_text(f'agent = "{api.provider}:tiny"\n{table}{more}')
         evalc.run(project / name)
         (result,) = (project / "evals/results").glob("*/*.json")
         return json.loads(result.read_bytes()), server.requests[0].json
@@ -61,7 +61,7 @@ def test_role_and_instructions_are_the_system_prompt(project: Path, api: TestedA
 
 
 def test_the_configured_system_prompt_goes_before_them(project: Path) -> None:
-    _, sent = run(project, PROMPT_FILE, answers(CHAT.answer("fine", [])), more='[model]\nsystemPrompt = "Other."\n')
+    _, sent = run(project, PROMPT_FILE, answers(CHAT.answer("fine", [])), more='[model]\nsystem_prompt = "Other."\n')
     assert sent["messages"][0] == {"role": "system", "content": "Other."}
 
 
@@ -155,7 +155,7 @@ def test_the_environment_says_where_the_api_is_and_a_variable_may_be_named(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / "a.eval.yaml").write_text(PROMPT_FILE)
-    (project / "evalc.toml").write_text('[openai]\nkeyVariable = "OTHER_KEY"\nheaders = {X-Team = "${TEAM}"}\n')
+    (project / "evalc.toml").write_text('[openai]\nkey_variable = "OTHER_KEY"\nheaders = {X-Team = "${TEAM}"}\n')
     monkeypatch.setenv("OTHER_KEY", "other-key")
     monkeypatch.setenv("TEAM", "blue")
     with serving(answers(CHAT.answer("fine", []))) as server:
