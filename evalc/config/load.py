@@ -119,9 +119,16 @@ class Reading(Tree):
         self._report = report
 
     def read(self, shape: Shape, data: Any, places: Mapping[Keys, KeyPlace], path: Keys = ()) -> dict[str, Any]:
-        """The values of the settings that are there, by their names."""
+        """The values of the settings that are there, by their names.
+
+        Raises:
+            NotValid: when it is nested too deeply.
+        """
         start = Span(0, 0)
-        whole = located(self, data, places, path, KeyPlace(start, start))
+        try:
+            whole = located(self, data, places, path, KeyPlace(start, start))
+        except RecursionError:
+            raise NotValid("it is nested too deeply", 0) from None
         if self.pairs(whole) is None:
             self.report(whole, self.wrong(whole, shape.what, self.mapping))
         shape.of(Fields(self, whole, shape))
@@ -149,7 +156,7 @@ class Reading(Tree):
         return value.data is None  # JSON's "not set"
 
     def unknown(self, key: str, shape: Shape, what: str, _meant: str) -> Finding:
-        names = tuple(name for name, each in shape.keys.items() if not each.sentence.startswith("As `"))
+        names = tuple(name for name, each in shape.keys.items() if name == (each.into or name).rpartition(".")[2])
         return Finding("EV621", name=key, what=what, known=names, read=shape.known)
 
     def missing(self, _key: str, what: str, why: str) -> Finding:
@@ -201,19 +208,18 @@ def _values_of_file(file: Path, working: Path, root: Path, problems: Diagnostics
         content = decode(source.text, language)
         for table in prefix:
             content = content.get(table, {}) if isinstance(content, dict) else content
+        places, repeated = locate(source.text, language)
+        shown = _without_secrets(source, places, prefix)
+        for path, span in repeated:
+            problems.add(shown, span, Finding("EV624", name=str(path[-1])))
+        folders = Folders(file.parent, working, root if is_below(file, root.resolve()) else None)
+        reading = Reading(folders, lambda span, finding: problems.add(shown, span, finding))
+        return reading.read(shape(), content, places, prefix)
     except NotValid as fault:
         line = source.text[: fault.at].rpartition("\n")[2]
         hint = "; in the table it is called `use`" if "already" in fault.what and _USED.match(line) else ""
         report(source, Span(fault.at, fault.at), Finding("EV620", language=language, what=fault.what + hint))
         return {}
-    places, repeated = locate(source.text, language)
-    shown = _without_secrets(source, places, prefix)
-    for path, span in repeated:
-        problems.add(shown, span, Finding("EV624", name=str(path[-1])))
-    folders = Folders(file.parent, working, root if is_below(file, root.resolve()) else None)
-    return Reading(folders, lambda span, finding: problems.add(shown, span, finding)).read(
-        shape(), content, places, prefix
-    )
 
 
 def _without_secrets(source: Source, places: Mapping[Keys, KeyPlace], prefix: Keys | None) -> Source:
@@ -226,7 +232,8 @@ def _without_secrets(source: Source, places: Mapping[Keys, KeyPlace], prefix: Ke
     at = 0
     for path, place in sorted(places.items(), key=lambda item: item[1].value):
         start, end = place.value
-        harmless = prefix is not None and _may_be_shown(path[len(prefix) :])
+        is_ours = prefix is not None and path[: len(prefix)] == prefix
+        harmless = is_ours and _may_be_shown(path[len(prefix or ()) :])
         if not harmless and at <= start < end and text[start] not in "[{":
             pieces += [text[at:start], re.sub(r"[^\s\"']", "*", text[start:end])]
             at = end

@@ -382,6 +382,11 @@ def test_a_value_with_a_problem_leaves_its_default(folder: Path) -> None:
         ("evalc.toml", "x = " + "[" * 5000, "1:1: error[EV620]: this is not valid TOML: it is nested too deeply"),
         ("evalc.config.json", '{"a": 1,}', "1:8: error[EV620]: this is not valid JSON: a comma is not allowed after"),
         ("evalc.config.json", "[" * 100_000, "1:1: error[EV620]: this is not valid JSON: it is nested too deeply"),
+        (
+            "evalc.config.json",
+            '{"a": ' + "[" * 400 + "]" * 400 + "}",
+            "1:1: error[EV620]: this is not valid JSON: it is",
+        ),
         ("evalc.config.json", '{"timeout": NaN}', "1:13: error[EV620]: this is not valid JSON: NaN"),
         ("evalc.config.json", "", "1:1: error[EV620]: this is not valid JSON: the text is empty"),
         ("evalc.config.json", "[1]", "1:1: error[EV622]: the configuration must be a table, not a list"),
@@ -448,6 +453,10 @@ SECRET = "sk-planted-secret"
         ("evalc.config.json", f'{{"agent": {{"headers": {{"A": "{SECRET}", }}}}}}'),
         ("evalc.config.json", f'{{"apiKey": "{SECRET}"}}'),
         ("evalc.config.json", f'["{SECRET}"]'),
+        (
+            "pyproject.toml",
+            f'[tool.other]\nengine = "{SECRET}"\nx.concurrency = "{SECRET}"\n[tool.evalc]\ntimeout = 3\n',
+        ),
     ],
 )
 def test_a_secret_in_the_file_is_not_shown(folder: Path, name: str, text: str) -> None:
