@@ -6,10 +6,10 @@ follow from these declarations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar, final, overload
 
@@ -466,30 +466,20 @@ _TABLES: Final[Mapping[str, type[Table]]] = {
 }
 
 
-def _of_provider(provider: Provider) -> Iterator[Setting[Any]]:
-    """The settings of a provider's table; a provider with one API has none for it."""
-    own = {
-        "base_url": {"variable": provider.base_url_variable},
-        "key_variable": {"default": provider.key_variable},
-    }
-    for each in settings_of(ProviderTable):
-        if each.name != "api" or len(provider.apis) > 1:
-            yield each.within(provider.name, **own.get(each.name, {}))
+def _declared() -> Iterator[Setting[Any]]:
+    """Every setting, the agent first; a provider with one API has none for it."""
+    yield AgentTable.use.within("agent")
+    yield from settings_of(Settings)
+    for name, table in _TABLES.items():
+        yield from (each.within(name) for each in settings_of(table))
+    for name, provider in PROVIDERS.items():
+        own = {"base_url": {"variable": provider.base_url_variable}, "key_variable": {"default": provider.key_variable}}
+        for each in settings_of(ProviderTable):
+            if each.name != "api" or len(provider.apis) > 1:
+                yield each.within(name, **own.get(each.name, {}))
 
 
-KEYS: Final[Mapping[str, Setting[Any]]] = {each.name: each for each in settings_of(Settings)}
-"""The settings at the top of a configuration, by their keys."""
-
-TABLES: Final[Mapping[str, Mapping[str, Setting[Any]]]] = {
-    **{name: {each.name: each.within(name) for each in settings_of(table)} for name, table in _TABLES.items()},
-    **{name: {each.path[-1]: each for each in _of_provider(provider)} for name, provider in PROVIDERS.items()},
-}
-"""The tables of a configuration, each with its settings."""
-
-ALL_KEYS: Final[Mapping[str, Setting[Any]]] = {
-    "agent.use": TABLES["agent"]["use"],  # comes first wherever settings are listed
-    **{each.name: each for settings in (KEYS, *TABLES.values()) for each in settings.values()},
-}
+ALL_KEYS: Final[Mapping[str, Setting[Any]]] = {each.name: each for each in _declared()}
 """Every setting by its name, as in `judge.samples`."""
 
 KEY_OF_FLAG: Final[Mapping[str, Setting[Any]]] = {each.flag: each for each in ALL_KEYS.values() if each.flag}
@@ -499,8 +489,7 @@ KEY_OF_FLAG: Final[Mapping[str, Setting[Any]]] = {each.flag: each for each in AL
 class _TableShape(Shape):
     """A table; one that says what to `use` may be written as that alone: `agent = "demo"`."""
 
-    def __init__(self, name: str, settings: Iterable[Setting[Any]]) -> None:
-        keys = dict(chain.from_iterable(each.spellings() for each in settings))
+    def __init__(self, name: str, keys: Mapping[str, NamedKey]) -> None:
         super().__init__("", keys, title=name, narrow={"type": ["object", "null"]})
         self.use = keys["use"].holds if "use" in keys else None
         table = self.definition()
@@ -518,25 +507,26 @@ class _TableShape(Shape):
 @cache
 def shape() -> Shape:
     """What a configuration is read by; built when one is read."""
-    keys = dict(chain.from_iterable(each.spellings() for each in KEYS.values()))
-    for name, table in TABLES.items():
-        keys[name] = NamedKey(_TableShape(name, table.values()), _sentence(name))
+    top: dict[str, NamedKey] = {}
+    tables: dict[str, dict[str, NamedKey]] = {"": top}
     for each in ALL_KEYS.values():
+        tables.setdefault(each.name.rpartition(".")[0], {}).update(each.spellings())
         if each.also:
             holds = k.Named(each.name, each.kind)
-            keys[each.also] = NamedKey(holds, f"As `{each.name.removesuffix('.use')}`.", into=each.name)
-    return Shape("the configuration", keys, title="evalc: configuration")
+            top[each.also] = NamedKey(holds, f"As `{each.name.removesuffix('.use')}`.", into=each.name)
+    for name in [name for name in tables if name]:
+        sentence = _TABLES[name].__doc__ or "" if name in _TABLES else _sentence_of(PROVIDERS[name])
+        top[name] = NamedKey(_TableShape(name, tables[name]), sentence)
+    return Shape("the configuration", top, title="evalc: configuration")
 
 
-def _sentence(table: str) -> str:
-    if table in _TABLES:
-        return _TABLES[table].__doc__ or ""
-    return f"How {PROVIDERS[table].title}'s API is reached, or a server that speaks it."
+def _sentence_of(provider: Provider) -> str:
+    return f"How {provider.title}'s API is reached, or a server that speaks it."
 
 
 def with_values(values: Mapping[str, Any], **where: Any) -> Settings:
     """The settings from values by the names of their keys; `where` holds the attributes that no key sets."""
-    by_table: dict[str, dict[str, Any]] = {name: {} for name in ("", *TABLES)}
+    by_table: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, value in values.items():
         by_table[name.rpartition(".")[0]][ALL_KEYS[name].attribute] = value
     tables: dict[str, Any] = {name: table(**by_table[name]) for name, table in _TABLES.items()}

@@ -14,7 +14,7 @@ from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.providers import PROVIDERS, provider_of
 from evalc.config.http import expanded
-from evalc.config.settings import ALL_KEYS, TABLES, JudgeTable, ModelTable, Setting, Settings
+from evalc.config.settings import ALL_KEYS, JudgeTable, ModelTable, Setting, Settings
 from evalc.model.case import Gates
 from evalc.model.json import short_hash
 from evalc.runtime.agents.base import Agent
@@ -361,7 +361,7 @@ def _reached(spec: str) -> Iterator[str]:
     """The settings of how a model is reached, whether it is an agent, a judge or a player."""
     provider = provider_of(spec)
     if provider is not None:
-        yield from (f"{provider.name}.{key}" for key in PROVIDER if key in TABLES[provider.name])
+        yield from (name for key in PROVIDER if (name := f"{provider.name}.{key}") in ALL_KEYS)
     elif _kind(spec) == "local":
         yield from _in("local", LOCAL)
 
