@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from collections.abc import Sequence as Sequence_
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice, takewhile
 from typing import Any, Final, Literal, NamedTuple, final
@@ -61,29 +60,27 @@ class Place(NamedTuple):
         return tuple(key for _, key in self.steps)
 
 
-def place_at(documents: Sequence_[Node], offset: int) -> Place | None:
+def place_at(documents: Iterable[Node], offset: int) -> Place | None:
     """The scalar that an offset is in, or at the end of."""
-    for node in documents:
-        if node.start <= offset <= node.end and (found := _within(node, offset, ())) is not None:
+    return _first(documents, lambda node: node.start <= offset <= node.end)
+
+
+def _first(documents: Iterable[Node | None], holds: Callable[[Node], bool]) -> Place | None:
+    """The first scalar that holds what is looked for, as do all collections around it."""
+    places = (_first_within(node, (), holds) for node in documents if node is not None and holds(node))
+    return next(filter(None, places), None)
+
+
+def _first_within(node: Node, steps: tuple[Step, ...], holds: Callable[[Node], bool]) -> Place | None:
+    if isinstance(node, Scalar):
+        return Place(steps, node, is_key=False)
+    entries = node.pairs if isinstance(node, Mapping) else [(None, item) for item in node.items]
+    for index, (key, value) in enumerate(entries):
+        way = (*steps, (node, index if key is None else key.text))
+        if key is not None and holds(key):
+            return Place(way, key, is_key=True)
+        if value.alias is None and holds(value) and (found := _first_within(value, way, holds)) is not None:
             return found
-    return None
-
-
-def _within(node: Node, offset: int, steps: tuple[Step, ...]) -> Place | None:
-    match node:
-        case Scalar():
-            return Place(steps, node, is_key=False) if node.start <= offset <= node.end else None
-        case Mapping():
-            for key, value in node.pairs:
-                way = (*steps, (node, key.text))
-                if key.start <= offset <= key.end:
-                    return Place(way, key, is_key=True)
-                if value.alias is None and value.start <= offset <= value.end:
-                    return _within(value, offset, way)
-        case Sequence():
-            for index, item in enumerate(node.items):
-                if item.alias is None and item.start <= offset <= item.end:
-                    return _within(item, offset, (*steps, (node, index)))
     return None
 
 
@@ -109,27 +106,8 @@ def unfinished_at(source: Source, offset: int) -> list[Unfinished]:
 
 def _marked(text: str, offset: int, mark: str) -> Unfinished | None:
     documents = read_yaml(Source("", text[:offset] + mark + text[offset:]), lambda _span, _finding: None)
-    place = next(filter(None, (_holding(node, ()) for node in documents if node is not None)), None)
+    place = _first(documents, lambda node: not isinstance(node, Scalar) or _MARK in node.text)
     return None if place is None else Unfinished(place, place.scalar.text.partition(_MARK)[0])
-
-
-def _holding(node: Node, steps: tuple[Step, ...]) -> Place | None:
-    """The scalar with the mark in it."""
-    match node:
-        case Scalar():
-            return Place(steps, node, is_key=False) if _MARK in node.text else None
-        case Mapping():
-            for key, value in node.pairs:
-                way = (*steps, (node, key.text))
-                if _MARK in key.text:
-                    return Place(way, key, is_key=True)
-                if (found := _holding(value, way)) is not None:
-                    return found
-        case Sequence():
-            for index, item in enumerate(node.items):
-                if (found := _holding(item, (*steps, (node, index)))) is not None:
-                    return found
-    return None
 
 
 def plain(node: Node, depth: int = 4) -> Any:
