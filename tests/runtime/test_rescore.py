@@ -182,6 +182,19 @@ def test_an_answer_that_lost_its_secrets_keeps_its_verdict(tmp_path: Path) -> No
         assert SECRET.encode() not in file.read_bytes()
 
 
+def test_a_case_that_reads_a_snapshot_that_lost_its_secrets_keeps_its_verdict(tmp_path: Path) -> None:
+    redactor, snapshot = Redactor([SECRET]), {"key": SECRET, "word": "b"}
+    reads = case("reads", expect=Expect(response_contains=("{{snapshot:word}}",)))
+    run(tmp_path, suite(reads, case("plain")), redactor=redactor, snapshot=snapshot)
+    finished = rescore(
+        tmp_path, suite(reads, case("plain", expect=Expect(response_contains=("z",)))), redactor=redactor
+    )
+    assert {name: status for name, (status, _) in outcomes(finished).items()} == {"reads": "failed", "plain": "failed"}
+    assert finished.suites[0].result.warnings == (
+        "not rescored, since secrets were struck out of what their checks read: `reads`",
+    )
+
+
 def test_a_run_that_did_not_end_is_rescored_as_far_as_it_went(tmp_path: Path) -> None:
     run(tmp_path, suite(case("a"), case("b")))
     folder = find_run("latest", tmp_path).folder

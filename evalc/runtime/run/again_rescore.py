@@ -15,8 +15,10 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.guard import exits_reported, watched
 from evalc.base.terminal import first_of
+from evalc.ecma.tokens import find_tokens
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, ToolMode, Usage
 from evalc.model.case import Case
+from evalc.model.json import to_json
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase, Status
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, LocatedCase, Suite, SuiteKey, key_of
 from evalc.runtime.agents.wire import fingerprint_of
@@ -37,6 +39,7 @@ from evalc.runtime.store.journal import (
     Journal,
     JournaledCases,
     RecordedAnswer,
+    kept_snapshot,
     read_journal,
 )
 from evalc.runtime.store.resume import PastRun
@@ -139,6 +142,7 @@ async def rescore_suites(
         for key in known.candidates(suite)
     }
     agents = header.agents or (header.agent_endpoint,)
+    lost = header.options.get("snapshot") is not None and kept_snapshot(header) is None
     baseline = (
         find_baseline(options.baseline, options.output_dir, suites, agents=agents, accepted=options.accepted)
         if options.baseline
@@ -155,7 +159,7 @@ async def rescore_suites(
                 if observer:
                     observer.suite_started(suite)
                 past_suite = recorded.get((suite.key, suite.agent))
-                rescoring = _Rescoring(suite, number, past_suite, journal, options, observer)
+                rescoring = _Rescoring(suite, number, past_suite, journal, options, observer, lost=lost)
                 await rescoring.run()
                 suite_warnings[number] = rescoring.warnings()
         ending = Ending(
@@ -215,7 +219,7 @@ def _suites_gone(header: Header, suites: Sequence[Suite], known: KnownSuites) ->
 
 @final
 class _Rescoring:
-    """One suite, checked again."""
+    """One suite, checked again. `lost` says that secrets were struck out of the run's snapshot."""
 
     def __init__(
         self,
@@ -225,6 +229,8 @@ class _Rescoring:
         journal: Journal,
         options: RunOptions,
         observer: Observer | None,
+        *,
+        lost: bool,
     ) -> None:
         self._suite = suite
         self._number = number
@@ -235,6 +241,7 @@ class _Rescoring:
         self._observer = observer
         self._gone = {} if past is None else dict.fromkeys(past.numbers)
         self._kept: list[str] = []
+        self._lost = lost
 
     async def run(self) -> None:
         """Check every case of the suite."""
@@ -254,7 +261,7 @@ class _Rescoring:
             skipped = skipped_case(located.case) or _not_rescored(located.case, entry)
             if skipped is not None:
                 self._skip(case, skipped)
-            elif entry is not None and entry.struck:
+            elif entry is not None and (entry.struck or self._reads_what_is_lost(located.case)):
                 self._kept.append(name)
                 self._tell(self._journal.keep(self._number, case, entry))
             elif entry is not None:
@@ -264,6 +271,9 @@ class _Rescoring:
                     continue
                 run = run._replace(result=as_expected(located.case, run.result))
                 self._tell(self._journal.append(self._number, case, run, sent=entry.sent))
+
+    def _reads_what_is_lost(self, case: Case) -> bool:
+        return self._lost and any(token.source == "snapshot" for token in find_tokens(to_json(case).decode()))
 
     def warnings(self) -> tuple[str, ...]:
         """What the suite's result says besides: what keeps its verdict, and what is not there any more."""
