@@ -25,6 +25,8 @@ async def call_has(check: c.CallHas, evidence: Evidence) -> Verdict:
     tool = quoted(check.tool)
     try:
         need = await _Need.of(check, evidence, calls)
+        if need.open is not None and not _is_decided(check.which, need.reasons):
+            return need.open
         if check.which == "any":
             return await _any_call(check, evidence, calls, need)
     except _Undecided as undecided:
@@ -51,6 +53,17 @@ async def call_has(check: c.CallHas, evidence: Evidence) -> Verdict:
             return failed(f"expected call {nth} of {tool} with {need.words} but {reason}")
 
 
+def _is_decided(which: str | int, reasons: Sequence[str | None]) -> bool:
+    """Whether the calls that are certainly not the required one decide the check, whatever the others are."""
+    match which:
+        case "any" | "no":
+            return bool(reasons) and None not in reasons
+        case "every":
+            return any(reasons)
+        case nth:
+            return len(reasons) < int(nth) or reasons[int(nth) - 1] is not None
+
+
 async def _any_call(check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall], need: _Need) -> Verdict:
     tool = quoted(check.tool)
     if all(reason is not None for reason in need.reasons):
@@ -70,7 +83,8 @@ async def _any_call(check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCa
 async def _calls_taken(rival: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall]) -> tuple[int, ...]:
     """The calls that another check could take for itself: none if it cannot be decided, which its own verdict says."""
     try:
-        return (await _Need.of(rival, evidence, calls)).fits
+        need = await _Need.of(rival, evidence, calls)
+        return need.fits if need.open is None else ()
     except _Undecided:
         return ()
 
@@ -132,10 +146,14 @@ class _Undecided(Exception):
 
 
 class _Need(msgspec.Struct, frozen=True, kw_only=True):
-    """The required call, and why each call is not it; None for a call that is."""
+    """The required call, and why each call is not it; None for a call that is.
+
+    Where tokens name nothing, a call without a reason may or may not be it; `open` is the verdict then.
+    """
 
     words: str
     reasons: tuple[str | None, ...]
+    open: Verdict | None = None
 
     @property
     def fits(self) -> tuple[int, ...]:
@@ -145,16 +163,20 @@ class _Need(msgspec.Struct, frozen=True, kw_only=True):
     async def of(cls, check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall]) -> _Need:
         """
         Raises:
-            _Undecided: a token names nothing, or a pattern cannot be matched.
+            _Undecided: a pattern cannot be matched.
         """
         unresolved: list[str] = []
-        args = {path: _resolved(test, evidence, unresolved) for path, test in check.args.items()}
-        if unresolved:
-            raise _Undecided(skipped(tuple(unresolved)))
-        named = [(path or "the whole", test) for path, test in args.items()]
+        args: dict[str, c.ArgTest] = {}
+        for path, test in check.args.items():
+            before = len(unresolved)
+            resolved = _resolved(test, evidence, unresolved)
+            if len(unresolved) == before:
+                args[path] = resolved
+        named = [(path or "the whole", args.get(path, test)) for path, test in check.args.items()]
         words = shown(", ".join(f"{name} {each}" for name, test in named for each in _words(test)))
         reasons = [await _why_not(call, args) for call in calls]
-        return cls(words=words or "any arguments", reasons=tuple(reasons))
+        verdict = skipped(tuple(unresolved)) if unresolved else None
+        return cls(words=words or "any arguments", reasons=tuple(reasons), open=verdict)
 
 
 async def _why_not(call: ToolCall, args: dict[str, c.ArgTest]) -> str | None:

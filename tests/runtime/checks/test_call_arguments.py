@@ -106,6 +106,17 @@ def test_each_of_several_takes_a_call_for_itself(ask: Ask) -> None:
     )
 
 
+@pytest.mark.parametrize("which", ["any", "every", "no", 1, 2, 3])
+@pytest.mark.parametrize("days", [2, 3, 4])
+def test_a_token_that_names_nothing_hides_no_argument_that_decides(ask: Ask, which: Which, days: int) -> None:
+    unknown = ask(has(which, days=days, city="{{seed:city}}"), tool_calls=CALLS, seed={}).outcome
+    filled = {
+        ask(has(which, days=days, city="{{seed:city}}"), tool_calls=CALLS, seed={"city": city}).outcome
+        for city in ("Paris", "Oslo", "Bergen")
+    }
+    assert unknown == (filled.pop() if len(filled) == 1 else "skipped")
+
+
 @pytest.mark.parametrize(
     "undecided", [has(note="{{seed:none}}"), has(city=c.ArgTest(matches="("))], ids=["unresolved", "broken"]
 )
