@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import inf
 from typing import Any, NoReturn
 
@@ -12,7 +12,7 @@ from evalc.compiler.order import ranks
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import KEYS
-from evalc.model.checks.declaration import Declared, Field, type_name
+from evalc.model.checks.declaration import type_name
 
 CONTRACT_FIELDS = frozenset(
     {
@@ -107,10 +107,6 @@ def _link(link: ir.Link, pointers: list[tuple[str, ...]]) -> m.CheckLink:
 
 def _place(check: c.Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ...]:
     """Put a check where it belongs in `expect` of a case of this tier; its pointers from the case's root."""
-    kind = type(check)
-    entry = _entry_of(kind)
-    if entry is not None:
-        return _append(slots, entry.name, getattr(check, entry.attribute))
     if isinstance(check, c.Judge):
         return _append_dimension(slots, check)
     if not check.has_field():
@@ -132,14 +128,6 @@ def _place(check: c.Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ..
         return _append(slots, "checks", check)
     slots.update(given)
     return tuple([f"/expect/{KEYS[field]}" for field in given])
-
-
-@cache
-def _entry_of(kind: type[Declared]) -> Field | None:
-    """The field of the contract whose entry a check of this kind always is; None if that depends on the check."""
-    first = next(iter(kind.contract), None)
-    plain = first is not None and first.each and first.attribute and kind.has_field is Declared.has_field
-    return first if plain else None
 
 
 def _append(slots: dict[str, Any], field: str, value: object) -> tuple[str, ...]:

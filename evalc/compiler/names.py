@@ -204,18 +204,6 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The defaults of the declared inputs."""
         return {name: tree.default for name, tree in (self.declared or {}).items() if tree.default is not None}
 
-    def is_met_by(self, inputs: Mapping[str, object]) -> bool:
-        """Whether the inputs are for certain as they are declared: known names with any value."""
-        required, untyped = self._plainly_declared
-        return self.declared is not None and required <= inputs.keys() <= untyped
-
-    @cached_property
-    def _plainly_declared(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names that are required, and those that take any value."""
-        declared = (self.declared or {}).items()
-        required = frozenset(name for name, tree in declared if tree.required)
-        return required, frozenset(name for name, tree in declared if tree.type is None and not tree.options)
-
     @property
     def needed(self) -> frozenset[str]:
         """The names that what is sent cannot do without."""

@@ -19,23 +19,12 @@ from evalc.runtime.checks.verdict import Evidence, Verdict, broken, failed
 
 async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:
     """Evaluate one check."""
-    verdict = begin(check, evidence)
-    return verdict if isinstance(verdict, Verdict) else await verdict
-
-
-def begin(check: c.Check, evidence: Evidence) -> Verdict | Awaitable[Verdict]:
-    """The verdict, of most checks at once; else what gives it when it is awaited."""
-    if not evidence.reports_calls and check.needs_calls:
-        return _without_calls(check, evidence)
-    return _evaluate(check, evidence)
-
-
-async def _without_calls(check: c.Check, evidence: Evidence) -> Verdict:
-    """The verdict on calls where the agent does not report any."""
-    if evidence.near_calls is not None:
+    calls_unknown = not evidence.reports_calls and check.needs_calls
+    if calls_unknown and evidence.near_calls is not None:
         return tools.misnamed_calls(evidence.near_calls)
-    verdict = _evaluate(check, evidence)
-    return tools.with_calls_unknown(verdict if isinstance(verdict, Verdict) else await verdict)
+    evaluated = _evaluate(check, evidence)
+    verdict = evaluated if isinstance(evaluated, Verdict) else await evaluated
+    return tools.with_calls_unknown(verdict) if calls_unknown else verdict
 
 
 def _evaluate(  # noqa: C901 - a table, one line a check

@@ -29,7 +29,7 @@ from evalc.model.result import (
 from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.checks.embedding import Embeddings
-from evalc.runtime.checks.evaluate import begin
+from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.expected import expected_text
 from evalc.runtime.checks.judged import as_expected
 from evalc.runtime.checks.labels import label_result
@@ -86,8 +86,7 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
         if (error or failure) and (not run_all or (asked and not _scores(assertion.at, case, evidence))):
             continue
         try:
-            begun = begin(assertion.check, evidence)
-            verdict = begun if isinstance(begun, Verdict) else await begun
+            verdict = await evaluate(assertion.check, evidence)
         except Exception as broke:  # a check that breaks must not take the case with it
             verdict = broken(f"the check broke: {type(broke).__name__}: {error_text(broke)}")
         verdicts[assertion.at] = verdict
