@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from evalc.runtime.run.again_merge import Part
     from evalc.runtime.run.run import Observer
     from evalc.runtime.store.resume import PastRun
-    from evalc.runtime.store.scope import Wanted
+    from evalc.runtime.store.scope import CaseFilter
     from evalc.setup.request import Start
 
 Running = Callable[[], Coroutine[Any, Any, Run]]
@@ -205,7 +205,7 @@ def paths_to_run(
     settings: Settings,
     prompt_id: str | None = None,
     stdin: str | None = None,
-    wanted: Wanted | None = None,
+    wanted: CaseFilter | None = None,
 ) -> ToRun:
     """What `run_paths` would run.
 

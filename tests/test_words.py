@@ -43,7 +43,7 @@ FIRST = re.compile(r'\s*[rR]?"""\s*(What|Which|That|Who|Whether (?:what|who)(?:e
 TEST = re.compile(r"test_(what|which|there|so|that)_")
 """Beginnings of names of tests that do not say what holds."""
 
-LEFT = {"benchmarks": 0, "evalc": 1200, "pages": 5, "scripts": 0, "tests": 50}
+LEFT = {"benchmarks": 0, "evalc": 430, "pages": 5, "scripts": 0, "tests": 50}
 """Offenders that each folder still has. Lower a number when you remove some; never raise it."""
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
-"""What each unit is."""
+"""The milliseconds of each unit."""
 
 _DURATION: Final = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?(?:e[+-]?[0-9]{1,2})?)\s*(ms|s|m)\s*")
 SCHEMA: Final = {"type": "string", "pattern": rf"^(?=[^e]*[1-9])(?:{_DURATION.pattern})(?!\n)$"}

@@ -304,7 +304,7 @@ def exits_reported(before: Callable[[], object] = lambda: None) -> Iterator[None
     """
     leave, process = os._exit, os.getpid()
 
-    def told(status: int = 0) -> Never:
+    def reported_exit(status: int = 0) -> Never:
         if os.getpid() != process:  # a child of the code's own, which ends like this in good order
             leave(status)
         try:
@@ -314,7 +314,7 @@ def exits_reported(before: Callable[[], object] = lambda: None) -> Iterator[None
         finally:
             leave(_EXIT_CODE)
 
-    os._exit = told
+    os._exit = reported_exit
     try:
         yield
     finally:

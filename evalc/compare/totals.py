@@ -160,7 +160,7 @@ class Classified:
         self._counts[expected, predicted] += 1
 
     def summary(self) -> LabelSummary | None:
-        """What the counts say; None of no cases."""
+        """The summary of the counts; None of no cases."""
         if not self._counts:
             return None
         names = sorted({expected for expected, _ in self._counts} | {given for _, given in self._counts if given})

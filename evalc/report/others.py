@@ -1,4 +1,4 @@
-"""What `evalc history`, `coverage`, `plan` and `challenge` print on a terminal."""
+"""The output of `evalc history`, `coverage`, `plan` and `challenge` on a terminal."""
 
 from __future__ import annotations
 

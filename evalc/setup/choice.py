@@ -28,7 +28,7 @@ from evalc.runtime.store.runs import (
     read_result,
     steps_back,
 )
-from evalc.runtime.store.scope import MOST_SHARDS, Wanted
+from evalc.runtime.store.scope import MOST_SHARDS, CaseFilter
 
 SEPARATOR: Final = "::"
 
@@ -130,7 +130,7 @@ def _refuse_unknown_tiers(tiers: Sequence[str]) -> None:
             raise UsageError(f"`--tier {tier}`: the tiers are {', '.join(f'`{known}`' for known in TIERS)}")
 
 
-def pinned(wanted: Wanted, settings: Settings) -> Wanted:
+def pinned(wanted: CaseFilter, settings: Settings) -> CaseFilter:
     """The choice with names in place of what will mean something else tomorrow: the latest run, a branch.
 
     Raises:
@@ -168,7 +168,7 @@ def _durations(name: str, settings: Settings, known: KnownSuites) -> Mapping[Sui
 
 
 def known_of(
-    wanted: Wanted, suites: Iterable[CompiledSuite], settings: Settings, files_of: Callable[[str], Set[str]]
+    wanted: CaseFilter, suites: Iterable[CompiledSuite], settings: Settings, files_of: Callable[[str], Set[str]]
 ) -> Known:
     """What choosing needs to know; `files_of` gives the files of a path, as suites name them.
 
@@ -191,7 +191,7 @@ def known_of(
 
 
 def _failed(
-    wanted: Wanted, suites: Sequence[CompiledSuite], results: Path, known: KnownSuites
+    wanted: CaseFilter, suites: Sequence[CompiledSuite], results: Path, known: KnownSuites
 ) -> tuple[Failures | None, tuple[str, ...]]:
     """The ids that failed in the run, None for all cases; and warnings about suites that the run does not have.
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from evalc.runtime.run.again_merge import Part
     from evalc.runtime.store.journal import Header
     from evalc.runtime.store.resume import PastRun
-    from evalc.runtime.store.scope import Wanted
+    from evalc.runtime.store.scope import CaseFilter
     from evalc.tools.load import RegistryFile
     from evalc.tools.registry import ToolRegistry
 
@@ -284,7 +284,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolRegistry | None
     selected: Selected | None
     inventory: Inventory
-    wanted: Wanted | None = None
+    wanted: CaseFilter | None = None
     notes: tuple[str, ...] = ()
     needs_judge: str | None = None
     needs_user: str | None = None
@@ -294,7 +294,7 @@ def to_run(
     subjects: Sequence[Subject],
     settings: Settings,
     prompt_id: str | None,
-    wanted: Wanted | None = None,
+    wanted: CaseFilter | None = None,
     outputs: Sequence[Path] = (),
 ) -> ToRun:
     """Compile, and choose the cases that are wanted.
@@ -309,14 +309,14 @@ def to_run(
     """
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.run.select import select_cases, selected_of  # noqa: PLC0415
-    from evalc.runtime.store.scope import Wanted  # noqa: PLC0415
+    from evalc.runtime.store.scope import CaseFilter  # noqa: PLC0415
     from evalc.setup.choice import known_of  # noqa: PLC0415
     from evalc.setup.prepare import redactor_of  # noqa: PLC0415
 
     compilation = soundly_compiled(subjects, settings, prompt_id)
     _refuse_to_write_over(_read_files(compilation, settings), outputs)
     all_suites = [suite.to_suite() for suite in compilation.suites]
-    wanted = wanted or Wanted()
+    wanted = wanted or CaseFilter()
     known = known_of(wanted, compilation.suites, settings, lambda path: _names_of(path, settings))
     if wanted.failed_from is not None and known.failed is None:
         wanted = msgspec.structs.replace(wanted, none_failed=True)

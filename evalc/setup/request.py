@@ -18,7 +18,7 @@ from evalc.config.settings import KEY_OF_FLAG, Settings
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.store.resume import PastRun, find_run
 from evalc.runtime.store.runs import new_run_id
-from evalc.runtime.store.scope import Configured, Wanted, in_project, scope_paths
+from evalc.runtime.store.scope import CaseFilter, Configured, in_project, scope_paths
 from evalc.setup.choice import is_case_id, path_of, pinned, wanted_cases
 from evalc.setup.compile import Subject, subjects_among, type_of
 from evalc.setup.flags import RunFlags, modern, several
@@ -49,7 +49,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     flags: Mapping[str, Any] = msgspec.field(default_factory=dict)
     past: PastRun | None = None
     record: Path | None = None
-    wanted: Wanted | None = None
+    wanted: CaseFilter | None = None
     max_fail: int | None = None
 
 
@@ -65,7 +65,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         prompt_id: the prompt whose suites alone are run.
         record: where what is sent and answered is recorded.
         env_file: the file of variables that the environment does not set.
-        wanted: what is said of the cases, as the attributes of a `Wanted`.
+        wanted: what is said of the cases, as the attributes of a `CaseFilter`.
         past: the run that is resumed.
     """
 
@@ -116,13 +116,13 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             return (*subjects, str(settings.prompts))  # where the prompt's own evals are
         return subjects
 
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> CaseFilter:
         try:
-            return msgspec.convert(self.wanted, Wanted)
+            return msgspec.convert(self.wanted, CaseFilter)
         except msgspec.ValidationError as error:
             raise UsageError(f"what chooses cases has a value that cannot be: {error}") from None
 
-    def _kept(self, wanted: Wanted, settings: Settings) -> dict[str, Any]:
+    def _kept(self, wanted: CaseFilter, settings: Settings) -> dict[str, Any]:
         """What the journal keeps of the request: what the run looked at, and enough to resume it by its id."""
         named = (each.name if isinstance(each, Source) else str(each) for each in self.looked_at(settings))
         whole = not self.paths and bool(settings.paths)

@@ -214,7 +214,7 @@ _SCHEMA_MAKERS: Final = frozenset({"zodToJsonSchema", "z.toJSONSchema", "jsonSch
 
 @final
 class Evaluator:
-    """Tells the values of expressions, of each name once."""
+    """Evaluates expressions, each name once."""
 
     def __init__(self, loader: ModuleLoader) -> None:
         self._loader = loader

@@ -265,7 +265,7 @@ def required(module: Module, node: Node) -> str | None:
 def _is_changed(script: Script, name: Node, text: str) -> bool:
     """Whether something seems to assign to the name or to a member of it, so that its first value is not to be trusted.
 
-    Told from the text: what only looks like it, as in a comment, costs a warning.
+    Decided by the text: what only looks like it, as in a comment, costs a warning.
     """
     declared = script.place(name).span.start
     return any(at != declared for at in script.assigned.get(text, ()))

@@ -11,7 +11,7 @@ from evalc.base.errors import UsageError
 from evalc.model.case import Case, Input
 from evalc.model.suite import LocatedCase, Selected, Suite, SuiteKey
 from evalc.runtime.run.select import Known, NamedCases, select_cases, selected_of
-from evalc.runtime.store.scope import Wanted
+from evalc.runtime.store.scope import CaseFilter
 
 
 def case(name: str, *tags: str, **fields: Any) -> LocatedCase:
@@ -41,7 +41,7 @@ WEATHER = suite(
 REVIEW = suite("review", case("rg-review-001", "smoke"), tier="regression")
 
 
-def chosen(wanted: Wanted, known: Known | None = None) -> list[str]:
+def chosen(wanted: CaseFilter, known: Known | None = None) -> list[str]:
     suites = select_cases((WEATHER, REVIEW), wanted, known or Known())
     assert all(suite.size == len(list(suite.cases)) for suite in suites)
     return [located.case.id for suite in suites for located in suite.cases]
@@ -50,19 +50,19 @@ def chosen(wanted: Wanted, known: Known | None = None) -> list[str]:
 @pytest.mark.parametrize(
     ("wanted", "ids"),
     [
-        (Wanted(tags=("smoke",)), ["weather/paris", "rg-review-001"]),
-        (Wanted(tags=("smoke", "slow")), ["weather/paris", "weather/rome@long", "rg-review-001"]),
-        (Wanted(tags=("!city",)), ["weather/help", "rg-review-001"]),
-        (Wanted(tags=("city", "!slow")), ["weather/paris", "weather/rome@short"]),
-        (Wanted(tiers=("regression",)), ["rg-review-001"]),
-        (Wanted(ids=("weather/rome*",)), ["weather/rome@short", "weather/rome@long"]),
-        (Wanted(ids=("/rome@s|-0+1$/",)), ["weather/rome@short", "rg-review-001"]),
-        (Wanted(ids=("*help", "rg-*")), ["weather/help", "rg-review-001"]),
-        (Wanted(keywords="rome and not slow"), ["weather/rome@short"]),
-        (Wanted(keywords="review", tags=("smoke",)), ["rg-review-001"]),
+        (CaseFilter(tags=("smoke",)), ["weather/paris", "rg-review-001"]),
+        (CaseFilter(tags=("smoke", "slow")), ["weather/paris", "weather/rome@long", "rg-review-001"]),
+        (CaseFilter(tags=("!city",)), ["weather/help", "rg-review-001"]),
+        (CaseFilter(tags=("city", "!slow")), ["weather/paris", "weather/rome@short"]),
+        (CaseFilter(tiers=("regression",)), ["rg-review-001"]),
+        (CaseFilter(ids=("weather/rome*",)), ["weather/rome@short", "weather/rome@long"]),
+        (CaseFilter(ids=("/rome@s|-0+1$/",)), ["weather/rome@short", "rg-review-001"]),
+        (CaseFilter(ids=("*help", "rg-*")), ["weather/help", "rg-review-001"]),
+        (CaseFilter(keywords="rome and not slow"), ["weather/rome@short"]),
+        (CaseFilter(keywords="review", tags=("smoke",)), ["rg-review-001"]),
     ],
 )
-def test_selected_cases(wanted: Wanted, ids: list[str]) -> None:
+def test_selected_cases(wanted: CaseFilter, ids: list[str]) -> None:
     assert chosen(wanted) == ids
 
 
@@ -83,17 +83,17 @@ def named(case: str) -> Known:
 )
 def test_a_case_of_a_file_by_id_name_or_glob(name: str, ids: list[str]) -> None:
     """Other files, which name no case, are run whole."""
-    assert chosen(Wanted(cases=(f"weather.yaml::{name}",)), named(name)) == [*ids, "rg-review-001"]
+    assert chosen(CaseFilter(cases=(f"weather.yaml::{name}",)), named(name)) == [*ids, "rg-review-001"]
 
 
 def test_a_missing_case_is_reported_with_near_names() -> None:
     with pytest.raises(UsageError) as raised:
-        chosen(Wanted(cases=("weather.yaml::pariss",)), named("pariss"))
+        chosen(CaseFilter(cases=("weather.yaml::pariss",)), named("pariss"))
     assert str(raised.value) == "`weather.yaml::pariss` names no case; near are `paris`"
 
 
 def test_a_named_case_that_another_flag_leaves_out_is_there() -> None:
-    assert chosen(Wanted(cases=("weather.yaml::paris",), tags=("!city",)), named("paris")) == ["rg-review-001"]
+    assert chosen(CaseFilter(cases=("weather.yaml::paris",), tags=("!city",)), named("paris")) == ["rg-review-001"]
 
 
 def test_failed_cases_by_suite_and_tier() -> None:
@@ -101,25 +101,25 @@ def test_failed_cases_by_suite_and_tier() -> None:
         SuiteKey("weather", "labeled"): frozenset({"weather/help", "gone"}),
         SuiteKey("review", "golden"): frozenset({"rg-review-001"}),
     }
-    assert chosen(Wanted(failed_from="r"), Known(failed=failed)) == ["weather/help"]
+    assert chosen(CaseFilter(failed_from="r"), Known(failed=failed)) == ["weather/help"]
 
 
 def test_suites_whose_files_have_changed() -> None:
-    assert chosen(Wanted(changed_since="HEAD"), Known(changed=frozenset({"review.yaml"}))) == ["rg-review-001"]
+    assert chosen(CaseFilter(changed_since="HEAD"), Known(changed=frozenset({"review.yaml"}))) == ["rg-review-001"]
 
 
 def test_a_choice_of_nothing_is_an_error() -> None:
     with pytest.raises(UsageError, match=r"^`-k nowhere --tag smoke` selects none of 5 cases$"):
-        chosen(Wanted(keywords="nowhere", tags=("smoke",)))
+        chosen(CaseFilter(keywords="nowhere", tags=("smoke",)))
 
 
 def test_a_pattern_that_is_none() -> None:
     with pytest.raises(UsageError, match=r"^`--filter /\(/` is not a valid regular expression: "):
-        chosen(Wanted(ids=("/(/",)))
+        chosen(CaseFilter(ids=("/(/",)))
 
 
 def test_a_suite_says_what_was_chosen_of_it() -> None:
-    wanted = Wanted(tags=("smoke",))
+    wanted = CaseFilter(tags=("smoke",))
     weather, review = select_cases((WEATHER, REVIEW), wanted, Known())
     assert weather.selected == Selected(cases=1, of=4, by=("--tag smoke",))
     assert review == msgspec.structs.replace(REVIEW, narrowed=True)
@@ -127,12 +127,12 @@ def test_a_suite_says_what_was_chosen_of_it() -> None:
 
 
 def test_without_a_choice_suites_are_as_they_were() -> None:
-    assert select_cases((WEATHER, REVIEW), Wanted(), Known()) == (WEATHER, REVIEW)
-    assert selected_of((WEATHER,), (WEATHER,), Wanted()) is None
+    assert select_cases((WEATHER, REVIEW), CaseFilter(), Known()) == (WEATHER, REVIEW)
+    assert selected_of((WEATHER,), (WEATHER,), CaseFilter()) is None
 
 
 def test_how_often_each_case_is_run_keeps_the_share_that_has_to_pass() -> None:
     one = suite("s", case("a"), case("b", repeat=10, require=8), case("c", repeat=2))
-    (repeated,) = select_cases((one,), Wanted(repeat=4), Known())
+    (repeated,) = select_cases((one,), CaseFilter(repeat=4), Known())
     assert [(located.case.repeat, located.case.require) for located in repeated.cases] == [(4, None), (4, 4), (4, None)]
     assert repeated.selected is None

@@ -1,4 +1,4 @@
-"""What an agent is: something that, opened once a worker, turns a request into an answer."""
+"""Agents: opened once by each worker, an agent turns a request into an answer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Agent(Protocol):
 
     @property
     def endpoint(self) -> str:
-        """What results call it (contract, `agentEndpoint`): a URL without credentials, or the agent's spec."""
+        """Its name in results (contract, `agentEndpoint`): a URL without credentials, or the agent's spec."""
         ...
 
     def session(self) -> AbstractAsyncContextManager[Session]:

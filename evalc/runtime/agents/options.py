@@ -1,4 +1,4 @@
-"""What is configured about agents behind URLs and models. Apart from them, whose libraries take time to import."""
+"""Options of agents behind URLs and of models. Apart from them, whose libraries take time to import."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class HttpOptions:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What is configured about a provider.
+    """The configuration of a provider.
 
     Attributes:
         base_url: where its API is; None for the provider's own.
@@ -80,7 +80,7 @@ class Sampling:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """What is the same for every request to a model.
+    """The options that are the same for every request to a model.
 
     Attributes:
         system: the system prompt, instead of the prompt file's.

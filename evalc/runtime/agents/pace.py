@@ -24,7 +24,7 @@ _FORGETTING: Final = 1.05
 
 
 class Clock(Protocol):
-    """What time it is, in seconds from anywhere."""
+    """The time in seconds, counted from anywhere."""
 
     def time(self) -> float:
         """Now."""

@@ -122,7 +122,7 @@ class Dialogue:
         try:
             await asyncio.wait({self._output.exited}, timeout=_GRACE_SECONDS)
             if self._output.exited.done():
-                self._output.exited.exception()  # which whoever asked has been told
+                self._output.exited.exception()  # which whoever asked knows
             else:
                 await _stop_group(self._group, self._output)
         finally:
@@ -132,7 +132,7 @@ class Dialogue:
 
 @final
 class _Output(asyncio.SubprocessProtocol):
-    """What a process prints, and the two ends it has: its own, and that of the last holder of its pipes."""
+    """The output of a process, and its two ends: its own, and that of the last holder of its pipes."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, max_output: int) -> None:
         self.stdout = bytearray()
@@ -153,7 +153,7 @@ class _Output(asyncio.SubprocessProtocol):
             self.stderr += data
             if len(self.stderr) > _STDERR_KEPT:
                 del self.stderr[:-_STDERR_KEPT]
-                # A line without its beginning may be the rest of a secret, which nobody could tell.
+                # A line without its beginning may be the rest of a secret, which nobody could recognise.
                 del self.stderr[: _after_line_end(self.stderr)]
         elif len(self.stdout) + len(data) <= self._max_output:
             self.stdout += data

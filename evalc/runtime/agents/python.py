@@ -56,7 +56,7 @@ class Code:
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives something to await, as far as can be told beforehand."""
+    """Whether calling it gives something to await, as far as is known beforehand."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
@@ -221,7 +221,7 @@ class _PythonSession:
 
 
 def load_target(target: str, project_root: Path) -> object:
-    """What `module:name` names; the folder that modules are looked for in first stays on `sys.path`.
+    """The object that `module:name` names; the folder that modules are looked for in first stays on `sys.path`.
 
     Raises:
         UsageError: when it cannot be imported or is not there.

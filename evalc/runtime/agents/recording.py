@@ -59,7 +59,7 @@ class RecordedFailure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What was sent, and what came back: an answer or a failure."""
+    """A request, and its answer or failure."""
 
     case: str
     attempt: int
@@ -78,7 +78,7 @@ class Attempts:
         self._number = 0
 
     def next(self, case: str) -> int:
-        """Which attempt at its case this one is, from 1."""
+        """The number of this attempt at its case, from 1."""
         self._number = self._number + 1 if case == self._case else 1
         self._case = case
         return self._number
@@ -96,7 +96,7 @@ def failure_of(error: BaseException) -> RecordedFailure:
 def everything_sent(
     request: AgentRequest, agent: str, model: ModelOptions, http: HttpOptions, redactor: Redactor | None
 ) -> dict[str, Any]:
-    """What decides on an answer, without secrets: the request, and what goes with each to this kind of agent."""
+    """All that decides an answer, without secrets: the request, and what goes with each to this kind of agent."""
     fields = sent_fields(request)
     if provider_of(agent) is not None:
         fields["model"] = _model_fields(model)
@@ -292,7 +292,7 @@ class ReplayAgent:
         yield _ReplaySession(self)
 
     def answer(self, request: AgentRequest, attempt: int) -> AgentResponse:
-        """What came back when the same was sent.
+        """The recorded answer to the same request.
 
         Raises:
             AgentError: there is no recording of it, or it is the recording of a failure.

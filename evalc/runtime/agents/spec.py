@@ -44,7 +44,7 @@ def _unconfigured() -> Mapping[str, Access]:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """What is configured about models on this machine.
+    """The configuration of models on this machine.
 
     Attributes:
         context_tokens: how many tokens a conversation may have, its answer included.
@@ -58,7 +58,7 @@ class Serving:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """What configuration says about agents; each kind takes what concerns it.
+    """The configuration of agents; each kind takes its part.
 
     Attributes:
         headers: sent with every HTTP request.
@@ -113,7 +113,7 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
 
 
 def secrets_of(spec: str, *, settings: AgentSettings) -> tuple[str, ...]:
-    """What a spec and its settings hold that no file may show: keys, a URL's credentials, headers that authorize.
+    """Secrets of a spec and its settings, which no file may show: keys, a URL's credentials, headers that authorize.
 
     Of `Bearer TOKEN` the token alone is a secret too; of a URL the password, and the pair that basic authorization
     sends in base64.
@@ -129,7 +129,7 @@ def secrets_of(spec: str, *, settings: AgentSettings) -> tuple[str, ...]:
 def _credentials(spec: str) -> tuple[str, ...]:
     try:
         parts = urlsplit(spec) if spec.lower().startswith("http") else None
-    except ValueError:  # no URL, which is told where it is used
+    except ValueError:  # no URL, which is reported where it is used
         return ()
     if parts is None or not parts.password:
         return ()

@@ -206,7 +206,7 @@ _NEAR: Final = _NEAR_CALLS | _NEAR_PARAMS | _NEAR_ERRORS
 
 
 def reported_failure(fields: Mapping[str, Any]) -> str | None:
-    """What the answer of an agent says under `error`, or a similar name, and under which; None if it did not fail."""
+    """The error that an answer has under `error` or a similar name, and under which; None if it did not fail."""
     if (failure := failure_in(fields)) is not None:
         return f"an `error`: {failure}"
     if (near := _near(fields, _NEAR_ERRORS, bool)) is None:
@@ -216,7 +216,7 @@ def reported_failure(fields: Mapping[str, Any]) -> str | None:
 
 
 def failure_in(fields: Mapping[str, Any]) -> str | None:
-    """What the `error` of an answer says, shortened; None if there is no error, as where it is null, false or empty."""
+    """The `error` of an answer as text, shortened; None if there is no error, as where it is null, false or empty."""
     error = fields.get("error")
     if not error:
         return None
@@ -370,7 +370,7 @@ def _error_of(error: object, place: str) -> str | msgspec.UnsetType:
 
 
 def _usage(usage: object) -> Usage | None:
-    """What of `usage` can be used. It is not part of the contract: values that are not numbers are ignored."""
+    """The usable part of `usage`. It is not part of the contract: values that are not numbers are ignored."""
     if usage is None:
         return None
     try:
@@ -436,12 +436,12 @@ def _plain(value: object, place: str) -> Any:
             raise AgentProtocolError(f"`{place}` is {kind_of(value)}, which JSON cannot say")
 
 
-def _wrong(key: str, value: object, wanted: str) -> AgentProtocolError:
-    return AgentProtocolError(f"`{key}` is {kind_of(value)}, not {wanted}")
+def _wrong(key: str, value: object, expected: str) -> AgentProtocolError:
+    return AgentProtocolError(f"`{key}` is {kind_of(value)}, not {expected}")
 
 
 def kind_of(value: object) -> str:
-    """What a value is, in a word or two for messages."""
+    """The kind of a value, in a word or two for messages."""
     if isinstance(value, bool):
         return "true" if value else "false"
     for kinds, words in _KINDS:
@@ -486,7 +486,7 @@ def _refuse(name: str, amount: float, most: int) -> None:
 
 
 def sent_fields(request: AgentRequest) -> dict[str, Any]:
-    """What of a request an agent is sent, by the names that the case model has for it."""
+    """The fields of a request that an agent is sent, by the names that the case model has for it."""
     fields: dict[str, Any] = {
         "message": request.message,
         "messages": [dict(message) for message in request.messages],

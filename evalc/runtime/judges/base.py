@@ -1,4 +1,4 @@
-"""What a judge is: something that, opened once a worker, says how well an answer meets one question."""
+"""Judges: opened once by each worker, a judge says how well an answer meets one question."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from evalc.model.answer import Exhibit, Question, Usage
 
 
 class Said(NamedTuple):
-    """What a judge said, unread: a text, or a value such as a mapping; and what it used.
+    """A judge's answer, unread: a text, or a value such as a mapping; and its usage.
 
-    `whole` says that the judge was told to give a step of the scale, where these are whole numbers; `final` that it
-    would say the same again, as code does, which is not told what was wrong.
+    `whole` says that the judge was asked for a step of the scale, where these are whole numbers; `final` that it
+    would say the same again, as code does, which does not hear what was wrong.
     """
 
     value: object
@@ -26,7 +26,7 @@ class JudgeSession(Protocol):
     """An opened judge: is asked one question at a time."""
 
     async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:
-        """What it says; `complaint` is what was wrong with what it said before.
+        """Ask a question; `complaint` is what was wrong with the answer before.
 
         The caller bounds the time by cancelling; `deadline` is that time by the event loop's clock.
 
@@ -41,12 +41,12 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """What results call it: `openai:MODEL`, a URL without credentials."""
+        """Its name in results: `openai:MODEL`, a URL without credentials."""
         ...
 
     @property
     def identity(self) -> Mapping[str, Any] | None:
-        """All that tells its judgements from another's, without secrets; None if nothing could, as of code."""
+        """The data that set its judgements apart from another's, without secrets; None where none can, as with code."""
         ...
 
     def session(self) -> AbstractAsyncContextManager[JudgeSession]:

@@ -76,7 +76,7 @@ _IGNORED: Final = b"# Made by evalc; can be deleted at any time.\n*\n"
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file holds; `judge` and `question` are for people who look at it, `seal` is of all that decides."""
+    """The content of a file; `judge` and `question` are for people who look at it, `seal` is of all that decides."""
 
     score: int | float
     reason: str
@@ -96,7 +96,7 @@ class JudgeCache:
     Args:
         folder: where they are.
         redactor: strikes secrets out.
-        environ: what tells the user's key.
+        environ: the variables that hold the user's key.
     """
 
     def __init__(self, folder: Path, redactor: Redactor | None = None, environ: Mapping[str, str] = os.environ) -> None:
@@ -131,7 +131,7 @@ class JudgeCache:
             write_atomic(path, encoded(sealed) + b"\n")
 
     def _seal(self, key: str, score: float, reason: str) -> str:
-        """What only whoever has the user's key can write.
+        """A seal that only the owner of the user's key can write.
 
         Raises:
             _NoKey: there is none.
@@ -145,7 +145,7 @@ class JudgeCache:
 
 
 def key_of(identity: Mapping[str, Any], sample: int, question: Question, exhibit: Exhibit) -> str:
-    """What a judgement is kept under. `sample` tells the judges of a panel apart that are one and the same."""
+    """The key of a judgement. `sample` distinguishes equal judges of a panel."""
     import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most runs have no judge
 
     whole = {"judge": identity, "sample": sample, "question": question, "exhibit": exhibit}

@@ -78,7 +78,7 @@ def calibration_of(
     unjudged: Sequence[Unjudged] = (),
     unlabelled: Sequence[float] = (),
 ) -> Calibration:
-    """What the pairs say, and the scores from 0 to 1 of answers without labels."""
+    """Compare the pairs, with the scores from 0 to 1 of answers without labels."""
     labels = [pair.label / pair.max_score for pair in pairs]
     scores = [pair.score / pair.max_score for pair in pairs]
     excess = [score - label for label, score in zip(labels, scores, strict=True)]

@@ -24,7 +24,7 @@ FORMS = ", ".join(
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings:
-    """What configuration says about judges; each kind takes what concerns it.
+    """The configuration of judges; each kind takes its part.
 
     Attributes:
         reached: how providers, URLs and modules are reached: as for agents.

@@ -32,7 +32,7 @@ class Score(NamedTuple):
 
 
 class Malformed(Exception):
-    """The answer is not a score; the message says why, in words that a judge may be told."""
+    """The answer is not a score; the message says why, in words for the judge."""
 
 
 class _Verdict(msgspec.Struct, frozen=True):
@@ -206,7 +206,7 @@ def _nonce_for(parts: dict[str, str]) -> str:
 
 @final
 class ModelJudge:
-    """A model, asked like an agent, but told what to look at and in which form to answer.
+    """A model, asked like an agent, with what to look at and in which form to answer.
 
     Args:
         agent: the model's agent.

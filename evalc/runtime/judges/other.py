@@ -41,7 +41,7 @@ class PythonJudge:
     """A function or async function, given `{question, message, response, ...}` as the specification has it.
 
     It returns a number, a pair of a number and a reason, or `{"score", "reason"}`; on a scale to 1 the number may be
-    true or false. What it said is never cached: nothing tells one version of code from the next.
+    true or false. Its answers are never cached: nothing distinguishes one version of code from the next.
 
     Raises:
         UsageError: it cannot be imported, is not there, or cannot be called.
@@ -92,7 +92,7 @@ def query_of(question: Question, exhibit: Exhibit) -> dict[str, Any]:
 
 
 def _value_of(answer: object, *, binary: bool) -> object:
-    """What the function returned, in the form of a verdict; a text stays what it is, and is read as JSON."""
+    """The returned value in the form of a verdict; a text stays a text, and is read as JSON."""
     match answer:
         case int() | float():
             return {"score": _number(answer, binary=binary)}

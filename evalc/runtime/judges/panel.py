@@ -29,13 +29,13 @@ from evalc.runtime.store.redact import Redactor, encoded, redacted
 
 _LONGEST_ERROR: Final = 300
 _ASKED: Final = 2
-"""How often a judge is asked for one score: what is malformed is told it, once."""
+"""How often a judge is asked for one score: once more where the first answer is malformed."""
 
 
 @final
 @dataclass(slots=True, kw_only=True)
 class Meter:
-    """What judging has used so far; sums of what is known.
+    """The usage of judging so far; sums of what is known.
 
     `unscored` says of each question that was scored all the same which judge of the panel gave no score, and why.
     """
@@ -149,7 +149,7 @@ _DECIMALS: Final = 12
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Who judges a run, and how.
+    """The judges of a run, and how they judge.
 
     Attributes:
         seats: one a judge, or several for a judge that is asked several times.
@@ -294,7 +294,7 @@ class CaseJudge:
         return await self.score(question)
 
     def _exhibit(self, text: str) -> Exhibit:
-        """What judges are shown: plain JSON, without secrets, which are nothing to a provider of models."""
+        """The exhibit for judges: plain JSON, without secrets, which are nothing to a provider of models."""
         case = self._case
         exhibit = Exhibit(
             message=case.input.message,

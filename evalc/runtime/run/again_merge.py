@@ -19,7 +19,7 @@ from evalc.runtime.run.run import Observer, journaled_suites, new_journal
 from evalc.runtime.store.baseline import find_baseline
 from evalc.runtime.store.journal import FILE_NAME, Entry, Header, Journal, JournaledCases, Line, read_journal
 from evalc.runtime.store.resume import PastRun, differences, not_compared
-from evalc.runtime.store.scope import Scope, Shard, Wanted
+from evalc.runtime.store.scope import CaseFilter, Scope, Shard
 
 _MOST_NAMED: Final = 5
 _TURN: Final = 256
@@ -32,11 +32,11 @@ class Part(NamedTuple):
     run: PastRun
     header: Header
     cases: JournaledCases
-    wanted: Wanted
+    wanted: CaseFilter
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"`{self.run.folder}`"
 
 
@@ -62,9 +62,9 @@ def read_parts(runs: Sequence[PastRun]) -> Sequence[Part]:
     return parts
 
 
-def _wanted_in(header: Header, run: PastRun) -> Wanted:
+def _wanted_in(header: Header, run: PastRun) -> CaseFilter:
     try:
-        return msgspec.convert(header.flags.get("wanted") or {}, Wanted)
+        return msgspec.convert(header.flags.get("wanted") or {}, CaseFilter)
     except msgspec.ValidationError as error:
         raise UsageError(f"the journal of `{run.folder}` says nothing usable about its cases: {error}") from None
 
@@ -129,7 +129,7 @@ async def merge_suites(
             gates=options.gates,
             stopped=stopped,
             warnings=(*not_compared(part.header for part in parts), *_unreadable(parts)),
-            told=observer.suite_finished if observer else None,
+            on_suite=observer.suite_finished if observer else None,
         )
         return finish_run(suites, journal, ending)
     finally:
@@ -256,7 +256,7 @@ async def _merge_suite(
 
 
 def _unreadable(parts: Sequence[Part]) -> tuple[str, ...]:
-    """That lines of a part cannot be read: their cases were run again."""
+    """The warning that lines of a part cannot be read: their cases were run again."""
     return tuple(
         f"{part.cases.unreadable} of the lines of {part.name} cannot be read" for part in parts if part.cases.unreadable
     )

@@ -61,7 +61,7 @@ def recorded_answers(entry: Entry) -> tuple[AgentAnswer, ...]:
 
 
 def _answer(recorded: RecordedAnswer) -> AgentAnswer:
-    """What an attempt brought: a response, or the status and words of its absence, which stay."""
+    """The answer of an attempt: a response, or the status and words of its absence, which stay."""
     details = recorded.details
     if details.response is None or recorded.tool_mode is None:
         error = recorded.error or "agent: no response was recorded"
@@ -168,7 +168,7 @@ async def rescore_suites(
             redactor=options.redactor,
             warnings=(*blocked, *_unreadable(cases), *_suites_gone(header, suites, known)),
             suite_warnings=suite_warnings,
-            told=observer.suite_finished if observer else None,
+            on_suite=observer.suite_finished if observer else None,
         )
         return finish_run(suites, journal, ending)
     finally:
@@ -197,7 +197,7 @@ def _itself(header: Header, cases: JournaledCases, known: KnownSuites) -> Baseli
 
 
 class _Verdict(msgspec.Struct, frozen=True):
-    """What a comparison needs of a case."""
+    """The part of a case that a comparison needs."""
 
     id: str
     passed: bool
@@ -205,7 +205,7 @@ class _Verdict(msgspec.Struct, frozen=True):
 
 
 def _unreadable(cases: JournaledCases) -> tuple[str, ...]:
-    """That answers of the run cannot be read any more."""
+    """The warning that answers of the run cannot be read any more."""
     lines = cases.unreadable
     what = "a line" if lines == 1 else f"{lines} lines"
     return (f"{what} of the run's journal cannot be read, so the cases on them are left out",) if lines else ()
@@ -276,7 +276,7 @@ class _Rescoring:
         return self._lost and any(token.source == "snapshot" for token in find_tokens(to_json(case).decode()))
 
     def warnings(self) -> tuple[str, ...]:
-        """What the suite's result says besides: what keeps its verdict, and what is not there any more."""
+        """Further notes on the suite's result: what keeps its verdict, and what is not there any more."""
         warnings = []
         if self._kept:
             warnings.append(
@@ -312,7 +312,7 @@ def _not_rescored(case: Case, entry: Entry | None) -> SkippedCase | None:
 
 
 def _not_recorded(case: Case, entry: Entry) -> SkippedCase:
-    """That the attempts which are recorded do not decide the case."""
+    """The recorded attempts do not decide the case."""
     reason = f"{_UNRECORDED} for attempt {(len(entry.answers) or 1) + 1} of {case.repeat}"
     return SkippedCase(id=case.id, description=case.description, reason=reason, archived=False)
 

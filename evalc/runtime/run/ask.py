@@ -29,12 +29,12 @@ DEFAULT_TURNS: Final = 5
 
 
 def broken_answer(error: BaseException) -> AgentAnswer:
-    """What comes back from an agent that breaks before it is asked."""
+    """The answer of an agent that breaks before it is asked."""
     return AgentAnswer(0.0, None, "error", _agent_error(error))
 
 
 def request_of(case: Case) -> AgentRequest:
-    """What the case sends, whichever agent it is."""
+    """The request of a case, the same for every agent."""
     return AgentRequest(
         message=case.input.message,
         messages=tuple({"role": m.role, "content": m.content} for m in case.input.messages or ()),
@@ -140,7 +140,7 @@ async def _turns(
 
 
 async def _next(texts: Sequence[str] | None, turns: Sequence[AnsweredTurn], player: UserPlayer | None) -> str | None:
-    """What the user says next: as it is written, or as it is played."""
+    """The next message of the user: as it is written, or as it is played."""
     if texts is not None:
         return texts[len(turns)] if len(turns) < len(texts) else None
     if player is None:

@@ -18,7 +18,7 @@ from evalc.runtime.run.score import unscored
 from evalc.runtime.store.journal import CaseRun, JournaledCases
 
 _LADDER: Final[tuple[Status, ...]] = ("passed", "unverified", "error")
-"""What a repeated case may end as before it has `failed`, from the best down."""
+"""The statuses of a repeated case before `failed`, from the best down."""
 
 _Amounts = dict[str, int | float]
 
@@ -145,7 +145,7 @@ def _details(telling: CaseDetails, results: Sequence[CaseResult]) -> CaseDetails
 
 
 def _sums(usages: Iterable[_Amounts | msgspec.UnsetType]) -> _Amounts | msgspec.UnsetType:
-    """What all attempts used; unset if none says."""
+    """The usage of all attempts; unset if none states it."""
     sums: _Amounts = {}
     for usage in usages:
         if usage is not msgspec.UNSET:

@@ -159,7 +159,7 @@ _NOTHING: Final = JudgedScore(score=0, max_score=1)
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOptions:
-    """What is the same for every case of a run."""
+    """The options that are the same for every case of a run."""
 
     timeout_ms: float = DEFAULT_TIMEOUT_MS
     all_assertions: bool = False
@@ -206,7 +206,7 @@ async def _check_answer(
 
 
 def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: CaseJudge | None = None) -> Evidence:
-    """What the checks of a case look at; an answer without a response says nothing."""
+    """The evidence for the checks of a case; an answer without a response is an empty text."""
     response = answer.response or AgentResponse(response="")
     evidence = _evidence(case, response, answer.duration_ms, options, judge)
     if not answer.turns:
@@ -336,7 +336,7 @@ def _label(label: Label, answer: AgentAnswer) -> LabelResult:
 
 
 def _notes_on_parts(answer: AgentAnswer) -> list[Note]:
-    """What to say, once for each assertion, of a model that stopped before its answer was whole."""
+    """The notes, one per assertion, on a model that stopped before its answer was whole."""
     reasons = (response.finish_reason for response in _responses_of(answer))
     reason = next((reason for reason in reasons if reason is not None and reason in _CUT_SHORT), None)
     return [] if reason is None else [Note(f"the model was cut short (`{reason}`)", "checked on a part of its answer")]
@@ -348,7 +348,7 @@ def _responses_of(answer: AgentAnswer) -> list[AgentResponse]:
 
 
 def _cost_of(answer: AgentAnswer) -> float | None:
-    """What the agent and the user cost; of a conversation what its turns did, those before it broke, too."""
+    """The cost of the agent and the user; in a conversation, of its turns, including those before it broke."""
     answers = _responses_of(answer)
     costs = [each.usage.cost_usd for each in answers if each.usage is not None]
     return sum_of_known([*costs, answer.user.cost_usd if answer.user else None])
@@ -380,13 +380,13 @@ def _error_at(checked: Checked, error: str | None) -> str | msgspec.UnsetType:
 
 
 def _hash_of(case: Case) -> str:
-    """What the case is told by that `--repeat` does not change."""
+    """The hash that identifies the case, which `--repeat` does not change."""
     once = case if case.repeat is None else msgspec.structs.replace(case, repeat=None, require=None)
     return short_hash(encoded(once))
 
 
 def sum_of_known(costs: Iterable[float | None]) -> float | None:
-    """What several things cost together, as far as it is known; None if nothing is."""
+    """The sum of the known costs; None if none is known."""
     known = [cost for cost in costs if cost is not None]
     return sum(known) if known else None
 
@@ -466,7 +466,7 @@ def _usage(usage: Usage | None) -> dict[str, int | float]:
 
 
 def _judge_usage(meter: Meter) -> dict[str, int | float] | msgspec.UnsetType:
-    """What judging used; unset if nothing was asked and nothing was cached."""
+    """The usage of judging; unset if nothing was asked and nothing was cached."""
     if not meter.requests and not meter.cached:
         return msgspec.UNSET
     cost = {} if meter.cost_usd is None else {"costUsd": meter.cost_usd}

@@ -33,7 +33,7 @@ GROWTH: Final = 1.5
 _MOST_NAMED: Final = 5
 
 _ROW_NUMBER: Final = re.compile(r"(.+)@[1-9][0-9]*(?:@[^@]*)?")
-"""The id of a case that is made of a row, if nothing else tells its rows apart."""
+"""The id of a case that is made of a row, if nothing else distinguishes its rows."""
 
 _MAJOR: Final = re.compile(r"[vV]?(\d+)")
 
@@ -41,7 +41,7 @@ _MAJOR: Final = re.compile(r"[vV]?(\d+)")
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What the end of a run needs beside its journal.
+    """The data that the end of a run needs beside its journal.
 
     Attributes:
         baseline: the run that it is compared with.
@@ -54,7 +54,7 @@ class Ending:
         decided: the gates that were decided before all cases had run: of suites by number, None for the run's.
         warnings: those that belong to no suite.
         suite_warnings: further warnings of suites, by the suite's number.
-        told: is told of each suite whose result file is written.
+        on_suite: called with each suite whose result file is written.
     """
 
     baseline: Baseline | None = None
@@ -67,7 +67,7 @@ class Ending:
     decided: Mapping[int | None, Decided] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     suite_warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    told: Callable[[Suite, FinishedSuite], None] | None = None
+    on_suite: Callable[[Suite, FinishedSuite], None] | None = None
 
 
 def finish_run(suites: Sequence[Suite], journal: Journal, ending: Ending) -> FinishedRun:
@@ -223,8 +223,8 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         _cases=cases,
         _index=number,
     )
-    if ending.told:
-        ending.told(suite, finished)
+    if ending.on_suite:
+        ending.on_suite(suite, finished)
     return finished
 
 
@@ -266,7 +266,7 @@ def _shifted(past: PastSuite | None, totals: SuiteTotals, went: Iterable[str]) -
 
 
 def _tables(ids: Iterable[str]) -> Iterator[str]:
-    """The cases with rows that only their number seems to tell apart."""
+    """The cases with rows that differ only by their number, as it seems."""
     return (found[1] for found in map(_ROW_NUMBER.fullmatch, ids) if found is not None)
 
 
@@ -274,7 +274,7 @@ def _tables(ids: Iterable[str]) -> Iterator[str]:
 
 
 class Staleness(NamedTuple):
-    """What was found: whether the description is another than the evals were written for, and the warnings."""
+    """The findings: whether the description is another than the evals were written for, and the warnings."""
 
     stale: bool
     warnings: tuple[str, ...]

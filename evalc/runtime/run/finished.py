@@ -1,4 +1,4 @@
-"""What a run leaves: totals, and handles that read cases from disk when they are asked for."""
+"""The outcome of a run: totals, and handles that read cases from disk when they are asked for."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class FinishedRun:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """What results call the agents, in their order."""
+        """The names of the agents in results, in their order."""
         return tuple(dict.fromkeys(suite.result.agent_endpoint for suite in self.suites))
 
     @property

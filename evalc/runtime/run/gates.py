@@ -44,7 +44,7 @@ WATCHED_SHARE: Final = 0.5
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What gates look at.
+    """The measures that gates look at.
 
     Attributes:
         passed, total: how many cases passed, and of how many; those that ended in error are among the total alone, and
@@ -205,7 +205,7 @@ class _Attempt(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Timed(msgspec.Struct, frozen=True, rename="camel"):
-    """What a gate on time needs of a case's result."""
+    """The part of a case's result that a gate on time needs."""
 
     status: Status
     duration_ms: float
@@ -319,7 +319,7 @@ class StopPolicy:
         return f"${_shown(self._spent)} is spent, and a case has cost up to ${_shown(self._dearest)}"
 
     def warning(self) -> str | None:
-        """What the user should know of a ceiling that could not see every cost."""
+        """The warning about a ceiling that could not see every cost."""
         if self._max_cost is None or not self.unseen:
             return None
         cases = counted(self.unseen, "case")
@@ -339,7 +339,7 @@ def _shown(dollars: Fraction) -> str:
 
 
 class Decided(NamedTuple):
-    """That gates are decided: the verdict, how sure it is, and from how many of how many cases.
+    """A decision on gates: the verdict, how sure it is, and from how many of how many cases.
 
     `fails` are the gates that are missed, as results name them.
     """
@@ -352,7 +352,7 @@ class Decided(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """What the user is told."""
+        """The warning for the user."""
         would = "meet" if self.verdict == "holds" else "miss"
         sure = shown_confidence(self.confidence)
         return f"decided after {self.seen} of {self.of} cases: all of them would {would} the gates, at {sure}"
@@ -426,7 +426,7 @@ class GateWatch:
 
 @final
 class Watches:
-    """The gates of a run and of its suites that are watched. A case is told by the numbers of its suite and itself."""
+    """The watched gates of a run and of its suites. A case is identified by the numbers of its suite and itself."""
 
     def __init__(self) -> None:
         self._watches: list[_Watch] = []
@@ -460,7 +460,7 @@ class Watches:
         return None if None in decided else decided[-1]
 
     def decided(self, stopped: Collection[int]) -> Mapping[int | None, Decided]:
-        """What is decided of the suites that stopped, by number, and of the run (None) where any did."""
+        """The decisions on the suites that stopped, by number, and on the run (None) where any did."""
         return {
             watch.suite: watch.gates.decided
             for watch in self._watches

@@ -14,7 +14,7 @@ from evalc.runtime.judges.panel import Panel
 
 @runtime_checkable
 class LoadObserver(Protocol):
-    """Is told that a run waits for models."""
+    """Hears that a run waits for models."""
 
     def loading(self, name: str, size: int) -> None:
         """A model of so many bytes is being loaded."""

@@ -1,4 +1,4 @@
-"""What a run is told: where its results go, how fast it goes, what its cases are checked with."""
+"""The options of a run: where its results go, how fast it goes, what its cases are checked with."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RunOptions:
         all_assertions: evaluate what follows a failed assertion, too.
         gates: what the run as a whole has to reach.
         limits: when it stops before its end.
-        panel: who judges what only a judge can tell; None if nobody does.
+        panel: who judges what only a judge can decide; None if nobody does.
         asked: how agents, judges and the player are asked, for resuming the run; None if that is not known.
         user: who plays simulated users; None if nobody does.
         stop_when_sure: whether the run ends where its gates are decided, and the repeats of a case if that is.
@@ -78,7 +78,7 @@ class RunOptions:
 
     @property
     def of_cases(self) -> CaseOptions:
-        """What of them each case needs."""
+        """The options that each case needs."""
         return CaseOptions(
             timeout_ms=self.timeout_ms,
             all_assertions=self.all_assertions,

@@ -224,13 +224,13 @@ async def run_suites(
             watched=options.stop_when_sure,
             surely_stopped=run.surely_stopped,
             decided=run.decided(),
-            told=observer.suite_finished if observer else None,
+            on_suite=observer.suite_finished if observer else None,
         )
         return finish_run(suites, journal, ending)
 
 
 def _by_endpoint(agents: Sequence[Agent], options: RunOptions) -> Mapping[str, Agent]:
-    """The agents by what results call them, which tells them apart."""
+    """The agents by what results call them, which distinguish them."""
     by_endpoint: dict[str, Agent] = {}
     for agent in agents:
         name = agent.endpoint if options.redactor is None else options.redactor.redact(agent.endpoint)
@@ -261,29 +261,31 @@ def _asks_for_regressions(suite: Suite) -> bool:
 
 
 def _kept(suites: Sequence[Suite], journal: Journal) -> str:
-    """What a run that is resumed had done before."""
+    """The note on how much a resumed run had done before."""
     done = sum(journal.cases.count(number) for number in range(len(suites)))
     total = sum(suite.size for suite in suites)
     if lines := journal.cases.unreadable:
         what = "a line" if lines == 1 else f"{lines} lines"
-        told = f"{what} of the journal cannot be read, and the cases on them are run again"
-        return f"{told}: {done} of {total} cases were done before"
+        unreadable = f"{what} of the journal cannot be read, and the cases on them are run again"
+        return f"{unreadable}: {done} of {total} cases were done before"
     if done == total:
         return "the run was complete: no case was run again, and the results are written from its journal"
     return f"the run was resumed: {done} of {total} cases were done before"
 
 
 def _without_baseline(suites: Sequence[Suite], baseline: Baseline | None, options: RunOptions) -> tuple[str, ...]:
-    """That there is nothing to compare with, and what that means for the gate on regressions."""
+    """The warning that there is nothing to compare with, and its meaning for the gate on regressions."""
     if baseline is not None:
         return ()
     is_gate = bool(options.gates and options.gates.fail_on_regression) or any(map(_asks_for_regressions, suites))
     if not is_gate and steps_back(options.baseline or "") is None:
         return ()
-    told = f"there is no run of these suites and agents in `{options.output_dir}` that met its gates, to compare with"
+    warning = (
+        f"there is no run of these suites and agents in `{options.output_dir}` that met its gates, to compare with"
+    )
     if is_gate:
-        told += "; without a baseline every case has to pass (`evalc accept` makes a run the baseline)"
-    return (told,)
+        warning += "; without a baseline every case has to pass (`evalc accept` makes a run the baseline)"
+    return (warning,)
 
 
 def _refuse_what_cannot_run(suites: Sequence[Suite], options: RunOptions) -> None:

@@ -26,7 +26,7 @@ from evalc.base.terminal import counted, shortened
 from evalc.ecma.regexp import PatternError, compile_pattern
 from evalc.model.case import Case
 from evalc.model.suite import CaseKey, LocatedCase, Selected, Suite, SuiteKey
-from evalc.runtime.store.scope import Shard, Wanted
+from evalc.runtime.store.scope import CaseFilter, Shard
 
 Expression = Callable[[Sequence[str]], bool]
 """Whether texts, folded to one case, satisfy the expression."""
@@ -191,7 +191,7 @@ class NamedCases:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What the choice needs beyond the suites.
+    """The facts that the choice needs beyond the suites.
 
     Attributes:
         named: the cases that are named with their files.
@@ -208,7 +208,7 @@ class Known:
     durations: Mapping[SuiteKey, Mapping[str, float]] | None = None
 
 
-def select_cases(suites: Sequence[Suite], wanted: Wanted, known: Known) -> tuple[Suite, ...]:
+def select_cases(suites: Sequence[Suite], wanted: CaseFilter, known: Known) -> tuple[Suite, ...]:
     """The suites with the cases that are selected; a suite without selected cases is left out.
 
     Raises:
@@ -240,7 +240,7 @@ def _undecided(suite: Suite) -> Suite:
     return msgspec.structs.replace(suite, metadata=msgspec.structs.replace(suite.metadata, gates=None, threshold=None))
 
 
-def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: Wanted, known: Known) -> None:
+def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: CaseFilter, known: Known) -> None:
     """Why no case can be selected, whatever the other flags say; that is not an error."""
     if known.failed is not None and not (wanted.else_all or any(known.failed.get(suite.key) for suite in suites)):
         raise NothingToDo(f"nothing to run: no case of these suites failed in the run `{wanted.failed_from}`")
@@ -248,8 +248,8 @@ def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: Wanted, known: Known)
         raise NothingToDo(f"nothing to run: no file of these suites has changed since `{wanted.changed_since}`")
 
 
-def selected_of(chosen: Sequence[Suite], suites: Sequence[Suite], wanted: Wanted) -> Selected | None:
-    """Which of the cases of all suites were chosen; None if they all were."""
+def selected_of(chosen: Sequence[Suite], suites: Sequence[Suite], wanted: CaseFilter) -> Selected | None:
+    """The selection from the cases of all suites; None if all were chosen."""
     cases, of = (sum(suite.size for suite in some) for some in (chosen, suites))
     return None if cases == of else Selected(cases=cases, of=of, by=wanted.words())
 
@@ -258,7 +258,7 @@ def selected_of(chosen: Sequence[Suite], suites: Sequence[Suite], wanted: Wanted
 class _Choice:
     """Whether a case is wanted. `met` are the arguments `PATH::CASE` that named a case so far."""
 
-    def __init__(self, wanted: Wanted, known: Known) -> None:
+    def __init__(self, wanted: CaseFilter, known: Known) -> None:
         self.met: set[str] = set()
         self._wanted = wanted
         self._known = known
@@ -329,7 +329,7 @@ def _texts(suite: Suite, case: Case) -> tuple[str, ...]:
 
 
 def _names(identity: str) -> tuple[str, ...]:
-    """What a case may be called: its id, its name, and either without the variant or row."""
+    """The names of a case: its id, its name, and either without the variant or row."""
     names = (identity, identity.partition("/")[2] or identity)
     return (*names, *(name.partition("@")[0] for name in names))
 

@@ -89,7 +89,7 @@ _NOTHING: Final = b""
 
 
 async def printed_snapshot(command: str, *, folder: Path, max_bytes: int) -> bytes:
-    """What a program prints; it runs in `folder`, without a shell and with nothing on its standard input.
+    """The output of a program; it runs in `folder`, without a shell and with nothing on its standard input.
 
     Raises:
         UsageError: the command cannot be read, or there is no such program.
@@ -106,7 +106,7 @@ async def printed_snapshot(command: str, *, folder: Path, max_bytes: int) -> byt
 
 
 async def returned_snapshot(target: str, *, folder: Path, max_bytes: int) -> bytes:
-    """What a function without parameters returns, async or not, as JSON; modules are looked for in `folder` first.
+    """The value of a function without parameters, async or not, as JSON; modules are looked for in `folder` first.
 
     It runs in a thread of its own, which is abandoned if the caller is cancelled.
 

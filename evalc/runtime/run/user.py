@@ -56,9 +56,9 @@ _EXCLUSION: Final = re.compile(
     r"|before|earlier|latest|until|most|over|under|above|below)\b",
     re.IGNORECASE,
 )
-"""What may stand for a negation in other words, as in `nut-free` and, for `not before 9`, `from 9 on`."""
+"""Other words for a negation, as in `nut-free` and, for `not before 9`, `from 9 on`."""
 _SEVERAL: Final = re.compile(r"(?<!\d)/|/(?!\d)|\bor\b", re.IGNORECASE)
-"""What stands between several values."""
+"""The separators of several values."""
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -81,7 +81,7 @@ def says(text: str, value: str) -> bool:
 
 
 def gives(text: str, value: str) -> bool:
-    """Whether what was given outright for a fact says its value, and does not deny it, as `not Oslo` does.
+    """Whether an outright statement of a fact gives its value, and does not deny it, as `not Oslo` does.
 
     Neither may it name another value beside it, as `Paris (Oslo)` and `Paris or Oslo` do.
     """
@@ -106,7 +106,7 @@ def _says_parts(text: str, value: str) -> bool:
 
 
 def given_for(name: str, text: str) -> Iterator[str]:
-    """What a text gives as the value of a fact of this name where it does so outright, as in `City: Paris`."""
+    """The value that a text states for a fact of this name, as in `City: Paris`."""
     words = r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", name)))
     pattern = rf"(?:^|[\n.,;])\s*(?:my\s+|the\s+)?{words}\s*[:=]\s*(\S.*?)(?=$|[\n,;]|[.!?](?:\s|$))"
     return (match[1] for match in re.finditer(pattern, text, re.IGNORECASE))
@@ -151,7 +151,7 @@ def _inflects(longer: str, word: str) -> bool:
 
 
 def _halves(text: str) -> set[str]:
-    """Which halves of the day the times of a text are in, where it says so."""
+    """The halves of the day of the times in a text, where it says so."""
     return {time[3].casefold() for time in _TWELVE_HOURS.finditer(text)}
 
 
@@ -206,11 +206,11 @@ Answer with one JSON object and nothing else:
  "facts": the names of the facts whose values you say in it, as they are written,
  "done": true if you have reached your goal, have to give it up, or `stopWhen` has come true; else false}
 """
-"""What a model is told that plays a user; other players may read it in the documentation."""
+"""The instructions of a model that plays a user; authors of other players may read it in the documentation."""
 
 _LONGEST: Final = 2_000
 _ASKED: Final = 2
-"""How often a player is asked for one message: what cannot be used is told it, once."""
+"""How often a player is asked for one message: once more where the first cannot be used."""
 _OUT_OF_ROLE: Final = re.compile(
     r"^\s*(?:assistant|agent|user)\s*:|\bas an ai\b|\blanguage model\b|\bsimulated user\b|\bmy (?:goal|persona) is\b|"
     r"\bthese instructions\b",
@@ -232,12 +232,12 @@ class Exchange(Protocol):
 
     @property
     def message(self) -> str:
-        """What the user said."""
+        """The messages of the user."""
         ...
 
     @property
     def response(self) -> AgentResponse:
-        """What the agent answered."""
+        """The answers of the agent."""
         ...
 
 
@@ -264,7 +264,7 @@ def answer_schema(user: SimulatedUser) -> dict[str, Any]:
 
 
 def _read(text: str) -> _Said:
-    """What a player answers.
+    """The answer of a player.
 
     Raises:
         _Unusable: it is not of the agreed form.
@@ -291,7 +291,7 @@ class UserPlayer:
         self.played = PlayedUser()
 
     async def next(self, turns: Sequence[Exchange]) -> str | None:
-        """What the user says after these turns; None if the user is done.
+        """The message of the user after these turns; None if the user is done.
 
         Raises:
             UserError: whoever plays the user broke, or left its goal, its facts or its role.

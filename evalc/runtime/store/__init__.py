@@ -1,1 +1,1 @@
-"""What runs leave on disk: journals, results, past runs, with secrets struck out."""
+"""Files of runs: journals, results, past runs, with secrets struck out."""

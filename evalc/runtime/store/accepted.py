@@ -55,7 +55,7 @@ class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
 
     @property
     def key(self) -> SuiteKey:
-        """What it is matched by."""
+        """The key that it is matched by."""
         return key_of(self)
 
     @property
@@ -91,7 +91,7 @@ class _Skipped(msgspec.Struct, frozen=True):
 
 
 class _Suite(msgspec.Struct, frozen=True, rename="camel"):
-    """What is accepted of an EvalSuiteResult."""
+    """The accepted part of an EvalSuiteResult."""
 
     tool_name: str
     tier: str
@@ -115,7 +115,7 @@ class _Suite(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Accepted(NamedTuple):
-    """What `accept` wrote: the suites of the run as they are in the file now.
+    """The outcome of `accept`: the suites of the run as they are in the file now.
 
     `kept` of their cases were there before, since the run does not have them; `only_part` says that the run left cases
     out that the file does not have either. `removed` are the cases and suites that are not there any more, by name.

@@ -41,7 +41,7 @@ class _PastCase(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _SuiteResult(msgspec.Struct, frozen=True, rename="camel"):
-    """What a comparison needs of an EvalSuiteResult, of any runner."""
+    """The part of an EvalSuiteResult, of any runner, that a comparison needs."""
 
     tool_name: str
     tier: str
@@ -70,7 +70,7 @@ class PastSuite:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """What a run is compared with: past suites, each by agent. `name` is what was asked for.
+    """The baseline of a run: past suites, each by agent. `name` is what was asked for.
 
     A run of one agent is what any agent is compared with: its suites are under None. `warnings` say what is left out.
     """
@@ -156,7 +156,7 @@ class _KnownCases:
         return self._known.key_of(record, {case if isinstance(case, str) else case.id for case in record.cases})
 
     def warnings(self, of: str, cure: str) -> Iterator[str]:
-        """That records of several suites were left out, if any were."""
+        """The warning that records of several suites were left out, if any were."""
         return self._known.warnings(of, cure)
 
 
@@ -212,7 +212,7 @@ _LOCAL_PORT: Final = re.compile(r"(?<=^http://)(localhost|127\.[0-9.]+|\[::1\]):
 
 
 def _without_local_port(agent: str) -> str:
-    """What results call an agent, without the port of this machine, which may be another for each run."""
+    """The name of an agent in results, without the port of this machine, which may be another for each run."""
     return _LOCAL_PORT.sub(r"\1", agent)
 
 
@@ -308,7 +308,7 @@ class _Gate(msgspec.Struct, frozen=True):
 
 
 class _Verdicts(msgspec.Struct, frozen=True):
-    """What decides whether a suite is as it should be."""
+    """The fields that decide whether a suite is as it should be."""
 
     cases: tuple[_PastCase, ...] = ()
     gates: tuple[_Gate, ...] = ()

@@ -90,7 +90,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class RecordedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What one attempt at a repeated case brought, so that it can be checked again."""
+    """The answer of one attempt at a repeated case, so that it can be checked again."""
 
     duration_ms: float
     tool_mode: ToolMode | None
@@ -167,7 +167,7 @@ class _WholeLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class _AnyLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What tells where a line belongs."""
+    """The place of a line, and whether its case was skipped."""
 
     suite: int
     case: int
@@ -190,7 +190,7 @@ class Line(NamedTuple):
     json: bytes
 
     def read(self) -> Entry | SkippedLine:
-        """What it says of the case."""
+        """Decode the line."""
         if self.is_skipped:
             return msgspec.json.decode(self.json, type=SkippedLine)
         return msgspec.json.decode(self.json, type=Entry)
@@ -568,7 +568,7 @@ def _answer(run: CaseRun) -> RecordedAnswer:
 
 
 def _answers_of(line: _Line) -> tuple[object, ...]:
-    """What the checks of the line's case read."""
+    """The texts that the checks of the line's case read."""
     attempts = [answer.details for answer in line.answers] or [line.result.details]
     return tuple((details.response, details.tool_calls, details.turns) for details in attempts)
 

@@ -144,7 +144,7 @@ class Redactor:
 
 
 def _all_texts(data: bytes) -> str:
-    """What the strings of the JSON say, and what stands between them, in one text."""
+    """The strings of the JSON and the text between them, in one text."""
     if b"\\" not in data:
         return data.decode(errors="replace")
     ends_marked = data.replace(b"\\\\", rb"\u005c").replace(b'\\"', rb"\u0022").replace(b'"', rb"\u0000")
@@ -198,7 +198,7 @@ def _as_json(value: str) -> Iterator[str]:
 
 
 _SLASHES: Final = r"\\\\{0,7}"
-"""What precedes an escape: as many backslashes as there are languages around it."""
+"""The prefix of an escape: as many backslashes as there are languages around it."""
 
 _SPACE_HEX: Final = "(?:0[AaDd9]|20)"
 _WRITTEN_BREAK: Final = (
@@ -214,11 +214,11 @@ _SOFT_BREAKS: Final = re.compile(rf"=(?:\r?\n|{_SLASHES}r{_SLASHES}n|{_SLASHES}n
 """Where quoted-printable breaks a line."""
 
 _HEX_GAP: Final = rf"(?:{_SLASHES}(?:[nrt]|[xu]\{{0*|[xuU])|%(?:25)?u?|&(?:amp;)?#[xX]0*|0[xX]|[=}};:,\s-])"
-"""What stands between the bytes of a text in hexadecimal: `73:65`, `0x73, 0x65`, `%73%65`, `\\u0073\\u0065`."""
+"""The separators of the bytes of a text in hexadecimal: `73:65`, `0x73, 0x65`, `%73%65`, `\\u0073\\u0065`."""
 _DECIMAL_GAP: Final = r"(?:&(?:amp;)?#0*)"
-"""What precedes each number in `&#115;&#101;`."""
+"""The prefix of each number in `&#115;&#101;`."""
 _OCTAL_GAP: Final = rf"(?:{_SLASHES}(?:0(?=[0-7]{{3}}))?)"
-"""What precedes each number in `\\163\\145`."""
+"""The prefix of each number in `\\163\\145`."""
 
 _BREAKS: Final = re.compile(f"{_BREAK}+")
 _WRITTEN_BREAKS: Final = re.compile(_WRITTEN_BREAK)

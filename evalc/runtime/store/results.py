@@ -36,7 +36,7 @@ class _Attempt(msgspec.Struct, frozen=True):
 
 
 class _Tally(msgspec.Struct, frozen=True, rename="camel"):
-    """What a summary needs of a case's result."""
+    """The part of a case's result that a summary needs."""
 
     id: str
     passed: bool
@@ -73,7 +73,7 @@ class Since(NamedTuple):
 
 
 class SuiteTotals(NamedTuple):
-    """What the cases of a suite add up to. `since` and `significance` are None without a baseline."""
+    """The totals of the cases of a suite. `since` and `significance` are None without a baseline."""
 
     summary: Summary
     warnings: tuple[str, ...]
@@ -181,7 +181,7 @@ class _Sums:
 
 
 def _known(cost: float | None) -> float | msgspec.UnsetType:
-    """What was spent, if that is known, and the sum of it a number."""
+    """The money spent, if that is known and its sum is a number."""
     return msgspec.UNSET if cost is None or not isfinite(cost) else round(cost, 12)
 
 

@@ -70,7 +70,7 @@ def refuse_another_run(past: Header, now: Header) -> None:
 
 
 def differences(past: Header, now: Header) -> Iterator[str]:
-    """What would keep the cases of one run from standing beside those of the other, in words."""
+    """The differences that keep the cases of one run from standing beside those of the other."""
     known = KnownSuites.named_by(now.suites)
     yield from _changed_suites(_by_name(past, known), _by_name(now, known))
     if past.agent_endpoint != now.agent_endpoint:
@@ -102,13 +102,13 @@ def _asked_otherwise(past: Asked | None, now: Asked | None) -> Iterator[str]:
 
 
 def not_compared(headers: Iterable[Header]) -> tuple[str, ...]:
-    """That a run of an earlier evalc does not say how it was asked, so that this could not be compared."""
+    """The warning that a run of an earlier evalc does not say how it was asked, which could not be compared."""
     silent = [header.run_id for header in headers if header.asked is None]
     if not silent:
         return ()
     runs = ", ".join(f"`{run_id}`" for run_id in silent)
-    told = f"an earlier evalc began the run {runs} and did not keep how the agent was asked: whether"
-    return (f"{told} `body`, `response`, the model's settings or headers have changed could not be compared",)
+    unknown = f"an earlier evalc began the run {runs} and did not keep how the agent was asked: whether"
+    return (f"{unknown} `body`, `response`, the model's settings or headers have changed could not be compared",)
 
 
 def _by_name(header: Header, known: KnownSuites) -> Mapping[str, JournaledSuite]:

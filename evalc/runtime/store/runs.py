@@ -46,7 +46,7 @@ _SHORTEST_BEGINNING: Final = 4
 _MOST_LISTED: Final = 5
 
 Holds = Callable[[Path], bool]
-"""Whether a path has what is wanted of a run: its results, or its journal."""
+"""Whether a path has the needed part of a run: its results, or its journal."""
 
 _RANDOM_BITS: Final = 74
 _ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -158,7 +158,7 @@ def _last_in(output_dir: Path | None) -> int:
     """The latest time in the ids of a folder's runs, in milliseconds since 1970, as far as a calendar has it."""
     try:
         names = [] if output_dir is None else [folder.name for folder in output_dir.iterdir()]
-    except OSError:  # it is not there yet, or cannot be read, which is told where it is written to
+    except OSError:  # it is not there yet, or cannot be read, which is reported where it is written to
         return 0
     # Ids sort as their times do, so that only the last that is one needs to be read.
     for name in sorted(names, reverse=True):
@@ -177,14 +177,14 @@ def began_at(run_id: str) -> float | None:
 
 
 CLOSING_FILE: Final = "closing.jsonl"
-"""Its suffix tells it from results, which any runner may read."""
+"""Its suffix distinguishes it from results, which any runner may read."""
 
 
 _LARGEST_CLOSING: Final = 16_000_000
 
 
 class Closing(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What the result files of a run do not say.
+    """The facts about a run that its result files lack.
 
     `gates` are those of the run as a whole, `below` the suites whose score does not meet their threshold, `selected`
     which of all cases were chosen, `missing` the suites of the baseline that it should have had, `warnings` those that
@@ -215,7 +215,7 @@ def write_closing(folder: Path, closing: Closing, redactor: Redactor | None) -> 
 
 
 def read_closing(folder: Path) -> tuple[Closing, tuple[str, ...]]:
-    """What the run of a folder said at its end, nothing if it has no file; a warning if that cannot be read."""
+    """The closing of the run of a folder, empty if it has no file; a warning if that cannot be read."""
     file = folder / CLOSING_FILE
     try:
         if not file.is_file():  # a named pipe would be waited for
@@ -334,7 +334,7 @@ def read_results(results: PastResults, kind: type[Record], warnings: list[str]) 
 
 
 def each_result(results: PastResults, read: Callable[[Path], T], warnings: list[str]) -> Iterator[T]:
-    """What `read` makes of each file; a file that is not a result adds a warning.
+    """The value of `read` for each file; a file that is not a result adds a warning.
 
     Raises:
         UsageError: none of the files is a result.

@@ -44,7 +44,7 @@ class Place(msgspec.Struct, frozen=True):
 
 @final
 class Configured(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the configuration of a run lets it find, as the journal keeps it.
+    """The part of a configuration that decides which suites a run finds, as the journal keeps it.
 
     Attributes:
         file: the configuration's file, from the project's folder; empty for the project's own, named or not.
@@ -101,7 +101,7 @@ class Scope(msgspec.Struct, frozen=True):
         """
         try:
             paths = msgspec.convert(flags.get("looked_at"), tuple[str, ...])
-            wanted = msgspec.convert(flags.get("wanted") or {}, Wanted)
+            wanted = msgspec.convert(flags.get("wanted") or {}, CaseFilter)
             configured = Configured.of(flags)
         except msgspec.ValidationError:
             return None
@@ -111,7 +111,7 @@ class Scope(msgspec.Struct, frozen=True):
 
     @property
     def asked(self) -> tuple[object, ...]:
-        """What a command line said, whatever its configuration knew then: equal for runs that should have the same."""
+        """The command line, whatever its configuration knew then: equal for runs that should have the same."""
         return self.paths, self.tiers, self.configured.file
 
     def has(self, place: Place, tier: str) -> bool:
@@ -135,7 +135,7 @@ def _covers(paths: Sequence[str], place: Place) -> bool:
 def selects_cases(flags: Mapping[str, Any]) -> bool:
     """Whether flags of a run, as its journal keeps them, selected cases within a suite."""
     try:
-        return msgspec.convert(flags.get("wanted") or {}, Wanted).selects_cases
+        return msgspec.convert(flags.get("wanted") or {}, CaseFilter).selects_cases
     except msgspec.ValidationError:
         return True
 
@@ -215,8 +215,8 @@ class Shard(msgspec.Struct, frozen=True, array_like=True):
         return f"{self.number}/{self.of}"
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a command line says of the cases that are to run, as the journal keeps it.
+class CaseFilter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The selection of cases by a command line, as the journal keeps it.
 
     Attributes:
         cases: `PATH::CASE`, the case by its id, its name, or a glob of them; or the id alone.
@@ -253,7 +253,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return bool(self.cases or self.tags or self.ids or by_failures or self.keywords is not None or self.shard)
 
     def words(self) -> tuple[str, ...]:
-        """What narrows the choice down, as a user says it."""
+        """The flags that narrow the choice down, as a user writes them."""
         said = (
             *self.cases,
             *(f"-k {self.keywords}" for _ in range(self.keywords is not None)),

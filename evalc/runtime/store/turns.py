@@ -17,7 +17,7 @@ from evalc.runtime.store.redact import Redactor, encoded, redacted
 FILE_NAME: Final = "turns.jsonl"
 
 _Attempt = tuple[int, int, int]
-"""Which attempt at which case of which suite, by numbers from 0."""
+"""An attempt at a case of a suite, by their numbers from 0."""
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -113,7 +113,7 @@ class TurnLog:
 
 @final
 class AttemptLog:
-    """What one attempt at a case keeps of its conversation."""
+    """The log of the conversation of one attempt at a case."""
 
     def __init__(self, log: TurnLog, attempt: _Attempt) -> None:
         self._log = log

@@ -83,7 +83,7 @@ def shown_url(text: str) -> str:
         return text
     try:
         return url_without_credentials(urlsplit(text))
-    except ValueError:  # it cannot be read, which is told where it is used
+    except ValueError:  # it cannot be read, which is reported where it is used
         return f"{text.partition('://')[0]}://***"
 
 
@@ -221,7 +221,7 @@ class NotConnected(AgentUnavailable):
 
 
 def no_connection(error: BaseException) -> AgentUnavailable:
-    """What a failure to connect is to evalc; a certificate that is not trusted will not be so at the next attempt."""
+    """The error for a failure to connect; a certificate that is not trusted will not be so at the next attempt."""
     for seen in _causes(error):
         if isinstance(seen, ssl.SSLCertVerificationError):
             why = seen.verify_message.rstrip(".")
@@ -230,7 +230,7 @@ def no_connection(error: BaseException) -> AgentUnavailable:
 
 
 def reason_of(error: BaseException) -> str:
-    """What the operating system said, which libraries replace by words of their own."""
+    """The words of the operating system, which libraries replace by their own."""
     for seen in _causes(error):
         if isinstance(seen, ConnectionError) and seen.errno:
             return os.strerror(seen.errno)
@@ -256,7 +256,7 @@ SENT_ANYWAY: Final[Mapping[str, str]] = {
     "accept-encoding": "identity",
     "user-agent": "evalc",
 }
-"""What every request is sent with that has JSON for a body, unless it is configured otherwise."""
+"""The headers of every request with a JSON body, unless they are configured otherwise."""
 
 _FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

@@ -55,7 +55,7 @@ class HttpcoreConnection:
         return self._connection is not None and holds_surplus(self._connection)
 
     def translated(self, error: BaseException) -> AgentError | None:
-        """What an exception is to evalc (see Connection)."""
+        """evalc's error for an exception (see Connection)."""
         match error:
             case AgentError():
                 return None
@@ -163,7 +163,7 @@ class HttpxConnection:
         return any(map(holds_surplus, pool.connections))
 
     def translated(self, error: BaseException) -> AgentError | None:
-        """What an exception is to evalc (see Connection)."""
+        """evalc's error for an exception (see Connection)."""
         match error:
             case AgentError():
                 return None

@@ -393,7 +393,7 @@ def _text(value: object, key: str) -> str:
 
 
 def _index(value: Mapping[str, Any]) -> int:
-    """Which of the calls or blocks a piece belongs to; the first if it does not say."""
+    """The number of the call or block that a piece belongs to; the first if it does not say."""
     index = value.get("index", 0)
     if not isinstance(index, int):
         raise AgentProtocolError("`index` of an event is not a number")

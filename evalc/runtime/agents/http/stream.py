@@ -51,7 +51,7 @@ def read_document(document: object, paths: AnswerPaths) -> AgentResponse:
     """Read an answer: what has a path is taken from there, and all else from where the contract has it.
 
     Raises:
-        AgentProtocolError: when a path finds nothing, or something of another type than is wanted there.
+        AgentProtocolError: when a path finds nothing, or something of the wrong type.
     """
     fields = dict(document) if isinstance(document, Mapping) else {}
     if paths.response is not None:
@@ -102,7 +102,7 @@ def _drop(fields: dict[str, Any], keys: Iterable[str]) -> None:
 
 
 def required(path: JsonPath, document: object, key: str) -> Any:
-    """What the path of this key finds.
+    """The value that the path of this key finds.
 
     Raises:
         AgentProtocolError: when it finds nothing.
@@ -114,7 +114,7 @@ def required(path: JsonPath, document: object, key: str) -> Any:
 
 
 def found(path: JsonPath, document: object) -> Any:
-    """What a path finds; None if there is nothing.
+    """The value that a path finds; None if there is nothing.
 
     Raises:
         AgentProtocolError: when it cannot be applied to what is there.

@@ -94,7 +94,7 @@ class Connection(Protocol):
         ...
 
     def translated(self, error: BaseException) -> AgentError | None:
-        """What an exception is to evalc; None for an exception that passes unchanged (cancellation, or evalc's own)."""
+        """evalc's error for an exception; None for one that passes unchanged (cancellation, or evalc's own)."""
         ...
 
     async def close(self) -> None:
@@ -120,9 +120,9 @@ async def open_transport(url: str, *, max_body: int, connecting: Connecting | No
 
 
 def prepared(url: str, connecting: Connecting) -> tuple[Callable[[Route], Connection], Route]:
-    """What makes connections, and the route that they take. The first time takes a tenth of a second.
+    """The maker of connections, and the route that they take. The first time takes a tenth of a second.
 
-    So it is called once when an agent or a judge is made, before anybody waits, and when mistakes of usage can be told.
+    So it is called once when an agent or a judge is made, before anybody waits: usage errors can still be reported.
 
     Raises:
         UsageError: when the certificates or the proxy cannot be used.

@@ -73,7 +73,7 @@ async def converse(
 
 
 def _items_after(api: Api, prompt: Prompt, last: Turn, stubs: Mapping[str, Any] | None) -> list[Any] | None:
-    """What followed the prompt's messages, as the API has it, for the next turn of a conversation.
+    """The items after the prompt's messages, as the API has them, for the next turn of a conversation.
 
     None if calls remain that nothing answers, since no API takes another message then.
     """
@@ -94,7 +94,7 @@ def _record(call: Call, stubs: Mapping[str, Any] | None) -> ToolCall:
 
 
 def _outcome(call: Call, stubs: Mapping[str, Any]) -> ToolOutcome:
-    """What the model is told: the stub as JSON, or what is wrong with its call."""
+    """The result for the model: the stub as JSON, or what is wrong with its call."""
     if call.name not in stubs:
         return _failure(call, f"there is no tool `{call.name}`")
     if call.params is None:
@@ -107,7 +107,7 @@ def _failure(call: Call, message: str) -> ToolOutcome:
 
 
 def _usage(turns: list[Turn], costs: list[float | None]) -> Usage | None:
-    """What all turns used; a sum with an unknown part is unknown, since it would look like less."""
+    """The usage of all turns; a sum with an unknown part is unknown, since it would look like less."""
     usage = Usage(
         input_tokens=_sum([turn.input_tokens for turn in turns]),
         output_tokens=_sum([turn.output_tokens for turn in turns]),

@@ -47,7 +47,7 @@ def word_of(value: object) -> str | None:
 
 
 def usage_of(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the answer says that it used; nothing if it says nothing that can be read."""
+    """The usage that the answer states; nothing if it states none that can be read."""
     usage = answer.get("usage")
     return usage if isinstance(usage, Mapping) else {}
 
@@ -102,8 +102,8 @@ def _params_of(text: str) -> dict[str, Any] | None:
     return params if isinstance(params, dict) else None
 
 
-def _wrong(value: object, place: str, wanted: str) -> AgentProtocolError:
-    found = "missing" if value is None else f"not {wanted}"
+def _wrong(value: object, place: str, expected: str) -> AgentProtocolError:
+    found = "missing" if value is None else f"not {expected}"
     return AgentProtocolError(f"`{place}` of the answer is {found}")
 
 
@@ -145,7 +145,7 @@ class Prompt:
 class Call:
     """A tool call that a model asks for. `params` is None if its `arguments`, a text, are not a JSON object.
 
-    `id` is None in OpenAI's legacy `function_call`, whose result is told by the name.
+    `id` is None in OpenAI's legacy `function_call`, whose result is matched by the name.
     """
 
     id: str | None
@@ -157,7 +157,7 @@ class Call:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutcome:
-    """What a tool call gave, as text; `failed` where the tool could not be used."""
+    """The result of a tool call, as text; `failed` where the tool could not be used."""
 
     call: Call
     text: str
@@ -196,12 +196,12 @@ class Api(Protocol):
 
     @property
     def path(self) -> str:
-        """What follows the base URL."""
+        """The path after the base URL."""
         ...
 
     @property
     def flavor(self) -> Flavor:
-        """What the table of prices calls the API's way to report usage."""
+        """The name of the API's way to report usage in the table of prices."""
         ...
 
     @property
@@ -226,7 +226,7 @@ class Api(Protocol):
         ...
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
-        """What an answer says.
+        """Read an answer.
 
         Raises:
             AgentProtocolError: it is not of the API's shape.
@@ -234,5 +234,5 @@ class Api(Protocol):
         ...
 
     def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
-        """What tool calls gave, as items that follow those of their turn."""
+        """The results of tool calls, as items that follow those of their turn."""
         ...

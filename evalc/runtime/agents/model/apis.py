@@ -205,7 +205,7 @@ class Messages:
         return {"tools": [tool], "tool_choice": {"type": "tool", "name": ANSWER}}
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
-        """What the blocks say."""
+        """Read the blocks."""
         refuse_failure(answer, status=answer.get("type"))
         content = answer.get("content")
         if not isinstance(content, list):
@@ -300,7 +300,7 @@ class Responses:
         return {"text": {"format": {"type": "json_schema", "name": ANSWER, "schema": schema, "strict": True}}}
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
-        """What the items say; a failed item is an error, however the server words it."""
+        """Read the items; a failed item is an error, however the server words it."""
         refuse_failure(answer, status=answer.get("status"))
         if (status := answer.get("status")) in _UNFINISHED:
             raise AgentProtocolError(f"the model has not finished: its status is `{status}`")
