@@ -304,9 +304,10 @@ class Shape(Kind):
         return None if node is None else self.take(fields, node, f"`{key}`")
 
     def take(self, fields: Fields, node: Any, what: str) -> Any:
-        if fields.tree.pairs(node) is None:
+        pairs = fields.tree.pairs(node)
+        if pairs is None:
             return fields.wrong(node, self.what or what, self.expected or fields.tree.mapping)
-        inner = fields.inside(node, self, what)
+        inner = fields.inside(node, self, what, pairs)
         built = self.of(inner)
         fields.partial |= inner.partial and not self._stands_alone
         return built
@@ -442,7 +443,7 @@ SHARE: Final = Number(number(minimum=0, maximum=1), int, float)
 WHOLE: Final = Number(whole(), int, expected="a whole number")
 COUNT: Final = Number(whole(minimum=1), int, expected="a whole number")
 FLAG: Final = Flag(flag())
-TEXTS: Final = ListOf(TEXT)
+TEXTS: Final = Kind(list_of(text()), read=lambda fields, key: fields.texts(key))
 
 
 @lru_cache

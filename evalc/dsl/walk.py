@@ -57,6 +57,8 @@ class Tree:
     A key, as `pairs` gives it, is a node with a `text`.
     """
 
+    source: Any = None
+    """The file, where values are built that know it."""
     mapping: str = "a mapping"
     """What the format calls a mapping."""
     language: tuple[Shape, ...] = ()
@@ -74,9 +76,9 @@ class Tree:
         """The items of a list; None of anything else."""
         raise NotImplementedError
 
-    def text(self, node: Any) -> Any:
-        """The text that a node may be taken as, as what is built holds texts; None if it is none."""
-        raise NotImplementedError
+    def text(self, _node: Any) -> Any:
+        """The text that a node may be taken as; None if it is none. A scalar of YAML always may."""
+        return None
 
     def value(self, node: Any) -> Any:
         """The value of a scalar, or `UNREADABLE`; a collection itself."""
@@ -98,14 +100,6 @@ class Tree:
     def is_absent(self, node: Any) -> bool:
         """Whether a value says that its key is not set."""
         raise NotImplementedError
-
-    def is_hole(self, _node: Any) -> bool:
-        """Whether a node stands for something wrong that is already reported."""
-        return False
-
-    def is_cut(self, _node: Any) -> bool:
-        """Whether a syntax error ended the file inside a list or mapping."""
-        return False
 
     def written(self, _node: Any) -> str:
         """The source of a node, for suggestions; empty if there is none to show."""
@@ -171,9 +165,6 @@ class Yaml(Tree):
         alias = node.alias
         return node.items if alias is None else tuple(behind(alias, item) for item in node.items)
 
-    def text(self, node: Node) -> Str | None:
-        return Str(node.text, span_of(node)) if isinstance(node, Scalar) and node.style != "hole" else None
-
     def value(self, node: Node) -> Any:
         if not isinstance(node, Scalar):
             return node
@@ -183,12 +174,6 @@ class Yaml(Tree):
 
     def number(self, value: Any, node: Node) -> Num:
         return Num(value, span_of(node))
-
-    def is_hole(self, node: Node) -> bool:
-        return isinstance(node, Scalar) and node.style == "hole"
-
-    def is_cut(self, node: Node) -> bool:
-        return not isinstance(node, Scalar) and node.cut
 
     def written(self, node: Node) -> str:
         return self.source.text[node.start : node.end] if isinstance(node, Scalar) else ""
@@ -213,14 +198,18 @@ class Fields:
         node: the mapping.
         shape: the keys that it may have; `x-anything` is always allowed.
         what: what messages call it, if the shape does not say.
+        pairs: its keys with their values, if they were looked at already.
     """
 
-    def __init__(self, tree: Tree, node: Any, shape: Shape, what: str = "") -> None:
+    def __init__(
+        self, tree: Tree, node: Any, shape: Shape, what: str = "", pairs: Sequence[tuple[Any, Any]] | None = None
+    ) -> None:
         self.tree = tree
-        self.cut = tree.is_cut(node)
+        self.source: Source = tree.source
+        self.cut = getattr(node, "cut", False)
         self.partial = self.cut
         self._what = shape.what or what
-        pairs = tree.pairs(node) or ()
+        pairs = pairs or tree.pairs(node) or ()
         self._pairs = {key.text: (key, value) for key, value in pairs}
         self._node = node
         self._misspelt = _NONE
@@ -253,12 +242,6 @@ class Fields:
         return self._pairs.values()
 
     @property
-    def source(self) -> Source:
-        """The file of a mapping in YAML."""
-        assert isinstance(self.tree, Yaml)  # noqa: S101 - only what is built of YAML asks
-        return self.tree.source
-
-    @property
     def anchor(self) -> Span:
         """Where messages about a mapping in YAML as a whole point: its first key."""
         return span_of(next((key for key, _ in self.pairs), self._node))
@@ -268,9 +251,9 @@ class Fields:
         """Whether some key is a misspelling of a key that evalc reads."""
         return bool(self._misspelt)
 
-    def inside(self, node: Any, shape: Shape, what: str = "") -> Fields:
+    def inside(self, node: Any, shape: Shape, what: str = "", pairs: Sequence[tuple[Any, Any]] | None = None) -> Fields:
         """The fields of a mapping within this one, reported to the same place."""
-        return Fields(self.tree, node, shape, what)
+        return Fields(self.tree, node, shape, what, pairs)
 
     def fault(self, node: Any, finding: Finding) -> None:
         """Report a finding, and remember that something is missing from the tree."""
@@ -317,7 +300,7 @@ class Fields:
         if key_node is None or node is None or self.cut:
             return
         items = self.tree.items(node)
-        if self.tree.is_absent(node) or (items is not None and not items and not self.tree.is_cut(node)):
+        if self.tree.is_absent(node) or (items is not None and not items and not getattr(node, "cut", False)):
             self.fault(key_node, Finding("EV309", what=f"`{key}`"))
 
     def key(self, key: str) -> Any:
@@ -326,14 +309,14 @@ class Fields:
 
     def is_cut(self, key: str) -> bool:
         """Whether a syntax error ended the file inside the list or mapping of this key."""
-        return self.tree.is_cut(self._pairs[key][1])
+        return getattr(self._pairs[key][1], "cut", False)
 
     def node(self, key: str) -> Any:
         """The value, unread; None if it is absent, null or a hole."""
         pair = self._pairs.get(key)
         if pair is None or self.tree.is_absent(pair[1]):
             return None
-        if self.tree.is_hole(pair[1]):
+        if isinstance(pair[1], Scalar) and pair[1].style == "hole":
             self.leave_out(key)
             return None
         return pair[1]
@@ -373,13 +356,13 @@ class Fields:
 
     def text_of(self, node: Any, what: str) -> Str | None:
         """A node as a text; `what` names it in the message if it is not a text."""
+        if isinstance(node, Scalar):
+            if node.style != "hole":
+                return Str(node.text, span_of(node))
+            self.partial = True
+            return None
         text: Str | None = self.tree.text(node)
-        if text is None:
-            if self.tree.is_hole(node):
-                self.partial = True
-            else:
-                self.wrong(node, what, "a text")
-        return text
+        return self.wrong(node, what, "a text") if text is None else text
 
     # --- collections
 
@@ -389,7 +372,7 @@ class Fields:
         if node is None:
             return None
         items = self.items_of(node, f"`{key}`")
-        if items is None or self.tree.is_cut(node):
+        if items is None or getattr(node, "cut", False):
             self.leave_out(key)
         return items
 
@@ -434,10 +417,10 @@ class Fields:
         node = self.node(key)
         if node is None:
             return None
-        if self.pairs_of(node, f"`{key}`") is None:
+        if self.tree.pairs(node) is None:
             self.leave_out(key)
-            return None
-        if self.tree.is_cut(node):
+            return self.wrong(node, f"`{key}`", self.tree.mapping)
+        if getattr(node, "cut", False):
             self.leave_out(key)
         return node
 
