@@ -2,63 +2,52 @@
 
 from __future__ import annotations
 
+from evalc.config.kinds import in_camel_case
+from evalc.dsl.build_case import CASE, LABEL, USER
+from evalc.dsl.build_criterion import CRITERION
+from evalc.dsl.build_suite import GATES, WITH_BLOCK
+from evalc.dsl.document_kind import Kind
+from evalc.dsl.kinds import Shape
 from evalc.schema.records import Sentences
 
+
+def _as_in_yaml(shape: Shape) -> dict[str, str]:
+    """The sentences of a shape's keys, by the names of the case model: what both call so, both mean."""
+    return {in_camel_case(key): each.sentence for key, each in shape.keys.items()}
+
+
 COMPILED_FILE: Sentences = {
-    "Metadata": {
+    "Metadata": _as_in_yaml(WITH_BLOCK[Kind.SUITE])
+    | {
         "toolName": "The tool that the evals are about; by default from the file's name.",
         "suite": "The suite's name; by default the tool.",
         "tier": "The tier of the cases; by default from the file's name.",
-        "toolVersion": "The tool's version that the evals were written for.",
         "descriptionHash": "The first 12 digits of the SHA-256 of the tool's description.",
         "description": "The tool's description that the evals were written for.",
-        "registrySize": "How many tools there were when the evals were written.",
         "generatedBy": "What wrote the file.",
         "criteria": "What the answers are scored by, with weights.",
-        "threshold": "The least score of the suite, from 0 to 1.",
-        "gates": "What the suite must reach as a whole; this decides instead of its cases.",
         "requires": "The assertions that a runner which knows only the contract would not check.",
     },
-    "Gates": {
-        "minPassRate": "The least share of the cases that pass, from 0 to 1.",
-        "recall": "The least recall of classes, by their labels.",
-        "precision": "The least precision of classes, by their labels.",
-        "macroF1": "The least mean of the F1 of all classes, from 0 to 1.",
-        "confidence": "How sure a gate has to be, above 0.5 and below 1; what is less certain is undecided.",
+    "Gates": _as_in_yaml(GATES)
+    | {
         "minScore": "The least score, from 0 to 1.",
         "maxP95Ms": "The time in milliseconds that 95 % of the cases keep to.",
-        "failOnRegression": "Whether no case may fail that passed in the baseline.",
     },
-    "Case": {
+    "Case": _as_in_yaml(CASE)
+    | {
         "id": "The id that results and baselines know the case by; unique in the file.",
         "description": "What the case is about.",
         "difficulty": "How hard the case is.",
         "createdAt": "When the case was written, as ISO 8601 has it.",
         "bugRef": "The issue or commit that a regression case comes from.",
         "input": "What is sent to the agent.",
-        "stubs": "The answers of tools, by their names.",
-        "maxTurns": "How many turns the agent may take.",
         "expect": "What the case asserts.",
-        "referenceData": "Ground truth for a judge.",
-        "rubric": "The dimensions that a judge scores.",
-        "expected": "A text that describes the answer: what a judge compares with.",
         "criteria": "The criteria, each with the checks that count for it.",
         "unlinked": "Assertions of no criterion that count as one check.",
-        "threshold": "The least score of the case, from 0 to 1.",
-        "tags": "Words to choose cases by.",
         "label": "The class that the agent should give, and where its answer has it.",
-        "allow": "Faults that `evalc challenge` does not count for this case, each with the reason.",
-        "archived": "Why a locked regression case is retired.",
         "variant": "The variant of the prompt that the case runs with.",
-        "repeat": "How often the case runs.",
-        "require": "How many of the repeated runs have to pass.",
-        "expectedFailure": "Why the case is known to fail.",
-        "skip": "Why the case does not run.",
     },
-    "Label": {
-        "expected": "The class that the agent should give.",
-        "from": "Where the answer has it: `response`, or `at PATH` for a place in it.",
-    },
+    "Label": _as_in_yaml(LABEL),
     "Input": {
         "message": "The text that is sent.",
         "messages": "A conversation, for chat agents.",
@@ -67,14 +56,7 @@ COMPILED_FILE: Sentences = {
         "system": "The prompt's role and instructions: the system prompt of agents that are models.",
         "inputs": "The values that the message was made from, by name.",
     },
-    "SimulatedUser": {
-        "goal": "What the user wants.",
-        "persona": "Who the user is, and how the user speaks.",
-        "facts": "All that the user knows, by name.",
-        "opens": "What the user says first.",
-        "maxTurns": "How many turns the conversation may take.",
-        "stopWhen": "When the user is done.",
-    },
+    "SimulatedUser": _as_in_yaml(USER),
     "Message": {
         "role": "Who speaks.",
         "content": "What is said.",
@@ -114,10 +96,9 @@ COMPILED_FILE: Sentences = {
         "at": "JSON pointers from the case to the assertions, which pass together.",
         "weight": "How often the check counts; by default 1.",
     },
-    "Criterion": {
+    "Criterion": _as_in_yaml(CRITERION)
+    | {
         "name": "The criterion's name.",
-        "weight": "How much the criterion counts; by default 1.",
-        "description": "What a good answer is by this criterion.",
         "checks": "The checks of the case that count for it.",
     },
     "RubricDimension": {
