@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, Final, final
+from typing import Any, Final, final
 from weakref import WeakValueDictionary, finalize
 
 import msgspec
@@ -28,7 +28,7 @@ from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.model.agent import ModelAgent
-from evalc.runtime.agents.model.api import Api, Flavor, Item, Message, Prompt, ToolOutcome, Turn, call_of
+from evalc.runtime.agents.model.api import Api, Item, Message, Prompt, ToolOutcome, Turn, call_of
 from evalc.runtime.agents.model.apis import ChatCompletions
 from evalc.runtime.agents.options import Access, ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings, Serving
@@ -252,19 +252,8 @@ Answer with one JSON object: {{"tool": NAME, "arguments": {{...}}}} to use a too
 
 
 @final
-class ToolsBySchema:
+class ToolsBySchema(ChatCompletions):
     """Chat Completions of a server that keeps to `response_format`; every request has to offer a tool."""
-
-    path: ClassVar[str] = ChatCompletions.path
-    flavor: ClassVar[Flavor] = ChatCompletions.flavor
-    has_seed: ClassVar[bool] = True
-
-    def __init__(self) -> None:
-        self._chat = ChatCompletions()
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """Those of Chat Completions."""
-        return self._chat.headers(key)
 
     def tools(self, registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
         """The tools, each with its name, description and parameters."""
@@ -274,16 +263,12 @@ class ToolsBySchema:
         """The request's JSON, with the tools in the system prompt and in the schema of the answer."""
         schema = {"type": "json_schema", "json_schema": {"name": "answer", "schema": _schema(prompt.tools)}}
         messages = _instructed(prompt.messages, prompt.tools)
-        body = self._chat.body(replace(prompt, messages=messages, tools=()))
+        body = super().body(replace(prompt, messages=messages, tools=()))
         return {"response_format": schema, **body}
-
-    def answering(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """As Chat Completions."""
-        return self._chat.answering(schema)
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
         """The call or the text that the answer's JSON says."""
-        turn = self._chat.read(answer)
+        turn = super().read(answer)
         try:
             said = wire.decode_json(turn.text.encode())
         except AgentProtocolError:

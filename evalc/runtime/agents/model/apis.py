@@ -38,7 +38,6 @@ from evalc.tools.registry import ToolRegistry, chat_tools, messages_tools, respo
 _MESSAGE: Final = "choices[0].message"
 
 
-@final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatCompletions:
     """`POST /chat/completions`.
