@@ -440,12 +440,12 @@ SNAPSHOT: Final = Kind(_snapshot, PATH.schema)
 # --- problems --------------------------------------------------------------------------------------------------------
 
 
-def _code(value: Value, code: str = "", *, silences: bool = False) -> str:
+def _code(value: Value, code: str | None = None, *, silences: bool = False) -> str:
     from evalc.diagnostics.policy import BadSelector, selector, silencer  # noqa: PLC0415 - for start-up
 
     words = "a code or the beginning of some"
     try:
-        found = selector(code or text(value))
+        found = selector(text(value) if code is None else code)
         words = "a code that can be ignored"
         return silencer(found) if silences else found
     except BadSelector as bad:

@@ -157,13 +157,22 @@ class Reading(Tree):
 
     def unknown(self, key: str, shape: Shape, what: str, _meant: str) -> Finding:
         names = tuple(name for name, each in shape.keys.items() if name == (each.into or name).rpartition(".")[2])
-        return Finding("EV621", name=key, what=what, known=names, read=shape.known)
+        return Finding("EV621", name=key, what=what, known=names, read=shape.known, belongs=_place_of(key))
 
     def missing(self, _key: str, what: str, why: str) -> Finding:
         return Finding("EV623", subject=what, expected=why)
 
     def wrong(self, value: Value, what: str, expected: str, _corrected: str = "") -> Finding:
         return Finding("EV622", subject=what, expected=expected, found=described(value.data))
+
+
+def _place_of(key: str) -> str:
+    """Says where a key would be right; empty if nowhere."""
+    tables = {name: each.holds.keys for name, each in shape().keys.items() if isinstance(each.holds, Shape)}
+    around = [f"`{name}`" for name, keys in tables.items() if key in keys]
+    if key in shape().keys:
+        return f"`{key}` belongs at the top, outside of every table"
+    return f"`{key}` belongs in the table {' or '.join(around)}" if around else ""
 
 
 # --- flags -----------------------------------------------------------------------------------------------------------

@@ -507,21 +507,23 @@ class _TableShape(Shape):
 @cache
 def shape() -> Shape:
     """What a configuration is read by; built when one is read."""
-    top: dict[str, NamedKey] = {}
-    tables: dict[str, dict[str, NamedKey]] = {"": top}
+    groups: dict[str, dict[str, NamedKey]] = defaultdict(dict)
     for each in ALL_KEYS.values():
-        tables.setdefault(each.name.rpartition(".")[0], {}).update(each.spellings())
+        groups[each.name.rpartition(".")[0]].update(each.spellings())
+    top: dict[str, NamedKey] = {}
+    for name, keys in groups.items():
+        top |= {name: NamedKey(_TableShape(name, keys), _sentence_of(name))} if name else keys
+    for each in ALL_KEYS.values():
         if each.also:
             holds = k.Named(each.name, each.kind)
             top[each.also] = NamedKey(holds, f"As `{each.name.removesuffix('.use')}`.", into=each.name)
-    for name in [name for name in tables if name]:
-        sentence = _TABLES[name].__doc__ or "" if name in _TABLES else _sentence_of(PROVIDERS[name])
-        top[name] = NamedKey(_TableShape(name, tables[name]), sentence)
     return Shape("the configuration", top, title="evalc: configuration")
 
 
-def _sentence_of(provider: Provider) -> str:
-    return f"How {provider.title}'s API is reached, or a server that speaks it."
+def _sentence_of(table: str) -> str:
+    if table in _TABLES:
+        return _TABLES[table].__doc__ or ""
+    return f"How {PROVIDERS[table].title}'s API is reached, or a server that speaks it."
 
 
 def with_values(values: Mapping[str, Any], **where: Any) -> Settings:

@@ -299,6 +299,22 @@ def test_every_problem_is_found_at_its_place(folder: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("retries = 3", "`retries` belongs in the table `agent`"),
+        ("temperature = 0", "`temperature` belongs in the table `model` or `judge`"),
+        ("[agent]\nretries = 3\nconcurrency = 4", "`concurrency` belongs at the top, outside of every table"),
+        ("colour = 3", "the keys of the configuration are `agent`, `seed_manifest`, "),
+        ("[local]\nmodels = 3", "the keys of `local` are `context_tokens`, `load_timeout`"),
+    ],
+)
+def test_help_says_where_a_key_belongs(folder: Path, text: str, advice: str) -> None:
+    (folder / "evalc.toml").write_text(text)
+    (problem,) = load_settings(folder).problems
+    assert problem.finding.help().startswith(advice)
+
+
 REFUSED = [
     ("concurrency = true", "15", "`concurrency` must be a whole number, not true"),
     ("concurrency = 1.5", "15", "`concurrency` must be a whole number, not a number with a fraction"),
@@ -350,6 +366,7 @@ REFUSED = [
     ('severity = "error"', "12", "`severity` must be a table of codes, not a text"),
     ('severity.EV501 = "fatal"', "18", "`EV501` must be `error`, `warning` or `off`"),
     ("severity.EV501 = []", "18", "`EV501` must be `error`, `warning` or `off`"),
+    ('severity."" = "off"', "15", "`` must be a code or the beginning of some: `` is not a code"),
     ('severity.EV1 = "off"', "16", "`EV1` must be a code that can be ignored: "),
     ('per_file_ignores = ["a"]', "20", "`per_file_ignores` must be a table of patterns, not a list"),
     ('per_file_ignores = {"a" = ["EV9"]}', "28", "an item of `a` must be a code or the beginning of some: "),
