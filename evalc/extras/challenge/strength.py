@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, Literal, NamedTuple, TypeVar, final
 
 import msgspec
@@ -452,25 +452,13 @@ async def _answer_of(neighbour: Case | None, how: Challenge) -> tuple[str, Agent
 
 def _with_neighbours(suite: Suite, how: Challenge) -> Iterator[tuple[LocatedCase, Case | None]]:
     """The cases, each with the previous case that sends something else; the first with the next one."""
-    first: LocatedCase | None = None
-    before: Case | None = None
-    for located in suite.cases:
-        if how.run_id is not None:
-            yield located, None
-        elif first is None and before is None:
-            first, before = located, located.case
-        else:
-            if first is not None:
-                yield first, _unlike(located.case, first.case)
-                first = None
-            yield located, _unlike(before, located.case)
-            before = located.case
-    if first is not None:
-        yield first, None
-
-
-def _unlike(other: Case | None, case: Case) -> Case | None:
-    return other if other is not None and other.input.message != case.input.message else None
+    cases = iter(suite.cases)
+    first_two = tuple(islice(cases, 2))
+    before = first_two[-1].case if first_two else None
+    for located in chain(first_two, cases):
+        is_other = before is not None and before.input.message != located.case.input.message
+        yield located, before if is_other and how.run_id is None else None
+        before = located.case
 
 
 class _SuiteWide(NamedTuple):
@@ -484,10 +472,7 @@ class _SuiteWide(NamedTuple):
         tools: dict[str, None] = {}
         values: dict[str, dict[str, None]] = {}
         names: dict[str, None] = {}
-        for number, located in enumerate(suite.cases):
-            if number == _LOOKED_AT:
-                break
-            case = located.case
+        for case in (located.case for located in islice(suite.cases, _LOOKED_AT)):
             for assertion in assertions(case.expect):
                 tools |= dict.fromkeys(_tools_of(assertion.check))
             if how.run_id is None:
