@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,8 @@ def commit_of(ref: str, folder: Path) -> str:
 def changed_files(commit: str, folder: Path) -> frozenset[Path]:
     """The files and links that differ from the commit; new files that git does not ignore, too.
 
+    So may those that git was told not to look at, by `git update-index --assume-unchanged` or `--skip-worktree`.
+
     A link is named itself, by a path without links on the way to it: git knows where it leads, and not what is there.
 
     Raises:
@@ -42,7 +45,8 @@ def changed_files(commit: str, folder: Path) -> frozenset[Path]:
         ("diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z", commit, "--"),
         ("ls-files", "--others", "--exclude-standard", "-z"),
     )
-    return frozenset(top / name for listing in listings for name in _names(top, *listing))
+    unseen = (name[2:] for name in _names(top, "ls-files", "-v", "-z") if name[0].islower() or name[0] == "S")
+    return frozenset(top / name for name in chain(unseen, *(_names(top, *listing) for listing in listings)))
 
 
 def ignored_files(files: Iterable[Path], folder: Path) -> frozenset[Path]:

@@ -310,6 +310,18 @@ def test_a_suite_whose_file_is_behind_a_link_that_leads_elsewhere_now_has_change
     assert [suite["toolName"] for suite in report["suites"]] == ["parts"]
 
 
+@pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
+def test_a_file_that_git_was_told_not_to_look_at_may_have_changed(invoke: Invoke, project: Path, bit: str) -> None:
+    (project / ".git").rmdir()
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    run = ("run", "--changed-since", "HEAD", "--agent", "demo")
+    assert invoke(*run).err.startswith("nothing to run")
+    git("update-index", bit, "evals/weather.eval.yaml")
+    assert ran(invoke(*run, "--json"))
+
+
 def test_a_table_that_git_ignores_may_have_changed(invoke: Invoke, project: Path) -> None:
     (project / ".git").rmdir()
     evals = project / "evals"
