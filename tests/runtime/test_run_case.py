@@ -14,8 +14,9 @@ from evalc.model import checks as c
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension, ToolParamExpectation
 from evalc.model.suite import LocatedCase, Place
-from evalc.runtime.run.case import CaseOptions, run_case
+from evalc.runtime.run.case import CaseOptions
 from evalc.runtime.store.journal import CaseRun
+from tests.support.asking import run_case
 
 PLACE = Place(file="s.eval.yaml", line=3, column=7)
 

@@ -1,4 +1,4 @@
-"""Asks an agent in one session, under a time limit that only a hang can reach."""
+"""Asks an agent in one session, under a time limit that only a hang can reach, or runs a case in one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ import pytest
 
 from evalc.base.errors import AgentError
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents.base import Agent
+from evalc.model.suite import LocatedCase
+from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.judges.panel import JudgePool
+from evalc.runtime.run.ask import ask_agent
+from evalc.runtime.run.case import CaseOptions, result_of
+from evalc.runtime.store.journal import CaseRun
 
 PATIENCE = 10.0
 
@@ -58,3 +63,10 @@ def run_out_of_time(agent: Agent, *, seconds: float = 0.2, message: str = "Hello
                     await session.send(AgentRequest(message=message))
 
     asyncio.run(run())
+
+
+async def run_case(
+    located: LocatedCase, session: Session, options: CaseOptions, judges: JudgePool | None = None
+) -> CaseRun:
+    """Run one case. Whatever the agent or a check does, there is a result; only cancellation passes."""
+    return await result_of(located, await ask_agent(located.case, session, options.timeout_ms), options, judges)

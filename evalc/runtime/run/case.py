@@ -27,7 +27,7 @@ from evalc.model.result import (
     TurnDetails,
 )
 from evalc.model.suite import LocatedCase, Place
-from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.agents.base import Agent
 from evalc.runtime.checks.embedding import Embeddings
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.expected import expected_text
@@ -36,7 +36,7 @@ from evalc.runtime.checks.labels import label_result
 from evalc.runtime.checks.verdict import Evidence, Note, Verdict, broken, failed
 from evalc.runtime.checks.wording import shown
 from evalc.runtime.judges.panel import CaseJudge, JudgePool, Meter
-from evalc.runtime.run.ask import ask_agent, broken_answer, error_text
+from evalc.runtime.run.ask import broken_answer, error_text
 from evalc.runtime.run.score import EXPECTED, CaseScore, below, score_case, unscored
 from evalc.runtime.store.journal import CaseRun
 from evalc.runtime.store.redact import encoded
@@ -167,13 +167,6 @@ class CaseOptions:
     snapshot: object = None
     embeddings: Embeddings | None = None
     user: Agent | None = None
-
-
-async def run_case(
-    located: LocatedCase, session: Session, options: CaseOptions, judges: JudgePool | None = None
-) -> CaseRun:
-    """Run one case. Whatever the agent or a check does, there is a result; only cancellation passes."""
-    return await result_of(located, await ask_agent(located.case, session, options.timeout_ms), options, judges)
 
 
 async def result_of(

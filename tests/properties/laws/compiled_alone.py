@@ -23,9 +23,10 @@ from evalc.model.checks import Judge
 from evalc.model.checks.composed import AnyOf
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase
-from evalc.runtime.run.case import CaseOptions, run_case
+from evalc.runtime.run.case import CaseOptions
 from tests.properties.drawing.worlds import DATA, PROSE, SEED, answer
 from tests.properties.trying import Tried, compiled, encoded
+from tests.support.asking import run_case
 from tests.support.contract_runner import Outcome, run_by_contract
 from tests.support.contract_schema import CONTRACT_SCHEMA
 

@@ -16,10 +16,11 @@ from evalc.model.answer import AgentRequest, AgentResponse, Question, ToolCall, 
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension
 from evalc.model.suite import LocatedCase
 from evalc.runtime.judges.panel import JudgePool, Panel
-from evalc.runtime.run.case import CaseOptions, run_case
+from evalc.runtime.run.case import CaseOptions
 from evalc.runtime.store.journal import CaseRun
 from evalc.runtime.store.redact import Redactor
 from tests.runtime.judges.scripted import FOREVER, ScriptedJudge, panel, says
+from tests.support.asking import run_case
 
 TONE = RubricDimension(dimension="tone", max_score=5, criteria="Is it kind?", min_score=4)
 KIND = c.Judge(dimension="kind", criteria="Is it kind?", min_score=1)
