@@ -31,7 +31,7 @@ SAVED: Final = Path(__file__).with_name("catalogue.table.json")
 
 _ENTRY: Final = re.compile(r"(?P<code>EV\d{3}) (?P<name>\w+)(?: \((?P<flags>[^)]*)\))?: (?P<summary>.+)")
 _LINE: Final = re.compile(r"  (?P<kind>message|label|help|fix)(?: if (?P<condition>.+?))?:(?: (?P<text>.*))?")
-_CONDITION: Final = re.compile(r"(?P<is_not>not )?(?P<name>\w+)(?::(?P<form>\w+))?(?:=(?P<value>.+))?")
+CONDITION: Final = re.compile(r"(?P<is_not>not )?(?P<name>\w+)(?::(?P<form>\w+))?(?:=(?P<value>.+))?")
 FIELD: Final = re.compile(r"(?<!\{)\{(?P<name>\w+)(?::(?P<form>[^{} ]+))?\}")
 _MOST_LISTED: Final = 20
 _WIDTH: Final = 88
@@ -54,6 +54,7 @@ _FORMS: Final[dict[str, Callable[[Any], str]]] = {
     "short": lambda text: text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…",
     "brief": lambda text: text if len(text) <= _LONGEST_QUOTED else "",
     "template": "{{{{{}}}}}".format,
+    "curly": lambda text: text if text in ("\u201c", "\u201d", "\u2018", "\u2019") else "",
     "beyond_ascii": lambda text: "" if text.isascii() else text,
 }
 """How a field may be written, apart from the forms that Python's `format` has."""
@@ -73,15 +74,6 @@ class Line(msgspec.Struct, frozen=True):
     def said(self, fields: Mapping[str, Any]) -> str:
         """The text with the fields in it."""
         return FIELD.sub(lambda found: _written(fields[found["name"]], found["form"]), self.text)
-
-    def asks(self) -> set[str]:
-        """The names of the fields in its condition."""
-        conditions = self.condition.split(" and ") if self.condition else []
-        return {found["name"] for found in map(_CONDITION.fullmatch, conditions) if found is not None}
-
-    def names(self) -> set[str]:
-        """The names of all fields that it takes."""
-        return self.asks() | {found["name"] for found in FIELD.finditer(self.text)}
 
 
 @final
@@ -143,10 +135,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
             return slip_of(name, meant)
         return Slip(name, meant) if meant else None
 
-    def fields(self) -> set[str]:
-        """The names of all fields that its words take."""
-        return {name for lines in self.lines.values() for line in lines for name in line.names()}
-
 
 @cache
 def entries() -> dict[str, Entry]:
@@ -155,12 +143,15 @@ def entries() -> dict[str, Entry]:
 
 
 def saved_table() -> bytes:
-    """What the saved table holds."""
-    return msgspec.json.encode([*_entries_of(TABLE.read_text(encoding="utf-8"))], order="deterministic") + b"\n"
+    """What the saved table holds: an entry a line."""
+    lines = (
+        msgspec.json.encode(entry, order="deterministic") for entry in _entries_of(TABLE.read_text(encoding="utf-8"))
+    )
+    return b"[" + b",\n".join(lines) + b"]\n"
 
 
 def _holds(condition: str, fields: Mapping[str, Any]) -> bool:
-    found = _CONDITION.fullmatch(condition)
+    found = CONDITION.fullmatch(condition)
     if found is None:
         raise ValueError(f"`{condition}` is not a condition")
     value = fields.get(found["name"])

@@ -268,7 +268,8 @@ class IgnoreComments(msgspec.Struct, kw_only=True):
         of_lines = (ignored for line in self.of_line.values() for ignored in line.values())
         for ignored in (*self.of_file.values(), *of_lines, *self.repeated):
             if not ignored.used:
-                problems.add(self.source, ignored.span, Finding("EV680", name=ignored.name, of_file=ignored.of_file))
+                where = "in this file" if ignored.of_file else "on this line"
+                problems.add(self.source, ignored.span, Finding("EV680", name=ignored.name, where=where))
 
 
 def _read(source: Source, match: re.Match[str], problems: Diagnostics) -> Iterator[_Ignored]:

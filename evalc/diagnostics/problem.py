@@ -108,12 +108,6 @@ class Finding:
         """The finding with other values of some fields, and with a fix."""
         return Finding(self.code, fix=fix or self.fix, **(self.fields | fields))
 
-    def without_suggestion(self) -> Finding:
-        """The finding without a fix, and without the words that suggest one."""
-        finding = Finding(self.code, **(self.fields | dict.fromkeys(_SUGGESTED & self.fields.keys(), "")))
-        finding.offers = False
-        return finding
-
     def slip(self) -> Slip | None:
         """The name that is wrong at the place, and the name that was probably meant."""
         return self.entry.slip(self.fields) if self.offers else None
@@ -181,8 +175,6 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         if not finding.offers or finding.fix is not None:
             return finding.fix
         start, end = self.span
-        if (corrected := finding.fields.get("corrected", "")) and "..." not in corrected:
-            return _corrected(text, self.span, finding.fields["what"].strip("`"), corrected)
         slip = finding.slip()
         if slip is None or _NEEDS_CARE.search(slip.meant) or self.code in _OF_CONFIGURATION:
             return None
@@ -198,7 +190,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     def without_suggestion(self) -> Problem:
         """The problem without a fix, and without the words that suggest one."""
-        return msgspec.structs.replace(self, finding=self.finding.without_suggestion())
+        fields = self.finding.fields
+        finding = Finding(self.code, **(fields | dict.fromkeys(_SUGGESTED & fields.keys(), "")))
+        finding.offers = False
+        return msgspec.structs.replace(self, finding=finding)
 
     @property
     def note(self) -> str:
@@ -267,18 +262,6 @@ class Diagnostics:
 
     def __iter__(self) -> Iterator[Problem]:
         return iter(sorted(self._problems.values(), key=_order))
-
-
-def _corrected(text: str, span: Span, key: str, corrected: str) -> Fix | None:
-    """Put the corrected value in the place of the value, or the whole line where the key is another."""
-    start, end = span
-    value = corrected.removeprefix(f"{key}: ")
-    if value != corrected:
-        return Fix.of(text, start, end, value, sure=True)
-    at = text.rfind(before := f"{key}:", 0, start)
-    if at < 0 or text[at + len(before) : start].strip(" "):
-        return None
-    return Fix.of(text, at, end, corrected, sure=True)
 
 
 def _only_adds(raw: str, new: str) -> bool:

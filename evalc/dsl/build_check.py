@@ -37,7 +37,7 @@ from evalc.dsl.quoting import (
     split_at_comma,
 )
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Num, Str
-from evalc.dsl.walk import Fields, described, is_plainly_text
+from evalc.dsl.walk import Fields, is_plainly_text
 from evalc.grammar.nodes import Atom
 from evalc.grammar.parse import parse_check
 from evalc.model.checks import Custom
@@ -109,9 +109,8 @@ def _is_one_by_itself(fields: Fields, key: str) -> bool:
     node = fields.node(key)
     if node is None or isinstance(node, Sequence):
         return False
-    corrected = _listed(fields, key, node)
     fields.leave_out(key)
-    fields.fault(node, Finding("EV301", what=f"`{key}`", expected="a list", found=described(node), corrected=corrected))
+    fields.fault(node, fields.tree.wrong(node, f"`{key}`", "a list", _listed(fields, key, node)))
     return True
 
 
@@ -365,14 +364,7 @@ def _group(inner: Fields, op: GroupOp) -> CheckBody | None:
     elif op == "not":
         nodes = (node,)
     else:
-        finding = Finding(
-            "EV301",
-            what=f"`{op}`",
-            expected="a list of checks",
-            found=described(node),
-            corrected=_listed(inner, op, node),
-        )
-        inner.fault(node, finding)
+        inner.fault(node, inner.tree.wrong(node, f"`{op}`", "a list of checks", _listed(inner, op, node)))
         return None
     bodies = tuple(body for body in (_within_group(inner, child) for child in nodes) if body is not None)
     if len(bodies) != len(nodes):

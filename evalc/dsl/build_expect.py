@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, cast, get_args
 
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.problem import Finding, Fix
 from evalc.dsl.build_rule import PARAM_OPS, acceptable, atom, limit_of, of_pattern, of_text, of_texts, param_check
 from evalc.dsl.kinds import FLAG, NUMBER, WHOLE, Choice, keyed
 from evalc.dsl.nodes import Mapping, Scalar, Sequence, span_of
@@ -42,8 +42,12 @@ def _is_a_line(fields: Fields) -> bool:
     node = fields.node("expect")
     if not isinstance(node, Scalar) or parse_check(node.text).faults:
         return False
-    corrected = f"validate: [{quoted_line(fields.source.text[node.start : node.end])}]"
-    finding = Finding("EV301", what="`expect`", expected="a mapping", found=described(node), corrected=corrected)
+    text = fields.source.text
+    corrected = f"validate: [{quoted_line(text[node.start : node.end])}]"
+    key = next(key for key, _ in fields.pairs if key.text == "expect")
+    fix = Fix.of(text, key.start, node.end, corrected)
+    found = described(node)
+    finding = Finding("EV301", fix=fix, what="`expect`", expected="a mapping", found=found, corrected=corrected)
     fields.fault(node, finding)
     return True
 

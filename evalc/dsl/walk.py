@@ -12,7 +12,7 @@ from typing import Any, Final, TypeGuard, final
 
 from evalc.base.source import Source, Span
 from evalc.diagnostics.near import nearest, slip_of
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics.problem import Diagnostics, Finding, Fix
 from evalc.diagnostics.raised import unknown_key
 from evalc.dsl import nodes as n
 from evalc.dsl.kinds import UNREADABLE, Shape
@@ -152,6 +152,11 @@ class Yaml(Tree):
 
     def report(self, node: Node | Span, finding: Finding) -> None:
         self._problems.add(self.source, node if isinstance(node, Span) else span_of(node), finding)
+
+    def wrong(self, node: Node, what: str, expected: str, corrected: str = "") -> Finding:
+        value, text = corrected.partition(": ")[2], self.source.text
+        fix = Fix.of(text, node.start, node.end, value, sure=True) if value and "..." not in value else None
+        return super().wrong(node, what, expected, corrected).replaced(fix)
 
     def pairs(self, node: Node) -> Sequence[tuple[Scalar, Node]] | None:
         if not isinstance(node, Mapping):
