@@ -57,6 +57,7 @@ ELSEWHERE = {
     "EV665": "likewise",
     "EV666": "likewise",
     "EV667": "likewise",
+    "EV695": "is about a schema's file: tests/compiler/test_schema_advice.py",
 }
 """The codes that no single change of one file's text yields."""
 
