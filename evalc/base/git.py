@@ -14,6 +14,7 @@ from typing import Final
 
 from evalc.base.errors import UsageError
 
+_DIFF: Final = ("diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z")
 _QUIETLY: Final = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "--no-optional-locks")
 
 
@@ -42,11 +43,21 @@ def changed_files(commit: str, folder: Path) -> frozenset[Path]:
     """
     top = _top(folder).resolve()
     listings = (
-        ("diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z", commit, "--"),
+        (*_DIFF, commit, "--"),
         ("ls-files", "--others", "--exclude-standard", "-z"),
     )
     unseen = (name[2:] for name in _names(top, "ls-files", "-v", "-z") if name[0].islower() or name[0] == "S")
     return frozenset(top / name for name in chain(unseen, *(_names(top, *listing) for listing in listings)))
+
+
+def deleted_files(commit: str, folder: Path) -> list[Path]:
+    """The files of the commit that are not there any more, in the order of their names.
+
+    Raises:
+        UsageError: git cannot answer.
+    """
+    top = _top(folder).resolve()
+    return [top / name for name in _names(top, *_DIFF, "--diff-filter=D", commit, "--")]
 
 
 def ignored_files(files: Iterable[Path], folder: Path) -> frozenset[Path]:

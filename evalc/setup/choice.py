@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from evalc.base.errors import UsageError
-from evalc.base.files import links_to
-from evalc.base.git import changed_files, commit_of, ignored_files
+from evalc.base.files import below_working_folder, links_to
+from evalc.base.git import changed_files, commit_of, deleted_files, ignored_files
+from evalc.base.terminal import first_of
 from evalc.compiler.compiled import CompiledSuite
 from evalc.config.settings import Settings
 from evalc.dsl.build_case import TIERS
+from evalc.dsl.document_kind import names_an_eval
 from evalc.model.suite import KnownSuites, SuiteKey
 from evalc.runtime.run.select import Known, NamedCases
 from evalc.runtime.store.journal import FILE_NAME, read_header
@@ -31,6 +33,7 @@ from evalc.runtime.store.runs import (
 from evalc.runtime.store.scope import MOST_SHARDS, CaseFilter
 
 SEPARATOR: Final = "::"
+_MOST_NAMED: Final = 10
 
 Failures = Mapping[SuiteKey, frozenset[str]]
 """The ids of the cases that did not pass, of every suite that the run has."""
@@ -184,7 +187,7 @@ def known_of(
     return Known(
         named=tuple(_named(argument, suites, files_of) for argument in wanted.cases),
         failed=failed,
-        notes=notes,
+        notes=(*notes, *_deleted(wanted.changed_since, settings)),
         changed=None if wanted.changed_since is None else _changed(wanted.changed_since, suites, settings),
         durations=None if wanted.durations_of is None else _durations(wanted.durations_of, settings, known),
     )
@@ -246,6 +249,14 @@ def _changed(commit: str, suites: Sequence[CompiledSuite], settings: Settings) -
         for suite in suites
         if whole or any(made_of[name] & (changed | ignored) for name in (suite.ir.source.name, *suite.ir.files))
     )
+
+
+def _deleted(commit: str | None, settings: Settings) -> Iterator[str]:
+    """A warning that names the eval files that were deleted, whose suites such a run does not miss."""
+    every = () if commit is None else deleted_files(commit, settings.root)
+    gone = [below_working_folder(file) for file in every if names_an_eval(file.name)]
+    if gone:
+        yield f"deleted since `{commit}`, and not missed by this run: {first_of(gone, _MOST_NAMED, '`{}`'.format)}"
 
 
 def _read_for(name: str) -> frozenset[Path]:

@@ -310,6 +310,21 @@ def test_a_suite_whose_file_is_behind_a_link_that_leads_elsewhere_now_has_change
     assert [suite["toolName"] for suite in report["suites"]] == ["parts"]
 
 
+def test_an_eval_file_that_was_deleted_since_a_commit_is_named(invoke: Invoke, cities: Path) -> None:
+    (cities.parent.parent / ".git").rmdir()
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    git("rm", "-q", "evals/cities.eval.yaml")
+    run = ("run", "--changed-since", "HEAD", "--agent", "demo")
+    named = "and not missed by this run: `evals/cities.eval.yaml`\n"
+    nothing = invoke(*run)
+    assert (nothing.code, nothing.err.startswith("nothing to run"), nothing.err.endswith(named)) == (0, True, True)
+    weather = cities.parent / "weather.eval.yaml"
+    weather.write_text(weather.read_text() + "\n")
+    assert "`evals/cities.eval.yaml`" in invoke(*run).out
+
+
 @pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
 def test_a_file_that_git_was_told_not_to_look_at_may_have_changed(invoke: Invoke, project: Path, bit: str) -> None:
     (project / ".git").rmdir()

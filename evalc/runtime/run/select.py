@@ -245,7 +245,8 @@ def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: CaseFilter, known: Kn
     if known.failed is not None and not (wanted.else_all or any(known.failed.get(suite.key) for suite in suites)):
         raise NothingToDo(f"nothing to run: no case of these suites failed in the run `{wanted.failed_from}`")
     if known.changed is not None and not any(suite.origin in known.changed for suite in suites):
-        raise NothingToDo(f"nothing to run: no file of these suites has changed since `{wanted.changed_since}`")
+        nothing = f"nothing to run: no file of these suites has changed since `{wanted.changed_since}`"
+        raise NothingToDo("; ".join((nothing, *known.notes)))
 
 
 def selected_of(chosen: Sequence[Suite], suites: Sequence[Suite], wanted: CaseFilter) -> Selected | None:
