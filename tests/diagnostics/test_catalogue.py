@@ -167,6 +167,12 @@ def test_only_codes_of_the_catalogue_are_reported() -> None:
     assert raised().keys() == ALL.keys()
 
 
+def test_fixes_are_made_in_one_way_which_decides_whether_they_are_safe() -> None:
+    for file in PACKAGE.rglob("*.py"):
+        calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        assert not [call for call in calls if ast.unparse(call.func) in {"Fix", "Fix._make"}], file
+
+
 def test_an_explanation_for_a_terminal() -> None:
     assert ALL["EV621"].explanation() == (
         "EV621 (error)\n\nA key that is not a setting.\n\nA misspelt setting would silently keep its default.\n\n"
