@@ -38,7 +38,7 @@ def test_a_killed_run_is_resumed(invoke: Invoke, project: Path) -> None:
 
 def test_a_cluster_that_is_not_there(project: Path) -> None:
     pytest.importorskip("ray")
-    command = [*RUN, "--ray-address", "auto", "--agent", "demo"]
+    command = [*RUN, "--engine", "ray:auto", "--agent", "demo"]
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert refused.stderr.startswith("error: the Ray cluster at `auto` cannot be reached: Could not find any")
