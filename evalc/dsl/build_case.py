@@ -16,6 +16,7 @@ from evalc.dsl.kinds import (
     FILLED,
     FLAG,
     NAME,
+    SENT,
     SHARE,
     TEXT,
     TEXTS,
@@ -371,7 +372,7 @@ def _any_case(*words: str) -> str:
 
 # --- the keys ------------------------------------------------------------------------------------------------------
 
-_CHECKS: Final = Kind(filled_list_of(ref("check")), read=build_checks)
+_CHECKS: Final = Kind(filled_list_of(ref("check")), read=build_checks, texts="checks")
 _REASON: Final = Kind(
     {
         # What says no counts as absent; what says neither why nor no is not a reason.
@@ -384,7 +385,7 @@ _REASON: Final = Kind(
     },
     read=_reason,
 )
-_MAPPING: Final = Kind(free_mapping(), read=Fields.mapping)
+_MAPPING: Final = Kind(free_mapping(), read=Fields.mapping, texts="data")
 _ROW: Final[Schema] = {"type": "object"}
 _REQUIREMENT: Final[Schema] = {
     "type": ["string", "integer", "null"],
@@ -397,7 +398,7 @@ TURN: Final = Shape(
     "a turn",
     {
         "say": Key(
-            TEXT,
+            SENT,
             "What the user says; a template.",
             ("A room for two, please.",),
             required=True,
@@ -425,7 +426,9 @@ USER: Final = Shape(
         ),
         "persona": Key(TEXT, "Who the user is, and how the user speaks.", ("Polite, says one thing at a time",)),
         "facts": Key(
-            MapOf(TEXT, {"type": ["object", "null"], "additionalProperties": TEXT.schema}, called="the fact"),
+            MapOf(
+                TEXT, {"type": ["object", "null"], "additionalProperties": TEXT.schema}, called="the fact", texts="data"
+            ),
             "All that the user knows, by name.",
             ({"city": "Paris", "nights": 2},),
         ),
@@ -442,7 +445,7 @@ LABEL: Final = Shape(
     {
         "expected": Key(FILLED, "The class that the agent should give.", required=True),
         "from": Key(
-            Text({"type": "string", "pattern": r"^\s*(response\s*$|at\s+\S)"}, filled=True),
+            Text({"type": "string", "pattern": r"^\s*(response\s*$|at\s+\S)"}, filled=True, texts="settings"),
             "Where the answer has it: `response`, or `at PATH` for a place in it.",
         ),
     },
@@ -452,7 +455,11 @@ LABEL: Final = Shape(
 FOR_EACH: Final = Shape(
     "`for_each`",
     {
-        "rows": Key(Kind(list_of(_ROW, minItems=1)), "The rows, each with its values by name.", ([{"city": "Paris"}],)),
+        "rows": Key(
+            Kind(list_of(_ROW, minItems=1), texts="data"),
+            "The rows, each with its values by name.",
+            ([{"city": "Paris"}],),
+        ),
         "file": Key(FILLED, "The path of a CSV or JSONL file with the rows, relative to this file.", ("cities.csv",)),
         "key": Key(
             FILLED,
@@ -509,26 +516,26 @@ CASE: Final = Shape(
         ),
         "prompt_id": Key(TEXT, "The `id` of a prompt for this case alone."),
         "message": Key(
-            TEXT,
+            SENT,
             "The message that is sent instead of the prompt; may be a template.",
             ("What is the weather in Paris?",),
             aka=("prompt", "question", "query", "user_message"),
         ),
-        "messages": Key(Kind(list_of(ref("Message"))), "A conversation for chat agents."),
+        "messages": Key(Kind(list_of(ref("Message")), texts="data"), "A conversation for chat agents."),
         "turns": Key(
-            Kind(filled_list_of(TURN.schema), read=_turns),
+            Kind(filled_list_of(TURN.schema), read=_turns, texts="own"),
             "A conversation, turn by turn: what the user says, and checks of each answer.",
             ([{"say": "A room for two, please.", "validate": ['contains "when"']}],),
         ),
-        "user": Key(Kind(USER.schema, read=_user), "A simulated user, who holds the conversation."),
+        "user": Key(Kind(USER.schema, read=_user, texts="own"), "A simulated user, who holds the conversation."),
         "inputs": Key(
-            Kind(free_mapping(), read=_inputs),
+            Kind(free_mapping(), read=_inputs, texts="data"),
             "The values that fill the prompt, by name.",
             ({"language": "Python"},),
             aka=("vars", "variables", "parameters"),
         ),
         "for_each": Key(
-            Kind(any_of(filled_list_of(_ROW), NAME.schema, FOR_EACH.schema), read=_for_each),
+            Kind(any_of(filled_list_of(_ROW), NAME.schema, FOR_EACH.schema), read=_for_each, texts="own"),
             "One case a row: a list of rows, or a CSV or JSONL file.",
             ([{"city": "Paris"}, {"city": "Rome"}], "cities.csv"),
             aka=("dataset", "data", "rows", "table"),
@@ -539,22 +546,25 @@ CASE: Final = Shape(
             into="inherits",
         ),
         "expected": Key(
-            TEXT,
+            SENT,
             "A text that describes the answer: what a judge compares with.",
             aka=("expected_output", "ideal", "reference", "answer"),
         ),
         "validate": Key(_CHECKS, "The checks.", aka=("assert", "asserts", "assertions", "checks")),
         "expect": Key(
-            Kind(or_absent(ref("expect")), read=build_expect), "Checks in the field names of the compiled file."
+            Kind(or_absent(ref("expect")), read=build_expect, texts="own"),
+            "Checks in the field names of the compiled file.",
         ),
         "stubs": Key(_MAPPING, "The answers of tools, by their names."),
         "max_turns": Key(COUNT, "How many turns the agent may take."),
-        "rubric": Key(Kind(list_of(ref("RubricDimension")), read=_rubric), "The dimensions that a judge scores."),
+        "rubric": Key(
+            Kind(list_of(ref("RubricDimension")), read=_rubric, texts="own"), "The dimensions that a judge scores."
+        ),
         "reference_data": Key(_MAPPING, "Ground truth for a judge."),
         "threshold": Key(SHARE, "The least score of the case, from 0 to 1.", (0.8,)),
         "repeat": Key(COUNT, "How often the case runs.", (10,), aka=("runs", "times", "retries")),
         "require": Key(
-            Kind(_REQUIREMENT, read=_requirement),
+            Kind(_REQUIREMENT, read=_requirement, texts="settings"),
             "How many of the repeated runs have to pass.",
             ("8/10", 8, "80%"),
         ),
@@ -570,7 +580,7 @@ CASE: Final = Shape(
             ({"refusal": "asks for something forbidden"},),
         ),
         "label": Key(
-            Kind(or_absent(LABEL.schema), read=_label),
+            Kind(or_absent(LABEL.schema), read=_label, texts="own"),
             "The class that the agent should give, and where its answer has it; `response`, by default, or `at PATH`.",
             ({"expected": "{{intent}}", "from": "at intent"},),
         ),

@@ -13,6 +13,7 @@ from evalc.dsl.kinds import (
     ANYTHING,
     FILLED,
     FLAG,
+    SENT,
     TEXT,
     Key,
     Kind,
@@ -228,7 +229,9 @@ VARIANT: Final = Shape(
 )
 """A prompt of `prompts:` that is defined elsewhere."""
 VARIANTS: Final = Kind(
-    {"type": "object", "minProperties": 1, "additionalProperties": any_of(TEXT.schema, VARIANT.schema)}, read=_variants
+    {"type": "object", "minProperties": 1, "additionalProperties": any_of(TEXT.schema, VARIANT.schema)},
+    read=_variants,
+    texts="data",
 )
 _OPTION: Final[Schema] = {
     "type": "object",
@@ -285,12 +288,13 @@ DECLARATIONS: Final = Kind(
     ),
     read=_declarations,
 )
+_SAID: Final = Kind({}, texts="data")
 PROMPT_SPEC: Final = {
     "id": Key(FILLED, "The prompt's id, which other files look it up by.", ("code-review-v1",)),
-    "prompt": Key(TEXT, "The prompt, a template that the inputs fill.", ("Review this {{language}} code.",)),
+    "prompt": Key(SENT, "The prompt, a template that the inputs fill.", ("Review this {{language}} code.",)),
     "inputs": Key(DECLARATIONS, "The inputs that the prompt takes.", aka=("vars", "variables", "parameters")),
-    "role": Key(ANYTHING, "The role that the model has: the beginning of its system prompt."),
-    "instructions": Key(ANYTHING, "What the model is told to do, in its system prompt: a text, or a list."),
+    "role": Key(_SAID, "The role that the model has: the beginning of its system prompt."),
+    "instructions": Key(_SAID, "What the model is told to do, in its system prompt: a text, or a list."),
     "name": Key(ANYTHING, "The prompt's name, for readers.", kept=True),
     "description": Key(ANYTHING, "What this is about, for readers.", kept=True),
     "category": Key(ANYTHING, "What kind of prompt it is.", kept=True),

@@ -10,9 +10,9 @@ import msgspec
 from evalc.base import durations
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.build_case import CASE, DEFAULTS, TIERS, TURN, USER, CaseFields, CaseTree
+from evalc.dsl.build_case import CASE, DEFAULTS, FOR_EACH, LABEL, TIERS, TURN, USER, CaseFields, CaseTree
 from evalc.dsl.build_check import build_checks
-from evalc.dsl.build_criterion import CriterionTree, build_criterion
+from evalc.dsl.build_criterion import CRITERION, CriterionTree, build_criterion
 from evalc.dsl.build_prompt import (
     DECLARATIONS,
     PROMPT_SPEC,
@@ -22,7 +22,7 @@ from evalc.dsl.build_prompt import (
     VariantTree,
     inline_prompt,
 )
-from evalc.dsl.cut_texts import report_cut_texts
+from evalc.dsl.cut_texts import OF_CHECKS, report_cut_texts
 from evalc.dsl.document_kind import Kind as Document
 from evalc.dsl.document_kind import has_evals
 from evalc.dsl.kinds import (
@@ -135,7 +135,7 @@ PROMPTS: Final = ("prompt", "prompts", "prompt_file", "prompt_id")
 
 def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
     """The prompt of a document whose evals, if there are any, are not wanted; None if it has no usable text."""
-    report_cut_texts(source, node, problems)
+    report_cut_texts(source, node, HOLDS, problems)
     fields = Fields(Yaml(source, problems, LANGUAGE), node, FLAT[Document.PROMPT])
     prompt = inline_prompt(fields, DECLARATIONS.read(fields, "inputs"))
     return None if prompt is None else msgspec.structs.replace(prompt, has_evals=has_evals(node))
@@ -143,7 +143,7 @@ def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> Prompt
 
 def build_suite(source: Source, node: Mapping, kind: Document, problems: Diagnostics) -> SuiteTree:
     """The tree of one document of a known kind; what is wrong is reported and left out."""
-    report_cut_texts(source, node, problems)
+    report_cut_texts(source, node, HOLDS, problems)
     shapes = WITH_BLOCK if any(key.text == "eval" for key, _ in node.pairs) else FLAT
     tree: SuiteTree = shapes[kind].of(Fields(Yaml(source, problems, LANGUAGE), node, shapes[kind]))
     return tree
@@ -256,7 +256,7 @@ def _by_class(gates: Fields, key: str) -> tuple[tuple[str, Num], ...]:
 
 def build_shared_file(source: Source, node: Mapping, problems: Diagnostics) -> SharedTree:
     """The tree of a shared rules file."""
-    report_cut_texts(source, node, problems)
+    report_cut_texts(source, node, HOLDS, problems)
     tree: SharedTree = SHARED.of(Fields(Yaml(source, problems, LANGUAGE), node, SHARED))
     return tree
 
@@ -349,7 +349,8 @@ EVAL: Final = Shape(
     "`eval`",
     {
         "criteria": Key(
-            Kind(list_of(ref("criterion")), read=_criteria), "What the answers are scored by, with weights."
+            Kind(list_of(ref("criterion")), read=_criteria, texts="criteria"),
+            "What the answers are scored by, with weights.",
         ),
         "test_cases": Key(
             ListOf(CASE, called="a test case", filled=True), "The cases.", required=True, aka=("cases", "tests")
@@ -377,7 +378,7 @@ _OWN: Final = {
     "registry_size": Key(WHOLE, "How many tools there were when the evals were written."),
     "threshold": Key(SHARE, "The least score of the suite, from 0 to 1.", (0.8,)),
     "gates": Key(
-        Kind(or_absent(GATES.schema), read=GATES.read),
+        Kind(or_absent(GATES.schema), read=GATES.read, texts="settings"),
         "What the suite must reach as a whole; this decides instead of its cases.",
         ({"min_pass_rate": 0.9},),
     ),
@@ -388,7 +389,11 @@ _PROMPT_ID: Final = Key(
 )
 _SHARED: Final = {
     "rules": Key(
-        Kind({"type": ["object", "null"], "additionalProperties": filled_list_of(ref("check"))}, read=_rules),
+        Kind(
+            {"type": ["object", "null"], "additionalProperties": filled_list_of(ref("check"))},
+            read=_rules,
+            texts="checks",
+        ),
         "Groups of checks by name, for `use: NAME`.",
         ({"no_cop_outs": ['not contains "I don\'t know"']},),
     ),
@@ -444,3 +449,22 @@ SHARED: Final = Shape(
 )
 LANGUAGE: Final = (GATES, WITH_BLOCK[Document.SUITE], EVAL, CASE, TURN, USER)
 """The levels of an eval file, at which a key may belong that stands at another."""
+HOLDS: Final = {
+    **OF_CHECKS,
+    **{
+        key: each.holds.texts
+        for keys in (
+            *DOCUMENTS.values(),
+            EVAL.keys,
+            CRITERION.keys,
+            USER.keys,
+            TURN.keys,
+            LABEL.keys,
+            FOR_EACH.keys,
+            CASE.keys,
+        )
+        for key, each in keys.items()
+        if each.holds.texts
+    },
+}
+"""What the value of a key holds, if not what its mapping does."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, final
+from typing import Final, final
 
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -12,34 +12,25 @@ from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.quoting import cut_off, in_quotes, quoted_line
 from evalc.grammar.parse import parse_criterion
 
-_Holds = Literal["data", "own", "words", "checks", "declarations", "criteria", "settings"]
+_Holds = str
 """What a value holds.
 
 `data`: texts that are sent or checked, below keys of the author's. `own`: the same below keys of evalc's. `words`:
-texts that are neither sent nor checked. `settings`: no free text.
+texts that are neither sent nor checked. `checks`, `criteria`, `declarations`: what they say. `settings`: no free text.
 """
 
-HOLDS: Final[dict[str, _Holds]] = {
-    **dict.fromkeys(
-        ("message", "messages", "say", "prompt", "prompts", "role", "instructions", "expected", "stubs", "facts",
-         "rows", "reference_data"),
-        "data",
-    ),
-    **dict.fromkeys(("turns", "user", "label", "for_each", "expect", "rubric"), "own"),
-    **dict.fromkeys(("validate", "rules", "any_of", "all_of", "not"), "checks"),
-    "inputs": "data",
-    "criteria": "criteria",
+OF_CHECKS: Final[dict[str, str]] = {
+    **dict.fromkeys(("any_of", "all_of", "not"), "checks"),
     **dict.fromkeys(
         (
-            "tier", "difficulty", "registry_size", "threshold", "gates", "weight", "repeat", "require", "inherit",
-            "max_turns", "type", "from", "op", "which", "assertion", "scale", "min", "max_score", "maxScore",
-            "min_score", "minScore", "noToolErrors", "responseNonEmpty", "maxLatencyMs", "maxTokens", "minLength",
-            "maxLength", "jsonValid", "typeChecks", "minToolCalls", "maxToolCalls", "maxCost",
+            "type", "op", "which", "assertion", "scale", "min", "max_score", "maxScore", "min_score", "minScore",
+            "noToolErrors", "responseNonEmpty", "maxLatencyMs", "maxTokens", "minLength", "maxLength", "jsonValid",
+            "typeChecks", "minToolCalls", "maxToolCalls", "maxCost",
         ),
         "settings",
     ),
 }  # fmt: skip
-"""What the value of a key holds, if not what its mapping does."""
+"""What the keys of checks and rubrics hold, if not what their mapping does."""
 
 _COLLECTIONS: Final = frozenset(
     ("messages", "turns", "user", "inputs", "for_each", "rows", "validate", "expect", "criteria", "stubs", "facts",
@@ -57,13 +48,14 @@ _INSIDE_BRACKETS: Final = re.compile(r"[\[\]{},]")
 _DATA_OF_INPUT: Final = frozenset(("default", "options"))
 
 
-def report_cut_texts(source: Source, node: Mapping, problems: Diagnostics) -> None:
+def report_cut_texts(source: Source, node: Mapping, holds: dict[str, str], problems: Diagnostics) -> None:
     """Report the plain texts of a document behind which a `#` begins a comment without a space after it.
 
-    Lines of checks are left to `build_check`, which knows what can be parsed.
+    `holds` says what the value of a key holds, if not what its mapping does. Lines of checks are left to `build_check`,
+    which knows what can be parsed.
     """
     if _CUT.search(source.text) is not None:
-        walk = _Walk(source)
+        walk = _Walk(source, holds)
         walk.mapping(node, "words", is_document=True)
         for cut, finding in walk.found.values():
             problems.add(source, cut, finding)
@@ -71,9 +63,10 @@ def report_cut_texts(source: Source, node: Mapping, problems: Diagnostics) -> No
 
 @final
 class _Walk:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, holds: dict[str, str]) -> None:
         self.found: dict[int, tuple[Span, Finding]] = {}
         self._source = source
+        self._holds = holds
         self._seen: set[tuple[int, int, _Holds]] = set()  # aliases: what was looked at is not looked at again
 
     def _value(self, node: Node, holds: _Holds, *, in_flow: bool = False) -> None:
@@ -132,7 +125,7 @@ class _Walk:
             case "declarations":
                 return "declarations" if name not in INPUT.keys else "data" if name in _DATA_OF_INPUT else "words"
             case "checks":
-                return HOLDS.get(name, "data")
+                return self._holds.get(name, "data")
             case _ if is_document and name == "inputs":
                 return "declarations"
             case _ if name == "rules" and isinstance(value, Mapping):
@@ -142,7 +135,7 @@ class _Walk:
             case _ if name == "for_each" and isinstance(value, Sequence):
                 return "data"
             case _:
-                below = HOLDS.get(name)
+                below = self._holds.get(name)
                 return below or ("own" if holds == "criteria" else holds)
 
     def _scalar(self, node: Scalar, holds: _Holds, *, in_flow: bool) -> None:

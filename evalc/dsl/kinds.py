@@ -35,6 +35,7 @@ class Kind:
     Args:
         schema: the JSON Schema of the value.
         read: how the value of a key is read; without it the value is kept as the node that it is.
+        texts: what the texts in it are for, as `evalc.dsl.cut_texts` has it.
     """
 
     expected: str = "a value"
@@ -42,8 +43,11 @@ class Kind:
     looks: frozenset[str] = frozenset()
     """What a value looks like that is meant to be of this kind, as `Tree.look` has it."""
 
-    def __init__(self, schema: Schema, read: Read | None = None) -> None:
+    texts: str = ""
+
+    def __init__(self, schema: Schema, read: Read | None = None, *, texts: str = "") -> None:
         self.schema = schema
+        self.texts = texts or self.texts
         if read is not None:
             self.read = read  # type: ignore[method-assign, assignment] # one call fewer for each value
 
@@ -63,8 +67,8 @@ class Text(Kind):
     expected = "a text"
     looks = frozenset({"text"})
 
-    def __init__(self, schema: Schema, *, filled: bool = False) -> None:
-        super().__init__(schema)
+    def __init__(self, schema: Schema, *, filled: bool = False, texts: str = "") -> None:
+        super().__init__(schema, texts=texts)
         self._filled = filled
 
     def read(self, fields: Fields, key: str) -> Any:
@@ -78,6 +82,7 @@ class Number(Kind):
     """A number of one of some types, at least `least`."""
 
     looks = frozenset({"whole", "number"})
+    texts = "settings"
 
     def __init__(self, schema: Schema, *types: type, expected: str = "a number", least: float | None = None) -> None:
         super().__init__(schema)
@@ -104,6 +109,7 @@ class Flag(Kind):
 
     expected = "`true` or `false`"
     looks = frozenset({"flag"})
+    texts = "settings"
 
     def take(self, fields: Fields, node: Any, what: str) -> Any:
         value = fields.tree.value(node)
@@ -118,6 +124,7 @@ class Choice(Kind):
 
     expected = "a text"
     looks = frozenset({"text"})
+    texts = "settings"
 
     def __init__(self, choices: tuple[str, ...], *, called: str = "") -> None:
         super().__init__(choice(choices))
@@ -170,8 +177,8 @@ class MapOf(Kind):
     expected = "a mapping"
     looks = frozenset({"mapping"})
 
-    def __init__(self, item: Kind, schema: Schema, *, called: str = "") -> None:
-        super().__init__(schema)
+    def __init__(self, item: Kind, schema: Schema, *, called: str = "", texts: str = "") -> None:
+        super().__init__(schema, texts=texts)
         self._item = item
         self._called = called
 
@@ -435,6 +442,8 @@ def mapping(
 ANYTHING: Final = Kind(anything())
 """A value that evalc does not look into."""
 TEXT: Final = Text(text())
+SENT: Final = Text(text(), texts="data")
+"""A text that is sent, or that answers are compared with."""
 FILLED: Final = Text(filled(), filled=True)
 NAME: Final = Text(required_text(), filled=True)
 """A text with something in it that has to be there."""

@@ -17,8 +17,7 @@ from evalc.dsl.build_case import CASE, FOR_EACH, LABEL, TURN, USER
 from evalc.dsl.build_criterion import CRITERION
 from evalc.dsl.build_expect import EXPECT_KEYS
 from evalc.dsl.build_prompt import INPUT, PROMPT_SPEC, VARIANT
-from evalc.dsl.build_suite import DOCUMENTS, EVAL
-from evalc.dsl.cut_texts import HOLDS
+from evalc.dsl.build_suite import DOCUMENTS, EVAL, HOLDS
 from evalc.dsl.document_kind import Kind
 
 ERROR, WARNING = "EV156", "EV157"
