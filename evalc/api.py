@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from evalc.setup.request import Start
 
 Running = Callable[[], Coroutine[Any, Any, Run]]
-"""What runs that which is compiled."""
+"""Runs the compiled suites."""
 
 _LOOP_STOPPED: Final = "Event loop stopped before Future completed."
 
@@ -158,7 +158,7 @@ def _compiled_for(subject: Subject | Iterable[Subject] | None, flags: RunFlags) 
     given = given_by(subject, flags)
     settings = given.settings()
     start = given.start(settings, max_fail=flags.get("maxfail"))
-    what = to_run(given.looked_at(settings), settings, given.prompt_id, start.wanted)
+    what = to_run(given.looked_at(settings), settings, given.prompt_id, start.selection)
     return lambda: runner.run(what, settings, start, agents=given.agents)
 
 
@@ -173,7 +173,7 @@ def check_paths(
     selection: Selection | None = None,
     kept_alive: list[object] | None = None,
 ) -> Compilation:
-    """What is wrong with the files that the paths name; `-` is the text `stdin`.
+    """Check the files that the paths name; `-` is the text `stdin`.
 
     `selection` narrows down what the settings report; a selection of codes replaces theirs. `kept_alive`
     is the compiler's option.
@@ -181,8 +181,8 @@ def check_paths(
     policy = policy_of(settings, selection)
     compilation = compiled(subjects_of(paths, stdin), settings, policy, errors_stay=False, kept_alive=kept_alive)
     warning = None if settings.judge.use else judge_warning(compilation.suites)
-    told = () if warning is None else policy.reported((warning,), errors_stay=False)
-    return msgspec.structs.replace(compilation, problems=(*compilation.problems, *told))
+    message = () if warning is None else policy.reported((warning,), errors_stay=False)
+    return msgspec.structs.replace(compilation, problems=(*compilation.problems, *message))
 
 
 def compile_paths(
@@ -205,19 +205,19 @@ def paths_to_run(
     settings: Settings,
     prompt_id: str | None = None,
     stdin: str | None = None,
-    wanted: CaseFilter | None = None,
+    selection: CaseFilter | None = None,
 ) -> ToRun:
-    """What `run_paths` would run.
+    """List the cases that `run_paths` would run.
 
     Raises:
         SourceError: the eval files have errors.
         UsageError: nothing would be run.
     """
-    return to_run(subjects_of(paths, stdin), settings, prompt_id, wanted)
+    return to_run(subjects_of(paths, stdin), settings, prompt_id, selection)
 
 
 def plan_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str | None = None) -> tuple[ToRun, Plan]:
-    """What a run of the files that the paths name would run, and what that can show.
+    """Plan a run of the files that the paths name: its cases, and what they can show.
 
     Raises:
         SourceError: the eval files have errors.
@@ -235,7 +235,7 @@ def plan_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str | Non
 def coverage_paths(
     paths: Sequence[Subject], *, settings: Settings, stdin: str | None = None, prompt_id: str | None = None
 ) -> tuple[Compilation, Coverage]:
-    """What the cases of the files that the paths name look at: tools, seed manifest, criteria, branches of prompts.
+    """Measure the coverage of the cases that the paths name: tools, seed manifest, criteria, branches of prompts.
 
     `prompt_id` leaves out the suites of other prompts.
 
@@ -272,7 +272,7 @@ def run_paths(
     begun = start or Start(run_id=new_run_id(settings.results_folder))
 
     def compiled_run() -> Running:
-        what = to_run(subjects_of(paths, stdin), settings, prompt_id, begun.wanted, reports)
+        what = to_run(subjects_of(paths, stdin), settings, prompt_id, begun.selection, reports)
         return lambda: runner.run(what, settings, begun, observer=observer)
 
     return _to_the_end(compiled_run)
@@ -316,7 +316,7 @@ def challenge_paths(
 
 
 def strength_and_coverage(of: PastRun, *, settings: Settings) -> tuple[Strength, Coverage]:
-    """Which faulty answers the checks of a run notice, and what its cases look at. No agent and no judge is asked.
+    """Measure which faulty answers the checks of a run notice, and its coverage. No agent and no judge is asked.
 
     Raises:
         SourceError: the eval files have errors.

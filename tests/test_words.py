@@ -43,8 +43,7 @@ FIRST = re.compile(r'\s*[rR]?"""\s*(What|Which|That|Who|Whether (?:what|who)(?:e
 TEST = re.compile(r"test_(what|which|there|so|that)_")
 """Beginnings of names of tests that do not say what holds."""
 
-LEFT = {"benchmarks": 0, "evalc": 430, "pages": 5, "scripts": 0, "tests": 50}
-"""Offenders that each folder still has. Lower a number when you remove some; never raise it."""
+FOLDERS = ("benchmarks", "evalc", "pages", "scripts", "tests")
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _BLOCK = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
@@ -59,7 +58,10 @@ def _in_code(file: Path) -> Iterator[str]:
             if token.type == tokenize.NAME:
                 if TEST.match(token.string):
                     yield f"{token.string} (say what holds)"
-                yield from (f"{token.string} (write {NAMES[part]})" for part in _parts(token.string) if part in NAMES)
+                if token.string != "tell":  # a method of files
+                    yield from (
+                        f"{token.string} (write {NAMES[part]})" for part in _parts(token.string) if part in NAMES
+                    )
             is_docstring = token.type == tokenize.STRING and before in _BEFORE_DOCSTRINGS
             if token.type == tokenize.COMMENT or is_docstring:
                 yield from _in_prose(token.string)
@@ -95,10 +97,9 @@ def offenders(folder: str) -> Iterator[str]:
             yield from (f"{name}: {each}" for each in _in_prose(_BLOCK.sub("", file.read_text(encoding="utf-8"))))
 
 
-@pytest.mark.parametrize("folder", LEFT)
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_words_of_our_own_are_not_used(folder: str) -> None:
-    found = list(offenders(folder))
-    assert len(found) <= LEFT[folder], "\n".join(found)
+    assert list(offenders(folder)) == []
 
 
 def test_each_kind_of_offence_is_found(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def commit_of(ref: str, folder: Path) -> str:
 def changed_files(commit: str, folder: Path) -> frozenset[Path]:
     """The files and links that differ from the commit; new files that git does not ignore, too.
 
-    So may those that git was told not to look at, by `git update-index --assume-unchanged` or `--skip-worktree`.
+    So may those that git was set not to look at, by `git update-index --assume-unchanged` or `--skip-worktree`.
 
     A link is named itself, by a path without links on the way to it: git knows where it leads, and not what is there.
 

@@ -67,11 +67,11 @@ async def _scored(rows: Sequence[Labelled], panel: Panel) -> Calibration:
         watched(blocked),
         Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=sys.stderr.isatty()) as progress,
     ):
-        async with local_models((), panel, progress), JudgePool(panel) as bench:
+        async with local_models((), panel, progress), JudgePool(panel) as judges:
             for row in rows:
                 _, shown = redacted(row.exhibit, encoded(row.exhibit), panel.redactor)
                 try:
-                    judged = await bench.score(row.question, msgspec.json.decode(shown, type=Exhibit), meter)
+                    judged = await judges.score(row.question, msgspec.json.decode(shown, type=Exhibit), meter)
                 except JudgeError as error:
                     unjudged.append(Unjudged(line=row.line, case=row.case, error=str(error)))
                     continue
@@ -124,7 +124,7 @@ def _corrected(found: Calibration) -> str:
 
 
 def _length_bias(bias: Estimate) -> str:
-    """What the correlation of score minus label with the answer's length says."""
+    """A sentence on the correlation of score minus label with the answer's length."""
     words = f"r = {bias.value:.2f}, 95 % interval {bias.low:.2f} to {bias.high:.2f}"
     if bias.low <= 0 <= bias.high:
         return f"no length bias is shown ({words})"

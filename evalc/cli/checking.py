@@ -97,7 +97,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
 
 
 def _selection(select: Sequence[str], ignore: Sequence[str]) -> Selection | None:
-    """What the flags select and ignore; None if they are not given.
+    """The codes that the flags select and ignore; None if they are not given.
 
     Raises:
         UsageError: a code is unknown, or cannot be ignored.
@@ -145,7 +145,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Task(NamedTuple):
-    """Which files may be changed, how they are checked, and what of it is reported, which alone is fixed.
+    """Files that may be changed, how they are checked, and which problems are reported, since only those are fixed.
 
     With `unsafe`, fixes are made that a reader has to look at.
     """
@@ -219,7 +219,7 @@ def difference(source: Source, text: str) -> Iterator[str]:
 
 
 def held_back_line(problems: Sequence[Problem], task: Task) -> str:
-    """Which fixes were not made, since what is left would keep the file from being read; empty if there are none."""
+    """The line on fixes not made, since other mistakes keep the file from being read; empty if there are none."""
     held = [problem for problem in problems if problem.source.name in task.files and _is_made(problem, task)]
     if not held:
         return ""
@@ -244,12 +244,12 @@ def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[So
         found = api.problems_of(source, settings=task.settings)
         return [problem for problem in found if problem.source.name == source.name]
 
-    def wanted(problem: Problem) -> bool:
+    def selected(problem: Problem) -> bool:
         return bool(task.policy.reported((problem,), errors_stay=False))
 
     fixable = (problem.source for problem in problems if _is_made(problem, task))
     for source in dict.fromkeys(source for source in fixable if source.name in task.files):
-        result = fixed(source, check(source), check, wanted=wanted, unsafe=task.unsafe)
+        result = fixed(source, check(source), check, selected=selected, unsafe=task.unsafe)
         if result.fixes:
             yield source, result
 

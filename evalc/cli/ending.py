@@ -48,8 +48,8 @@ def print_problems(problems: Sequence[Problem], stream: TextIO, *, tried: Tried 
 
     if problems:
         screen = Screen.of(stream, os.environ)
-        told = render_text(problems, color=screen.color, width=screen.width)
-        stream.write(f"{told}\n{summary_line(problems, tried=tried)}\n")
+        message = render_text(problems, color=screen.color, width=screen.width)
+        stream.write(f"{message}\n{summary_line(problems, tried=tried)}\n")
 
 
 def print_result(result: object, lines: Iterable[str], *, as_json: bool) -> None:
@@ -63,7 +63,7 @@ def print_result(result: object, lines: Iterable[str], *, as_json: bool) -> None
 
 
 def inventory_lines(inventory: Inventory, *, all_good: bool = False, verbose: bool = False) -> Iterator[str]:
-    """What was read and what was skipped, as lines: `all good: 12 suites, 3 prompts; skipped 4 other files`.
+    """The inventory as lines: `all good: 12 suites, 3 prompts; skipped 4 other files`.
 
     `verbose` names the files that were skipped.
     """
@@ -157,11 +157,11 @@ P = ParamSpec("P")
 
 
 at_the_end: Final[list[Callable[[int], object]]] = []
-"""What is told the exit code of a command once all of its output is written."""
+"""Functions that get the exit code of a command once all of its output is written."""
 
 
 class ExitCode(IntEnum):
-    """What the exit code of a process says."""
+    """Exit codes of a process."""
 
     OK = 0
     FAILED = 1
@@ -194,8 +194,8 @@ def exits(command: Callable[P, int]) -> Callable[P, None]:
             code = ExitCode.INTERRUPTED
         except Exception as error:
             code = _explained(error)
-        for tell in at_the_end:
-            tell(code)
+        for finish in at_the_end:
+            finish(code)
         raise SystemExit(code)
 
     return exiting
@@ -209,7 +209,7 @@ def _open_closed_streams() -> None:
 
 @final
 class _Forgiving(io.FileIO):
-    """What cannot be written to it is lost: a full disk behind standard error is not a reason to end a good run."""
+    """A stream that drops output it cannot write: a full disk behind standard error is no reason to end a good run."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -232,7 +232,7 @@ def _let_standard_error_fail() -> None:
 def leave(code: int) -> Never:
     """End the process at once, all that it holds with it: taking that apart is a tenth of what a small check takes."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # there is nobody left to tell
+        with suppress(OSError, ValueError):  # nobody is left to read it
             stream.flush()
     os._exit(code)
 

@@ -138,9 +138,9 @@ def _on_a_command_line(taken: Any) -> Any:
     return bool if bool in parts else taken if {*parts} <= {int, float, type(None)} else str | None
 
 
-def show_all_help(ctx: typer.Context, wanted: bool) -> None:
+def show_all_help(ctx: typer.Context, asked: bool) -> None:
     """Print the help text with the flags that `--help` leaves out."""
-    if not wanted:
+    if not asked:
         return
     for parameter in ctx.command.params:
         flag = FLAGS.get(parameter.name or "")

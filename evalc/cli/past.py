@@ -134,11 +134,11 @@ def report_run(
         answered = find_run(run, settings.results_folder)
         found, coverage = api.strength_and_coverage(answered, settings=settings_of(flags, answered))
         reported = replace(reported, strength=found, coverage=coverage)
-    do_all([partial(_write_and_tell, reported, output) for output in outputs])
+    do_all([partial(_write_and_report, reported, output) for output in outputs])
     return ExitCode.OK
 
 
-def _write_and_tell(run: ReportedRun, output: Output) -> None:
+def _write_and_report(run: ReportedRun, output: Output) -> None:
     write_report(run, output, sys.stdout)
     if output.file is not None:
         typer.echo(f"wrote {shown_path(output.file)}", err=True)
@@ -221,15 +221,15 @@ def history(
     return ExitCode.OK
 
 
-def _there_is(wanted: str, entries: Sequence[HistoryEntry]) -> str:
-    """What could have been meant: the nearest name, else the suites of the newest runs."""
+def _there_is(asked: str, entries: Sequence[HistoryEntry]) -> str:
+    """Names that could have been meant: the nearest, else the suites of the newest runs."""
     from evalc.diagnostics.near import did_you_mean  # noqa: PLC0415 - for start-up: only for a mistake
     from evalc.model.suite import key_of  # noqa: PLC0415 - as above
 
     suites = tuple(dict.fromkeys(str(key_of(entry)) for entry in entries))
     if not suites:
         return ""
-    near = did_you_mean(wanted, (name for entry in entries for name in (entry.suite, entry.tool_name)))
+    near = did_you_mean(asked, (name for entry in entries for name in (entry.suite, entry.tool_name)))
     return f"; {near}" if near else f"; there are {first_of(suites, _MOST_NAMED, '`{}`'.format)}"
 
 
@@ -255,10 +255,10 @@ def accept_run(run: RunName = "latest", **flags: Any) -> int:
     accepted = accept(results, settings.accepted_baseline)
     cases = [case for suite in accepted.suites for case in suite.cases.values()]
     failing = sum(not passed(case) for case in cases)
-    told = f"{counted(len(cases) - accepted.kept, 'case')} of the run {results.name}"
-    told += f" and {accepted.kept} from before" if accepted.kept else ""
-    told += f", {failing} of which may keep failing" if failing else ""
-    sys.stdout.write(f"wrote {shown_path(settings.accepted_baseline)}: {told}\n")
+    message = f"{counted(len(cases) - accepted.kept, 'case')} of the run {results.name}"
+    message += f" and {accepted.kept} from before" if accepted.kept else ""
+    message += f", {failing} of which may keep failing" if failing else ""
+    sys.stdout.write(f"wrote {shown_path(settings.accepted_baseline)}: {message}\n")
     if accepted.removed:
         sys.stdout.write(f"no longer in it: {first_of(accepted.removed, _MOST_NAMED, visible)}\n")
     if accepted.only_part:

@@ -71,7 +71,7 @@ def compile_files(
     suites = compilation.suites
     if folder is not None:
         _write_compiled(suites, folder, with_maps=source_map, quiet=quiet)
-    else:  # one suite as in its file; several a line each, so that a reader can tell them apart
+    else:  # one suite as in its file; several a line each, so that a reader can split them
         one, *more = suites
         sys.stdout.buffer.writelines((suite.encode_line() for suite in suites) if more else one.encode())
     return ExitCode.OK
@@ -138,7 +138,7 @@ _TITLE: Final = 200
 
 
 class SchemaName(StrEnum):
-    """What there is a schema of."""
+    """Names of schemas."""
 
     LANGUAGE = "language"
     CASE = "case"

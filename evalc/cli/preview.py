@@ -1,4 +1,4 @@
-"""What a run would do, printed without sending anything: its cases, its requests, its settings."""
+"""Previews of a run, which send nothing: its cases, its requests, its settings."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _print_notes(to_run: ToRun) -> None:
 
 
 Price = Callable[[int], float | None]
-"""What so many tokens of input cost, in US dollars; None if that is not known."""
+"""The price of so many tokens of input, in US dollars; None if unknown."""
 
 
 def _plan_lines(suites: Iterable[Suite], *, prices: Mapping[str, Price], verbose: bool) -> Iterator[str]:

@@ -143,7 +143,7 @@ def write_report(run: ReportedRun, output: Output, stdout: TextIO) -> None:
 
 
 def do_all(steps: Iterable[Step]) -> None:
-    """Take every step, whether or not others before it fail; the first failure is raised, the rest are told of."""
+    """Take every step, whether or not others before it fail; the first failure is raised, the rest are reported."""
     failures: list[Exception] = []
     for step in steps:
         try:
@@ -153,10 +153,10 @@ def do_all(steps: Iterable[Step]) -> None:
     for failure in failures[1:]:
         match failure:
             case OSError(filename=str(name), strerror=str(why)):
-                told = f"`{name}`: {why}"
+                message = f"`{name}`: {why}"
             case _:  # not its message, which may quote anything
-                told = type(failure).__name__
-        print_error(f"another report could not be written: {told}")
+                message = type(failure).__name__
+        print_error(f"another report could not be written: {message}")
     if failures:
         raise failures[0]
 
@@ -164,7 +164,7 @@ def do_all(steps: Iterable[Step]) -> None:
 @final
 @dataclass(frozen=True, slots=True)
 class _ReadAnew(Generic[T]):
-    """What is read from disk whenever it is iterated."""
+    """Items that are read from disk whenever they are iterated."""
 
     read: Callable[[], Iterator[T]]
 
@@ -311,7 +311,7 @@ class Output:
 
 
 def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, ...]:
-    """What the values of `-o` ask for; `as_json` is `--json`, the same as `-o json:-`. Folders are made.
+    """The outputs that the values of `-o` ask for; `as_json` is `--json`, the same as `-o json:-`. Folders are made.
 
     Raises:
         UsageError: a format is not known, a file cannot be written, or is asked for twice.

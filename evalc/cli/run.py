@@ -105,7 +105,7 @@ def run_evals(
         from evalc.cli.preview import list_cases  # noqa: PLC0415 - as above
 
         what = api.paths_to_run(
-            looked_at, settings=settings, prompt_id=given.prompt_id, stdin=stdin, wanted=start.wanted
+            looked_at, settings=settings, prompt_id=given.prompt_id, stdin=stdin, selection=start.selection
         )
         print_problems(what.problems, sys.stderr)
         return list_cases(what, settings, detail=detail)
@@ -164,7 +164,7 @@ def _say_interrupted(given: RunRequest, folder: Path, so_far: str) -> None:
 
 
 def _advice(given: RunRequest, folder: Path) -> str:
-    """What has become of the cases of a run that did not end, if it had begun."""
+    """Advice on the cases of a run that did not end, if it had begun."""
     if not folder.exists():
         return ""
     return f"; what was finished is kept, and `{_how_to_resume(given, folder)}` runs the rest"

@@ -1,7 +1,7 @@
 """Runs a command in a child process, so that its parent knows how it ended whatever an agent does.
 
 Code in the process of a run may end it (`os._exit`), replace it, crash it, or hold Python's interpreter for good. None
-of that ends in exit code 0, and none of it lasts for ever: the parent is told by the run itself how it ended, hears it
+of that ends in exit code 0, and none of it lasts for ever: the run itself reports to its parent how it ended, hears it
 breathe, hands on what it is asked (Ctrl-C, a request to terminate), and ends it if it does nothing any more.
 """
 
@@ -188,7 +188,7 @@ class _Parent:
             name = signal.Signals(-status).name
             print_error(f"the run was ended by {name} before it had a report{self._advice()}")
             return 128 - status
-        if status == ExitCode.BROKEN:  # whoever ended it has told why
+        if status == ExitCode.BROKEN:  # the reason has been reported
             print_error(f"the run has no report{self._advice()}")
         else:
             print_error(

@@ -96,7 +96,7 @@ def _run_among(paths: Sequence[str], settings: Settings) -> PastRun | None:
     except UsageError:
         if paths[0].startswith(LATEST):
             raise
-        return None  # then it is told as an eval file that is not there
+        return None  # then it is reported as a missing eval file
 
 
 def _good_answers(settings: Settings) -> PastRun:

@@ -369,8 +369,8 @@ def lock(
             return ExitCode.USAGE
         anew = locked_anew(compilation.suites, locked)
         if anew.suites == locked.suites:
-            told = f"{LOCK_NAME} is up to date" if locked.suites else "there are no regression cases to lock"
-            sys.stdout.write(f"{told}\n")
+            message = f"{LOCK_NAME} is up to date" if locked.suites else "there are no regression cases to lock"
+            sys.stdout.write(f"{message}\n")
             return ExitCode.OK
         if check:
             sys.stdout.write(f"{LOCK_NAME} is not up to date: run `evalc lock`\n")

@@ -44,7 +44,7 @@ from evalc.dsl.document_kind import (
     names_an_eval,
     near_miss,
     plain,
-    slip_in,
+    typo_in,
     with_key,
 )
 from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
@@ -95,7 +95,7 @@ class _Document(NamedTuple):
 
     def typo(self, *, by_name: bool) -> MisspeltKey | None:
         """The misspelt key of its evals; `by_name` if it has to be an eval."""
-        return None if self.has_suite else slip_in(self.node, by_name=by_name)
+        return None if self.has_suite else typo_in(self.node, by_name=by_name)
 
     @property
     def mapping(self) -> Mapping:

@@ -97,7 +97,7 @@ class _Null(Kind):
 
 
 class _Literal(Text):
-    """One of a few texts. Anything else is named as a text that is none of them."""
+    """One of a few texts. Anything else is named as another text."""
 
     def __init__(self, choices: tuple[str, ...]) -> None:
         super().__init__({})
@@ -131,7 +131,7 @@ class _Record(Kind):
 
 
 class _Tagged(Kind):
-    """One of several records, the one that its tag names."""
+    """One of several records, by the name in its tag."""
 
     expected = "an object"
     looks = frozenset({"mapping"})

@@ -99,7 +99,7 @@ class Value(NamedTuple):
 
 
 def located(reading: Reading, data: Any, places: Mapping[Keys, KeyPlace], path: Keys, around: KeyPlace) -> Value:
-    """What was decoded, with the places of all that it holds; what has none is at the value around it."""
+    """A decoded value, with the places of all that it holds; a part without a place is at the value around it."""
     here = places.get(path, around)
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
     value = Value(reading, data, here.value, f"`{name}`" if name in path[-1:] else f"an item of `{name}`")
@@ -194,7 +194,7 @@ def described(value: Any) -> str:
 
 
 def each_of(parts: Iterable[A], read: Callable[[A], T]) -> tuple[T, ...]:
-    """What is made of each part; all are read, so that everything wrong is reported."""
+    """Read each part; all are read, so that everything wrong is reported."""
     taken: list[T] = []
     wrong: Wrong | None = None
     for part in parts:

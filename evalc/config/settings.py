@@ -169,7 +169,7 @@ class ModelTable(SamplingTable):
 
 @final
 class AgentTable(Table):
-    """Who is asked, and how an agent is called over HTTP."""
+    """The agent, and how it is called over HTTP."""
 
     use = Setting(
         k.AGENTS,
@@ -235,7 +235,7 @@ class LocalTable(Table):
 
 @final
 class JudgeTable(SamplingTable):
-    """Who judges, and how."""
+    """The judges, and how they judge."""
 
     use = Setting(
         k.JUDGES,
@@ -389,7 +389,7 @@ class Settings(Table):
     judge: JudgeTable = JudgeTable()
 
     def looked_at(self, paths: Sequence[T]) -> Sequence[T | str]:
-        """What a command names, else the configuration's paths, else the working folder."""
+        """The paths that a command names, else the configuration's paths, else the working folder."""
         return paths or self.paths or (".",)
 
     @property
@@ -487,7 +487,7 @@ KEY_OF_FLAG: Final[Mapping[str, Setting[Any]]] = {each.flag: each for each in AL
 
 
 class _TableShape(Shape):
-    """A table; one that says what to `use` may be written as that alone: `agent = "demo"`."""
+    """A table; with only `use` it may be written as the value alone: `agent = "demo"`."""
 
     def __init__(self, name: str, keys: Mapping[str, NamedKey]) -> None:
         super().__init__("", keys, title=name, narrow={"type": ["object", "null"]})
@@ -506,7 +506,7 @@ class _TableShape(Shape):
 
 @cache
 def shape() -> Shape:
-    """What a configuration is read by; built when one is read."""
+    """The shapes that a configuration is read by; built when one is read."""
     groups: dict[str, dict[str, NamedKey]] = defaultdict(dict)
     for each in ALL_KEYS.values():
         groups[each.name.rpartition(".")[0]].update(each.spellings())

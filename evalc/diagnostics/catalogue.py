@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, final
 import msgspec
 
 from evalc.base.terminal import first_of
-from evalc.diagnostics.near import Slip, listed, slip_of
+from evalc.diagnostics.near import Typo, listed, typo_of
 
 Kind = Literal["message", "label", "help", "fix"]
 
@@ -78,7 +78,7 @@ class Line(msgspec.Struct, frozen=True):
 
 @final
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """What the catalogue says of a code.
+    """The catalogue's entry of a code.
 
     Attributes:
         code: the stable code, such as `EV203`.
@@ -109,7 +109,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return next((line for line in self.lines.get(kind, ()) if line.fits(fields)), Line(""))
 
     def explanation(self) -> str:
-        """What `evalc explain CODE` prints, with a line end."""
+        """The output of `evalc explain CODE`, with a line end."""
         fixable = ", in safe cases fixable with `evalc check --fix`" if self.fixable else ""
         blocks = [
             f"{self.code} ({self.severity}{fixable})",
@@ -121,19 +121,19 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
                 blocks.append(f"{title}:\n\n{textwrap.indent(text, '    ').rstrip()}")
         return "\n\n".join(blocks) + "\n"
 
-    def slip(self, fields: Mapping[str, Any]) -> Slip | None:
-        """What is wrong, and what was probably meant."""
+    def typo(self, fields: Mapping[str, Any]) -> Typo | None:
+        """The message, and what was probably meant."""
         text = self.line("fix", fields).text
         if not text:
             return None
         if text.startswith("insert "):
-            return Slip(None, text.removeprefix("insert "))
+            return Typo(None, text.removeprefix("insert "))
         written, near, offered = re.split(r"-> (near )?", text)
         name = Line(written.strip()).said(fields)
         meant = fields[offered.strip("{}")]
         if near:
-            return slip_of(name, meant)
-        return Slip(name, meant) if meant else None
+            return typo_of(name, meant)
+        return Typo(name, meant) if meant else None
 
 
 @cache
@@ -143,7 +143,7 @@ def entries() -> dict[str, Entry]:
 
 
 def saved_table() -> bytes:
-    """What the saved table holds: an entry a line."""
+    """Encode the table to save, one entry per line."""
     lines = (
         msgspec.json.encode(entry, order="deterministic") for entry in _entries_of(TABLE.read_text(encoding="utf-8"))
     )

@@ -16,7 +16,7 @@ from evalc.diagnostics.problem import Edit, Problem
 Check = Callable[[Source], Sequence[Problem]]
 """Finds every problem of a source."""
 
-Wanted = Callable[[Problem], bool]
+Selects = Callable[[Problem], bool]
 """Whether a problem is to be fixed."""
 
 _ROUNDS: Final = 10
@@ -52,7 +52,7 @@ class _Round:
 
     @cached_property
     def errors(self) -> list[Problem]:
-        """The errors, but for one that ends the file."""
+        """The errors, except an error that ends the file."""
         return [problem for problem in self.problems if problem.severity == "error" and not ends_the_file(problem)]
 
     @cached_property
@@ -62,7 +62,7 @@ class _Round:
 
     @cached_property
     def error_codes(self) -> _CodesByStart:
-        """The codes of the errors, but for one that ends the file."""
+        """The codes of the errors, except an error that ends the file."""
         return _CodesByStart(self.source, self.errors)
 
     @cached_property
@@ -84,8 +84,10 @@ class _Proposal(NamedTuple):
         return self.problem.code in {"EV201", "EV640"} or ends_the_file(self.problem)
 
 
-def fixed(source: Source, problems: Sequence[Problem], check: Check, *, wanted: Wanted, unsafe: bool = False) -> Fixed:
-    """The text of the source with every wanted problem fixed that can be, until nothing is left to fix.
+def fixed(
+    source: Source, problems: Sequence[Problem], check: Check, *, selected: Selects, unsafe: bool = False
+) -> Fixed:
+    """The text of the source with every selected problem fixed that can be, until nothing is left to fix.
 
     A fix is given up if a new problem would replace it; all of them are when the text could not be read as
     YAML in the end.
@@ -94,12 +96,12 @@ def fixed(source: Source, problems: Sequence[Problem], check: Check, *, wanted: 
         source: the source as it is.
         problems: what is wrong with it, all of it.
         check: finds the problems of a source that would take its place.
-        wanted: whether a problem is to be fixed.
+        selected: whether a problem is to be fixed.
         unsafe: whether fixes are made that a reader has to look at.
     """
     done = _Round(source, problems)
     for _ in range(_ROUNDS):
-        proposals = [each for each in _proposals(filter(wanted, done.problems)) if unsafe or each.is_safe]
+        proposals = [each for each in _proposals(filter(selected, done.problems)) if unsafe or each.is_safe]
         step = _next(done, check, proposals)
         if step is None:
             break
@@ -228,7 +230,7 @@ def _harmful(proposals: Sequence[_Proposal], before: _Round, after: _Round) -> C
 def _cures(each: _Moved, before: _Round, after: _Round) -> bool:
     """Whether there is less wrong where an edit is, and nothing new.
 
-    A warning that an edit brings about, such as that a check repeats another, tells more than the error did.
+    A warning that an edit brings about, such as that a check repeats another, says more than the error did.
     """
     code = each.proposal.problem.code
     was = before.codes.within(*each.first, of_errors_and=code)

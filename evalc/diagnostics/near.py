@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 _DIGITS_OF_LETTERS: Final = str.maketrans("OIL", "011")
-"""In a code a letter that looks like a digit is a likelier slip than another digit."""
+"""In a code a letter that looks like a digit is a likelier typo than another digit."""
 _LONGEST: Final = 80
 _SHORTEST: Final = 4
 """Shorter words are not taken for mistyped: each has many others near it."""
@@ -17,7 +17,7 @@ _NEGATIONS: Final = frozenset(("not", "non", "never", "none"))
 _WORD: Final = re.compile(r"[^\W_A-Z]+|[A-Z]+[^\W_A-Z]*")
 
 
-class Slip(NamedTuple):
+class Typo(NamedTuple):
     """A name as it was written, and the known name that was probably meant.
 
     An empty `written` is the whole place; without one, `meant` is missing before the place.
@@ -60,7 +60,7 @@ def _close_matches(name: str, known: list[str], most: int, cutoff: float) -> lis
     return get_close_matches(name, known, n=most, cutoff=cutoff)
 
 
-def slip_of(name: str, known: Iterable[str]) -> Slip | None:
+def typo_of(name: str, known: Iterable[str]) -> Typo | None:
     """The name and the known name that may be put in its place; None if there is none.
 
     It has every word of the name, up to typing mistakes: `icontains`, `not_contains` and `tool_error_count` are not
@@ -69,7 +69,7 @@ def slip_of(name: str, known: Iterable[str]) -> Slip | None:
     if len(name) > _LONGEST:
         return None
     near = [(mistakes, each) for each in known if (mistakes := _mistakes(name, each)) is not None]
-    return Slip(name, min(near, key=lambda found: found[0])[1]) if near else None
+    return Typo(name, min(near, key=lambda found: found[0])[1]) if near else None
 
 
 def _mistakes(name: str, known: str) -> int | None:
@@ -113,8 +113,8 @@ def _words(name: str) -> list[str]:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`did you mean X?`, or an empty text if nothing is near."""
-    slip = slip_of(name, known)
-    return "" if slip is None else slip.question
+    typo = typo_of(name, known)
+    return "" if typo is None else typo.question
 
 
 def as_code(text: str) -> str:

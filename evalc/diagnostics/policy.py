@@ -44,11 +44,11 @@ def selector(text: str) -> str:
     Raises:
         BadSelector: when no code begins so.
     """
-    wanted = text.strip().upper()
-    if not wanted.startswith("EV") or not any(code.startswith(wanted) for code in codes()):
-        near = did_you_mean(as_code(wanted), codes())
+    prefix = text.strip().upper()
+    if not prefix.startswith("EV") or not any(code.startswith(prefix) for code in codes()):
+        near = did_you_mean(as_code(prefix), codes())
         raise BadSelector(f"`{text}` is not a code{': ' + near if near else '; `evalc explain` lists them all'}")
-    return wanted
+    return prefix
 
 
 def silencer(text: str) -> str:
@@ -57,15 +57,15 @@ def silencer(text: str) -> str:
     Raises:
         BadSelector: there are none.
     """
-    wanted = selector(text)
-    if wanted.startswith(_UNREAD):
+    prefix = selector(text)
+    if prefix.startswith(_UNREAD):
         raise BadSelector(f"`{text}` cannot be ignored: nobody knows what an error of this kind hides")
-    return wanted
+    return prefix
 
 
 def selects(selectors: Iterable[str], code: str) -> int:
     """How closely the selectors name a code: the length of the longest that it begins with, 0 for none."""
-    return max((len(wanted) for wanted in selectors if code.startswith(wanted)), default=0)
+    return max((len(prefix) for prefix in selectors if code.startswith(prefix)), default=0)
 
 
 @cache
@@ -91,10 +91,10 @@ class Selection(msgspec.Struct, frozen=True):
 
 @final
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """What is reported, and as what.
+    """Decides which problems are reported, and with which severity.
 
     Attributes:
-        strict: warnings of the families EV5xx and EV7xx (checks and gates that tell nothing) and EV619 are errors.
+        strict: warnings of the families EV5xx and EV7xx (checks and gates that decide nothing) and EV619 are errors.
         selections: what is reported has to be taken by each of them.
         severities: levels of codes; the selector that names a code closest wins, over `strict` too.
         per_file: patterns of files, as in a `.gitignore`, each with what is left out there.
@@ -129,7 +129,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         return problem if level == problem.severity else msgspec.structs.replace(problem, severity=level)
 
     def _level(self, code: str, default: Severity) -> Level:
-        named = [(len(wanted), level) for wanted, level in self.severities if code.startswith(wanted)]
+        named = [(len(prefix), level) for prefix, level in self.severities if code.startswith(prefix)]
         if named:
             return max(named)[1]
         return "error" if self.strict and code.startswith(_STRICT) else default
@@ -142,13 +142,13 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def _left_out(per_file: tuple[tuple[str, tuple[str, ...]], ...], path: str) -> tuple[str, ...]:
-    """What is left out of the file at `path`, by all the patterns that it matches."""
+    """The codes ignored in the file at `path`, by all the patterns that it matches."""
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only if there are such patterns
 
     if path.startswith("../"):
         return ()
     matching = (left_out for pattern, left_out in per_file if GitIgnoreSpec.from_lines([pattern]).match_file(path))
-    return tuple(wanted for left_out in matching for wanted in left_out)
+    return tuple(prefix for left_out in matching for prefix in left_out)
 
 
 Texts = Callable[[Source], Iterable[Span]]
@@ -273,7 +273,7 @@ class IgnoreComments(msgspec.Struct, kw_only=True):
 
 
 def _read(source: Source, match: re.Match[str], problems: Diagnostics) -> Iterator[_Ignored]:
-    """What one comment ignores."""
+    """Read one comment."""
     whole = Span(*match.span())
     of_file = match["file"] is not None
     if not match["listed"]:

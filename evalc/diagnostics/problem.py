@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
 import msgspec
 
 from evalc.base.source import AliasedSpan, Position, Source, Span
-from evalc.diagnostics.near import Slip
+from evalc.diagnostics.near import Typo
 
 if TYPE_CHECKING:
     from evalc.diagnostics.catalogue import Entry
@@ -18,13 +18,13 @@ _SAFE_TO_ADD: Final = frozenset("\"'[],% ")
 _LONGEST_SHOWN: Final = 60
 _BEFORE_TEXT: Final = frozenset(("", *" \t\r\n[{,:"))
 _BEHIND_TEXT: Final = frozenset(("", *" \t\r\n]},:"))
-"""What YAML lets stand directly beside a text in quotes; beside a quote, a quote would be an escape."""
+"""Characters that may follow a text in quotes; beside a quote, a quote would be an escape."""
 _SUGGESTED: Final = frozenset(("line", "corrected", "quoted", "advice"))
 """The fields that say what to write instead, beside a fix."""
 _OF_CONFIGURATION: Final = frozenset(("EV621",))
 """The configuration is not among the files that are fixed."""
 _NEEDS_CARE: Final = re.compile(r"""["'\\\r\n\t]""")
-"""What cannot be put into a text whose quotes nobody has looked at."""
+"""Characters that cannot be put into a text whose quotes are unknown."""
 
 Severity = Literal["error", "warning"]
 
@@ -71,7 +71,7 @@ class Fix(NamedTuple):
 
 @final
 class Finding:
-    """What is wrong, apart from where: a code of the catalogue, and what was found.
+    """A mistake without its place: a code of the catalogue, and the values of its fields.
 
     Args:
         code: the stable code, such as `EV203`; `catalogue.txt` has its words.
@@ -86,7 +86,7 @@ class Finding:
         self.fix = fix
         self.fields = fields
         self.offers = True
-        """Whether what it suggests helps: false once that was tried and left errors."""
+        """Whether its suggestion helps: false once it was tried and left errors."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Finding) and all(getattr(self, it) == getattr(other, it) for it in self.__slots__)
@@ -99,7 +99,7 @@ class Finding:
 
     @property
     def entry(self) -> Entry:
-        """What the catalogue says of the code."""
+        """The catalogue's entry of the code."""
         from evalc.diagnostics.catalogue import entries  # noqa: PLC0415 - for start-up: most files have no problem
 
         return entries()[self.code]
@@ -108,9 +108,9 @@ class Finding:
         """The finding with other values of some fields, and with a fix."""
         return Finding(self.code, fix=fix or self.fix, **(self.fields | fields))
 
-    def slip(self) -> Slip | None:
+    def typo(self) -> Typo | None:
         """The name that is wrong at the place, and the name that was probably meant."""
-        return self.entry.slip(self.fields) if self.offers else None
+        return self.entry.typo(self.fields) if self.offers else None
 
     def message(self) -> str:
         """A plain sentence that says what was found, without a full stop."""
@@ -121,11 +121,11 @@ class Finding:
         label = self.entry.line("label", self.fields).said(self.fields)
         if label:
             return label
-        slip = self.slip()
-        return "" if slip is None else slip.question
+        typo = self.typo()
+        return "" if typo is None else typo.question
 
     def help(self) -> str:
-        """What to do about it, a sentence or a list of what is allowed; may be empty."""
+        """Advice, as a sentence or a list of what is allowed; may be empty."""
         return self.entry.line("help", self.fields).said(self.fields)
 
 
@@ -175,18 +175,18 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         if not finding.offers or finding.fix is not None:
             return finding.fix
         start, end = self.span
-        slip = finding.slip()
-        if slip is None or _NEEDS_CARE.search(slip.meant) or self.code in _OF_CONFIGURATION:
+        typo = finding.typo()
+        if typo is None or _NEEDS_CARE.search(typo.meant) or self.code in _OF_CONFIGURATION:
             return None
-        if slip.written is None:
-            return Fix.of(text, start, start, f"{slip.meant} ")
-        if not slip.written:
+        if typo.written is None:
+            return Fix.of(text, start, start, f"{typo.meant} ")
+        if not typo.written:
             quotes = int(text[start : start + 1] in ("'", '"') and text[start] == text[end - 1])
-            return Fix.of(text, start + quotes, end - quotes, slip.meant)
-        if text.count(slip.written, start, end) != 1:
+            return Fix.of(text, start + quotes, end - quotes, typo.meant)
+        if text.count(typo.written, start, end) != 1:
             return None
-        at = text.index(slip.written, start)
-        return Fix.of(text, at, at + len(slip.written), slip.meant)
+        at = text.index(typo.written, start)
+        return Fix.of(text, at, at + len(typo.written), typo.meant)
 
     def without_suggestion(self) -> Problem:
         """The problem without a fix, and without the words that suggest one."""
@@ -265,7 +265,7 @@ class Diagnostics:
 
 
 def _only_adds(raw: str, new: str) -> bool:
-    """Whether a text is another with nothing but quotes, brackets, commas or `%` added."""
+    """Whether a text is another with only quotes, brackets, commas or `%` added."""
     for character in raw:
         added, found, new = new.partition(character)
         if not found or not _SAFE_TO_ADD.issuperset(added):

@@ -60,7 +60,7 @@ def misspelt_keywords(schema: object) -> Iterator[tuple[str, Finding]]:
 
 
 def idle_parts(schema: object) -> Iterator[tuple[str, Finding]]:
-    """What a check's schema asks for in vain, each with its JSON pointer: idle keywords and unknown formats."""
+    """Keywords without effect in a check's schema, each with its JSON pointer: idle keywords and unknown formats."""
     from evalc.model.json_schema import CHECKED  # noqa: PLC0415 - for start-up: compiles patterns
 
     yield from misspelt_keywords(schema)

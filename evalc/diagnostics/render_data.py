@@ -132,7 +132,7 @@ def _result(problem: Problem, rule_index: int, times: Counter[str]) -> dict[str,
 
 
 def _message(problem: Problem) -> str:
-    """What was found and what to do about it."""
+    """The message, and advice."""
     finding = problem.finding
     return message_text("\n".join(filter(None, (finding.message(), finding.label(), problem.note, finding.help()))))
 

@@ -27,7 +27,7 @@ def render_text(problems: Iterable[Problem], *, color: bool = False, width: int 
 
 
 Tried = Literal["nothing", "sure fixes", "all fixes"]
-"""Which fixes have been tried."""
+"""The fixes that have been tried."""
 
 
 def summary_line(problems: Sequence[Problem], *, tried: Tried = "nothing") -> str:
@@ -89,7 +89,7 @@ def _help_lines(problem: Problem, lead: str, margin: str, color: bool) -> Iterat
 
 
 class _Excerpt(NamedTuple):
-    """What is shown of a source line, and the columns of the carets under it."""
+    """An excerpt of a source line, and the columns of the carets under it."""
 
     text: str
     caret_at: int
@@ -129,7 +129,7 @@ def _until_line_end(text: str) -> str:
 
 
 def _shown(text: str) -> list[str]:
-    """What is shown for each character of the text."""
+    """The visible form of each character of the text."""
     return [_TAB if character == "\t" else visible(character) for character in text]
 
 

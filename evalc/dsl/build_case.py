@@ -90,7 +90,7 @@ class UserTree(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CaseFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What `defaults:` may say for every case, and a case for itself.
+    """Fields that `defaults:` may give every case, and a case itself.
 
     `inputs_partial` says that an input which is not among its own may yet have been given.
     """
@@ -182,7 +182,7 @@ def _inputs(fields: Fields, key: str) -> tuple[InputValue, ...] | None:
 
 
 LABEL_PLACES = "`response`, or `at PATH` for a place in a JSON response"
-"""What `from:` of a label takes, in words."""
+"""Places that `from:` of a label takes, in words."""
 
 
 def _label(fields: Fields, key: str) -> LabelTree | None:
@@ -220,7 +220,7 @@ def _reason(fields: Fields, key: str) -> Str | None:
 
 
 class _Turn(NamedTuple):
-    """What the user says, and the checks of the answer."""
+    """A turn: the user's message, and the checks of the answer."""
 
     say: Str
     checks: tuple[CheckTree, ...]
@@ -352,7 +352,7 @@ def _build_defaults(fields: Fields, given: dict[str, Any]) -> CaseFields:
 
 
 def _merged(fields: Fields, given: dict[str, Any]) -> dict[str, Any]:
-    """What the keys say, as the tree of a case has it: its checks are in one list, wherever they are written."""
+    """The fields of a case's tree: its checks are in one list, wherever they are written."""
     if "inputs" in given:
         given["inputs_span"] = span_of(fields.key("inputs"))
     given["inputs_partial"] = fields.has_hole("inputs")

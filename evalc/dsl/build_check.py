@@ -291,7 +291,7 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
 
 
 def _no_check(fields: Fields, item: Mapping) -> Finding:
-    """What to say of a mapping without a `type:`; `contains: x` says plainly enough what was meant."""
+    """The finding about a mapping without a `type:`; `contains: x` is plain enough for a fix."""
     from evalc.grammar.suggestions import may_be_text, meant_by_pair  # noqa: PLC0415 - as above
 
     if len(item.pairs) == 1:
@@ -326,7 +326,7 @@ def _no_check(fields: Fields, item: Mapping) -> Finding:
 
 
 def _behind_type(source: Source, item: Mapping, key: Scalar) -> str:
-    """What separates two keys of the mapping: a comma in braces, else a line break and the indentation."""
+    """The separator between two keys of the mapping: a comma in braces, else a line break and the indentation."""
     if source.text[item.start] == "{":
         return ", "
     end = _LINE_END.search(source.text)

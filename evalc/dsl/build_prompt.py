@@ -85,7 +85,7 @@ def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> Promp
 
 
 def _system(fields: Fields) -> Iterator[str]:
-    """What the role and the instructions say, each a text or a list of texts; anything else there is metadata."""
+    """The texts of the role and the instructions, each a text or a list of texts; anything else there is metadata."""
     for key in ("role", "instructions"):
         match fields.node(key):
             case Scalar(text=text) if text.strip():
@@ -193,7 +193,7 @@ def _declared(inner: Fields, given: dict[str, Any], name: Str) -> InputTree:
         type=given.get("type"),
         options=given.get("options"),
         # What is wrong, or misspelt, may have been what frees cases from giving it.
-        required=given.get("required", True) and default is None and not (inner.partial or inner.has_slips),
+        required=given.get("required", True) and default is None and not (inner.partial or inner.has_typos),
         default=default,
     )
 

@@ -46,7 +46,7 @@ _QUOTED_KEY: Final = re.compile(r'(?<!\.)\["(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|
 
 
 def parse_fields(text: str) -> Parsed[CheckLine]:
-    """The parse of a `structure` rule. Keys in quotes are read as plain ones that are as long, so that places hold."""
+    """The parse of a `structure` rule. Keys in quotes are read as plain keys of their length, so that places hold."""
     if '["' not in text or not text.lstrip().startswith("fields"):
         return parse_rule("structure", text)
     halves = tuple(half for key in _QUOTED_KEY.finditer(text) for half in half_characters(text, *key.span()))
@@ -373,7 +373,7 @@ def _call_has(fields: Fields, type_: Str) -> CheckLeaf | None:
 
 
 def _which(fields: Fields) -> Literal["any", "every", "no"] | int | None:
-    """Which call is meant; `any` if nothing says."""
+    """The call that is meant; `any` by default."""
     if "which" in fields:
         fields.require("which")
     text = fields.text("which")
@@ -403,7 +403,7 @@ def _path_of(fields: Fields, key: Scalar) -> str | None:
 
 
 def _arg_test(fields: Fields, path: str, node: Node, atoms: dict[str, Atom]) -> c.ArgTest | None:
-    """What one argument has to be: a value that it equals, or a mapping of tests."""
+    """The test of one argument: a value that it equals, or a mapping of tests."""
     at = f"/args/{pointer_step(path)}"
     if not isinstance(node, Mapping):
         return c.ArgTest(equals=json_value(fields, node, f"{at}/equals", atoms))

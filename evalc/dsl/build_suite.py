@@ -66,7 +66,7 @@ class RuleTree(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SharedTree(msgspec.Struct, frozen=True, kw_only=True):
-    """What a document shares: its named rules and defaults, and the files that it takes others from.
+    """Shared parts of a document: its named rules and defaults, and the files that it takes others from.
 
     `partial` says that there may have been more rules, or more files, than it has.
     """
@@ -79,7 +79,7 @@ class SharedTree(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GatesTree(msgspec.Struct, frozen=True, kw_only=True):
-    """What a suite has to reach as a whole."""
+    """Gates of a suite as a whole."""
 
     min_pass_rate: Num | None = None
     min_score: Num | None = None
@@ -134,7 +134,7 @@ PROMPTS: Final = ("prompt", "prompts", "prompt_file", "prompt_id")
 
 
 def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
-    """The prompt of a document whose evals, if there are any, are not wanted; None if it has no usable text."""
+    """The prompt of a document whose evals, if any, are ignored; None if it has no usable text."""
     report_cut_texts(source, node, HOLDS, problems)
     fields = Fields(Yaml(source, problems, LANGUAGE), node, FLAT[Document.PROMPT])
     prompt = inline_prompt(fields, DECLARATIONS.read(fields, "inputs"))
@@ -173,7 +173,7 @@ def _build_suite(fields: Fields, given: dict[str, Any]) -> SuiteTree:
 
 
 class _Block(NamedTuple):
-    """What holds criteria and cases: `eval:`, else the document itself."""
+    """The mapping of criteria and cases: `eval:`, else the document itself."""
 
     fields: Fields
     given: dict[str, Any]
@@ -467,4 +467,4 @@ HOLDS: Final = {
         if each.holds.texts
     },
 }
-"""What the value of a key holds, if not what its mapping does."""
+"""Contents of the values of keys, where they differ from those of the mapping."""

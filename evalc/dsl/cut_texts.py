@@ -13,7 +13,7 @@ from evalc.dsl.quoting import cut_off, in_quotes, quoted_line
 from evalc.grammar.parse import parse_criterion
 
 _Holds = str
-"""What a value holds.
+"""Kinds of contents of a value.
 
 `data`: texts that are sent or checked, below keys of the author's. `own`: the same below keys of evalc's. `words`:
 texts that are neither sent nor checked. `checks`, `criteria`, `declarations`: what they say. `settings`: no free text.
@@ -118,7 +118,7 @@ class _Walk:
                     self._report(span, holds, is_sound=is_last and _INSIDE_BRACKETS.search(comment) is None)
 
     def _below(self, name: str, value: Node, holds: _Holds, *, is_document: bool) -> _Holds:
-        """What the value of a key holds."""
+        """The contents of the value of a key."""
         match holds:
             case "data":
                 return "data"

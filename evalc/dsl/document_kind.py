@@ -14,7 +14,7 @@ from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 
 
 class Kind(Enum):
-    """What a YAML document can be to evalc."""
+    """Kinds of YAML documents."""
 
     SUITE = "suite"
     PROMPT = "prompt file"
@@ -46,7 +46,7 @@ _HEADS: Final = frozenset({"suite", "tool", "prompt_id"})
 _OF_SUITES: Final = frozenset({*_HEADS, "tier", "prompt", "prompts", "prompt_file"})
 _OF_CASES: Final = frozenset({"validate", "expect", "expected"})
 _CASE_LISTS: Final = ("test_cases", "cases", "tests")
-"""What people call the list of test cases."""
+"""Names that people give the list of test cases."""
 
 
 def kind_of_document(node: Node | None) -> Kind | None:
@@ -76,7 +76,7 @@ def _misspells_prompt(node: Mapping, keys: set[str]) -> bool:
     return any(nearest(key.text, ("prompt", *_OF_SUITES)) == "prompt" for key, value in node.pairs if _is_text(value))
 
 
-def slip_in(node: Node | None, *, by_name: bool) -> MisspeltKey | None:
+def typo_in(node: Node | None, *, by_name: bool) -> MisspeltKey | None:
     """The top-level key that kept a document, or the evals in it, from being recognised, if there is one.
 
     The likeness of its name is enough only `by_name`, where the document has to be an eval; elsewhere what it holds
@@ -110,19 +110,19 @@ def is_of_promptfoo(node: Node | None) -> bool:
     return bool(is_theirs) and not keys & {"eval", "test_cases"} and not _holds_cases(_value_of(node, "tests"))
 
 
-def with_key(node: Node, slip: MisspeltKey) -> Mapping | None:
+def with_key(node: Node, typo: MisspeltKey) -> Mapping | None:
     """The document with the key that was meant, if its value has the form of that key's; else None."""
     forms: dict[str, type[Node]] = {"eval": Mapping, "test_cases": Sequence}
-    if not isinstance(node, Mapping) or not isinstance(_value_of(node, slip.key.text), forms.get(slip.meant, Scalar)):
+    if not isinstance(node, Mapping) or not isinstance(_value_of(node, typo.key.text), forms.get(typo.meant, Scalar)):
         return None
-    key = msgspec.structs.replace(slip.key, text=slip.meant)
+    key = msgspec.structs.replace(typo.key, text=typo.meant)
     return msgspec.structs.replace(
-        node, pairs=tuple((key if each is slip.key else each, of) for each, of in node.pairs)
+        node, pairs=tuple((key if each is typo.key else each, of) for each, of in node.pairs)
     )
 
 
 def _meant_by(key: str, value: Node, keys: set[str], *, by_name: bool) -> str | None:
-    """What a key was meant to be: `eval`, `test_cases`, or None."""
+    """The key that was meant: `eval`, `test_cases`, or None."""
     if isinstance(value, Mapping):
         inside = {inner.text for inner, _ in value.pairs}
         if inside & {"test_cases", "criteria"} and (by_name or nearest(key, ("eval", "evaluation", "evals"))):
@@ -201,7 +201,7 @@ _CHECKED: Final = ("expect", "expects", "Expect", "Expects")
 
 
 def plain(node: Node, depth: int = _DEEPEST) -> object:
-    """The upper levels of a document as plain data, which are enough to tell its kind."""
+    """The upper levels of a document as plain data, which are enough to know its kind."""
     if isinstance(node, Scalar) or not depth:
         return None
     if isinstance(node, Sequence):
@@ -210,7 +210,7 @@ def plain(node: Node, depth: int = _DEEPEST) -> object:
 
 
 def near_miss(data: object) -> str:
-    """What looks like evals in a file of another kind, in words; empty if nothing does."""
+    """The part of a file of another kind that looks like evals, in words; empty if there is none."""
     for top in data if isinstance(data, list) else [data]:
         if not isinstance(top, dict):
             continue
@@ -244,5 +244,5 @@ def _has_cases(value: object) -> bool:
     return isinstance(value, list) and any(isinstance(item, dict) and _first_of(item, of_cases) for item in value)
 
 
-def _first_of(keys: Collection[object], wanted: Collection[str]) -> str:
-    return next((each for each in wanted if each in keys), "")
+def _first_of(keys: Collection[object], names: Collection[str]) -> str:
+    return next((each for each in names if each in keys), "")

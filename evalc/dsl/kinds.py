@@ -4,7 +4,7 @@ Reading, the JSON Schemas, completion and hover follow from the declarations. No
 the `Fields` of a mapping (`evalc.dsl.walk`) for its value.
 
 The schemas describe data as YAML reads it. A key without a value, which is null there, counts as absent; if a text is
-wanted, a number and the like is taken as it was written. So most schemas take more types than the one they are named
+expected, a number and the like is taken as it was written. So most schemas take more types than the one they are named
 after, which always comes first: it is what editors insert.
 """
 
@@ -30,7 +30,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Kind:
-    """What a value is: how it is read, what messages call it, and its JSON Schema.
+    """A kind of value: how it is read, its name in messages, and its JSON Schema.
 
     Args:
         schema: the JSON Schema of the value.
@@ -39,9 +39,9 @@ class Kind:
     """
 
     expected: str = "a value"
-    """What messages say that the value has to be."""
+    """The expected value in messages."""
     looks: frozenset[str] = frozenset()
-    """What a value looks like that is meant to be of this kind, as `Tree.look` has it."""
+    """The look of a value that is meant to be of this kind, as `Tree.look` has it."""
 
     texts: str = ""
 
@@ -266,7 +266,7 @@ class Shape(Kind):
         expected: what messages say in place of `a mapping` where it is none.
         stands_alone: whether something wrong within it leaves nothing out of what is around.
         foreign: set where the mapping is not evalc's own, to the keys that evalc cannot do without: any other key is
-            allowed, and one that is nearly the name of a key is reported.
+            allowed, and a key that is nearly the name of another is reported.
         build: makes of the fields, and of the values that the keys have, what the shape is read into.
         narrow: what the JSON Schema says besides.
     """
@@ -320,7 +320,7 @@ class Shape(Kind):
         return built
 
     def of(self, fields: Fields) -> Any:
-        """What the fields of a mapping of this shape are read into."""
+        """The struct that the fields of a mapping of this shape are read into."""
         for key, why in self._required.items():
             fields.require(key, why="" if why is True else why)
         readers = self._readers
@@ -410,7 +410,7 @@ def filled_list_of(item: Schema) -> Schema:
 
 
 def ref(name: str) -> Schema:
-    """What a definition of the same schema says."""
+    """A reference to a definition of the same schema."""
     return {"$ref": f"#/$defs/{name}"}
 
 

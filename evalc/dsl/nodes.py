@@ -21,7 +21,7 @@ from evalc.diagnostics.problem import Finding
 Style = Literal["plain", "single", "double", "literal", "folded", "hole"]
 
 Report = Callable[[Span, Finding], None]
-"""How a reader tells what it found, and where in its source."""
+"""Reports a finding of a reader, and where in its source."""
 
 
 class Scalar(msgspec.Struct, frozen=True, gc=False):

@@ -81,7 +81,7 @@ _ENTRY: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""What precedes the value of a line: dashes, and a key, which begins at the group."""
+"""The part before the value of a line: dashes, and a key, which begins at the group."""
 _FOLLOWING: Final = re.compile(r"(?P<indent>[ ]*)(?P<entry>-(?:\s|\Z)|[\w\"'.][^\r\n]*?:(?:\s|\Z)|---|\.\.\.)?[^\r\n]*")
 _PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*|#[^\r\n]*|\s+)*")
 
@@ -540,7 +540,7 @@ class _Constructor:
 
 
 _TOO_DEEP_FOR_LIBYAML: Final = "exceeded maximum nesting depth"
-"""What libyaml 0.2.6 and later say of a thousand brackets, before the events that lead to our own limit."""
+"""The error of libyaml 0.2.6 and later for a thousand brackets, before our own limit is reached."""
 
 
 class _TooDeep(Exception):

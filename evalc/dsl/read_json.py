@@ -120,7 +120,7 @@ def _deeper_than(data: object, limit: int) -> bool:
 
 
 def _flaws(source: Source, end: int, max_depth: int) -> Iterator[Fault]:
-    """What the decoder lets pass, up to `end`: repeated keys, halves of characters, numbers beyond JSON."""
+    """Flaws that the decoder accepts, up to `end`: repeated keys, halves of characters, numbers beyond JSON."""
     text = source.text
     open_keys: list[dict[str, int]] = []
     for match in _TOKEN.finditer(text, 0, end):

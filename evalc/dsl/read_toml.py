@@ -105,7 +105,7 @@ _TOML_WORDS = (
     ("Escaped character is not a Unicode scalar value", "this escape is not a character"),
     ('Expected "\'"', "this text is never closed"),
 )
-"""What tomllib says, and what we say, whatever version of it there is."""
+"""Messages of tomllib and our words for them, whatever its version."""
 
 
 def _from_json(text: str) -> Any:

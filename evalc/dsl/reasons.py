@@ -9,7 +9,7 @@ from evalc.diagnostics.problem import Finding
 
 _NO: Final = frozenset({"", "false", "no", "off", "null", "~"})
 NO_REASONS: Final = ("true", "yes", "on", "none", "nil", "nan", "nat", "na", "undefined")
-"""What the cell of a table may hold that says neither why nor no, as letters and digits: `<NA>` is `na`."""
+"""Words in cells of tables that say neither why nor no, as letters and digits: `<NA>` is `na`."""
 
 
 def reason_of(text: str, key: str, fault: Callable[[Finding], object]) -> str | None:

@@ -1,7 +1,7 @@
 """Reads scalars by YAML 1.2's core schema, without its surprises.
 
 Digits with a leading zero stay text (`007`), and what JSON cannot hold (`.inf`, `.nan`, `1e400`) is an error. That a
-scalar could be a number does not make it one: where text is wanted, `text_of` gives it as it was written.
+scalar could be a number does not make it one: where text is expected, `text_of` gives it as it was written.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def text_of(scalar: Scalar) -> str:
 
 
 def kind_of(scalar: Scalar) -> Kind:
-    """What a scalar is to YAML; an explicit tag has the last word."""
+    """The kind of a scalar in YAML; an explicit tag has the last word."""
     if scalar.tag:
         return _TAG_KINDS[scalar.tag]
     return _plain_kind(scalar.text) if scalar.style == "plain" else "str"

@@ -22,7 +22,7 @@ JSON_LIMIT: Final = 256_000_000
 """The largest JSON file that is read by default, in bytes."""
 
 ReportIn = Callable[[Source, Span, Finding], None]
-"""How a finding is told together with its source; `Diagnostics.add` is one."""
+"""Reports a finding with its source, as `Diagnostics.add` does."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _FOREIGN_BOMS: Final = (

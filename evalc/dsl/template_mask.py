@@ -50,7 +50,7 @@ class Mask:
 
     @classmethod
     def of(cls, text: str, *, always: bool = False) -> Mask | None:
-        """The mask of a text, None if it holds nothing to mask, unless one is wanted `always`."""
+        """The mask of a text, None if it holds nothing to mask, unless it is asked for `always`."""
         if not always and _TEMPLATE.search(text) is None and _ANY_HALF.search(text) is None:
             return None
         used = {ord(character) for character in set(text)}

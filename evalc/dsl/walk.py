@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TypeGuard, final
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.near import nearest, slip_of
+from evalc.diagnostics.near import nearest, typo_of
 from evalc.diagnostics.problem import Diagnostics, Finding, Fix
 from evalc.diagnostics.raised import unknown_key
 from evalc.dsl import nodes as n
@@ -26,7 +26,7 @@ _NONE: Final[frozenset[str | None]] = frozenset()
 
 def is_null(node: Node) -> bool:
     """Whether a node is YAML's null, written out or by an absent value."""
-    # Asked for every value there is: without a tag, what is longer than `null` is told by its length.
+    # Asked for every value there is: without a tag, what is longer than `null` is known by its length.
     return isinstance(node, Scalar) and (len(node.text) <= 4 or node.tag != "") and kind_of(node) == "null"
 
 
@@ -38,7 +38,7 @@ def is_plainly_text(node: Node) -> TypeGuard[Scalar]:
 
 
 def described(node: Node) -> str:
-    """What a node is, for messages: `a list`, `the text "abc"`."""
+    """A node in words, for messages: `a list`, `the text "abc"`."""
     match node:
         case n.Sequence():
             return "a list"
@@ -60,7 +60,7 @@ class Tree:
     source: Any = None
     """The file, where values are built that know it."""
     mapping: str = "a mapping"
-    """What the format calls a mapping."""
+    """The format's name for a mapping."""
     language: tuple[Shape, ...] = ()
     """The shapes whose keys may have been meant in another place, from the outer to the inner ones."""
 
@@ -85,7 +85,7 @@ class Tree:
         raise NotImplementedError
 
     def look(self, node: Any) -> str:
-        """What a value looks like: a mapping, a list, null, a flag, a whole number, a number or a text."""
+        """The look of a value: a mapping, a list, null, a flag, a whole number, a number or a text."""
         if self.pairs(node) is not None:
             return "mapping"
         if self.items(node) is not None:
@@ -106,7 +106,7 @@ class Tree:
         return ""
 
     def described(self, node: Any) -> str:
-        """What a node is, in messages."""
+        """The kind of a node, in messages."""
         raise NotImplementedError
 
     def anchor(self, node: Any) -> Any:
@@ -121,7 +121,7 @@ class Tree:
 
     def _place_of(self, key: str, shape: Shape, meant: str) -> str:
         """Says where a key, or what other tools call so, would be right: at the nearest level; empty if nowhere."""
-        if not shape.where or meant or slip_of(key, shape.known) is not None:
+        if not shape.where or meant or typo_of(key, shape.known) is not None:
             return f"`{key}` is called `{meant}`, {shape.where}" if shape.where and meant else ""
         levels = [each.where for each in self.language]
         level = levels.index(shape.where) if shape.where in levels else len(levels) // 2
@@ -252,7 +252,7 @@ class Fields:
         return span_of(next((key for key, _ in self.pairs), self._node))
 
     @property
-    def has_slips(self) -> bool:
+    def has_typos(self) -> bool:
         """Whether some key is a misspelling of a key that evalc reads."""
         return bool(self._misspelt)
 
@@ -287,7 +287,7 @@ class Fields:
         self.fault(node, self.tree.wrong(node, what, expected, f"{what.strip('`')}: {meant}" if is_shown else ""))
 
     def no_choice(self, node: Any, called: str, value: str, choices: tuple[str, ...]) -> Any:
-        """Report a text that is none of the choices; return None."""
+        """Report a text that is not one of the choices; return None."""
         self.fault(node, Finding("EV302", what=called, value=value, choices=choices))
 
     def require(self, key: str, *, why: str = "") -> None:

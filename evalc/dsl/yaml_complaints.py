@@ -300,7 +300,7 @@ def _indents(context: Context, line: int) -> tuple[int, ...]:
 
 
 def _misplaced(complaint: Complaint, context: Context) -> _Explained | None:
-    """A `-` or another sign where a value was wanted: as text it has to be quoted."""
+    """A `-` or another sign where a value was expected: as text it has to be quoted."""
     if not _any(complaint.problem, "entries are not allowed", "node content", "keys are not allowed"):
         return None
     text = context.source.text

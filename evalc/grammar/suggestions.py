@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final, NamedTuple
 
-from evalc.diagnostics.near import slip_of
+from evalc.diagnostics.near import typo_of
 from evalc.grammar.lalr import load
 from evalc.grammar.parse import follow_check, parse_check
 from evalc.grammar.unexpected import check_words, words_of
@@ -263,5 +263,5 @@ def _respelt(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
         return None
     words = {word: word for terminal in terminals for word in words_of(terminal) if word[0].isalpha()}
     known = check_words() | words if "MATCHES" in terminals and "EXISTS" not in terminals else words
-    typo = slip_of(found[0], known)
+    typo = typo_of(found[0], known)
     return None if typo is None else Meant(f"{before}{known[typo.meant]}{rest[found.end() :]}", False)

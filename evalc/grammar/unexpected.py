@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from evalc.diagnostics.near import slip_of
+from evalc.diagnostics.near import typo_of
 from evalc.diagnostics.problem import Fault, Finding
 from evalc.model.checks import Check
 from evalc.model.checks.declaration import beginnings, members, type_name
@@ -113,7 +113,7 @@ def check_lines() -> tuple[str, ...]:
 
 @cache
 def check_words() -> dict[str, str]:
-    """What may begin a check or be meant for its beginning, each with the words that the check is written in."""
+    """Words that may begin a check, or were meant to, each with the words of the check."""
     words = {word: word for word in (line.partition(" ")[0] for line in (*check_lines(), "not"))}
     taken: set[str] = set()
     for kind in members(Check):
@@ -126,7 +126,7 @@ def check_words() -> dict[str, str]:
 
 def unknown_check(word: str, *, called: bool = False) -> Finding:
     """The finding for a line that begins with an unknown word; `called`: a parenthesis follows the word."""
-    near = slip_of(word, check_words())
+    near = typo_of(word, check_words())
     meant = f"check {word}" if called else ""
     if near is not None:
         meant = check_words()[near.meant]

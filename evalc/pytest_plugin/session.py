@@ -195,7 +195,7 @@ class CaseLoop:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What options and ini settings say; None if they say nothing.
+    """Options and ini settings; None where they say nothing.
 
     Attributes:
         agent: the agent's spec.
@@ -221,7 +221,7 @@ class Asked(NamedTuple):
 
 
 class _Json(msgspec.Struct, rename="camel"):
-    """The parts of a file of JSON that tell who wrote it."""
+    """The parts of a file of JSON that show who wrote it."""
 
     run_id: str | None = None
     metadata: dict[str, object] = {}
@@ -381,7 +381,7 @@ class NotPassed(Exception):
 
 
 class _Writer(Protocol):
-    """What pytest writes to a terminal with."""
+    """The part of pytest's terminal writer that is used."""
 
     hasmarkup: bool
     fullwidth: int
@@ -454,7 +454,7 @@ _PYTESTS_OWN: Final = frozenset({"filterwarnings", "parametrize", "skip", "skipi
 
 
 class EvalcWarning(pytest.PytestWarning):
-    """What evalc warns of: doubtful eval files, and cases that verified nothing."""
+    """Warnings of evalc: doubtful eval files, and cases that verified nothing."""
 
 
 @final
@@ -496,7 +496,7 @@ class EvalFile(pytest.File):
 
 
 def _case(evalc_agent: object) -> None:
-    """What pytest takes for the function of a case: it says which fixture that needs."""
+    """The function of a case for pytest, which reads from it the fixture that the case needs."""
 
 
 @final
@@ -552,7 +552,7 @@ class EvalCase(pytest.Function):
                 assert_never(status)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object) -> Any:
-        """What the report shows: the authored line and the reason; a traceback only if no case is at fault."""
+        """The failure for the report: the authored line and the reason; a traceback only if no case is at fault."""
         match excinfo.value:
             case NotPassed() as error:
                 return Failure(result=error.result, context=self.evals.context)

@@ -39,7 +39,7 @@ from evalc.schema.records import definitions
 _TYPES: Final = sorted(CHECK_TYPES)
 _KINDS: Final = by_type(c.Check)
 _WITHOUT_TYPE: Final = (USE, *GROUPS)
-"""The keys that a check without a `type` is told by; the first that is there counts."""
+"""The keys by which a check without a `type` is known; the first that is there counts."""
 _ONE_LINE: Final = (
     'contains "type hint"',
     'not contains "I don\'t know"',
@@ -146,7 +146,7 @@ def _typed(type_: str) -> Schema:
 
 
 def _rule_of(kind: type[Declared]) -> Schema:
-    """What `rule:` holds for a kind of check: a list where its field is one, else a text."""
+    """Schema of `rule:` for a kind of check: a list where its field is one, else a text."""
     tools: Schema = {"type": "array", "items": text()}
     if kind is c.Value:
         return {}
@@ -168,7 +168,7 @@ def _required(keys: Iterable[str]) -> list[str]:
 
 
 def _value_of_operator(key: str) -> Schema:
-    """What `value` has to be, by the operator under `key`: a list, nothing in particular, or a text."""
+    """Schema of `value` by the operator under `key`: a list, anything, or a text."""
     idle = [op for op in PARAM_OPS if op in {"exists", "notExists"}]
     return {
         "if": {"properties": {key: {"const": "oneOf"}}},

@@ -11,7 +11,7 @@ import msgspec
 from evalc.dsl.kinds import Schema
 
 Sentences = Mapping[str, Mapping[str, str]]
-"""What each key of a record is for, by the names of records."""
+"""Sentences on the keys of records, by the names of records."""
 
 _TYPE = "What is checked."
 _LIMITS: Mapping[str, Schema] = {
@@ -23,7 +23,7 @@ _LIMITS: Mapping[str, Schema] = {
     "maxTurns": {"minimum": 1},
     "weight": {"minimum": 0},
 }
-"""What the checker asks of numbers beyond their types, by key."""
+"""Limits of numbers beyond their types, by key."""
 
 
 def definitions(records: Sequence[type[msgspec.Struct]], sentences: Sentences) -> dict[str, Schema]:
@@ -84,7 +84,7 @@ def _merged(alternatives: Sequence[Schema]) -> Schema:
 
 
 def _vocabulary(components: Mapping[str, Schema]) -> dict[str, Schema]:
-    """The checks, told apart by their `type`: a definition of its own where any record holds them."""
+    """The checks, distinguished by their `type`: a definition of its own where any record holds them."""
     tags = {
         component["properties"]["type"]["enum"][0]: name
         for name, component in components.items()

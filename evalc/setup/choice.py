@@ -39,7 +39,7 @@ Failures = Mapping[SuiteKey, frozenset[str]]
 """The ids of the cases that did not pass, of every suite that the run has."""
 
 
-def wanted_cases(
+def case_selection(
     named: Sequence[str],
     *,
     keywords: str | None,
@@ -52,13 +52,13 @@ def wanted_cases(
     shard: str | None,
     shard_by: str | None,
 ) -> Mapping[str, Any]:
-    """What is given of the cases; nothing if nothing is. `named` are the arguments, `PATH::CASE` among them.
+    """The flags that select cases, if any. `named` are the arguments, `PATH::CASE` among them.
 
     Raises:
         UsageError: the flags do not go together.
     """
     _refuse_unknown_tiers(tiers)
-    wanted = {
+    selection = {
         "cases": [argument for argument in named if names_case(argument) or is_case_id(argument)],
         "keywords": keywords,
         "tags": [*tags],
@@ -71,7 +71,9 @@ def wanted_cases(
         "shard": None if shard is None else _shard(shard),
         "durations_of": _durations_of(shard, shard_by),
     }
-    return {name: value for name, value in wanted.items() if value is not None and value is not False and value != []}
+    return {
+        name: value for name, value in selection.items() if value is not None and value is not False and value != []
+    }
 
 
 def _shard(said: str) -> list[int]:
@@ -133,23 +135,23 @@ def _refuse_unknown_tiers(tiers: Sequence[str]) -> None:
             raise UsageError(f"`--tier {tier}`: the tiers are {', '.join(f'`{known}`' for known in TIERS)}")
 
 
-def pinned(wanted: CaseFilter, settings: Settings) -> CaseFilter:
+def pinned(selection: CaseFilter, settings: Settings) -> CaseFilter:
     """The choice with names in place of what will mean something else tomorrow: the latest run, a branch.
 
     Raises:
         UsageError: the run or commit does not exist.
     """
-    run, results = wanted.failed_from, settings.results_folder
+    run, results = selection.failed_from, settings.results_folder
     if run is not None and steps_back(run) is not None:
         newest = find_folder(run, results, has_results)
-        if newest is None and not wanted.else_all:
+        if newest is None and not selection.else_all:
             raise UsageError(f"there is no run with results in `{results}`")
         run = None if newest is None else newest.name
-    commit = wanted.changed_since
+    commit = selection.changed_since
     return msgspec.structs.replace(
-        wanted,
+        selection,
         failed_from=run,
-        durations_of=_run_with_durations(wanted.durations_of, settings),
+        durations_of=_run_with_durations(selection.durations_of, settings),
         changed_since=None if commit is None else commit_of(commit, settings.root),
     )
 
@@ -171,9 +173,9 @@ def _durations(name: str, settings: Settings, known: KnownSuites) -> Mapping[Sui
 
 
 def known_of(
-    wanted: CaseFilter, suites: Iterable[CompiledSuite], settings: Settings, files_of: Callable[[str], Set[str]]
+    selection: CaseFilter, suites: Iterable[CompiledSuite], settings: Settings, files_of: Callable[[str], Set[str]]
 ) -> Known:
-    """What choosing needs to know; `files_of` gives the files of a path, as suites name them.
+    """The facts that a selection needs; `files_of` gives the files of a path, as suites name them.
 
     Raises:
         UsageError: a run cannot be read, or git does not answer.
@@ -183,31 +185,31 @@ def known_of(
         ((suite.key, suite.ir.tool) for suite in suites),
         lambda key: (case.id for suite in suites if suite.key == key for case in suite.cases()),
     )
-    failed, notes = _failed(wanted, suites, settings.results_folder, known)
+    failed, notes = _failed(selection, suites, settings.results_folder, known)
     return Known(
-        named=tuple(_named(argument, suites, files_of) for argument in wanted.cases),
+        named=tuple(_named(argument, suites, files_of) for argument in selection.cases),
         failed=failed,
-        notes=(*notes, *_deleted(wanted.changed_since, settings)),
-        changed=None if wanted.changed_since is None else _changed(wanted.changed_since, suites, settings),
-        durations=None if wanted.durations_of is None else _durations(wanted.durations_of, settings, known),
+        notes=(*notes, *_deleted(selection.changed_since, settings)),
+        changed=None if selection.changed_since is None else _changed(selection.changed_since, suites, settings),
+        durations=None if selection.durations_of is None else _durations(selection.durations_of, settings, known),
     )
 
 
 def _failed(
-    wanted: CaseFilter, suites: Sequence[CompiledSuite], results: Path, known: KnownSuites
+    selection: CaseFilter, suites: Sequence[CompiledSuite], results: Path, known: KnownSuites
 ) -> tuple[Failures | None, tuple[str, ...]]:
     """The ids that failed in the run, None for all cases; and warnings about suites that the run does not have.
 
     Raises:
         UsageError: the run cannot be read, or has none of the suites.
     """
-    run = wanted.failed_from
+    run = selection.failed_from
     if run is None:
         return None, ()
-    failed = _still_failing(run, results, known) if wanted.else_all else failures_of(run, results, known)
+    failed = _still_failing(run, results, known) if selection.else_all else failures_of(run, results, known)
     unclear = known.warnings(f"the run `{run}`", "the next run names its suites")
     absent = [suite for suite in suites if suite.key not in failed]
-    whole = wanted.else_all and not any(_has_any(failed, suite) for suite in suites)
+    whole = selection.else_all and not any(_has_any(failed, suite) for suite in suites)
     if len(absent) == len(suites):
         has = f"the run `{run}` has none of these suites"
         if not whole:
@@ -215,7 +217,7 @@ def _failed(
         return None, (*unclear, f"{has}, so all of their cases run")
     if whole:
         return None, (f"no case of these suites failed in the run `{run}`, so all of them run",)
-    then = "all of its cases run" if wanted.else_all else "none of its cases run"
+    then = "all of its cases run" if selection.else_all else "none of its cases run"
     return failed, (
         *unclear,
         *(f"the run `{run}` does not have the suite `{suite.ir.name}` ({suite.tier}), so {then}" for suite in absent),
@@ -272,7 +274,7 @@ class _Case(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Result(msgspec.Struct, frozen=True, rename="camel"):
-    """What is needed of an EvalSuiteResult."""
+    """The needed part of an EvalSuiteResult."""
 
     tool_name: str
     tier: str
@@ -313,8 +315,8 @@ def _still_failing(name: str, output_dir: Path, known: KnownSuites) -> Failures:
 def _chosen_from(folder: Path) -> str | None:
     """The run whose failed cases the run of a folder was to run, if it was begun with `--last-failed`."""
     header = header_beside(folder)
-    wanted = {} if header is None else header.flags.get("wanted")
-    run = wanted.get("failed_from") if isinstance(wanted, dict) and wanted.get("else_all") else None
+    selection = {} if header is None else header.flags.get("wanted")
+    run = selection.get("failed_from") if isinstance(selection, dict) and selection.get("else_all") else None
     # A name that leads elsewhere is not ours: a journal may come from anyone.
     return run if isinstance(run, str) and Path(run).name == run else None
 
@@ -364,5 +366,5 @@ def is_no_shard(folder: Path) -> bool:
         header = read_header(folder / FILE_NAME)
     except UsageError:
         return True
-    wanted = {} if header is None else header.flags.get("wanted")
-    return not (isinstance(wanted, dict) and wanted.get("shard"))
+    selection = {} if header is None else header.flags.get("wanted")
+    return not (isinstance(selection, dict) and selection.get("shard"))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 Subject = str | Path | Source
-"""What can be compiled: a path of a file or folder, a glob, or a text with a name."""
+"""A subject to compile: a path of a file or folder, a glob, or a text with a name."""
 
 _MAY_ASK: Final = frozenset(kind for kind in members(c.Check) if kind is c.Judge or has_parts(kind))
 """The kinds of checks that may ask a judge."""
@@ -101,7 +101,7 @@ def _with_helpful_suggestions(problems: tuple[Problem, ...], options: CompileOpt
 
 
 def _without(inventory: Inventory, settings: Settings) -> Inventory:
-    """What was read and skipped, without the files that the settings name for other ends."""
+    """The inventory without the files that the settings name for other ends."""
     ours = {os.path.realpath(file) for file in (settings.seed_file, settings.tools, settings.file) if file}
     others, unparsed = (
         tuple(name for name in names if os.path.realpath(name) not in ours)
@@ -145,16 +145,16 @@ def _problems_of(source: Source, options: CompileOptions) -> Sequence[Problem]:
 
 
 def nothing_found(subjects: Sequence[Subject], inventory: Inventory) -> str:
-    """That the named files hold no evals, and what they hold instead."""
+    """The message that the named files hold no evals, and what they hold instead."""
     named = ", ".join(f"`{subject.name if isinstance(subject, Source) else subject}`" for subject in subjects)
-    told = f"there are no evals in {named}"
+    message = f"there are no evals in {named}"
     if inventory.read:
-        told += f": {inventory.read} without test cases"
+        message += f": {inventory.read} without test cases"
     if inventory.skipped:
-        told += f"{',' if inventory.read else ':'} {inventory.skipped} skipped"
+        message += f"{',' if inventory.read else ':'} {inventory.skipped} skipped"
     if inventory.with_examples:
-        told += f"; `evalc import {inventory.with_examples[0]}` makes cases of a prompt's examples"
-    return told
+        message += f"; `evalc import {inventory.with_examples[0]}` makes cases of a prompt's examples"
+    return message
 
 
 def files_of(paths: Sequence[str], *, settings: Settings) -> frozenset[str]:
@@ -164,7 +164,7 @@ def files_of(paths: Sequence[str], *, settings: Settings) -> frozenset[str]:
 
 
 def policy_of(settings: Settings, selection: Selection | None = None) -> Policy:
-    """What of the problems is reported."""
+    """The policy by which problems are reported."""
     configured = Selection(settings.select, settings.ignore)
     narrowing = () if selection is None else (selection,)
     return Policy(
@@ -215,7 +215,7 @@ class _Asking(NamedTuple):
 
 
 def judge_warning(suites: Iterable[CompiledSuite]) -> Problem | None:
-    """That a judge is needed, at the first check that asks one; None if none does."""
+    """The warning that a judge is needed, at the first check that asks one; None if none does."""
     found = next(_asking(suites), None)
     if found is None:
         return None
@@ -265,14 +265,14 @@ def _asks(case: Case) -> bool:
 
 @final
 class ToRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run would run.
+    """The suites and cases of a run.
 
     Attributes:
         suites: the suites, with the cases that were chosen.
         problems: the warnings about the eval files.
         tools: the tool registry, where one is named and can be read.
         selected: which of all cases were chosen; None if it is all of them.
-        wanted: how they were chosen.
+        selection: how they were chosen.
         inventory: what was read for it, and what was skipped.
         notes: what the user should know of the choice.
         needs_user: the id of the first case with a simulated user whom nobody plays; None if there is none.
@@ -284,7 +284,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolRegistry | None
     selected: Selected | None
     inventory: Inventory
-    wanted: CaseFilter | None = None
+    selection: CaseFilter | None = None
     notes: tuple[str, ...] = ()
     needs_judge: str | None = None
     needs_user: str | None = None
@@ -294,17 +294,17 @@ def to_run(
     subjects: Sequence[Subject],
     settings: Settings,
     prompt_id: str | None,
-    wanted: CaseFilter | None = None,
+    selection: CaseFilter | None = None,
     outputs: Sequence[Path] = (),
 ) -> ToRun:
-    """Compile, and choose the cases that are wanted.
+    """Compile, and select cases.
 
     It takes as long as the files are large, and knows no event loop, in which neither Ctrl-C nor a request to terminate
     would be heard until it is done.
 
     Raises:
         SourceError: the eval files have errors.
-        NothingToDo: what failed in a run or changed since a commit is wanted, and nothing did.
+        NothingToDo: what failed in a run or changed since a commit is selected, and nothing did.
         UsageError: nothing would be run, or one of the `outputs` would overwrite what is read.
     """
     # For start-up: `check` and `compile` run nothing.
@@ -316,20 +316,20 @@ def to_run(
     compilation = soundly_compiled(subjects, settings, prompt_id)
     _refuse_to_write_over(_read_files(compilation, settings), outputs)
     all_suites = [suite.to_suite() for suite in compilation.suites]
-    wanted = wanted or CaseFilter()
-    known = known_of(wanted, compilation.suites, settings, lambda path: _names_of(path, settings))
-    if wanted.failed_from is not None and known.failed is None:
-        wanted = msgspec.structs.replace(wanted, none_failed=True)
+    selection = selection or CaseFilter()
+    known = known_of(selection, compilation.suites, settings, lambda path: _names_of(path, settings))
+    if selection.failed_from is not None and known.failed is None:
+        selection = msgspec.structs.replace(selection, none_failed=True)
     try:
-        suites = select_cases(all_suites, wanted, known)
+        suites = select_cases(all_suites, selection, known)
     except UsageError as error:  # it quotes what chooses, which may hold a secret
         raise type(error)(redactor_of(settings, os.environ).redact(str(error))) from None
     return ToRun(
         suites=suites,
         problems=compilation.problems,
         tools=compilation.tools,
-        selected=selected_of(suites, all_suites, wanted),
-        wanted=wanted,
+        selected=selected_of(suites, all_suites, selection),
+        selection=selection,
         inventory=compilation.inventory,
         notes=known.notes,
         needs_judge=None if settings.judge.use else needing_judge(compilation.suites, suites),
@@ -395,9 +395,9 @@ def to_merge(parts: Sequence[Part], settings: Settings) -> ToRun:
         SourceError: the eval files have errors.
         UsageError: there are no eval files, or the parts were chosen from different cases.
     """
-    whole = msgspec.structs.replace(parts[0].wanted, shard=None)
+    whole = msgspec.structs.replace(parts[0].selection, shard=None)
     for part in parts:
-        if msgspec.structs.replace(part.wanted, shard=None) != whole:
+        if msgspec.structs.replace(part.selection, shard=None) != whole:
             raise UsageError(f"{part.name} and {parts[0].name} are parts of different choices of cases")
     header = parts[0].header
     what = to_run(origins_of(header), settings, header.flags.get("prompt_id"), whole)

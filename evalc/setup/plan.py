@@ -30,7 +30,7 @@ from evalc.setup.compile import ToRun
 _TIMES: Final = (1, 2, 4)
 
 _Costs = Mapping[SuiteKey, float]
-"""What an attempt at a case of a suite costs, in US dollars."""
+"""The costs of an attempt at a case by suite, in US dollars."""
 
 
 def plan_of(what: ToRun, output_dir: Path, *, confidence: float | None, gates: Gates | None) -> Plan:
@@ -124,7 +124,7 @@ def _option(cases: int, confidence: float, noise: NoisePlan, cost_usd: float | N
 
 
 def _costs_of_latest(output_dir: Path, known: KnownSuites) -> tuple[str | None, _Costs]:
-    """What the cases of the newest run cost, judges included; nothing if no run says."""
+    """The costs of the cases of the newest run, judges included; empty if no run says."""
     try:
         run, _ = load_run(find_results(LATEST, output_dir))
     except UsageError:

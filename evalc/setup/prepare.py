@@ -41,7 +41,7 @@ def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistr
     """The agents that the settings name, at least one; `tools` are what they are offered where they are models.
 
     Raises:
-        UsageError: they name no agent, or one that is not available.
+        UsageError: they name no agent, or an agent that is not available.
     """
     if not settings.agent.use:
         raise UsageError("no agent is named: use --agent, or `agent` in the configuration (try --agent demo)")
@@ -144,7 +144,7 @@ def _sampling(table: ModelTable | JudgeTable) -> Sampling:
 
 
 def price_of(agent: str, settings: Settings, environ: Mapping[str, str]) -> Callable[[int], float | None]:
-    """What so many tokens of input cost, in US dollars; None if the agent has no price that is known."""
+    """The price of so many tokens of input, in US dollars; None if the agent has no known price."""
     provider = provider_of(agent)
     if provider is None:
         return lambda _: None
@@ -153,7 +153,7 @@ def price_of(agent: str, settings: Settings, environ: Mapping[str, str]) -> Call
 
 
 def exporter_of(settings: Settings) -> extras.otel.Exporter | None:
-    """What exports the run to OpenTelemetry; None if that is not asked for.
+    """The exporter to OpenTelemetry; None if none is asked for.
 
     Raises:
         UsageError: the extra `otel` is not installed.
@@ -165,7 +165,7 @@ def exporter_of(settings: Settings) -> extras.otel.Exporter | None:
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
-    """What strikes the secrets out of all that is written."""
+    """The redactor that strikes secrets out of all that is written."""
     return Redactor(_secrets(settings, environ))
 
 
@@ -217,7 +217,7 @@ def _engine(settings: Settings) -> Engine:
 
 
 def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Panel | None:
-    """Who judges a run; None if no judge is named.
+    """The judges of a run; None if no judge is named.
 
     Raises:
         UsageError: a judge is unknown or not available.
@@ -235,7 +235,7 @@ def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
 
 
 def _user_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Agent | None:
-    """Who plays simulated users; None if nobody is named.
+    """The player of simulated users; None if nobody is named.
 
     Raises:
         UsageError: the player is unknown or not available.
@@ -269,7 +269,7 @@ async def _snapshot(settings: Settings, redactor: Redactor) -> object:
 
 
 def gates_of(settings: Settings) -> Gates | None:
-    """What the run as a whole has to reach; None if nothing is asked of it."""
+    """The gates of the run as a whole; None if there are none."""
     gates = Gates(
         min_pass_rate=settings.min_pass_rate,
         min_score=settings.min_score,
@@ -305,7 +305,7 @@ def asked_of(
 
     Args:
         settings: the settings.
-        agents: the specs of the agents; one that a caller brings is not configured.
+        agents: the specs of the agents; an agent of a caller is not configured.
         environ: the environment.
         tools: what models are offered.
         redactor: strikes secrets out of what is hashed.

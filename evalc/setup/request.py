@@ -19,7 +19,7 @@ from evalc.runtime.agents.base import Agent
 from evalc.runtime.store.resume import PastRun, find_run
 from evalc.runtime.store.runs import new_run_id
 from evalc.runtime.store.scope import CaseFilter, Configured, in_project, scope_paths
-from evalc.setup.choice import is_case_id, path_of, pinned, wanted_cases
+from evalc.setup.choice import case_selection, is_case_id, path_of, pinned
 from evalc.setup.compile import Subject, subjects_among, type_of
 from evalc.setup.flags import RunFlags, modern, several
 
@@ -41,7 +41,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
         flags: those of the command line that a resumed run needs again.
         past: the run that is resumed; None for a new one.
         record: where what is sent and answered is recorded.
-        wanted: which cases are run; None for all.
+        selection: which cases are run; None for all.
         max_fail: after so many cases that did not pass the run stops; None for never.
     """
 
@@ -49,13 +49,13 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     flags: Mapping[str, Any] = msgspec.field(default_factory=dict)
     past: PastRun | None = None
     record: Path | None = None
-    wanted: CaseFilter | None = None
+    selection: CaseFilter | None = None
     max_fail: int | None = None
 
 
 @final
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command line, or a call from Python, says of a run.
+    """A request for a run by a command line or a call from Python.
 
     Attributes:
         flags: those that win over the configuration, by their names in Python; None and False are not given.
@@ -65,7 +65,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         prompt_id: the prompt whose suites alone are run.
         record: where what is sent and answered is recorded.
         env_file: the file of variables that the environment does not set.
-        wanted: what is said of the cases, as the attributes of a `CaseFilter`.
+        selection: what is said of the cases, as the attributes of a `CaseFilter`.
         past: the run that is resumed.
     """
 
@@ -76,7 +76,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     prompt_id: str | None = None
     record: str | None = None
     env_file: str | None = None
-    wanted: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    selection: Mapping[str, Any] = msgspec.field(default_factory=dict)
     past: PastRun | None = None
 
     def start(self, settings: Settings, *, max_fail: int | None) -> Start:
@@ -89,13 +89,13 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError("`--maxfail` has to be 1 or above")
         if self.record == "":
             raise UsageError("`--record` names no folder; the working folder is `.`")
-        wanted = pinned(self._wanted(), settings)
+        selection = pinned(self._selection(), settings)
         return Start(
             run_id=new_run_id(settings.results_folder) if self.past is None else self.past.run_id,
-            flags=self._kept(wanted, settings),
+            flags=self._kept(selection, settings),
             past=self.past,
             record=None if self.record is None else Path(self.record),
-            wanted=wanted,
+            selection=selection,
             max_fail=max_fail,
         )
 
@@ -110,20 +110,20 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         return settings if self.env_file is None else with_env_file(settings, self.env_file)
 
     def looked_at(self, settings: Settings) -> Sequence[Subject]:
-        """What is run."""
+        """The subjects of the run."""
         subjects = settings.looked_at(self.paths)
         if not self.paths and self.prompt_id is not None and settings.prompts is not None:
             return (*subjects, str(settings.prompts))  # where the prompt's own evals are
         return subjects
 
-    def _wanted(self) -> CaseFilter:
+    def _selection(self) -> CaseFilter:
         try:
-            return msgspec.convert(self.wanted, CaseFilter)
+            return msgspec.convert(self.selection, CaseFilter)
         except msgspec.ValidationError as error:
             raise UsageError(f"what chooses cases has a value that cannot be: {error}") from None
 
-    def _kept(self, wanted: CaseFilter, settings: Settings) -> dict[str, Any]:
-        """What the journal keeps of the request: what the run looked at, and enough to resume it by its id."""
+    def _kept(self, selection: CaseFilter, settings: Settings) -> dict[str, Any]:
+        """The part of the request that the journal keeps: its subjects, and enough to resume it by its id."""
         named = (each.name if isinstance(each, Source) else str(each) for each in self.looked_at(settings))
         whole = not self.paths and bool(settings.paths)
         said = _said(self.flags) | {
@@ -131,7 +131,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             "prompt_id": self.prompt_id,
             "record": self.record,
             "env_file": self.env_file,
-            "wanted": msgspec.to_builtins(wanted) or None,
+            "wanted": msgspec.to_builtins(selection) or None,
             "looked_at": scope_paths(named, settings.root, whole=whole),
             "configured": msgspec.to_builtins(_configured(settings)) or None,
         }
@@ -142,7 +142,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _configured(settings: Settings) -> Configured:
-    """What a scope has to know of the configuration."""
+    """The part of the configuration that a scope needs."""
     file, own = settings.file, find_project(settings.root).file
     is_own = file is None or (own is not None and file.resolve() == own.resolve())
     return Configured(
@@ -153,13 +153,13 @@ def _configured(settings: Settings) -> Configured:
 
 
 def resumed(given: RunRequest, name: str) -> RunRequest:
-    """What the run called `name` was begun with, and over it what is given now.
+    """The request that the run called `name` began with, and over it the flags given now.
 
     Raises:
         SourceError: the configuration has errors.
         UsageError: the run does not exist, or something has to be given again.
     """
-    # Only the configuration may tell where runs are.
+    # Only the configuration may say where runs are.
     where = {"output_dir": given.flags.get("output_dir")}
     results = settings_with(given.config, where).sound().results_folder
     past = find_run(name, results)
@@ -168,7 +168,7 @@ def resumed(given: RunRequest, name: str) -> RunRequest:
 
 
 def _merged(given: RunRequest, past: PastRun, *, ours: bool) -> RunRequest:
-    """What the run was begun with, and over it what is given now.
+    """The request that the run began with, and over it the flags given now.
 
     Args:
         given: what is given now.
@@ -186,7 +186,7 @@ def _merged(given: RunRequest, past: PastRun, *, ours: bool) -> RunRequest:
                 f"as in `evalc run PATH --resume {past.run_id}`"
             )
         return given
-    if given.wanted:
+    if given.selection:
         raise UsageError("`--resume` runs the cases that the run was begun with: leave out what chooses others")
     said = {name: value for name, value in modern(past.header.flags).items() if name not in _NOT_KEPT}
     now = _said(given.flags)
@@ -197,7 +197,7 @@ def _merged(given: RunRequest, past: PastRun, *, ours: bool) -> RunRequest:
     if not ours:
         _refuse_what_a_stranger_may_say(given, said, now)
     origins = dict.fromkeys("-" if suite.origin == "<stdin>" else suite.origin for suite in past.header.suites)
-    config, prompt_id, record, env_file, wanted = (
+    config, prompt_id, record, env_file, selection = (
         said.pop(name, None) for name in ("config", "prompt_id", "record", "env_file", "wanted")
     )
     return RunRequest(
@@ -208,7 +208,7 @@ def _merged(given: RunRequest, past: PastRun, *, ours: bool) -> RunRequest:
         record=given.record or record,
         env_file=given.env_file or env_file,
         agents=given.agents,
-        wanted=wanted or {},
+        selection=selection or {},
     )
 
 
@@ -220,7 +220,7 @@ def _said(flags: Mapping[str, Any]) -> dict[str, Any]:
 def _refuse_what_a_stranger_may_say(given: RunRequest, said: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     missing = [
         f"`{flag}`"
-        for flag, wanted in (
+        for flag, is_needed in (
             ("--agent", "agent" not in now and not _is_harmless(said.get("agent"))),
             ("--judge", "judge" not in now and not _is_harmless(said.get("judge"))),
             ("--user", "user" not in now and not _is_harmless(said.get("user"))),
@@ -228,7 +228,7 @@ def _refuse_what_a_stranger_may_say(given: RunRequest, said: Mapping[str, Any], 
             ("--env-file", given.env_file is None and said.get("env_file") is not None),
             ("--record", given.record is None and said.get("record") is not None),
         )
-        if wanted
+        if is_needed
     ]
     if missing:
         raise UsageError(
@@ -244,7 +244,7 @@ def _is_harmless(specs: object) -> bool:
 
 
 def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> RunRequest:
-    """What a call says of a run.
+    """The request of a call.
 
     Raises:
         TypeError: a flag is unknown, or has a value that it does not take.
@@ -272,7 +272,7 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
         prompt_id=said.get("prompt_id"),
         record=said.get("record"),
         env_file=said.get("env_file"),
-        wanted=wanted_cases(
+        selection=case_selection(
             [each for each in subjects if isinstance(each, str)],
             keywords=said.get("keywords"),
             tags=several(said.get("tag")),

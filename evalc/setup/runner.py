@@ -125,7 +125,7 @@ async def run(
     specs = [agent for agent in agents or settings.agent.use if isinstance(agent, str)]
     options = replace(options, asked=asked_of(settings, specs, os.environ, what.tools, options.redactor))
     options = _started(options, start, what, snapshot)
-    shard = None if start.wanted is None else start.wanted.shard
+    shard = None if start.selection is None else start.selection.shard
     if shard is not None and settings.stop_when_sure:
         raise UsageError("`--stop-when-sure` looks at the cases of a whole run: it cannot be used with `--shard`")
     if shard is not None:  # what decides a run decides the merged one
@@ -225,11 +225,11 @@ def _refuse_without_user(what: ToRun) -> None:
 
 
 def _of_no_cases(finished: FinishedRun) -> tuple[str, ...]:
-    """That nothing was verified, since no case ran: a failure under `--strict`, and wherever there is a gate."""
+    """Warn that nothing was verified, since no case ran: a failure under `--strict`, and wherever there is a gate."""
     from evalc.report.words import nothing_ran  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
 
-    told = nothing_ran(finished.summary)
-    return () if told is None else (told,)
+    message = nothing_ran(finished.summary)
+    return () if message is None else (message,)
 
 
 def _registered(finished: FinishedRun) -> tuple[str, ...]:
@@ -285,8 +285,8 @@ def _started(options: RunOptions, start: Start, what: ToRun, snapshot: object) -
     """The options of a run that begins, or continues, like this."""
     limits = replace(options.limits, max_fail=start.max_fail)
     flags = start.flags
-    if what.wanted is not None and what.wanted.none_failed:
-        flags = {**flags, "wanted": msgspec.to_builtins(what.wanted)}
+    if what.selection is not None and what.selection.none_failed:
+        flags = {**flags, "wanted": msgspec.to_builtins(what.selection)}
     options = replace(options, run_id=start.run_id, flags=flags, limits=limits)
     if start.past is None:
         return options

@@ -326,7 +326,7 @@ def test_an_eval_file_that_was_deleted_since_a_commit_is_named(invoke: Invoke, c
 
 
 @pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
-def test_a_file_that_git_was_told_not_to_look_at_may_have_changed(invoke: Invoke, project: Path, bit: str) -> None:
+def test_a_file_that_git_was_set_not_to_look_at_may_have_changed(invoke: Invoke, project: Path, bit: str) -> None:
     (project / ".git").rmdir()
     git("init", "-q")
     git("add", "-A")

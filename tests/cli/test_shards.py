@@ -159,13 +159,13 @@ def test_overlaps_holes_and_strangers_are_named(invoke: Invoke, suites: Path) ->
     assert (outcome.code, "has changed since" in outcome.err) == (2, True)
 
 
-@pytest.mark.parametrize("wanted", [[1], {"shard": "all"}, {"shard": [0, 2]}, {"shard": [1]}, {"tags": 3}])
-def test_a_journal_that_says_nothing_of_its_cases(invoke: Invoke, suites: Path, wanted: object) -> None:
+@pytest.mark.parametrize("selection", [[1], {"shard": "all"}, {"shard": [0, 2]}, {"shard": [1]}, {"tags": 3}])
+def test_a_journal_that_says_nothing_of_its_cases(invoke: Invoke, suites: Path, selection: object) -> None:
     one, two = run_shards(invoke, 2)
     journal = Path(one) / "journal.jsonl"
     header, rest = journal.read_bytes().split(b"\n", 1)
     said = json.loads(header)
-    said["flags"]["wanted"] = wanted
+    said["flags"]["wanted"] = selection
     journal.write_bytes(json.dumps(said).encode() + b"\n" + rest)
     outcome = invoke("merge", one, two)
     assert (outcome.code, outcome.out) == (2, "")

@@ -244,7 +244,7 @@ def evalc_fixed(text: str) -> str:
         return tuple(evalc.check(source))
 
     source = evalc.Source("a.eval.yaml", text)
-    return fixed(source, check(source), check, wanted=lambda _: True).text
+    return fixed(source, check(source), check, selected=lambda _: True).text
 
 
 def in_a_case(line: str) -> str:

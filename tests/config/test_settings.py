@@ -32,7 +32,7 @@ def load(folder: Path, text: str, name: str = "evalc.toml") -> Settings:
 
 
 def problems_of(folder: Path, text: str, name: str = "evalc.toml") -> list[str]:
-    """What is wrong with a configuration, a line a problem."""
+    """The problems of a configuration, one per line."""
     (folder / name).write_bytes(text.encode())
     return [str(problem) for problem in load_settings(folder).problems]
 

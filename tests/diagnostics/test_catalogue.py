@@ -45,7 +45,7 @@ FIXED_BY_FIX = {
     "EV131": HEAD + "        - contains Tokyo\n",
     "EV301": HEAD + "        - non-empty\n      tags: smoke\n",
 }
-"""What is fixed unseen of the codes whose examples say no more than that something is wrong."""
+"""Examples as a safe fix leaves them, where their cure says otherwise."""
 
 
 def check(source: evalc.Source) -> tuple[evalc.Problem, ...]:
@@ -76,7 +76,7 @@ def test_a_fix_of_the_example_leaves_fewer_problems(code: str, tmp_path: Path) -
     problems = problems_of(entry, FIXED_BY_FIX.get(code, entry.example), tmp_path)
     source = problems[0].source
     assert all(entry.fixable for problem in problems if problem.fix is not None and problem.fix.is_safe)
-    result = fixed(source, problems, check, wanted=lambda _: True)
+    result = fixed(source, problems, check, selected=lambda _: True)
     assert (result.text == source.text) != bool(result.fixes)
     assert bool(result.fixes) == entry.fixable
     assert len(check(evalc.Source(source.name, result.text))) == len(problems) - result.fixes

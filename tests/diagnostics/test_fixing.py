@@ -13,7 +13,7 @@ import evalc
 from evalc.base.source import Source, Span
 from evalc.config.settings import Settings
 from evalc.diagnostics.fixing import Fixed, applied, fixed, without_idle_suggestions
-from evalc.diagnostics.near import slip_of
+from evalc.diagnostics.near import typo_of
 from evalc.diagnostics.problem import Edit, Fix, Problem
 from evalc.setup.compile import problems_of
 
@@ -24,7 +24,7 @@ def check(source: Source) -> Sequence[Problem]:
 
 def fix(text: str, name: str = "a.eval.yaml", *, unsafe: bool = False) -> Fixed:
     source = Source(name, text)
-    return fixed(source, check(source), check, wanted=lambda _: True, unsafe=unsafe)
+    return fixed(source, check(source), check, selected=lambda _: True, unsafe=unsafe)
 
 
 def suite(*checks: str, message: str = "hi", rest: str = "") -> str:
@@ -148,7 +148,7 @@ def test_problems_behind_a_fix_are_fixed_too() -> None:
 
 def test_only_selected_problems_are_fixed() -> None:
     source = Source("a.eval.yaml", suite("contains Tokyo", 'contains "c: d"'))
-    result = fixed(source, check(source), check, wanted=lambda problem: problem.code == "EV131")
+    result = fixed(source, check(source), check, selected=lambda problem: problem.code == "EV131")
     assert result == Fixed(suite('contains "Tokyo"', 'contains "c: d"'), 1)
 
 
@@ -249,7 +249,7 @@ def test_a_check_that_never_ends_the_search_is_cut_short() -> None:
         at = after.text.index('"Tokyo"')
         return [Problem(source=after, span=Span(at, at + 8), finding=problems[0].finding, severity="error")]
 
-    assert fixed(source, problems, spiteful, wanted=lambda _: True) == Fixed(text, 0)
+    assert fixed(source, problems, spiteful, selected=lambda _: True) == Fixed(text, 0)
     assert calls == 10
 
 
@@ -373,7 +373,7 @@ def test_the_line_ends_of_the_file_are_kept(end: str) -> None:
     ],
 )
 def test_a_near_name_drops_nothing(name: str, known: str, meant: str | None) -> None:
-    typo = slip_of(name, [known])
+    typo = typo_of(name, [known])
     assert (None if typo is None else typo.meant) == meant
 
 

@@ -65,7 +65,7 @@ def test_a_misspelt_key_is_not_taken_for_one_of_another_place() -> None:
 
 
 @pytest.mark.parametrize("shape", [*LANGUAGE, *WITH_BLOCK.values(), SHARED], ids=lambda shape: shape.what)
-def test_what_other_tools_call_a_key_is_no_key_beside_it_and_names_one_key(shape: Shape) -> None:
+def test_names_in_other_tools_are_no_keys_beside_it_and_name_one_key(shape: Shape) -> None:
     words = [word for key in shape.keys.values() for word in key.aka]
     assert len(words) == len(set(words))
     assert shape.foreign is not None or not set(words) & set(shape.keys)

@@ -38,7 +38,7 @@ def row(line: str) -> str:
 def made(line: str, *, unsafe: bool) -> str:
     """The fixed line; `-` if there are no fixes."""
     source = evalc.Source("a.eval.yaml", f"{HEAD}        - {line}\n")
-    result = fixed(source, evalc.check(source), evalc.check, wanted=lambda _: True, unsafe=unsafe)
+    result = fixed(source, evalc.check(source), evalc.check, selected=lambda _: True, unsafe=unsafe)
     return result.text.removeprefix(f"{HEAD}        - ").removesuffix("\n") if result.fixes else KEPT
 
 

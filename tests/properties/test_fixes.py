@@ -146,7 +146,7 @@ def line_of(source: Source) -> str:
 def holds_for_safe_fixes(line: str, shape: str) -> bool:
     """Whether there was a safe fix, of which all holds that is promised."""
     source = written(line, shape)
-    result = fixed(source, evalc.check(source), evalc.check, wanted=lambda _: True)
+    result = fixed(source, evalc.check(source), evalc.check, selected=lambda _: True)
     if not result.fixes:
         return False
     assert only_gains(source.text, result.text, "\"'[],% "), result.text
@@ -350,7 +350,7 @@ def holds_for_texts(text: str, place: str) -> bool:
     head = "suite: s\neval:\n  test_cases:\n    - name: a\n      message: hi\n      inputs: {x: '1', y: '2'}\n"
     checks = "" if "validate" in place else "      validate: [non-empty]\n"
     source = Source("a.eval.yaml", head + checks + place.format(text))
-    result = fixed(source, evalc.check(source), evalc.check, wanted=lambda _: True)
+    result = fixed(source, evalc.check(source), evalc.check, selected=lambda _: True)
     if not result.fixes:
         return False
     assert only_gains(source.text, result.text, "\"'[],% "), result.text

@@ -125,14 +125,14 @@ WEATHER = suite(
 REVIEW = suite("review", case("rg-review-001", "smoke"), tier="regression")
 
 
-def chosen(wanted: CaseFilter, known: Known | None = None) -> list[str]:
-    suites = select_cases((WEATHER, REVIEW), wanted, known or Known())
+def chosen(selection: CaseFilter, known: Known | None = None) -> list[str]:
+    suites = select_cases((WEATHER, REVIEW), selection, known or Known())
     assert all(suite.size == len(list(suite.cases)) for suite in suites)
     return [located.case.id for suite in suites for located in suite.cases]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "ids"),
+    ("selection", "ids"),
     [
         (CaseFilter(tags=("smoke",)), ["weather/paris", "rg-review-001"]),
         (CaseFilter(tags=("smoke", "slow")), ["weather/paris", "weather/rome@long", "rg-review-001"]),
@@ -146,8 +146,8 @@ def chosen(wanted: CaseFilter, known: Known | None = None) -> list[str]:
         (CaseFilter(keywords="review", tags=("smoke",)), ["rg-review-001"]),
     ],
 )
-def test_selected_cases(wanted: CaseFilter, ids: list[str]) -> None:
-    assert chosen(wanted) == ids
+def test_selected_cases(selection: CaseFilter, ids: list[str]) -> None:
+    assert chosen(selection) == ids
 
 
 def named(case: str) -> Known:
@@ -203,11 +203,11 @@ def test_a_pattern_that_is_none() -> None:
 
 
 def test_a_suite_says_what_was_chosen_of_it() -> None:
-    wanted = CaseFilter(tags=("smoke",))
-    weather, review = select_cases((WEATHER, REVIEW), wanted, Known())
+    selection = CaseFilter(tags=("smoke",))
+    weather, review = select_cases((WEATHER, REVIEW), selection, Known())
     assert weather.selected == Selected(cases=1, of=4, by=("--tag smoke",))
     assert review == msgspec.structs.replace(REVIEW, narrowed=True)
-    assert selected_of((weather, review), (WEATHER, REVIEW), wanted) == Selected(cases=2, of=5, by=("--tag smoke",))
+    assert selected_of((weather, review), (WEATHER, REVIEW), selection) == Selected(cases=2, of=5, by=("--tag smoke",))
 
 
 def test_without_a_choice_suites_are_as_they_were() -> None:

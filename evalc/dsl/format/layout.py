@@ -1,6 +1,6 @@
 """Puts every line at its canonical column, with canonical blank lines between them.
 
-YAML's block structure can be told from the columns at which lines begin, once it is known which lines only continue
+YAML's block structure is known from the columns at which lines begin, once it is known which lines only continue
 a text or a flow collection. So this goes through the lines once, with a stack of the levels that are open.
 """
 
@@ -41,7 +41,7 @@ def laid_out(text: str, documents: Sequence[Node | None]) -> str:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Facts:
-    """What is known of each line before any is moved.
+    """Facts about each line, collected before any is moved.
 
     Attributes:
         lines: the lines without their breaks.

@@ -21,7 +21,7 @@ _ODD: Final = r"\x00-\x1f\x7f-\x9f\ufeff\u2028\u2029"
 _PLAIN: Final = re.compile(rf"[A-Za-z_(](?:[^{_ODD}:#]|:(?![ \t]|$)|(?<![ \t])#)*(?<![ \t:])")
 _PLAIN_IN_FLOW: Final = re.compile(rf"[A-Za-z_](?:[^{_ODD}:#{{}}\[\],&*!|>?'%@`]|(?<![ \t])#)*(?<![ \t])")
 _WORDS_OF_YAML: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-"""What YAML 1.1 or 1.2 takes for something else than a text: such a text keeps its quotes."""
+"""Words that YAML 1.1 or 1.2 does not read as a text: such a text keeps its quotes."""
 
 _ONLY_QUOTES_ESCAPED: Final = re.compile(r'"(?:[^"\\\r\n]|\\["\\])*"')
 
@@ -115,5 +115,5 @@ def reads_plain(value: str, *, in_flow: bool) -> bool:
 
 
 def _stands_apart(text: str, end: int) -> bool:
-    """Whether what follows a quoted text could not be taken for a part of it (`{"a":1}`)."""
+    """Whether the characters after a quoted text are clearly not a part of it (`{"a":1}`)."""
     return text[end : end + 1] != ":" or text[end + 1 : end + 2] in (" ", "\t", "\n", "")

@@ -38,8 +38,8 @@ def import_source(source: Source, tool: ImportFormat | None, folder: Path, probl
             return import_prompt_spec(source, problems)
         case None:
             if not problems.has_errors:
-                wanted = "eval JSON, a promptfoo configuration or a prompt file with examples"
-                problems.add(source, Span(0, 0), Finding("EV652", wanted=wanted))
+                expected = "eval JSON, a promptfoo configuration or a prompt file with examples"
+                problems.add(source, Span(0, 0), Finding("EV652", expected=expected))
             return None
 
 

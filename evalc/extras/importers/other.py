@@ -55,7 +55,7 @@ def import_tool_forge(source: Source, problems: Diagnostics) -> Imported | None:
         problems.extend(problem for problem in compilation.problems if problem.severity == "error")
         return None
     if len(compilation.suites) != 1:
-        problems.add(source, Span(0, 0), Finding("EV652", wanted="eval JSON"))
+        problems.add(source, Span(0, 0), Finding("EV652", expected="eval JSON"))
         return None
     return _Importer(source, compilation.suites[0], problems).imported()
 
@@ -226,7 +226,7 @@ def import_prompt_spec(source: Source, problems: Diagnostics) -> Imported | None
         return None
     prompt = next(filter(is_prompt_with_examples, documents), None)
     if not isinstance(prompt, Mapping):
-        problems.add(source, Span(0, 0), Finding("EV652", wanted="a prompt file with examples"))
+        problems.add(source, Span(0, 0), Finding("EV652", expected="a prompt file with examples"))
         return None
     fields = {key.text: value for key, value in prompt.pairs}
     prompt_id = fields["id"]

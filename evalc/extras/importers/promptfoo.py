@@ -72,7 +72,7 @@ def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imp
         return None
     root = documents[0] if len(documents) == 1 else None
     if not isinstance(root, nodes.Mapping) or not is_promptfoo(root):
-        problems.add(source, Span(0, 0), Finding("EV652", wanted="a promptfoo configuration"))
+        problems.add(source, Span(0, 0), Finding("EV652", expected="a promptfoo configuration"))
         return None
     return _Importer(source, folder, problems).imported(root)
 
@@ -153,7 +153,7 @@ class _Importer:
                 cases.append(Noted(case, (*waiting, *test.comments)))
                 waiting = []
         if not cases:
-            nothing = Finding("EV652", wanted="a configuration with a test that maps")
+            nothing = Finding("EV652", expected="a configuration with a test that maps")
             self._problems.add(self._source, Span(0, 0), nothing)
             return None
         return self._written(values, prompt, cases, waiting)

@@ -142,7 +142,7 @@ def _fix_all(workspace: Workspace, document: Document, problems: Sequence[Proble
         return
     codes = {problem.code for problem in problems}
     with collector_off():
-        done = fixed(document.source, check(document.source), check, wanted=lambda problem: problem.code in codes)
+        done = fixed(document.source, check(document.source), check, selected=lambda problem: problem.code in codes)
     if done.fixes:
         yield lsp.CodeAction(
             title=f"Fix {counted(done.fixes, 'problem')} (evalc check --fix)",

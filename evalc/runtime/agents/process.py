@@ -92,7 +92,7 @@ class Dialogue:
         return cls(transport, output)
 
     async def ask(self, line: bytes) -> bytes | Completed:
-        """Write a line, and wait for the next one that is printed; or how the process ended.
+        """Write a line, and wait for the next line; or how the process ended.
 
         Raises:
             AgentProtocolError: when the line is longer than may be read.
@@ -206,7 +206,7 @@ def _signal_group(group: int, number: signal.Signals) -> None:
 class CommandAgent:
     """An agent that is a program: it reads `{"message": ...}` and prints an answer of the agreed shape (see `wire`).
 
-    For a case it reads to the end of its input. For a conversation it is sent a line a turn and prints a line for each.
+    For a case it reads to the end of its input. For a conversation it gets one line per turn, and prints one for each.
 
     Args:
         command: the program and its arguments, quoted as in a shell; no shell reads it.

@@ -170,7 +170,7 @@ def numbers_from(check: c.NumbersFrom, evidence: Evidence) -> Verdict:
 def unfounded_numbers(text: str, sources: Iterable[Any], *, rounded: bool = True) -> list[str]:
     """The numbers in a text, as they are written, that none of the JSON values has, each once.
 
-    Unless it may not be `rounded`, a number is also founded on one that becomes it by rounding.
+    Unless it may not be `rounded`, a number is also founded on a number that becomes it by rounding.
     """
     with localcontext(prec=_PRECISION):
         text = _LIST_MARKER.sub("", text)

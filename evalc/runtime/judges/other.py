@@ -16,7 +16,7 @@ from evalc.base.terminal import excerpt
 from evalc.model.answer import Exhibit, Question
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.address import (
-    SENT_ANYWAY,
+    DEFAULT_HEADERS,
     Address,
     Connecting,
     checked_headers,
@@ -80,7 +80,7 @@ class _PythonSession:
     code: Code
     thread: DaemonThread
 
-    async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:  # noqa: ARG002 - code is not told what was wrong
+    async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:  # noqa: ARG002 - code does not learn what was wrong
         answer = await self.code.call(query_of(question, exhibit), self.thread)
         return Said(_value_of(answer, binary=question.max_score == 1), final=True)
 
@@ -128,7 +128,7 @@ class HttpJudge:
         connecting: Connecting | None = None,
     ) -> None:
         self._address = Address.of(url, whose="the judge's")
-        self._headers = merged(SENT_ANYWAY, self._address.authorization, checked_headers(headers or {}))
+        self._headers = merged(DEFAULT_HEADERS, self._address.authorization, checked_headers(headers or {}))
         self._identity = {"judge": self._address.url, "headers": headers_without_credentials(headers or {})}
         self._backoff = backoff or Backoff()
         self._connecting = connecting or Connecting()

@@ -32,7 +32,7 @@ class Part(NamedTuple):
     run: PastRun
     header: Header
     cases: JournaledCases
-    wanted: CaseFilter
+    selection: CaseFilter
 
     @property
     def name(self) -> str:
@@ -52,7 +52,7 @@ def read_parts(runs: Sequence[PastRun]) -> Sequence[Part]:
         if read is None:
             raise UsageError(f"`{run.folder}` has no cases: the run ended before its journal began")
         header, cases = read
-        part = Part(run, header, cases, _wanted_in(header, run))
+        part = Part(run, header, cases, _selection_in(header, run))
         twin = next((other for other in parts if other.header.run_id == part.header.run_id), None)
         if twin is not None:
             raise UsageError(f"{part.name} and {twin.name} are the same run")
@@ -62,7 +62,7 @@ def read_parts(runs: Sequence[PastRun]) -> Sequence[Part]:
     return parts
 
 
-def _wanted_in(header: Header, run: PastRun) -> CaseFilter:
+def _selection_in(header: Header, run: PastRun) -> CaseFilter:
     try:
         return msgspec.convert(header.flags.get("wanted") or {}, CaseFilter)
     except msgspec.ValidationError as error:
@@ -150,8 +150,8 @@ def _header_of(suites: Sequence[Suite], first: Header, options: RunOptions) -> H
 def _flags_of(first: Header) -> dict[str, Any]:
     """The flags of the whole run: those of a part, less what made it one."""
     of_shards = frozenset(("shard", "durations_of"))
-    wanted = {name: value for name, value in (first.flags.get("wanted") or {}).items() if name not in of_shards}
-    return {**first.flags, "wanted": wanted}
+    selection = {name: value for name, value in (first.flags.get("wanted") or {}).items() if name not in of_shards}
+    return {**first.flags, "wanted": selection}
 
 
 # --- cases ---------------------------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def _missing(suite: Suite, number: int, identity: str, parts: Sequence[Part]) ->
 
 def _absent_shards(parts: Sequence[Part]) -> Sequence[str]:
     """The missing shards, as `3/16`; none if the parts are not shards of one number."""
-    shards = {part.wanted.shard for part in parts}
+    shards = {part.selection.shard for part in parts}
     numbers = {0 if shard is None else shard.of for shard in shards}
     if None in shards or len(numbers) != 1:
         return ()

@@ -263,14 +263,14 @@ class _Rescoring:
                 self._skip(case, skipped)
             elif entry is not None and (entry.struck or self._reads_what_is_lost(located.case)):
                 self._kept.append(name)
-                self._tell(self._journal.keep(self._number, case, entry))
+                self._show(self._journal.keep(self._number, case, entry))
             elif entry is not None:
                 run = await _rescored(located, entry, self._options, judges)
                 if run is None:
                     self._skip(case, _not_recorded(located.case, entry))
                     continue
                 run = run._replace(result=as_expected(located.case, run.result))
-                self._tell(self._journal.append(self._number, case, run, sent=entry.sent))
+                self._show(self._journal.append(self._number, case, run, sent=entry.sent))
 
     def _reads_what_is_lost(self, case: Case) -> bool:
         return self._lost and any(token.source == "snapshot" for token in find_tokens(to_json(case).decode()))
@@ -291,7 +291,7 @@ class _Rescoring:
         if self._observer:
             self._observer.case_skipped(self._suite, skipped)
 
-    def _tell(self, result: CaseResult) -> None:
+    def _show(self, result: CaseResult) -> None:
         if self._observer:
             self._observer.case_finished(self._suite, result)
 

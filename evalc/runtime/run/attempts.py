@@ -58,13 +58,13 @@ def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
     results = [run.result for run in runs]
     needed = _needed(case)
     status = status_of([result.status for result in results], needed)
-    number, telling = next(
+    number, deciding = next(
         ((number, result) for number, result in enumerate(results, 1) if result.status == status), (1, results[0])
     )
     # As everywhere, a case that ended in error has no score: it would count as measured in the means.
     score, criteria = unscored(case) if status == "error" else (_mean(results), _criteria(results))
     result = msgspec.structs.replace(
-        telling,
+        deciding,
         status=status,
         passed=status in PASSING,
         duration_ms=round(sum(result.duration_ms for result in results), 3),
@@ -72,9 +72,9 @@ def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
         assertions_skipped=sum(result.assertions_skipped for result in results),
         score=score,
         criteria=criteria,
-        error=_error(telling, number, results, needed),
+        error=_error(deciding, number, results, needed),
         flaky=len({result.passed for result in results}) > 1,
-        details=_details(telling.details, results),
+        details=_details(deciding.details, results),
         attempts=tuple(map(_attempt, results)),
         not_attempted=(case.repeat or 1) - len(runs) or msgspec.UNSET,
     )
@@ -99,12 +99,12 @@ def status_of(statuses: Sequence[Status], needed: int) -> Status:
     return "failed"
 
 
-def _error(telling: CaseResult, number: int, results: Sequence[CaseResult], needed: int) -> str | msgspec.UnsetType:
+def _error(deciding: CaseResult, number: int, results: Sequence[CaseResult], needed: int) -> str | msgspec.UnsetType:
     """How many attempts passed of how many needed, and why one did not."""
-    if telling.error is msgspec.UNSET:
+    if deciding.error is msgspec.UNSET:
         return msgspec.UNSET
     passed = sum(result.passed for result in results)
-    return f"repeat: {passed} of {len(results)} attempts passed, {needed} needed; attempt {number}: {telling.error}"
+    return f"repeat: {passed} of {len(results)} attempts passed, {needed} needed; attempt {number}: {deciding.error}"
 
 
 def _attempt(result: CaseResult) -> AttemptResult:
@@ -133,11 +133,11 @@ def _criterion(scores: Sequence[CriterionResult]) -> CriterionResult:
     return msgspec.structs.replace(scores[0], score=_mean(scores), scored_by=scored_by, judged=judged)
 
 
-def _details(telling: CaseDetails, results: Sequence[CaseResult]) -> CaseDetails:
+def _details(deciding: CaseDetails, results: Sequence[CaseResult]) -> CaseDetails:
     """The details of one attempt, with what all of them met and used."""
     tokens = dict.fromkeys(token for result in results for token in result.details.skipped_tokens)
     return msgspec.structs.replace(
-        telling,
+        deciding,
         skipped_tokens=tuple(tokens),
         usage=_sums(result.details.usage for result in results),
         judge_usage=_sums(result.details.judge_usage for result in results),

@@ -208,29 +208,29 @@ class Known:
     durations: Mapping[SuiteKey, Mapping[str, float]] | None = None
 
 
-def select_cases(suites: Sequence[Suite], wanted: CaseFilter, known: Known) -> tuple[Suite, ...]:
+def select_cases(suites: Sequence[Suite], selection: CaseFilter, known: Known) -> tuple[Suite, ...]:
     """The suites with the cases that are selected; a suite without selected cases is left out.
 
     Raises:
-        NothingToDo: what failed in a run or changed since a commit is wanted, and nothing of the suites did.
+        NothingToDo: what failed in a run or changed since a commit is selected, and nothing of the suites did.
         UsageError: no case is left, a named case does not exist, or an expression is invalid.
     """
-    words = wanted.words()
+    words = selection.words()
     if not words:
-        return tuple(_repeated(suite, wanted.repeat) for suite in suites)
-    _refuse_nothing_to_do(suites, wanted, known)
-    choice = _Choice(wanted, known)
-    if wanted.shard is not None:
-        choice.keep_to(wanted.shard, suites)
+        return tuple(_repeated(suite, selection.repeat) for suite in suites)
+    _refuse_nothing_to_do(suites, selection, known)
+    choice = _Choice(selection, known)
+    if selection.shard is not None:
+        choice.keep_to(selection.shard, suites)
     chosen = [_chosen(suite, choice, words) for suite in suites]
     _refuse_unknown(suites, known.named, choice.met)
-    if wanted.shard is not None:
+    if selection.shard is not None:
         # Every part has every suite, so that the parts can be put together; what decides a suite is judged then.
-        return tuple(_undecided(_repeated(suite, wanted.repeat)) for suite in chosen)
+        return tuple(_undecided(_repeated(suite, selection.repeat)) for suite in chosen)
     if not any(suite.size for suite in chosen):
         total = sum(suite.size for suite in suites)
         raise UsageError(f"`{' '.join(words)}` selects none of {counted(total, 'case')}")
-    return tuple(_repeated(suite, wanted.repeat) for suite in chosen if suite.size)
+    return tuple(_repeated(suite, selection.repeat) for suite in chosen if suite.size)
 
 
 def _undecided(suite: Suite) -> Suite:
@@ -240,65 +240,65 @@ def _undecided(suite: Suite) -> Suite:
     return msgspec.structs.replace(suite, metadata=msgspec.structs.replace(suite.metadata, gates=None, threshold=None))
 
 
-def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: CaseFilter, known: Known) -> None:
+def _refuse_nothing_to_do(suites: Sequence[Suite], selection: CaseFilter, known: Known) -> None:
     """Why no case can be selected, whatever the other flags say; that is not an error."""
-    if known.failed is not None and not (wanted.else_all or any(known.failed.get(suite.key) for suite in suites)):
-        raise NothingToDo(f"nothing to run: no case of these suites failed in the run `{wanted.failed_from}`")
+    if known.failed is not None and not (selection.else_all or any(known.failed.get(suite.key) for suite in suites)):
+        raise NothingToDo(f"nothing to run: no case of these suites failed in the run `{selection.failed_from}`")
     if known.changed is not None and not any(suite.origin in known.changed for suite in suites):
-        nothing = f"nothing to run: no file of these suites has changed since `{wanted.changed_since}`"
+        nothing = f"nothing to run: no file of these suites has changed since `{selection.changed_since}`"
         raise NothingToDo("; ".join((nothing, *known.notes)))
 
 
-def selected_of(chosen: Sequence[Suite], suites: Sequence[Suite], wanted: CaseFilter) -> Selected | None:
+def selected_of(chosen: Sequence[Suite], suites: Sequence[Suite], selection: CaseFilter) -> Selected | None:
     """The selection from the cases of all suites; None if all were chosen."""
     cases, of = (sum(suite.size for suite in some) for some in (chosen, suites))
-    return None if cases == of else Selected(cases=cases, of=of, by=wanted.words())
+    return None if cases == of else Selected(cases=cases, of=of, by=selection.words())
 
 
 @final
 class _Choice:
-    """Whether a case is wanted. `met` are the arguments `PATH::CASE` that named a case so far."""
+    """Whether a case is selected. `met` are the arguments `PATH::CASE` that named a case so far."""
 
-    def __init__(self, wanted: CaseFilter, known: Known) -> None:
+    def __init__(self, selection: CaseFilter, known: Known) -> None:
         self.met: set[str] = set()
-        self._wanted = wanted
+        self._selection = selection
         self._known = known
-        self._keywords: Expression | None = None if wanted.keywords is None else parse_keywords(wanted.keywords)
-        self._any_tag = {tag for tag in wanted.tags if not tag.startswith("!")}
-        self._no_tag = {tag[1:] for tag in wanted.tags if tag.startswith("!")}
-        self._ids = [_id_test(pattern) for pattern in wanted.ids]
-        self._tiers = wanted.tiers
-        self._else_all = wanted.else_all
+        self._keywords: Expression | None = None if selection.keywords is None else parse_keywords(selection.keywords)
+        self._any_tag = {tag for tag in selection.tags if not tag.startswith("!")}
+        self._no_tag = {tag[1:] for tag in selection.tags if tag.startswith("!")}
+        self._ids = [_id_test(pattern) for pattern in selection.ids]
+        self._tiers = selection.tiers
+        self._else_all = selection.else_all
         self._in_shard: Callable[[Suite, Case], bool] = lambda _suite, _case: True
 
     def keep_to(self, shard: Shard, suites: Sequence[Suite]) -> None:
-        """Take only the cases of one shard, of those that are wanted otherwise."""
+        """Take only the cases of one shard, of those that are selected otherwise."""
         if self._known.durations is None:
             self._in_shard = lambda suite, case: shard_of(suite, case, shard.of) == shard.number
             return
-        wanted = (
+        selection = (
             (suite, located.case)
             for suite in suites
             if self.takes_suite(suite)
             for located in suite.cases
             if self.takes(suite, located.case)
         )
-        numbers = balanced(wanted, self._known.durations, shard.of)
+        numbers = balanced(selection, self._known.durations, shard.of)
         self._in_shard = lambda suite, case: numbers[CaseKey(suite.key, case.id)] == shard.number
 
     def takes_suite(self, suite: Suite) -> bool:
-        """Whether cases of the suite may be wanted at all."""
+        """Whether cases of the suite may be selected at all."""
         changed = self._known.changed
         return (not self._tiers or suite.tier in self._tiers) and (changed is None or suite.origin in changed)
 
     def narrows(self, suite: Suite) -> bool:
         """Whether cases of the suite may be deselected one by one, also those that it no longer has."""
-        if msgspec.structs.replace(self._wanted, cases=()).selects_cases:
+        if msgspec.structs.replace(self._selection, cases=()).selects_cases:
             return True
         return any(suite.origin in named.files for named in self._known.named)
 
     def takes(self, suite: Suite, case: Case) -> bool:
-        """Whether a case of such a suite is wanted."""
+        """Whether a case of such a suite is selected."""
         tags = set(case.tags or ())
         return (
             self._in_shard(suite, case)

@@ -141,7 +141,7 @@ def _is_said(word: str, words: list[str], months: set[int], text: str) -> bool:
 
 
 def _has(number: str, *sources: str | int) -> bool:
-    """Whether a number is said, and not another one that it is when it is rounded."""
+    """Whether a number is said, and not another number that it is when rounded."""
     return not unfounded_numbers(number, sources, rounded=False)
 
 

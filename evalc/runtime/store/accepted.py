@@ -1,6 +1,6 @@
 """Writes and reads `evals/baseline.json`, the baseline that a project commits.
 
-The file is small and sorted, with a case a line, so that merges of different cases seldom meet. It names no run and no
+The file is small and sorted, one case per line, so that merges of different cases seldom meet. It names no run and no
 time. A run of one agent is accepted for any agent; one of several, for each by its name. A case is there once for an
 agent, and for any agent or for some, never both: nothing would say which holds.
 """
@@ -397,7 +397,7 @@ def passed(case: AcceptedCase) -> bool:
 
 
 def _text(suites: Iterable[AcceptedSuite]) -> str:
-    """The file: JSON, everything sorted, a case a line."""
+    """The file: JSON, everything sorted, one case per line."""
     ordered = sorted(suites, key=lambda suite: (suite.key, suite.agent or ""))
     return '{"baseline": 1, "suites": [\n' + ",\n".join(map(_suite_text, ordered)) + "\n]}\n"
 

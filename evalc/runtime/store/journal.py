@@ -1,6 +1,6 @@
 """Journals finished cases, a line each, and reads them back in any order: the only store of a run.
 
-The first line is a header: what was run, and with which options. Then comes a line a case, as the cases finish or are
+The first line is a header: what was run, and with which options. Then comes a line per case, as the cases finish or are
 skipped. In memory there is one number a case, the offset of its line. A journal whose last line is torn is complete up
 to there. Who writes holds a lock on the file, which the system releases when the process ends, however it does.
 """
@@ -65,7 +65,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The first line of a journal.
 
     Of a run of several agents `agent_endpoint` lists them. `flags` are those of the command line that began the run,
-    for the one that resumes it; `rescored_from` is the run whose answers were checked again.
+    for the run that resumes it; `rescored_from` is the run whose answers were checked again.
     """
 
     journal: int = VERSION

@@ -26,7 +26,7 @@ SHORTEST: Final = 8
 _MASK = "***"
 
 _ELLIPSES: Final = ("...", "…")
-_TELLING: Final = 4
+_DISTINCTIVE: Final = 4
 """From this length on, the beginning of a secret before an ellipsis counts as a secret that was cut."""
 
 _JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
@@ -154,7 +154,7 @@ def _all_texts(data: bytes) -> str:
 
 def _places(form: str, text: str) -> Iterator[tuple[int, int]]:
     """Where the form is, whole or up to an ellipsis, since messages are cut before they come here."""
-    beginning = form[:_TELLING]
+    beginning = form[:_DISTINCTIVE]
     start = text.find(beginning)
     while start >= 0:
         if text.startswith(form, start):
@@ -166,11 +166,11 @@ def _places(form: str, text: str) -> Iterator[tuple[int, int]]:
 
 def _cut_at(form: str, text: str, start: int) -> int | None:
     """Where the ellipsis is before which the form that begins at `start` was cut."""
-    common = _TELLING
+    common = _DISTINCTIVE
     while common < len(form) and text.startswith(form[common], start + common):
         common += 1
     # The form itself may go on with the dots of the ellipsis.
-    lengths = range(common, max(common - len(_ELLIPSES[0]), _TELLING - 1), -1)
+    lengths = range(common, max(common - len(_ELLIPSES[0]), _DISTINCTIVE - 1), -1)
     return next((start + length for length in lengths if text.startswith(_ELLIPSES, start + length)), None)
 
 

@@ -101,13 +101,13 @@ class Scope(msgspec.Struct, frozen=True):
         """
         try:
             paths = msgspec.convert(flags.get("looked_at"), tuple[str, ...])
-            wanted = msgspec.convert(flags.get("wanted") or {}, CaseFilter)
+            selection = msgspec.convert(flags.get("wanted") or {}, CaseFilter)
             configured = Configured.of(flags)
         except msgspec.ValidationError:
             return None
-        if flags.get("prompt_id") is not None or wanted.selects_cases or wanted.changed_since is not None:
+        if flags.get("prompt_id") is not None or selection.selects_cases or selection.changed_since is not None:
             return None
-        return cls(paths, wanted.tiers, configured)
+        return cls(paths, selection.tiers, configured)
 
     @property
     def asked(self) -> tuple[object, ...]:
@@ -159,7 +159,7 @@ def names_in_project(path: str, root: Path) -> tuple[str, ...]:
 
 
 def _with_link_followed(name: str, project: str) -> str | None:
-    """A path from the project's folder with its first link followed; None if it has none, or one that leads out."""
+    """A path from the project's folder with its first link followed; None if it has none, or a link that leads out."""
     path = PurePath(name)
     if os.pardir in path.parts:
         return None

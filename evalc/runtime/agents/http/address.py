@@ -53,7 +53,7 @@ class Address:
 
 
 def checked_url(url: str, *, whose: str = "the agent's") -> SplitResult:
-    """The URL, checked to be one that a transport can send to; `whose` it is, for messages.
+    """The URL, checked to be a URL that a transport can send to; `whose` it is, for messages.
 
     Raises:
         UsageError: when it is not; the message does not repeat the URL, which may hold credentials.
@@ -249,7 +249,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         seen = seen.__cause__ or seen.__context__
 
 
-SENT_ANYWAY: Final[Mapping[str, str]] = {
+DEFAULT_HEADERS: Final[Mapping[str, str]] = {
     "content-type": "application/json",
     "accept": "application/json",
     # A body is capped as it comes, so it must come as long as it is.
@@ -264,7 +264,7 @@ _VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 
 
 def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers, known to be ones that HTTP can carry.
+    """The headers, known to be valid in HTTP.
 
     Raises:
         UsageError: when one is not; the message does not repeat its value, which may be a secret.

@@ -14,7 +14,7 @@ from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.http.address import (
-    SENT_ANYWAY,
+    DEFAULT_HEADERS,
     Address,
     NotConnected,
     checked_headers,
@@ -97,7 +97,7 @@ def _redirect_target(url: str, location: str) -> str:
     return target
 
 
-_SENT_ANYWAY: Final = {**SENT_ANYWAY, "accept": f"application/json, {CONTENT_TYPE}"}
+_SENT_ANYWAY: Final = {**DEFAULT_HEADERS, "accept": f"application/json, {CONTENT_TYPE}"}
 
 
 @final
@@ -106,7 +106,7 @@ class HttpAgent:
 
     Args:
         url: where to send; a user and password in it become an `Authorization` header.
-        headers: sent with every request, over the ones that are sent anyway.
+        headers: sent with every request, over the default headers.
         backoff: how connection faults and the statuses 429, 502, 503 and 504 are tried again.
         max_body: bytes of an answer that are read at most.
         options: how it is called, and how its answers are read.

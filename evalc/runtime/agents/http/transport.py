@@ -94,7 +94,7 @@ class Connection(Protocol):
         ...
 
     def translated(self, error: BaseException) -> AgentError | None:
-        """evalc's error for an exception; None for one that passes unchanged (cancellation, or evalc's own)."""
+        """evalc's error for an exception; None if it passes unchanged (cancellation, or evalc's own)."""
         ...
 
     async def close(self) -> None:

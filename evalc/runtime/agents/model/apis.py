@@ -10,7 +10,7 @@ from urllib.parse import SplitResult
 from evalc.base.errors import AgentProtocolError, UsageError
 from evalc.base.providers import Provider
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.http.address import SENT_ANYWAY, checked_headers, checked_url
+from evalc.runtime.agents.http.address import DEFAULT_HEADERS, checked_headers, checked_url
 from evalc.runtime.agents.model.api import (
     ANSWER,
     Api,
@@ -411,4 +411,4 @@ def _sent_anyway(api: Api, access: Access) -> dict[str, str]:
         keyed = {name.lower(): value for name, value in checked_headers(api.headers(access.key)).items()}
     except UsageError:
         raise UsageError(f"the value of `{access.key_variable}` has a character that HTTP does not allow") from None
-    return {**SENT_ANYWAY, **keyed}
+    return {**DEFAULT_HEADERS, **keyed}
