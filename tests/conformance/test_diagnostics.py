@@ -13,7 +13,7 @@ from tests.conformance.documents import Entry, documents, with_key
 ELSEWHERE = {
     "EV413": "is reported by `compile` alone: tests/cli",
     "EV420": "is reported by `evalc check` alone: tests/cli/test_judge_needed.py",
-    "EV602": "takes a file without permissions, which an administrator can read: tests/test_files.py",
+    "EV602": "takes a file without permissions, which an administrator can read: tests/base/test_files.py",
     "EV616": "takes a symbolic link: tests/compiler/test_skipped.py",
     "EV617": "likewise",
     "EV650": "says that the formatter is broken",

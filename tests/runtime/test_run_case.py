@@ -238,7 +238,7 @@ def test_a_check_that_breaks_is_an_error_of_the_case(monkeypatch: pytest.MonkeyP
     def breaks(*_: object) -> None:
         raise TypeError("no such thing")
 
-    monkeypatch.setattr("evalc.runtime.run.case.begin", breaks)
+    monkeypatch.setattr("evalc.runtime.run.case.evaluate", breaks)
     result = run(case(Expect(response_contains=("a",))), "a").result
     assert (result.status, result.error) == ("error", "responseContains: the check broke: TypeError: no such thing")
 

@@ -64,7 +64,7 @@ def test_openai_itself_limits_answers_by_a_field_of_its_own() -> None:
 def test_base_urls_that_cannot_be_used(base_url: str) -> None:
     with pytest.raises(UsageError) as caught:
         endpoint_of(PROVIDERS["openai"], access(base_url))
-    assert "baseUrl" in str(caught.value)
+    assert "base_url" in str(caught.value)
     assert "planted" not in str(caught.value)
 
 
