@@ -30,7 +30,7 @@ OF_CHECKS: Final[dict[str, str]] = {
         "settings",
     ),
 }  # fmt: skip
-"""What the keys of checks and rubrics hold, if not what their mapping does."""
+"""Contents of the keys of checks and rubrics, where they differ from those of the mapping."""
 
 _COLLECTIONS: Final = frozenset(
     ("messages", "turns", "user", "inputs", "for_each", "rows", "validate", "expect", "criteria", "stubs", "facts",
