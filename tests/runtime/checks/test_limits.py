@@ -16,7 +16,17 @@ def test_latency_is_inclusive(ask: Ask) -> None:
     assert verdict.message == "expected at most 2000 ms but took 2100.5 ms"
 
 
-@pytest.mark.parametrize(("text", "count"), [("", 0), ("hello world", 2), ("a\ud800b", 3)])
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        ("hello world", 2),
+        ("a\ud800b", 3),
+        ("naïve café 👩\u200d💻", 9),
+        ("const x = 1;\r\n\treturn x", 8),
+        ("東京の天気は晴れ", 7),
+    ],
+)
 def test_tokens_are_counted(text: str, count: int) -> None:
     assert count_tokens(text) == count
 
