@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evalc.base.errors import UsageError
 from evalc.base.json_fault import fault_of
 from evalc.base.providers import CREDENTIAL_HEADERS
-from evalc.config.kinds import VARIABLE, Kind, Named, Value, each_of, in_camel_case, table_of
+from evalc.config.kinds import VARIABLE, Kind, Named, Value, each_of, in_camel_case, located, table_of
 from evalc.dsl.kinds import Key, Shape
 from evalc.runtime.mapping import AnswerPaths, BadBody, BodyTemplate, StreamPaths
 
@@ -115,10 +115,13 @@ def _check_json(value: Value) -> None:
 
 def _body(value: Value) -> BodyTemplate:
     """The body of a request: a table or list, or a text that is JSON."""
+    from evalc.dsl.read_toml import KeyPlace  # noqa: PLC0415 - for start-up: seldom configured
+
     text = value.data
     if isinstance(text, str):
         try:
-            value = value._replace(data=json.loads(text))
+            path = (value.what.strip("`"),)
+            value = located(value.reading, json.loads(text), {}, path, KeyPlace(value.span, value.span))
         except json.JSONDecodeError as error:
             hint = "; put a placeholder in quotes: it becomes the value itself" if "{{" in text else ""
             fault = fault_of(error, text)

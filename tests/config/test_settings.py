@@ -345,6 +345,7 @@ REFUSED = [
     ("agent.response.name = 1", "23", "`name` must be a text, not a number"),
     ('agent.stream = {done = "x"}', "16", "`stream` must be a table with the path of the `text` of an event"),
     ('agent.body.q = ["{{mesage}}"]', "17", "an item of `q` must be one with the placeholders"),
+    ("""agent.body = '{"q": ["{{mesage}}"]}'""", "14", "an item of `q` must be one with the placeholders"),
     ('agent.body = "{"', "14", "`body` must be valid JSON: "),
     ("""agent.body = '{"m": {{messages}}}'""", "14", "`body` must be valid JSON: "),
     (
@@ -433,8 +434,12 @@ def test_no_bytes_break_it(folder: Path, data: bytes) -> None:
 
 
 anything: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers(-2, 300) | st.floats() | st.text("ab$ {}", max_size=4),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("aE V5", max_size=3), inner, max_size=3),
+    st.none() | st.booleans() | st.integers(-2, 300) | st.floats() | st.sampled_from(["", "{{", "{{b}}", "${A", "a b"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text("aE V5{}", max_size=4), inner, max_size=3)
+        | inner.map(json.dumps)
+    ),
     max_leaves=6,
 )
 
