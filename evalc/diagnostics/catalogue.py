@@ -39,16 +39,11 @@ _LONGEST_NAME: Final = 40
 _LONGEST_QUOTED: Final = 200
 
 
-def _either(names: tuple[str, ...]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} or {last}" if most else last
-
-
 _FORMS: Final[dict[str, Callable[[Any], str]]] = {
     "listed": listed,
     "some": lambda names: first_of(names, _MOST_LISTED, "`{}`".format),
     "joined": ", ".join,
-    "either": _either,
+    "either": lambda names: " or ".join(filter(None, (", ".join(names[:-1]), names[-1]))),
     "and": lambda names: " and ".join(map("`{}`".format, names)),
     "or": lambda names: " or ".join(map("`{}`".format, names)),
     "short": lambda text: text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…",
