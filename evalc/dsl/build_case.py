@@ -9,31 +9,9 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Finding
+from evalc.dsl import kinds as k
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
-from evalc.dsl.kinds import (
-    COUNT,
-    FILLED,
-    FLAG,
-    NAME,
-    SENT,
-    SHARE,
-    TEXT,
-    TEXTS,
-    Choice,
-    Key,
-    Kind,
-    MapOf,
-    Schema,
-    Shape,
-    Text,
-    any_of,
-    filled_list_of,
-    free_mapping,
-    list_of,
-    or_absent,
-    ref,
-)
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.reasons import NO_REASONS, reason_of
 from evalc.dsl.tree import CheckTree, Num, Str
@@ -372,12 +350,12 @@ def _any_case(*words: str) -> str:
 
 # --- the keys ------------------------------------------------------------------------------------------------------
 
-_CHECKS: Final = Kind(filled_list_of(ref("check")), read=build_checks, texts="checks")
-_REASON: Final = Kind(
+_CHECKS: Final = k.Kind(k.filled_list_of(k.ref("check")), read=build_checks, texts="checks")
+_REASON: Final = k.Kind(
     {
         # What says no counts as absent; what says neither why nor no is not a reason.
-        **TEXT.schema,
-        "not": any_of(
+        **k.TEXT.schema,
+        "not": k.any_of(
             {"const": True},
             {"type": "number", "not": {"const": 0}},
             {"type": "string", "pattern": rf"^\s*({_any_case(*NO_REASONS, 'n/a', '<na>')}|[A-Za-z]|[1-9][0-9]*|-)\s*$"},
@@ -385,26 +363,26 @@ _REASON: Final = Kind(
     },
     read=_reason,
 )
-_MAPPING: Final = Kind(free_mapping(), read=Fields.mapping, texts="data")
-_ROW: Final[Schema] = {"type": "object"}
-_REQUIREMENT: Final[Schema] = {
+_MAPPING: Final = k.Kind(k.free_mapping(), read=Fields.mapping, texts="data")
+_ROW: Final[k.Schema] = {"type": "object"}
+_REQUIREMENT: Final[k.Schema] = {
     "type": ["string", "integer", "null"],
     "pattern": r"^\s*[0-9]{1,9}(\s*/\s*[0-9]{1,9}|(\.[0-9]+)?\s*%)?\s*$",
     "minimum": 0,
     "maximum": 999_999_999,
 }
 
-TURN: Final = Shape(
+TURN: Final = k.Shape(
     "a turn",
     {
-        "say": Key(
-            SENT,
+        "say": k.Key(
+            k.SENT,
             "What the user says; a template.",
             ("A room for two, please.",),
             required=True,
             aka=("user", "message", "content", "prompt"),
         ),
-        "validate": Key(
+        "validate": k.Key(
             _CHECKS,
             "The checks of the answer and of the calls of this turn.",
             aka=("expect", "assert", "asserts", "assertions", "checks"),
@@ -415,54 +393,59 @@ TURN: Final = Shape(
     expected="a mapping with `say`, and `validate` for its checks",
     build=_build_turn,
 )
-USER: Final = Shape(
+USER: Final = k.Shape(
     "a simulated user",
     {
-        "goal": Key(
-            Text(TEXT.schema, filled=True),
+        "goal": k.Key(
+            k.Text(k.TEXT.schema, filled=True),
             "What the user wants.",
             ("Book a room in Paris for two nights",),
             required=True,
         ),
-        "persona": Key(TEXT, "Who the user is, and how the user speaks.", ("Polite, says one thing at a time",)),
-        "facts": Key(
-            MapOf(
-                TEXT, {"type": ["object", "null"], "additionalProperties": TEXT.schema}, called="the fact", texts="data"
+        "persona": k.Key(k.TEXT, "Who the user is, and how the user speaks.", ("Polite, says one thing at a time",)),
+        "facts": k.Key(
+            k.MapOf(
+                k.TEXT,
+                {"type": ["object", "null"], "additionalProperties": k.TEXT.schema},
+                called="the fact",
+                texts="data",
             ),
             "All that the user knows, by name.",
             ({"city": "Paris", "nights": 2},),
         ),
-        "opens": Key(FILLED, "What the user says first.", ("I need a room.",)),
-        "max_turns": Key(COUNT, "How many turns the conversation may take; by default 10."),
-        "stop_when": Key(TEXT, "When the user is done.", ("The desk has confirmed the booking",)),
+        "opens": k.Key(k.FILLED, "What the user says first.", ("I need a room.",)),
+        "max_turns": k.Key(k.COUNT, "How many turns the conversation may take; by default 10."),
+        "stop_when": k.Key(k.TEXT, "When the user is done.", ("The desk has confirmed the booking",)),
     },
     name="user",
     title="simulated user",
     where="in `user`",
 )
-LABEL: Final = Shape(
+LABEL: Final = k.Shape(
     "`label`",
     {
-        "expected": Key(FILLED, "The class that the agent should give.", required=True),
-        "from": Key(
-            Text({"type": "string", "pattern": r"^\s*(response\s*$|at\s+\S)"}, filled=True, texts="settings"),
+        "expected": k.Key(k.FILLED, "The class that the agent should give.", required=True),
+        "from": k.Key(
+            k.Text({"type": "string", "pattern": r"^\s*(response\s*$|at\s+\S)"}, filled=True, texts="settings"),
             "Where the answer has it: `response`, or `at PATH` for a place in it.",
         ),
     },
     name="label",
     build=_build_label,
 )
-FOR_EACH: Final = Shape(
+FOR_EACH: Final = k.Shape(
     "`for_each`",
     {
-        "rows": Key(
-            Kind(list_of(_ROW, minItems=1), texts="data"),
+        "rows": k.Key(
+            k.Kind(k.list_of(_ROW, minItems=1), texts="data"),
             "The rows, each with its values by name.",
             ([{"city": "Paris"}],),
         ),
-        "file": Key(FILLED, "The path of a CSV or JSONL file with the rows, relative to this file.", ("cities.csv",)),
-        "key": Key(
-            FILLED,
+        "file": k.Key(
+            k.FILLED, "The path of a CSV or JSONL file with the rows, relative to this file.", ("cities.csv",)
+        ),
+        "key": k.Key(
+            k.FILLED,
             "The column that tells the rows apart; by default `id` or `name`, else they are numbered.",
             ("city",),
         ),
@@ -473,13 +456,13 @@ FOR_EACH: Final = Shape(
     narrow={
         "if": {"required": ["rows"]},
         "then": {"properties": {"file": {"type": "null"}}},
-        "else": {"properties": {"file": NAME.schema}, "required": ["file"]},
+        "else": {"properties": {"file": k.NAME.schema}, "required": ["file"]},
     },
 )
-ALLOW: Final = Shape(
+ALLOW: Final = k.Shape(
     "`allow`",
     {
-        name: Key(
+        name: k.Key(
             _REASON,
             f"The agent {BROKEN_AGENTS[name]}."
             if name in BROKEN_AGENTS
@@ -491,96 +474,93 @@ ALLOW: Final = Shape(
     build=lambda inner, given: tuple((name, given.get(name)) for name in CHALLENGERS if name in inner),
     narrow={"minProperties": 1},
 )
-CASE: Final = Shape(
+CASE: Final = k.Shape(
     "a test case",
     {
-        "name": Key(
-            NAME,
+        "name": k.Key(
+            k.NAME,
             "The case's name, which its results go by; unique in the suite.",
             ("basic_code_review",),
             required="add `name:`: results are matched by it",
         ),
-        "description": Key(TEXT, "What the case is about; by default its name."),
-        "id": Key(
-            FILLED,
+        "description": k.Key(k.TEXT, "What the case is about; by default its name."),
+        "id": k.Key(
+            k.FILLED,
             "The id that results and baselines know the case by; by default `SUITE/NAME`.",
             ("rg-get-weather-001",),
         ),
-        "tier": Key(Choice(TIERS), "The tier of this case, where it is another than the suite's."),
-        "difficulty": Key(Choice(DIFFICULTIES), "How hard the case is; by default `straightforward`."),
-        "created_at": Key(
-            TEXT, "When the case was written, as ISO 8601 has it; regression cases need it.", ("2026-03-02",)
+        "tier": k.Key(k.Choice(TIERS), "The tier of this case, where it is another than the suite's."),
+        "difficulty": k.Key(k.Choice(DIFFICULTIES), "How hard the case is; by default `straightforward`."),
+        "created_at": k.Key(
+            k.TEXT, "When the case was written, as ISO 8601 has it; regression cases need it.", ("2026-03-02",)
         ),
-        "bug_ref": Key(
-            TEXT, "The issue or commit that a regression case comes from; regression cases need it.", ("#17",)
+        "bug_ref": k.Key(
+            k.TEXT, "The issue or commit that a regression case comes from; regression cases need it.", ("#17",)
         ),
-        "prompt_id": Key(TEXT, "The `id` of a prompt for this case alone."),
-        "message": Key(
-            SENT,
+        "prompt_id": k.Key(k.TEXT, "The `id` of a prompt for this case alone."),
+        "message": k.Key(
+            k.SENT,
             "The message that is sent instead of the prompt; may be a template.",
             ("What is the weather in Paris?",),
             aka=("prompt", "question", "query", "user_message"),
         ),
-        "messages": Key(Kind(list_of(ref("Message")), texts="data"), "A conversation for chat agents."),
-        "turns": Key(
-            Kind(filled_list_of(TURN.schema), read=_turns, texts="own"),
+        "messages": k.Key(k.Kind(k.list_of(k.ref("Message")), texts="data"), "A conversation for chat agents."),
+        "turns": k.Key(
+            k.Kind(k.filled_list_of(TURN.schema), read=_turns, texts="own"),
             "A conversation, turn by turn: what the user says, and checks of each answer.",
             ([{"say": "A room for two, please.", "validate": ['contains "when"']}],),
         ),
-        "user": Key(Kind(USER.schema, read=_user, texts="own"), "A simulated user, who holds the conversation."),
-        "inputs": Key(
-            Kind(free_mapping(), read=_inputs, texts="data"),
+        "user": k.Key(k.Kind(USER.schema, read=_user, texts="own"), "A simulated user, who holds the conversation."),
+        "inputs": k.Key(
+            k.Kind(k.free_mapping(), read=_inputs, texts="data"),
             "The values that fill the prompt, by name.",
             ({"language": "Python"},),
             aka=("vars", "variables", "parameters"),
         ),
-        "for_each": Key(
-            Kind(any_of(filled_list_of(_ROW), NAME.schema, FOR_EACH.schema), read=_for_each, texts="own"),
+        "for_each": k.Key(
+            k.Kind(k.any_of(k.filled_list_of(_ROW), k.NAME.schema, FOR_EACH.schema), read=_for_each, texts="own"),
             "One case a row: a list of rows, or a CSV or JSONL file.",
             ([{"city": "Paris"}, {"city": "Rome"}], "cities.csv"),
             aka=("dataset", "data", "rows", "table"),
         ),
-        "inherit": Key(
-            FLAG,
-            "Whether the case takes the suite's `defaults`; by default true.",
-            into="inherits",
-        ),
-        "expected": Key(
-            SENT,
+        "inherit": k.Key(k.FLAG, "Whether the case takes the suite's `defaults`; by default true.", into="inherits"),
+        "expected": k.Key(
+            k.SENT,
             "A text that describes the answer: what a judge compares with.",
             aka=("expected_output", "ideal", "reference", "answer"),
         ),
-        "validate": Key(_CHECKS, "The checks.", aka=("assert", "asserts", "assertions", "checks")),
-        "expect": Key(
-            Kind(or_absent(ref("expect")), read=build_expect, texts="own"),
+        "validate": k.Key(_CHECKS, "The checks.", aka=("assert", "asserts", "assertions", "checks")),
+        "expect": k.Key(
+            k.Kind(k.or_absent(k.ref("expect")), read=build_expect, texts="own"),
             "Checks in the field names of the compiled file.",
         ),
-        "stubs": Key(_MAPPING, "The answers of tools, by their names."),
-        "max_turns": Key(COUNT, "How many turns the agent may take."),
-        "rubric": Key(
-            Kind(list_of(ref("RubricDimension")), read=_rubric, texts="own"), "The dimensions that a judge scores."
+        "stubs": k.Key(_MAPPING, "The answers of tools, by their names."),
+        "max_turns": k.Key(k.COUNT, "How many turns the agent may take."),
+        "rubric": k.Key(
+            k.Kind(k.list_of(k.ref("RubricDimension")), read=_rubric, texts="own"),
+            "The dimensions that a judge scores.",
         ),
-        "reference_data": Key(_MAPPING, "Ground truth for a judge."),
-        "threshold": Key(SHARE, "The least score of the case, from 0 to 1.", (0.8,)),
-        "repeat": Key(COUNT, "How often the case runs.", (10,), aka=("runs", "times", "retries")),
-        "require": Key(
-            Kind(_REQUIREMENT, read=_requirement, texts="settings"),
+        "reference_data": k.Key(_MAPPING, "Ground truth for a judge."),
+        "threshold": k.Key(k.SHARE, "The least score of the case, from 0 to 1.", (0.8,)),
+        "repeat": k.Key(k.COUNT, "How often the case runs.", (10,), aka=("runs", "times", "retries")),
+        "require": k.Key(
+            k.Kind(_REQUIREMENT, read=_requirement, texts="settings"),
             "How many of the repeated runs have to pass.",
             ("8/10", 8, "80%"),
         ),
-        "expected_failure": Key(
+        "expected_failure": k.Key(
             _REASON, "Why the case is known to fail.", ("the agent overlooks SQL injection",), aka=("xfail",)
         ),
-        "skip": Key(_REASON, "Why the case does not run.", ("the service is down",)),
-        "archived": Key(_REASON, "Why a locked regression case is retired.", ("the tool is gone",)),
-        "tags": Key(TEXTS, "Words to choose cases by.", (["smoke"],)),
-        "allow": Key(
-            Kind(or_absent(ALLOW.schema), read=_allowed),
+        "skip": k.Key(_REASON, "Why the case does not run.", ("the service is down",)),
+        "archived": k.Key(_REASON, "Why a locked regression case is retired.", ("the tool is gone",)),
+        "tags": k.Key(k.TEXTS, "Words to choose cases by.", (["smoke"],)),
+        "allow": k.Key(
+            k.Kind(k.or_absent(ALLOW.schema), read=_allowed),
             "Faults that `evalc challenge` does not count for this case, each with the reason.",
             ({"refusal": "asks for something forbidden"},),
         ),
-        "label": Key(
-            Kind(or_absent(LABEL.schema), read=_label, texts="own"),
+        "label": k.Key(
+            k.Kind(k.or_absent(LABEL.schema), read=_label, texts="own"),
             "The class that the agent should give, and where its answer has it; `response`, by default, or `at PATH`.",
             ({"expected": "{{intent}}", "from": "at intent"},),
         ),
@@ -591,7 +571,7 @@ CASE: Final = Shape(
     build=_build_case,
 )
 """A test case: the one statement of its keys."""
-DEFAULTS: Final = Shape(
+DEFAULTS: Final = k.Shape(
     "`defaults`",
     CASE.only(
         "inputs",

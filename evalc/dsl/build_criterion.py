@@ -9,7 +9,7 @@ import msgspec
 
 from evalc.base.source import Span
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.kinds import NAME, TEXT, Key, Number, Shape, number
+from evalc.dsl import kinds as k
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.tree import Num, Str
@@ -99,17 +99,19 @@ def _one_line(fields: Fields, text: Str, behind: Scalar | None) -> CriterionTree
     )
 
 
-CRITERION: Final = Shape(
+CRITERION: Final = k.Shape(
     "a criterion",
     {
-        "name": Key(
-            NAME,
+        "name": k.Key(
+            k.NAME,
             "The criterion's name, which checks are linked to; unique in the suite.",
             ("clarity",),
             required=True,
         ),
-        "description": Key(TEXT, "What a good answer is by this criterion."),
-        "weight": Key(Number(number(minimum=0), int, float), "How much the criterion counts; by default 1.", (0.3,)),
+        "description": k.Key(k.TEXT, "What a good answer is by this criterion."),
+        "weight": k.Key(
+            k.Number(k.number(minimum=0), int, float), "How much the criterion counts; by default 1.", (0.3,)
+        ),
     },
     name="criterion",
     build=_build,

@@ -9,21 +9,7 @@ import msgspec
 
 from evalc.base.source import Source, Span, where_used
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.kinds import (
-    ANYTHING,
-    FILLED,
-    FLAG,
-    SENT,
-    TEXT,
-    Key,
-    Kind,
-    Schema,
-    Shape,
-    Text,
-    any_of,
-    list_of,
-    or_absent,
-)
+from evalc.dsl import kinds as k
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.tree import Str
 from evalc.dsl.walk import Fields, is_null
@@ -214,73 +200,63 @@ def _value_of(item: Node) -> Node:
 
 # --- the keys ------------------------------------------------------------------------------------------------------
 
-VARIANT: Final = Shape(
+VARIANT: Final = k.Shape(
     "a prompt of `prompts`",
     {
-        "file": Key(FILLED, "The path of the prompt, relative to this file.", ("prompts/long.md",)),
-        "id": Key(
-            FILLED,
-            "The `id` of a prompt file, which is looked up in the folder of the prompts.",
-            ("code-review-v1",),
+        "file": k.Key(k.FILLED, "The path of the prompt, relative to this file.", ("prompts/long.md",)),
+        "id": k.Key(
+            k.FILLED, "The `id` of a prompt file, which is looked up in the folder of the prompts.", ("code-review-v1",)
         ),
     },
     name="promptVariant",
     title="prompt of prompts",
 )
 """A prompt of `prompts:` that is defined elsewhere."""
-VARIANTS: Final = Kind(
-    {"type": "object", "minProperties": 1, "additionalProperties": any_of(TEXT.schema, VARIANT.schema)},
+VARIANTS: Final = k.Kind(
+    {"type": "object", "minProperties": 1, "additionalProperties": k.any_of(k.TEXT.schema, VARIANT.schema)},
     read=_variants,
     texts="data",
 )
-_OPTION: Final[Schema] = {
+_OPTION: Final[k.Schema] = {
     "type": "object",
-    "properties": {"value": {"description": "The value that the input has by this option.", **TEXT.schema}},
+    "properties": {"value": {"description": "The value that the input has by this option.", **k.TEXT.schema}},
     "required": ["value"],
 }
 _OF_INPUT: Final = {
-    "name": Key(
-        Text({"type": ["string", "number", "boolean"]}),
+    "name": k.Key(
+        k.Text({"type": ["string", "number", "boolean"]}),
         "The input's name, as the prompt's template has it.",
         ("language",),
         required=True,
     ),
-    "type": Key(TEXT, "The type of its values.", ("string",)),
-    "required": Key(
-        FLAG,
-        "Whether every case has to give it; by default true where there is no `default`.",
-    ),
-    "default": Key(Kind({}, read=Fields.node), "Its value where a case gives none."),
-    "options": Key(
-        Kind(list_of(any_of(TEXT.schema, _OPTION)), read=_options),
+    "type": k.Key(k.TEXT, "The type of its values.", ("string",)),
+    "required": k.Key(k.FLAG, "Whether every case has to give it; by default true where there is no `default`."),
+    "default": k.Key(k.Kind({}, read=Fields.node), "Its value where a case gives none."),
+    "options": k.Key(
+        k.Kind(k.list_of(k.any_of(k.TEXT.schema, _OPTION)), read=_options),
         "The values that it may have.",
         (["celsius", "kelvin"],),
     ),
-    "label": Key(ANYTHING, "What a form calls it.", kept=True),
-    "placeholder": Key(ANYTHING, "What a form shows while it is empty.", kept=True),
-    "description": Key(ANYTHING, "What it is, for readers.", kept=True),
-    "example": Key(ANYTHING, "A value that it may have, for readers.", kept=True),
-    "examples": Key(ANYTHING, "Values that it may have, for readers.", kept=True),
-    "validation": Key(ANYTHING, "Further rules for its values, for readers.", kept=True),
+    "label": k.Key(k.ANYTHING, "What a form calls it.", kept=True),
+    "placeholder": k.Key(k.ANYTHING, "What a form shows while it is empty.", kept=True),
+    "description": k.Key(k.ANYTHING, "What it is, for readers.", kept=True),
+    "example": k.Key(k.ANYTHING, "A value that it may have, for readers.", kept=True),
+    "examples": k.Key(k.ANYTHING, "Values that it may have, for readers.", kept=True),
+    "validation": k.Key(k.ANYTHING, "Further rules for its values, for readers.", kept=True),
 }
-INPUT: Final = Shape(
-    "a declared input",
-    _OF_INPUT,
-    name="declaredInput",
-    title="declared input",
-    foreign=("name",),
-    build=_build_input,
+INPUT: Final = k.Shape(
+    "a declared input", _OF_INPUT, name="declaredInput", title="declared input", foreign=("name",), build=_build_input
 )
-INPUT_BY_NAME: Final = Shape(
+INPUT_BY_NAME: Final = k.Shape(
     "a declared input", INPUT.only(*_OF_INPUT), name="declaredInputByName", title="declared input", foreign=("name",)
 )
-DECLARATIONS: Final = Kind(
-    or_absent(
-        any_of(
-            list_of(any_of(TEXT.schema, INPUT.schema)),
+DECLARATIONS: Final = k.Kind(
+    k.or_absent(
+        k.any_of(
+            k.list_of(k.any_of(k.TEXT.schema, INPUT.schema)),
             {
                 "type": "object",
-                "additionalProperties": any_of(
+                "additionalProperties": k.any_of(
                     {"type": ["string", "number", "boolean", "null", "array"]}, INPUT_BY_NAME.schema
                 ),
             },
@@ -288,26 +264,26 @@ DECLARATIONS: Final = Kind(
     ),
     read=_declarations,
 )
-_SAID: Final = Kind({}, texts="data")
+_SAID: Final = k.Kind({}, texts="data")
 PROMPT_SPEC: Final = {
-    "id": Key(FILLED, "The prompt's id, which other files look it up by.", ("code-review-v1",)),
-    "prompt": Key(SENT, "The prompt, a template that the inputs fill.", ("Review this {{language}} code.",)),
-    "inputs": Key(DECLARATIONS, "The inputs that the prompt takes.", aka=("vars", "variables", "parameters")),
-    "role": Key(_SAID, "The role that the model has: the beginning of its system prompt."),
-    "instructions": Key(_SAID, "What the model is told to do, in its system prompt: a text, or a list."),
-    "name": Key(ANYTHING, "The prompt's name, for readers.", kept=True),
-    "description": Key(ANYTHING, "What this is about, for readers.", kept=True),
-    "category": Key(ANYTHING, "What kind of prompt it is.", kept=True),
-    "model_compatibility": Key(ANYTHING, "The models that the prompt was tried with.", kept=True),
-    "version": Key(ANYTHING, "The prompt's version.", ("1.0.0",), kept=True),
-    "author": Key(ANYTHING, "Who wrote the prompt.", kept=True),
-    "last_updated": Key(ANYTHING, "When the prompt was last changed.", kept=True),
-    "tags": Key(ANYTHING, "Words to find the prompt by.", kept=True),
-    "outputs": Key(ANYTHING, "What the prompt gives.", kept=True),
-    "examples": Key(ANYTHING, "Examples of inputs and outputs.", kept=True),
-    "notes": Key(ANYTHING, "Notes about the prompt.", kept=True),
-    "usage": Key(ANYTHING, "How the prompt is used.", kept=True),
-    "contexts": Key(ANYTHING, "What the model is told besides the prompt.", kept=True),
-    "dependencies": Key(ANYTHING, "What the prompt needs.", kept=True),
+    "id": k.Key(k.FILLED, "The prompt's id, which other files look it up by.", ("code-review-v1",)),
+    "prompt": k.Key(k.SENT, "The prompt, a template that the inputs fill.", ("Review this {{language}} code.",)),
+    "inputs": k.Key(DECLARATIONS, "The inputs that the prompt takes.", aka=("vars", "variables", "parameters")),
+    "role": k.Key(_SAID, "The role that the model has: the beginning of its system prompt."),
+    "instructions": k.Key(_SAID, "What the model is told to do, in its system prompt: a text, or a list."),
+    "name": k.Key(k.ANYTHING, "The prompt's name, for readers.", kept=True),
+    "description": k.Key(k.ANYTHING, "What this is about, for readers.", kept=True),
+    "category": k.Key(k.ANYTHING, "What kind of prompt it is.", kept=True),
+    "model_compatibility": k.Key(k.ANYTHING, "The models that the prompt was tried with.", kept=True),
+    "version": k.Key(k.ANYTHING, "The prompt's version.", ("1.0.0",), kept=True),
+    "author": k.Key(k.ANYTHING, "Who wrote the prompt.", kept=True),
+    "last_updated": k.Key(k.ANYTHING, "When the prompt was last changed.", kept=True),
+    "tags": k.Key(k.ANYTHING, "Words to find the prompt by.", kept=True),
+    "outputs": k.Key(k.ANYTHING, "What the prompt gives.", kept=True),
+    "examples": k.Key(k.ANYTHING, "Examples of inputs and outputs.", kept=True),
+    "notes": k.Key(k.ANYTHING, "Notes about the prompt.", kept=True),
+    "usage": k.Key(k.ANYTHING, "How the prompt is used.", kept=True),
+    "contexts": k.Key(k.ANYTHING, "What the model is told besides the prompt.", kept=True),
+    "dependencies": k.Key(k.ANYTHING, "What the prompt needs.", kept=True),
 }
 """The keys of PromptSpec. A prompt file may have any other key too: it belongs to its library, not to evalc."""

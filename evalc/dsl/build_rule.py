@@ -10,24 +10,7 @@ import msgspec
 
 from evalc.base.source import Span
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.kinds import (
-    ANYTHING,
-    FILLED,
-    FLAG,
-    NAME,
-    NUMBER,
-    TEXT,
-    Choice,
-    Key,
-    Kind,
-    Schema,
-    Shape,
-    any_of,
-    filled_list_of,
-    list_of,
-    number,
-    ref,
-)
+from evalc.dsl import kinds as k
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import half_characters
@@ -72,7 +55,7 @@ def _plain_key(quoted: re.Match[str]) -> str:
 
 
 PARAM_OPS: Final[tuple[c.ParamAssertion, ...]] = get_args(c.ParamAssertion)
-_OPERATOR: Final = Choice(PARAM_OPS, called="operator")
+_OPERATOR: Final = k.Choice(PARAM_OPS, called="operator")
 
 
 def build_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
@@ -225,7 +208,7 @@ def _judge(fields: Fields, type_: Str) -> CheckLeaf | None:
 def _numeral(fields: Fields, key: str) -> Num | None:
     if key in fields:
         fields.require(key)
-    number: Num | None = NUMBER.read(fields, key)
+    number: Num | None = k.NUMBER.read(fields, key)
     return number
 
 
@@ -409,7 +392,7 @@ def _arg_test(fields: Fields, path: str, node: Node, atoms: dict[str, Atom]) -> 
         return c.ArgTest(equals=json_value(fields, node, f"{at}/equals", atoms))
     inner = fields.inside(node, TEST, f"the test of `{path}`")
     contains, matches = inner.text("contains"), inner.text("matches")
-    one_of, exists = inner.items("one_of"), (FLAG.read(inner, "exists") or False) if "exists" in inner else None
+    one_of, exists = inner.items("one_of"), (k.FLAG.read(inner, "exists") or False) if "exists" in inner else None
     least, most = _numeral(inner, "min"), _numeral(inner, "max")
     if contains is not None:
         atoms[f"{at}/contains"] = atom(contains)
@@ -477,11 +460,7 @@ _OWN_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "similar": ("rule", "threshold"),
     "judge": ("rule", "scale", "min"),
 }
-_FORMS: Final[dict[tuple[str, ...], _Build]] = {
-    (): _bare,
-    ("value",): _text_check,
-    ("names",): _list_check,
-}
+_FORMS: Final[dict[tuple[str, ...], _Build]] = {(): _bare, ("value",): _text_check, ("names",): _list_check}
 """How the checks are built that have just these fields."""
 _WITHOUT_TYPE: Final = (c.Custom, c.At, c.InTurn, c.AnyOf, c.AllOf, c.Not)
 """The checks that are written with keys of their own in place of a `type:`."""
@@ -499,57 +478,59 @@ TEXT_TYPES: Final = frozenset(
 
 # --- the keys ------------------------------------------------------------------------------------------------------
 
-_PLAIN: Final[Schema] = {"type": ["string", "number", "boolean", "array", "null"]}
-TEST: Final = Shape(
+_PLAIN: Final[k.Schema] = {"type": ["string", "number", "boolean", "array", "null"]}
+TEST: Final = k.Shape(
     "",
     {
-        "equals": Key(ANYTHING, "The value that the argument equals, of any type."),
-        "contains": Key(TEXT, "A text in it, or an item of it.", ("Par",)),
-        "matches": Key(TEXT, "A pattern that it matches.", ("^P",)),
-        "one_of": Key(Kind({"type": ["array", "null"]}), "The values, one of which it must equal.", (["EUR", "USD"],)),
-        "exists": Key(FLAG, "Whether it was sent."),
-        "min": Key(NUMBER, "The least number that it is.", (1,)),
-        "max": Key(NUMBER, "The greatest number that it is.", (3,)),
+        "equals": k.Key(k.ANYTHING, "The value that the argument equals, of any type."),
+        "contains": k.Key(k.TEXT, "A text in it, or an item of it.", ("Par",)),
+        "matches": k.Key(k.TEXT, "A pattern that it matches.", ("^P",)),
+        "one_of": k.Key(
+            k.Kind({"type": ["array", "null"]}), "The values, one of which it must equal.", (["EUR", "USD"],)
+        ),
+        "exists": k.Key(k.FLAG, "Whether it was sent."),
+        "min": k.Key(k.NUMBER, "The least number that it is.", (1,)),
+        "max": k.Key(k.NUMBER, "The greatest number that it is.", (3,)),
     },
     title="argument",
     narrow={"minProperties": 1},
 )
 """The tests of an argument of a call."""
-CHECK: Final[dict[str, Key]] = {
-    "type": Key(Kind({"type": "string"}), "What is checked."),
-    "rule": Key(TEXT, "What the check compares with."),
-    "criterion": Key(TEXT, "The criterion that the check counts for.", ("clarity",)),
-    "weight": Key(Kind(number(minimum=0)), "How often the check counts within its criterion; by default 1.", (2,)),
-    "at": Key(FILLED, "The place of a JSON response that is looked at; by default the whole.", ("items[0].title",)),
-    "use": Key(NAME, "The named rule whose checks are used here.", ("no_cop_outs",)),
-    "any_of": Key(Kind(filled_list_of(ref("checkWithin"))), "Checks, at least one of which must pass."),
-    "all_of": Key(Kind(filled_list_of(ref("checkWithin"))), "Checks that have to hold all."),
-    "not": Key(Kind(any_of(ref("checkWithin"), filled_list_of(ref("checkWithin")))), "A check that may not hold."),
-    "tool": Key(
-        Kind({"type": ["string", "number", "boolean"]}), "The tool whose first call is looked at.", ("get_weather",)
+CHECK: Final[dict[str, k.Key]] = {
+    "type": k.Key(k.Kind({"type": "string"}), "What is checked."),
+    "rule": k.Key(k.TEXT, "What the check compares with."),
+    "criterion": k.Key(k.TEXT, "The criterion that the check counts for.", ("clarity",)),
+    "weight": k.Key(
+        k.Kind(k.number(minimum=0)), "How often the check counts within its criterion; by default 1.", (2,)
     ),
-    "param": Key(Kind({"type": ["string", "number", "boolean"]}), "The parameter of that call.", ("city",)),
-    "op": Key(Kind({"enum": [*PARAM_OPS]}), "How the parameter is compared."),
-    "value": Key(
-        Kind(any_of(TEXT.schema, list_of(TEXT.schema))), "What the parameter is compared with; a list for `oneOf`."
+    "at": k.Key(k.FILLED, "The place of a JSON response that is looked at; by default the whole.", ("items[0].title",)),
+    "use": k.Key(k.NAME, "The named rule whose checks are used here.", ("no_cop_outs",)),
+    "any_of": k.Key(k.Kind(k.filled_list_of(k.ref("checkWithin"))), "Checks, at least one of which must pass."),
+    "all_of": k.Key(k.Kind(k.filled_list_of(k.ref("checkWithin"))), "Checks that have to hold all."),
+    "not": k.Key(
+        k.Kind(k.any_of(k.ref("checkWithin"), k.filled_list_of(k.ref("checkWithin")))), "A check that may not hold."
     ),
-    "which": Key(
-        Kind(
-            any_of(
-                {"enum": ["any", "every", "no"]},
-                {"type": "integer", "minimum": 1},
-            )
-        ),
+    "tool": k.Key(
+        k.Kind({"type": ["string", "number", "boolean"]}), "The tool whose first call is looked at.", ("get_weather",)
+    ),
+    "param": k.Key(k.Kind({"type": ["string", "number", "boolean"]}), "The parameter of that call.", ("city",)),
+    "op": k.Key(k.Kind({"enum": [*PARAM_OPS]}), "How the parameter is compared."),
+    "value": k.Key(
+        k.Kind(k.any_of(k.TEXT.schema, k.list_of(k.TEXT.schema))),
+        "What the parameter is compared with; a list for `oneOf`.",
+    ),
+    "which": k.Key(
+        k.Kind(k.any_of({"enum": ["any", "every", "no"]}, {"type": "integer", "minimum": 1})),
         "Which of the tool's calls is meant; by default any one.",
         ("every", 2),
     ),
-    "args": Key(
-        Kind({"type": "object", "minProperties": 1, "additionalProperties": any_of(_PLAIN, TEST.definition())}),
+    "args": k.Key(
+        k.Kind({"type": "object", "minProperties": 1, "additionalProperties": k.any_of(_PLAIN, TEST.definition())}),
         "What the arguments are: each a value that it equals, or a mapping of tests.",
         ({"city": "Paris", "days": {"min": 1, "max": 3}},),
     ),
-    "threshold": Key(Kind({"type": "number"}), "The least likeness that passes, from 0 to 1.", (0.8,)),
-    "min": Key(Kind({"type": "number"}), "The least score that passes.", (4,)),
-    "scale": Key(Kind({"type": "number"}), "The best score that the judge can give.", (5,)),
+    "threshold": k.Key(k.Kind({"type": "number"}), "The least likeness that passes, from 0 to 1.", (0.8,)),
+    "min": k.Key(k.Kind({"type": "number"}), "The least score that passes.", (4,)),
+    "scale": k.Key(k.Kind({"type": "number"}), "The best score that the judge can give.", (5,)),
 }
 """The keys of checks in their mapping form."""

@@ -10,6 +10,7 @@ import msgspec
 from evalc.base import durations
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl import kinds as k
 from evalc.dsl.build_case import CASE, DEFAULTS, FOR_EACH, LABEL, TIERS, TURN, USER, CaseFields, CaseTree
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_criterion import CRITERION, CriterionTree, build_criterion
@@ -25,30 +26,6 @@ from evalc.dsl.build_prompt import (
 from evalc.dsl.cut_texts import OF_CHECKS, report_cut_texts
 from evalc.dsl.document_kind import Kind as Document
 from evalc.dsl.document_kind import has_evals
-from evalc.dsl.kinds import (
-    ANYTHING,
-    FILLED,
-    FLAG,
-    NAME,
-    NUMBER,
-    SHARE,
-    TEXT,
-    WHOLE,
-    Choice,
-    Key,
-    Kind,
-    ListOf,
-    Number,
-    Shape,
-    any_of,
-    filled_list_of,
-    keyed,
-    list_of,
-    number,
-    or_absent,
-    ref,
-    share_of,
-)
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, Yaml
@@ -228,8 +205,8 @@ def _places_of_gates(gates: Fields) -> Iterator[tuple[str, Span]]:
 def _confidence(gates: Fields, key: str) -> Num | None:
     """A number, or one in per cent: `95%` is 0.95."""
     node = gates.node(key)
-    share = share_of(node.text.strip()) if isinstance(node, Scalar) else ""
-    number: Num | None = Num(float(share), span_of(node)) if share else NUMBER.read(gates, key)
+    share = k.share_of(node.text.strip()) if isinstance(node, Scalar) else ""
+    number: Num | None = Num(float(share), span_of(node)) if share else k.NUMBER.read(gates, key)
     return number
 
 
@@ -248,8 +225,8 @@ def _by_class(gates: Fields, key: str) -> tuple[tuple[str, Num], ...]:
     mapping = gates.mapping(key)
     if mapping is None:
         return ()
-    inner = gates.inside(mapping, keyed(f"`{key}`", tuple(name.text for name, _ in mapping.pairs)))
-    given = [(name.text, NUMBER.read(inner, name.text)) for name, _ in mapping.pairs]
+    inner = gates.inside(mapping, k.keyed(f"`{key}`", tuple(name.text for name, _ in mapping.pairs)))
+    given = [(name.text, k.NUMBER.read(inner, name.text)) for name, _ in mapping.pairs]
     gates.partial |= inner.partial
     return tuple((name, number) for name, number in given if number is not None)
 
@@ -280,7 +257,7 @@ def _rules(fields: Fields, key: str) -> tuple[RuleTree, ...]:
 
 def _rule(fields: Fields, key: Scalar, value: Node) -> RuleTree:
     alone = Mapping(key.start, value.end, ((key, value),))
-    inner = fields.inside(alone, keyed("`rules`", (key.text,)))
+    inner = fields.inside(alone, k.keyed("`rules`", (key.text,)))
     inner.require(key.text)
     checks = build_checks(inner, key.text)
     fields.partial |= inner.partial
@@ -305,27 +282,27 @@ def _includes(fields: Fields, key: str) -> tuple[Str, ...]:
 
 # --- the keys ------------------------------------------------------------------------------------------------------
 
-_BY_CLASS: Final = Kind({"type": ["object", "null"], "additionalProperties": SHARE.schema}, read=_by_class)
+_BY_CLASS: Final = k.Kind({"type": ["object", "null"], "additionalProperties": k.SHARE.schema}, read=_by_class)
 
-GATES: Final = Shape(
+GATES: Final = k.Shape(
     "`gates`",
     {
-        "min_pass_rate": Key(SHARE, "The least share of the cases that pass, from 0 to 1.", (0.9,)),
-        "min_score": Key(SHARE, "The least score of the suite, from 0 to 1.", (0.8,)),
-        "max_p95": Key(
-            Kind({**durations.SCHEMA, "type": ["string", "null"]}, read=_duration),
+        "min_pass_rate": k.Key(k.SHARE, "The least share of the cases that pass, from 0 to 1.", (0.9,)),
+        "min_score": k.Key(k.SHARE, "The least score of the suite, from 0 to 1.", (0.8,)),
+        "max_p95": k.Key(
+            k.Kind({**durations.SCHEMA, "type": ["string", "null"]}, read=_duration),
             "The time that 95 % of the cases keep to, such as `5s`.",
             ("5s",),
             into="max_p95_ms",
         ),
-        "max_p95_ms": Key(
-            Number(number(exclusiveMinimum=0), int, float),
+        "max_p95_ms": k.Key(
+            k.Number(k.number(exclusiveMinimum=0), int, float),
             "The same in milliseconds, as it was written before.",
             (5000,),
         ),
-        "fail_on_regression": Key(FLAG, "Whether no case may fail that passed in the baseline.", (True,)),
-        "confidence": Key(
-            Kind(
+        "fail_on_regression": k.Key(k.FLAG, "Whether no case may fail that passed in the baseline.", (True,)),
+        "confidence": k.Key(
+            k.Kind(
                 {
                     "type": ["number", "string", "null"],
                     "exclusiveMinimum": 0.5,
@@ -337,106 +314,102 @@ GATES: Final = Shape(
             "How sure a gate has to be, above 0.5 and below 1; what is less certain is undecided.",
             ("95%", 0.99),
         ),
-        "recall": Key(_BY_CLASS, "The least recall of classes, by their labels.", ({"refund": 0.95},)),
-        "precision": Key(_BY_CLASS, "The least precision of classes, by their labels.", ({"refund": 0.9},)),
-        "macro_f1": Key(SHARE, "The least mean of the F1 of all classes, from 0 to 1.", (0.8,)),
+        "recall": k.Key(_BY_CLASS, "The least recall of classes, by their labels.", ({"refund": 0.95},)),
+        "precision": k.Key(_BY_CLASS, "The least precision of classes, by their labels.", ({"refund": 0.9},)),
+        "macro_f1": k.Key(k.SHARE, "The least mean of the F1 of all classes, from 0 to 1.", (0.8,)),
     },
     name="gates",
     where="in `gates`",
     build=_build_gates,
 )
-EVAL: Final = Shape(
+EVAL: Final = k.Shape(
     "`eval`",
     {
-        "criteria": Key(
-            Kind(list_of(ref("criterion")), read=_criteria, texts="criteria"),
+        "criteria": k.Key(
+            k.Kind(k.list_of(k.ref("criterion")), read=_criteria, texts="criteria"),
             "What the answers are scored by, with weights.",
         ),
-        "test_cases": Key(
-            ListOf(CASE, called="a test case", filled=True), "The cases.", required=True, aka=("cases", "tests")
+        "test_cases": k.Key(
+            k.ListOf(CASE, called="a test case", filled=True), "The cases.", required=True, aka=("cases", "tests")
         ),
     },
     name="eval",
     where="in `eval`",
 )
 _OWN: Final = {
-    "suite": Key(
-        FILLED,
+    "suite": k.Key(
+        k.FILLED,
         "The suite's name, a slug; by default the prompt's id, else the file's name.",
         ("code-review",),
         into="name",
         aka=("name",),
     ),
-    "tier": Key(Choice(TIERS), "The tier of the cases, which says what they may assert; by default `labeled`."),
-    "tool": Key(
-        FILLED,
+    "tier": k.Key(k.Choice(TIERS), "The tier of the cases, which says what they may assert; by default `labeled`."),
+    "tool": k.Key(
+        k.FILLED,
         "The tool that the suite is about, which names its files and results; by default the suite's name.",
         ("get_weather",),
     ),
-    "tool_version": Key(TEXT, "The tool's version that the evals were written for.", ("1.0.0",)),
-    "tool_description": Key(TEXT, "The tool's description that the evals were written for."),
-    "registry_size": Key(WHOLE, "How many tools there were when the evals were written."),
-    "threshold": Key(SHARE, "The least score of the suite, from 0 to 1.", (0.8,)),
-    "gates": Key(
-        Kind(or_absent(GATES.schema), read=GATES.read, texts="settings"),
+    "tool_version": k.Key(k.TEXT, "The tool's version that the evals were written for.", ("1.0.0",)),
+    "tool_description": k.Key(k.TEXT, "The tool's description that the evals were written for."),
+    "registry_size": k.Key(k.WHOLE, "How many tools there were when the evals were written."),
+    "threshold": k.Key(k.SHARE, "The least score of the suite, from 0 to 1.", (0.8,)),
+    "gates": k.Key(
+        k.Kind(k.or_absent(GATES.schema), read=GATES.read, texts="settings"),
         "What the suite must reach as a whole; this decides instead of its cases.",
         ({"min_pass_rate": 0.9},),
     ),
-    "description": Key(ANYTHING, "What this is about, for readers."),
+    "description": k.Key(k.ANYTHING, "What this is about, for readers."),
 }
-_PROMPT_ID: Final = Key(
-    TEXT, "The `id` of a prompt file, which is looked up in the folder of the prompts.", ("code-review-v1",)
+_PROMPT_ID: Final = k.Key(
+    k.TEXT, "The `id` of a prompt file, which is looked up in the folder of the prompts.", ("code-review-v1",)
 )
 _SHARED: Final = {
-    "rules": Key(
-        Kind(
-            {"type": ["object", "null"], "additionalProperties": filled_list_of(ref("check"))},
+    "rules": k.Key(
+        k.Kind(
+            {"type": ["object", "null"], "additionalProperties": k.filled_list_of(k.ref("check"))},
             read=_rules,
             texts="checks",
         ),
         "Groups of checks by name, for `use: NAME`.",
         ({"no_cop_outs": ['not contains "I don\'t know"']},),
     ),
-    "defaults": Key(
-        Kind(or_absent(DEFAULTS.schema), read=DEFAULTS.read), "What every case has, unless it says `inherit: false`."
+    "defaults": k.Key(
+        k.Kind(k.or_absent(DEFAULTS.schema), read=DEFAULTS.read),
+        "What every case has, unless it says `inherit: false`.",
     ),
-    "include": Key(
-        Kind(any_of(filled_list_of(TEXT.schema), NAME.schema), read=_includes),
+    "include": k.Key(
+        k.Kind(k.any_of(k.filled_list_of(k.TEXT.schema), k.NAME.schema), read=_includes),
         "Files with named rules and defaults.",
         (["shared/rules.eval.yaml"],),
     ),
 }
-_EVAL: Final = {"eval": Key(Kind(EVAL.schema, read=_block), "The criteria and the cases.")}
+_EVAL: Final = {"eval": k.Key(k.Kind(EVAL.schema, read=_block), "The criteria and the cases.")}
 DOCUMENTS: Final = {
     Document.SUITE: {
         **_OWN,
         "prompt": PROMPT_SPEC["prompt"],
-        "prompts": Key(
+        "prompts": k.Key(
             VARIANTS,
             "Variants of the prompt by name; every case runs with each of them.",
             ({"short": "Weather in {{city}}?", "long": {"file": "prompts/long.md"}},),
         ),
-        "prompt_file": Key(TEXT, "The path of the prompt, relative to this file.", ("prompts/review.md",)),
+        "prompt_file": k.Key(k.TEXT, "The path of the prompt, relative to this file.", ("prompts/review.md",)),
         "prompt_id": _PROMPT_ID,
         "inputs": PROMPT_SPEC["inputs"],
         **_SHARED,
         **_EVAL,
     },
-    Document.PROMPT: {
-        **_OWN,
-        **{key: PROMPT_SPEC[key] for key in PROMPT_SPEC if key not in _OWN},
-        **_SHARED,
-        **_EVAL,
-    },
+    Document.PROMPT: {**_OWN, **{key: PROMPT_SPEC[key] for key in PROMPT_SPEC if key not in _OWN}, **_SHARED, **_EVAL},
     Document.CASES: {**_OWN, "prompt_id": _PROMPT_ID, "inputs": PROMPT_SPEC["inputs"], **_SHARED, **EVAL.keys},
     Document.SHARED: {**_SHARED, "description": _OWN["description"]},
 }
 """The keys of each kind of document; those of a prompt file include PromptSpec's, most of which evalc keeps unread."""
 
 
-def _document(kind: Document, keys: dict[str, Key]) -> Shape:
+def _document(kind: Document, keys: dict[str, k.Key]) -> k.Shape:
     foreign = ("id", "prompt") if kind is Document.PROMPT else None
-    return Shape(f"a {kind.value}", keys, title=kind.value, where="in a suite", foreign=foreign, build=_build_suite)
+    return k.Shape(f"a {kind.value}", keys, title=kind.value, where="in a suite", foreign=foreign, build=_build_suite)
 
 
 _WITH_EVALS: Final = (Document.SUITE, Document.PROMPT, Document.CASES)
@@ -444,7 +417,7 @@ WITH_BLOCK: Final = {kind: _document(kind, DOCUMENTS[kind]) for kind in _WITH_EV
 """The documents that hold their criteria and cases in `eval:`."""
 FLAT: Final = {kind: _document(kind, {**DOCUMENTS[kind], **EVAL.keys}) for kind in _WITH_EVALS}
 """The documents that hold them at the top."""
-SHARED: Final = Shape(
+SHARED: Final = k.Shape(
     "a shared rules file", DOCUMENTS[Document.SHARED], title=Document.SHARED.value, build=_build_shared
 )
 LANGUAGE: Final = (GATES, WITH_BLOCK[Document.SUITE], EVAL, CASE, TURN, USER)

@@ -9,26 +9,10 @@ from typing import Any, Final, get_args
 from msgspec import inspect as t
 
 from evalc.base import installed
+from evalc.dsl import kinds as k
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
 from evalc.dsl.build_expect import EXPECT_KEYS
 from evalc.dsl.build_rule import CHECK, CHECK_TYPES, PARAM_OPS, keys_of
-from evalc.dsl.kinds import (
-    ANYTHING,
-    Key,
-    Kind,
-    Schema,
-    Shape,
-    any_of,
-    choice,
-    described,
-    filled_list_of,
-    flag,
-    list_of,
-    number,
-    ref,
-    text,
-    whole,
-)
 from evalc.grammar.check_nodes import CHECK_STARTS
 from evalc.model import case as m
 from evalc.model import checks as c
@@ -58,13 +42,13 @@ _ONE_LINE: Final = (
 # --- in `validate:` ------------------------------------------------------------------------------------------------
 
 
-def checks() -> dict[str, Schema]:
+def checks() -> dict[str, k.Schema]:
     """The definitions of a check in all its forms, by name."""
-    within_no_link: Schema = {"properties": dict.fromkeys(LINK_KEYS, False)}
+    within_no_link: k.Schema = {"properties": dict.fromkeys(LINK_KEYS, False)}
     custom = [name for name in installed.names("evalc.checks") if name not in CHECK_TYPES]
     return {
-        "check": {"title": "check", **any_of(_one_line(), ref("checkMapping"))},
-        "checkWithin": {"title": "check within a group", "allOf": [ref("check"), within_no_link]},
+        "check": {"title": "check", **k.any_of(_one_line(), k.ref("checkMapping"))},
+        "checkWithin": {"title": "check within a group", "allOf": [k.ref("check"), within_no_link]},
         "checkMapping": _check_mapping(custom),
         **{_definition_of(type_): _typed(type_) for type_ in _TYPES},
         **({"check.custom": _custom()} if custom else {}),
@@ -73,20 +57,20 @@ def checks() -> dict[str, Schema]:
     }
 
 
-def _of_keys(keys: Iterable[str], words: Mapping[str, Key], *, title: str, required: Iterable[str] = ()) -> Schema:
+def _of_keys(keys: Iterable[str], words: Mapping[str, k.Key], *, title: str, required: Iterable[str] = ()) -> k.Schema:
     """A mapping that has some of the keys."""
     held = {key: words.get(key, _UNKNOWN)._replace(required=key in required) for key in keys}
-    return Shape("", held, title=title).definition()
+    return k.Shape("", held, title=title).definition()
 
 
-_UNKNOWN: Final = Key(ANYTHING)
+_UNKNOWN: Final = k.Key(k.ANYTHING)
 
 
 def _definition_of(type_: str) -> str:
     return f"check.{type_}"
 
 
-def _one_line() -> Schema:
+def _one_line() -> k.Schema:
     """A check on one line: its first word is known; what follows, only the compiler reads."""
     words = sorted(start.lower().replace("_", "-") for start in CHECK_STARTS - {"LPAR"})
     starts = "|".join(map(re.escape, words)).replace(r"\-", "-")
@@ -98,14 +82,14 @@ def _one_line() -> Schema:
     }
 
 
-def _check_mapping(custom: list[str]) -> Schema:
+def _check_mapping(custom: list[str]) -> k.Schema:
     """A check in its mapping form, identified by `type`, or by the key that replaces it."""
-    chosen: Schema = {"properties": {key: described(CHECK[key]) for key in _WITHOUT_TYPE}, "required": ["type"]}
+    chosen: k.Schema = {"properties": {key: k.described(CHECK[key]) for key in _WITHOUT_TYPE}, "required": ["type"]}
     for key in reversed(_WITHOUT_TYPE):
-        chosen = {"if": _with(key), "then": ref(f"check.{key}"), "else": chosen}
-    of_type = [{"if": _with("type", {"const": name}), "then": ref(_definition_of(name))} for name in _TYPES]
+        chosen = {"if": _with(key), "then": k.ref(f"check.{key}"), "else": chosen}
+    of_type = [{"if": _with("type", {"const": name}), "then": k.ref(_definition_of(name))} for name in _TYPES]
     if custom:
-        of_type.append({"if": _with("type", {"enum": custom}), "then": ref("check.custom")})
+        of_type.append({"if": _with("type", {"enum": custom}), "then": k.ref("check.custom")})
     sentences = [sentence_of(_KINDS[name]) for name in _TYPES]
     sentences += ["A check that an installed package provides."] * len(custom)
     type_ = {"description": CHECK["type"].sentence, "enum": [*_TYPES, *custom], "enumDescriptions": sentences}
@@ -119,23 +103,23 @@ def _check_mapping(custom: list[str]) -> Schema:
     }
 
 
-def _custom() -> Schema:
+def _custom() -> k.Schema:
     """A check that an installed package provides: what its other keys are, only the package knows."""
-    words = {**CHECK, "rule": Key(ANYTHING, "What the check is given, by place.")}
+    words = {**CHECK, "rule": k.Key(k.ANYTHING, "What the check is given, by place.")}
     schema = _of_keys(("type", "rule", *LINK_KEYS), words, title="check of a package", required=["type"])
     return {**schema, "additionalProperties": True}
 
 
-def _with(key: str, value: Schema | None = None) -> Schema:
+def _with(key: str, value: k.Schema | None = None) -> k.Schema:
     """A mapping that has the key; an editor asks with null if nothing is written yet, which counts as no key."""
     return {"type": "object", "properties": {} if value is None else {key: value}, "required": [key]}
 
 
-def _typed(type_: str) -> Schema:
+def _typed(type_: str) -> k.Schema:
     """A check of one type, with the keys that the checker knows of it."""
     kind = _KINDS[type_]
-    words = {**CHECK, "type": Key(Kind({"const": type_}), sentence_of(kind))}
-    words["rule"] = Key(Kind(_rule_of(kind)), CHECK["rule"].sentence, kind.examples)
+    words = {**CHECK, "type": k.Key(k.Kind({"const": type_}), sentence_of(kind))}
+    words["rule"] = k.Key(k.Kind(_rule_of(kind)), CHECK["rule"].sentence, kind.examples)
     own = keys_of(type_)
     schema = _of_keys(("type", *own, *LINK_KEYS), words, title=type_, required=["type", *_required(own)])
     if "op" in own:
@@ -145,37 +129,37 @@ def _typed(type_: str) -> Schema:
     return schema
 
 
-def _rule_of(kind: type[Declared]) -> Schema:
+def _rule_of(kind: type[Declared]) -> k.Schema:
     """Schema of `rule:` for a kind of check: a list where its field is one, else a text."""
-    tools: Schema = {"type": "array", "items": text()}
+    tools: k.Schema = {"type": "array", "items": k.text()}
     if kind is c.Value:
         return {}
     if kind in members(c.GroundedCheck):
-        return any_of(choice(get_args(c.Source)), filled_list_of(choice(get_args(c.Source))))
+        return k.any_of(k.choice(get_args(c.Source)), k.filled_list_of(k.choice(get_args(c.Source))))
     match kind.__struct_fields__:
         case ("values",):
-            return filled_list_of(text())
+            return k.filled_list_of(k.text())
         case ("names",):
             return tools
         case ("sets",):
-            return {"type": "array", "items": any_of({"const": "none"}, tools)}
+            return {"type": "array", "items": k.any_of({"const": "none"}, tools)}
         case _:
-            return text()
+            return k.text()
 
 
 def _required(keys: Iterable[str]) -> list[str]:
     return [key for key in keys if key in {"rule", "tool", "param", "op", "args"}]
 
 
-def _value_of_operator(key: str) -> Schema:
+def _value_of_operator(key: str) -> k.Schema:
     """Schema of `value` by the operator under `key`: a list, anything, or a text."""
     idle = [op for op in PARAM_OPS if op in {"exists", "notExists"}]
     return {
         "if": {"properties": {key: {"const": "oneOf"}}},
-        "then": {"required": ["value"], "properties": {"value": list_of(text())}},
+        "then": {"required": ["value"], "properties": {"value": k.list_of(k.text())}},
         "else": {
             "if": {"properties": {key: {"enum": idle}}},
-            "else": {"required": ["value"], "properties": {"value": text()}},
+            "else": {"required": ["value"], "properties": {"value": k.text()}},
         },
     }
 
@@ -183,23 +167,25 @@ def _value_of_operator(key: str) -> Schema:
 # --- in `expect:` --------------------------------------------------------------------------------------------------
 
 
-def expect() -> Schema:
+def expect() -> k.Schema:
     """The schema of an `expect:` block."""
     info = t.type_info(m.Expect)
     assert isinstance(info, t.StructType)  # noqa: S101 - for the type checker
     types = {field.encode_name: field.type for field in info.fields}
     sentences = COMPILED_FILE["Expect"]
     words = {
-        key: Key(Kind(_lenient(types[key])), sentences[key]) for key in EXPECT_KEYS if key in types and key in sentences
+        key: k.Key(k.Kind(_lenient(types[key])), sentences[key])
+        for key in EXPECT_KEYS
+        if key in types and key in sentences
     }
     # Each of its sets may be `none`, as in a check.
-    sets = list_of(any_of({"const": "none"}, {"type": "array", "items": text()}))
-    words["toolsAcceptable"] = words["toolsAcceptable"]._replace(holds=Kind(sets))
-    words["checks"] = words["checks"]._replace(holds=Kind(list_of(ref("Check"))))
+    sets = k.list_of(k.any_of({"const": "none"}, {"type": "array", "items": k.text()}))
+    words["toolsAcceptable"] = words["toolsAcceptable"]._replace(holds=k.Kind(sets))
+    words["checks"] = words["checks"]._replace(holds=k.Kind(k.list_of(k.ref("Check"))))
     return _of_keys(EXPECT_KEYS, words, title="expect")
 
 
-def _in_json() -> dict[str, Schema]:
+def _in_json() -> dict[str, k.Schema]:
     """The definitions of the checks of the case model, by name; in YAML their texts are taken as they are written."""
     return {name: _as_written(schema) for name, schema in definitions((c.AnyOf,), COMPILED_FILE).items()}
 
@@ -213,33 +199,33 @@ def _as_written(schema: Any) -> Any:
     types = copied.get("type")
     if types == "string" or (isinstance(types, list) and "string" in types):
         others = [each for each in types if each != "string"] if isinstance(types, list) else []
-        copied["type"] = list(dict.fromkeys([*text()["type"], *others]))
+        copied["type"] = list(dict.fromkeys([*k.text()["type"], *others]))
     return copied
 
 
-def _lenient(type_: t.Type) -> Schema:
+def _lenient(type_: t.Type) -> k.Schema:
     """The schema of a type of the model as it is in YAML, where texts are taken literally."""
     match type_:
         case t.UnionType():
             inner = next(each for each in reversed(type_.types) if not isinstance(each, t.NoneType))
             return _lenient(inner)
         case t.VarTupleType():
-            return list_of(_lenient_item(type_.item_type))
+            return k.list_of(_lenient_item(type_.item_type))
         case t.StrType():
-            return text()
+            return k.text()
         case t.IntType():
-            return whole()
+            return k.whole()
         case t.FloatType():
-            return number()
+            return k.number()
         case t.BoolType():
-            return flag()
+            return k.flag()
         case t.LiteralType():
-            return choice(map(str, type_.values))
+            return k.choice(map(str, type_.values))
         case _:
             return {}
 
 
-def _lenient_item(type_: t.Type) -> Schema:
+def _lenient_item(type_: t.Type) -> k.Schema:
     match type_:
         case t.VarTupleType():
             return {"type": "array", "items": _lenient(type_.item_type)}
@@ -249,14 +235,9 @@ def _lenient_item(type_: t.Type) -> Schema:
             return _lenient(type_)
 
 
-def _param_entry(type_: t.StructType) -> Schema:
+def _param_entry(type_: t.StructType) -> k.Schema:
     sentences = COMPILED_FILE[type_.cls.__name__]
-    words = {
-        "tool": CHECK["tool"],
-        "paramName": CHECK["param"],
-        "assertion": CHECK["op"],
-        "value": CHECK["value"],
-    }
+    words = {"tool": CHECK["tool"], "paramName": CHECK["param"], "assertion": CHECK["op"], "value": CHECK["value"]}
     words = {key: word._replace(sentence=sentences[key]) for key, word in words.items()}
     keys = [field.encode_name for field in type_.fields]
     entry = _of_keys(keys, words, title="parameter of a tool", required=[key for key in keys if key != "value"])

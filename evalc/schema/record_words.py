@@ -57,10 +57,7 @@ COMPILED_FILE: Sentences = {
         "inputs": "The values that the message was made from, by name.",
     },
     "SimulatedUser": _as_in_yaml(USER),
-    "Message": {
-        "role": "Who speaks.",
-        "content": "What is said.",
-    },
+    "Message": {"role": "Who speaks.", "content": "What is said."},
     "Expect": {
         "toolsCalled": "Exactly these tools were called, in this order; an empty list says that none was.",
         "toolsAcceptable": "The tools that were called are one of these sets; `__none__` alone is the empty set.",
@@ -97,10 +94,7 @@ COMPILED_FILE: Sentences = {
         "weight": "How often the check counts; by default 1.",
     },
     "Criterion": _as_in_yaml(CRITERION)
-    | {
-        "name": "The criterion's name.",
-        "checks": "The checks of the case that count for it.",
-    },
+    | {"name": "The criterion's name.", "checks": "The checks of the case that count for it."},
     "RubricDimension": {
         "dimension": "What is judged.",
         "maxScore": "The best score that the judge can give; by default 1.",
@@ -260,10 +254,7 @@ RESULT: Sentences = {
         "durationMs": "How long the answer took, in milliseconds.",
         "usage": "What the agent says that it used.",
     },
-    "Message": {
-        "role": "Who speaks.",
-        "content": "What is said.",
-    },
+    "Message": {"role": "Who speaks.", "content": "What is said."},
     "AssertionResult": {
         "at": "The JSON pointer from the case to the assertion.",
         "field": "The contract's field, or the check's type, that the assertion belongs to.",
@@ -279,11 +270,7 @@ RESULT: Sentences = {
         "text": "The text that the check expected or forbade.",
         "path": "The place of the JSON response that was looked at; absent for the whole response.",
     },
-    "Place": {
-        "file": "The file.",
-        "line": "The line, counted from 1.",
-        "column": "The column, counted from 1.",
-    },
+    "Place": {"file": "The file.", "line": "The line, counted from 1.", "column": "The column, counted from 1."},
     "Summary": {
         **_TOTALS,
         "estimatedCostUsd": "What the answers and their judges cost in US dollars, as far as it is known.",
