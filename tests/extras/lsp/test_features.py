@@ -450,27 +450,18 @@ def test_a_warning_can_be_ignored_on_its_line(editor: Editor) -> None:
         'not contains "secret\n          word" or length >= 0',
         "|\n          length >= 0\n",
         ">-\n          length >= 0\n          chars",
-        "{not: {length: 1\n          }}",
         "length\n            >= 0 chars",
-        'type: json\n          schema: {format: phone, title: "a\n            b"}',
     ],
 )
 def test_ignoring_a_warning_changes_no_text(editor: Editor, root: Path, check: str) -> None:
     before = FILES[WEATHER].replace("use: short", check)
     editor.open(WEATHER, before)
-    found = evalc.check(Source(str(root / WEATHER), before))
-    for problem in found:
-        if problem.severity != "warning":
-            continue
-        for title, action in editor.actions(WEATHER, problem.span.start).items():
-            if not title.startswith(f"Ignore {problem.code}"):
-                continue
-            after = editor.fixed(WEATHER, action)
-            texts = [
-                [text[slice(*span)] for span in texts_of(Source("x", text), holding="")] for text in (before, after)
-            ]
-            assert texts[0] == texts[1]
-            assert len(evalc.check(Source(str(root / WEATHER), after))) < len(found)
+    [problem] = evalc.check(Source(str(root / WEATHER), before))
+    action = editor.actions(WEATHER, problem.span.start)[f"Ignore {problem.code} on this line"]
+    after = editor.fixed(WEATHER, action)
+    texts = [[text[slice(*span)] for span in texts_of(Source("x", text), holding="")] for text in (before, after)]
+    assert texts[0] == texts[1]
+    assert evalc.check(Source(str(root / WEATHER), after)) == ()
 
 
 def test_all_safe_fixes_at_once(editor: Editor) -> None:
