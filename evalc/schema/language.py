@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import Final
+from typing import Any, Final, get_args
 
 import msgspec
+from msgspec import inspect as t
 
+from evalc.base import installed
+from evalc.dsl import kinds as k
 from evalc.dsl.build_case import ALLOW, CASE, DEFAULTS, FOR_EACH, LABEL, TURN, USER
+from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
 from evalc.dsl.build_criterion import CRITERION
+from evalc.dsl.build_expect import EXPECT_KEYS
 from evalc.dsl.build_prompt import INPUT, INPUT_BY_NAME, VARIANT
+from evalc.dsl.build_rule import CHECK, CHECK_TYPES, PARAM_OPS, keys_of
 from evalc.dsl.build_suite import DOCUMENTS, EVAL, GATES, PROMPTS
 from evalc.dsl.document_kind import Kind
-from evalc.dsl.kinds import DIALECT, TEXT, Key, Schema, Shape, any_of, filled, ref, text
+from evalc.grammar.check_nodes import CHECK_STARTS
 from evalc.model import case as m
-from evalc.schema.language_checks import checks, expect
+from evalc.model import checks as c
+from evalc.model.checks.declaration import Declared, by_type, members, sentence_of
 from evalc.schema.record_words import COMPILED_FILE
 from evalc.schema.records import definitions
 
+_TYPES: Final = sorted(CHECK_TYPES)
+_KINDS: Final = by_type(c.Check)
+_WITHOUT_TYPE: Final = (USE, *GROUPS)
+"""The keys by which a check without a `type` is known; the first that is there counts."""
+_ONE_LINE: Final = (
+    'contains "type hint"',
+    'not contains "I don\'t know"',
+    'contains any of ["rain", "umbrella"]',
+    "matches /^def .*:/m",
+    "length 100..2000 chars",
+    "json",
+    "has fields title, items[].id as number",
+    "tools called [get_weather]",
+    'tool get_weather.city equals "Paris"',
+    "no tool errors",
+    "latency <= 30s",
+)
 _DESCRIPTION: Final = (
     "An eval file in YAML: a suite, a prompt file with its evals, cases for a prompt elsewhere, "
     "or rules and defaults that suites share."
@@ -29,49 +54,49 @@ _SHAPES: Final = (
 _EVAL: Final = {"eval": DOCUMENTS[Kind.SUITE]["eval"]}
 
 
-def language() -> Schema:
+def language() -> k.Schema:
     """The schema of one document of an eval file in YAML, of whichever kind its keys say."""
     is_prompt = {"required": ["id", "prompt"], "not": {"required": ["suite"]}}
     is_cases = {"required": ["prompt_id", "test_cases"], "not": _has_any("eval", "suite", "tool")}
     of_suites = ("eval", "test_cases", "suite", "tool", "tier", *PROMPTS)
     is_shared = {**_has_any("rules", "defaults", "include"), "not": _has_any(*of_suites)}
     return {
-        "$schema": DIALECT,
+        "$schema": k.DIALECT,
         "title": "evalc: eval file",
         "description": _DESCRIPTION,
         "type": "object",
         "if": is_prompt,
-        "then": {"if": _has_any("eval", "test_cases"), "then": ref("promptFile"), "else": ref("prompt")},
+        "then": {"if": _has_any("eval", "test_cases"), "then": k.ref("promptFile"), "else": k.ref("prompt")},
         "else": {
             "if": is_cases,
-            "then": ref("externalCases"),
-            "else": {"if": is_shared, "then": ref("sharedRules"), "else": ref("suite")},
+            "then": k.ref("externalCases"),
+            "else": {"if": is_shared, "then": k.ref("sharedRules"), "else": k.ref("suite")},
         },
         "$defs": {
             **_documents(),
             **{shape.name: shape.definition() for shape in _SHAPES},
             "criterion": _criterion(),
             "promptVariant": {**VARIANT.definition(), **_has_any(*VARIANT.keys), **_at_most_one(VARIANT.keys)},
-            **checks(),
-            "expect": expect(),
+            **_checks(),
+            "expect": _expect(),
             **_records(),
         },
     }
 
 
-def _has_any(*keys: str) -> Schema:
+def _has_any(*keys: str) -> k.Schema:
     return {"anyOf": [{"required": [key]} for key in keys]}
 
 
-def _at_most_one(keys: Iterable[str]) -> Schema:
+def _at_most_one(keys: Iterable[str]) -> k.Schema:
     return {"allOf": [{"not": {"required": [*pair]}} for pair in combinations(keys, 2)]}
 
 
 # --- documents -----------------------------------------------------------------------------------------------------
 
 
-def _documents() -> dict[str, Schema]:
-    any_id = {"id": DOCUMENTS[Kind.PROMPT]["id"]._replace(holds=TEXT)}
+def _documents() -> dict[str, k.Schema]:
+    any_id = {"id": DOCUMENTS[Kind.PROMPT]["id"]._replace(holds=k.TEXT)}
     return {
         "suite": _with_block_or_flat(Kind.SUITE),
         "promptFile": _with_block_or_flat(Kind.PROMPT),
@@ -85,11 +110,11 @@ def _documents() -> dict[str, Schema]:
     }
 
 
-def _document(kind: Kind, keys: dict[str, Key]) -> Schema:
-    return Shape("", keys, title=kind.value, foreign=() if kind is Kind.PROMPT else None).definition()
+def _document(kind: Kind, keys: dict[str, k.Key]) -> k.Schema:
+    return k.Shape("", keys, title=kind.value, foreign=() if kind is Kind.PROMPT else None).definition()
 
 
-def _with_block_or_flat(kind: Kind) -> Schema:
+def _with_block_or_flat(kind: Kind) -> k.Schema:
     """A document that has its criteria and cases in `eval:`, or at the top.
 
     The flat form lists `eval` too: an editor offers it while neither is written.
@@ -108,20 +133,20 @@ def _with_block_or_flat(kind: Kind) -> Schema:
 # --- what documents hold -------------------------------------------------------------------------------------------
 
 
-def _criterion() -> Schema:
-    one_line = {**filled(), "examples": ["clarity (0.3): Clear and well-structured"]}
+def _criterion() -> k.Schema:
+    one_line = {**k.filled(), "examples": ["clarity (0.3): Clear and well-structured"]}
     unquoted = {
         "description": "The one-line form without quotes, which YAML reads as a mapping.",
         "type": "object",
         "minProperties": 1,
         "maxProperties": 1,
         "propertyNames": {"not": {"enum": [*CRITERION.keys]}},
-        "additionalProperties": text(),
+        "additionalProperties": k.text(),
     }
-    return {"title": "criterion", **any_of(CRITERION.definition(), one_line, unquoted)}
+    return {"title": "criterion", **k.any_of(CRITERION.definition(), one_line, unquoted)}
 
 
-def _records() -> dict[str, Schema]:
+def _records() -> dict[str, k.Schema]:
     """The records of the case model that a case holds as they are; a dimension's keys may be in snake case."""
     defined = definitions((m.Message, m.RubricDimension), COMPILED_FILE)
     dimension = defined["RubricDimension"]
@@ -131,3 +156,208 @@ def _records() -> dict[str, Schema]:
     one_of_each = [{"not": {"required": [*spelling]}} for spelling in spellings]
     properties = {**dimension["properties"], **snake_case}
     return {**defined, "RubricDimension": {**dimension, "properties": properties, "allOf": one_of_each}}
+
+
+# --- in `validate:` ------------------------------------------------------------------------------------------------
+
+
+def _checks() -> dict[str, k.Schema]:
+    """The definitions of a check in all its forms, by name."""
+    within_no_link: k.Schema = {"properties": dict.fromkeys(LINK_KEYS, False)}
+    custom = [name for name in installed.names("evalc.checks") if name not in CHECK_TYPES]
+    return {
+        "check": {"title": "check", **k.any_of(_one_line(), k.ref("checkMapping"))},
+        "checkWithin": {"title": "check within a group", "allOf": [k.ref("check"), within_no_link]},
+        "checkMapping": _check_mapping(custom),
+        **{_definition_of(type_): _typed(type_) for type_ in _TYPES},
+        **({"check.custom": _custom()} if custom else {}),
+        **_in_json(),
+        **{f"check.{key}": _of_keys((key, *LINK_KEYS), CHECK, title=key, required=[key]) for key in _WITHOUT_TYPE},
+    }
+
+
+def _of_keys(keys: Iterable[str], words: Mapping[str, k.Key], *, title: str, required: Iterable[str] = ()) -> k.Schema:
+    """A mapping that has some of the keys."""
+    held = {key: words.get(key, _UNKNOWN)._replace(required=key in required) for key in keys}
+    return k.Shape("", held, title=title).definition()
+
+
+_UNKNOWN: Final = k.Key(k.ANYTHING)
+
+
+def _definition_of(type_: str) -> str:
+    return f"check.{type_}"
+
+
+def _one_line() -> k.Schema:
+    """A check on one line: its first word is known; what follows, only the compiler reads."""
+    words = sorted(start.lower().replace("_", "-") for start in CHECK_STARTS - {"LPAR"})
+    starts = "|".join(map(re.escape, words)).replace(r"\-", "-")
+    return {
+        "title": "check on one line",
+        "type": "string",
+        "pattern": rf"^\s*(?:\(|(?:{starts})(?![\w-]))",
+        "examples": [*_ONE_LINE],
+    }
+
+
+def _check_mapping(custom: list[str]) -> k.Schema:
+    """A check in its mapping form, identified by `type`, or by the key that replaces it."""
+    chosen: k.Schema = {"properties": {key: k.described(CHECK[key]) for key in _WITHOUT_TYPE}, "required": ["type"]}
+    for key in reversed(_WITHOUT_TYPE):
+        chosen = {"if": _with(key), "then": k.ref(f"check.{key}"), "else": chosen}
+    of_type = [{"if": _with("type", {"const": name}), "then": k.ref(_definition_of(name))} for name in _TYPES]
+    if custom:
+        of_type.append({"if": _with("type", {"enum": custom}), "then": k.ref("check.custom")})
+    sentences = [sentence_of(_KINDS[name]) for name in _TYPES]
+    sentences += ["A check that an installed package provides."] * len(custom)
+    type_ = {"description": CHECK["type"].sentence, "enum": [*_TYPES, *custom], "enumDescriptions": sentences}
+    return {
+        "title": "check",
+        "type": "object",
+        "properties": {"type": type_},
+        "if": _with("type"),
+        "then": {"allOf": of_type},
+        "else": chosen,
+    }
+
+
+def _custom() -> k.Schema:
+    """A check that an installed package provides: what its other keys are, only the package knows."""
+    words = {**CHECK, "rule": k.Key(k.ANYTHING, "What the check is given, by place.")}
+    schema = _of_keys(("type", "rule", *LINK_KEYS), words, title="check of a package", required=["type"])
+    return {**schema, "additionalProperties": True}
+
+
+def _with(key: str, value: k.Schema | None = None) -> k.Schema:
+    """A mapping that has the key; an editor asks with null if nothing is written yet, which counts as no key."""
+    return {"type": "object", "properties": {} if value is None else {key: value}, "required": [key]}
+
+
+def _typed(type_: str) -> k.Schema:
+    """A check of one type, with the keys that the checker knows of it."""
+    kind = _KINDS[type_]
+    words = {**CHECK, "type": k.Key(k.Kind({"const": type_}), sentence_of(kind))}
+    words["rule"] = k.Key(k.Kind(_rule_of(kind)), CHECK["rule"].sentence, kind.examples)
+    own = keys_of(type_)
+    schema = _of_keys(("type", *own, *LINK_KEYS), words, title=type_, required=["type", *_required(own)])
+    if "op" in own:
+        return {**schema, **_value_of_operator("op")}
+    if {"min", "scale"} <= {*own}:
+        return {**schema, "dependentRequired": {"min": ["scale"], "scale": ["min"]}}
+    return schema
+
+
+def _rule_of(kind: type[Declared]) -> k.Schema:
+    """Schema of `rule:` for a kind of check: a list where its field is one, else a text."""
+    tools: k.Schema = {"type": "array", "items": k.text()}
+    if kind is c.Value:
+        return {}
+    if kind in members(c.GroundedCheck):
+        return k.any_of(k.choice(get_args(c.Source)), k.filled_list_of(k.choice(get_args(c.Source))))
+    match kind.__struct_fields__:
+        case ("values",):
+            return k.filled_list_of(k.text())
+        case ("names",):
+            return tools
+        case ("sets",):
+            return {"type": "array", "items": k.any_of({"const": "none"}, tools)}
+        case _:
+            return k.text()
+
+
+def _required(keys: Iterable[str]) -> list[str]:
+    return [key for key in keys if key in {"rule", "tool", "param", "op", "args"}]
+
+
+def _value_of_operator(key: str) -> k.Schema:
+    """Schema of `value` by the operator under `key`: a list, anything, or a text."""
+    idle = [op for op in PARAM_OPS if op in {"exists", "notExists"}]
+    return {
+        "if": {"properties": {key: {"const": "oneOf"}}},
+        "then": {"required": ["value"], "properties": {"value": k.list_of(k.text())}},
+        "else": {
+            "if": {"properties": {key: {"enum": idle}}},
+            "else": {"required": ["value"], "properties": {"value": k.text()}},
+        },
+    }
+
+
+# --- in `expect:` --------------------------------------------------------------------------------------------------
+
+
+def _expect() -> k.Schema:
+    """The schema of an `expect:` block."""
+    info = t.type_info(m.Expect)
+    assert isinstance(info, t.StructType)  # noqa: S101 - for the type checker
+    types = {field.encode_name: field.type for field in info.fields}
+    sentences = COMPILED_FILE["Expect"]
+    words = {
+        key: k.Key(k.Kind(_lenient(types[key])), sentences[key])
+        for key in EXPECT_KEYS
+        if key in types and key in sentences
+    }
+    # Each of its sets may be `none`, as in a check.
+    sets = k.list_of(k.any_of({"const": "none"}, {"type": "array", "items": k.text()}))
+    words["toolsAcceptable"] = words["toolsAcceptable"]._replace(holds=k.Kind(sets))
+    words["checks"] = words["checks"]._replace(holds=k.Kind(k.list_of(k.ref("Check"))))
+    return _of_keys(EXPECT_KEYS, words, title="expect")
+
+
+def _in_json() -> dict[str, k.Schema]:
+    """The definitions of the checks of the case model, by name; in YAML their texts are taken as they are written."""
+    return {name: _as_written(schema) for name, schema in definitions((c.AnyOf,), COMPILED_FILE).items()}
+
+
+def _as_written(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_as_written(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copied = {key: _as_written(value) for key, value in schema.items()}
+    types = copied.get("type")
+    if types == "string" or (isinstance(types, list) and "string" in types):
+        others = [each for each in types if each != "string"] if isinstance(types, list) else []
+        copied["type"] = list(dict.fromkeys([*k.text()["type"], *others]))
+    return copied
+
+
+def _lenient(type_: t.Type) -> k.Schema:
+    """The schema of a type of the model as it is in YAML, where texts are taken literally."""
+    match type_:
+        case t.UnionType():
+            inner = next(each for each in reversed(type_.types) if not isinstance(each, t.NoneType))
+            return _lenient(inner)
+        case t.VarTupleType():
+            return k.list_of(_lenient_item(type_.item_type))
+        case t.StrType():
+            return k.text()
+        case t.IntType():
+            return k.whole()
+        case t.FloatType():
+            return k.number()
+        case t.BoolType():
+            return k.flag()
+        case t.LiteralType():
+            return k.choice(map(str, type_.values))
+        case _:
+            return {}
+
+
+def _lenient_item(type_: t.Type) -> k.Schema:
+    match type_:
+        case t.VarTupleType():
+            return {"type": "array", "items": _lenient(type_.item_type)}
+        case t.StructType():
+            return _param_entry(type_)
+        case _:
+            return _lenient(type_)
+
+
+def _param_entry(type_: t.StructType) -> k.Schema:
+    sentences = COMPILED_FILE[type_.cls.__name__]
+    words = {"tool": CHECK["tool"], "paramName": CHECK["param"], "assertion": CHECK["op"], "value": CHECK["value"]}
+    words = {key: word._replace(sentence=sentences[key]) for key, word in words.items()}
+    keys = [field.encode_name for field in type_.fields]
+    entry = _of_keys(keys, words, title="parameter of a tool", required=[key for key in keys if key != "value"])
+    return {**entry, **_value_of_operator("assertion")}
