@@ -96,15 +96,15 @@ class _Null(Kind):
     looks = frozenset({"null"})
 
 
-class _Literal(Text):
-    """One of a few texts. Anything else is named as another text."""
+class _Literal(Kind):
+    """One of a few texts. Anything else is named as a text that is none of them."""
+
+    expected = "a text"
+    looks = frozenset({"text"})
 
     def __init__(self, choices: tuple[str, ...]) -> None:
         super().__init__({})
         self._choices = choices
-
-    def read(self, fields: Fields, key: str) -> Any:
-        return Kind.read(self, fields, key)
 
     def take(self, fields: Fields, node: _At, what: str) -> Any:
         if node.data not in self._choices:
