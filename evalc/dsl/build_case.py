@@ -165,9 +165,6 @@ LABEL_PLACES = "`response`, or `at PATH` for a place in a JSON response"
 
 def _label(fields: Fields, key: str) -> LabelTree | None:
     """The class that the agent should give."""
-    for other in ("turns", "user"):
-        if other in fields:
-            fields.fault(fields.key(key), Finding("EV421", key=key, turns=other))
     fields.forbid_empty(key)
     read: _Label | None = LABEL.read(fields, key)
     return None if read is None else LabelTree(span=span_of(fields.key(key)), expected=read.expected, path=read.path)
@@ -210,9 +207,6 @@ def _build_turn(_inner: Fields, given: dict[str, Any]) -> _Turn | None:
 
 def _turns(fields: Fields, key: str) -> tuple[_Turn, ...]:
     """The turns of a conversation; what is not a turn is reported and left out."""
-    for other in ("message", "messages"):
-        if other in fields:
-            fields.fault(fields.key(other), Finding("EV421", key=other, turns=key))
     fields.forbid_empty(key)
     node = fields.node(key)
     if node is not None and not isinstance(node, Sequence):
@@ -228,9 +222,6 @@ def _turns(fields: Fields, key: str) -> tuple[_Turn, ...]:
 
 def _user(fields: Fields, key: str) -> UserTree | None:
     """A simulated user."""
-    for other in ("turns", "message", "messages"):
-        if other in fields:
-            fields.fault(fields.key(other), Finding("EV421", key=other, turns=key))
     fields.forbid_empty(key)
     given: dict[str, Any] | None = USER.read(fields, key)
     return None if given is None else UserTree(span=span_of(fields.key(key)), **given)
@@ -509,8 +500,13 @@ CASE: Final = k.Shape(
             k.Kind(k.filled_list_of(TURN.schema), read=_turns, texts="own"),
             "A conversation, turn by turn: what the user says, and checks of each answer.",
             ([{"say": "A room for two, please.", "validate": ['contains "when"']}],),
+            excludes=("message", "messages", "label"),
         ),
-        "user": k.Key(k.Kind(USER.schema, read=_user, texts="own"), "A simulated user, who holds the conversation."),
+        "user": k.Key(
+            k.Kind(USER.schema, read=_user, texts="own"),
+            "A simulated user, who holds the conversation.",
+            excludes=("turns", "message", "messages", "label"),
+        ),
         "inputs": k.Key(
             k.Kind(k.free_mapping(), read=_inputs, texts="data"),
             "The values that fill the prompt, by name.",

@@ -243,6 +243,7 @@ class Key(NamedTuple):
         aka: what other tools call it.
         kept: whether it belongs to others, so that evalc keeps it unread.
         into: the attribute that it is read into; by default of its own name.
+        excludes: the keys that cannot stand beside it.
     """
 
     holds: Kind
@@ -252,6 +253,10 @@ class Key(NamedTuple):
     aka: tuple[str, ...] = ()
     kept: bool = False
     into: str = ""
+    excludes: tuple[str, ...] = ()
+
+
+_UNREAD: Final[tuple[str, Read | None, tuple[str, ...]]] = ("", None, ())
 
 
 class Shape(Kind):
@@ -300,7 +305,9 @@ class Shape(Kind):
         self._build = build
         self._narrow = narrow or {}
         self._required = {key: each.required for key, each in keys.items() if each.required}
-        self._readers = {key: (each.into or key, each.holds.read) for key, each in keys.items() if not each.kept}
+        self._readers = {
+            key: (each.into or key, each.holds.read, each.excludes) for key, each in keys.items() if not each.kept
+        }
 
     def only(self, *keys: str) -> dict[str, Key]:
         """Some of the keys, none of them required."""
@@ -326,9 +333,12 @@ class Shape(Kind):
         readers = self._readers
         given: dict[str, Any] = {}
         for key, _ in fields.pairs:  # only keys that are there are looked at: mappings have few of the many
-            reader = readers.get(key.text)
-            if reader is not None and (value := reader[1](fields, key.text)) is not None:
-                given[reader[0]] = value
+            into, read, excludes = readers.get(key.text, _UNREAD)
+            for other in excludes:
+                if other in fields:
+                    fields.exclude(other, key.text)
+            if read is not None and (value := read(fields, key.text)) is not None:
+                given[into] = value
         return self._build(fields, given)
 
     def meant_by(self, word: str) -> str:

@@ -290,6 +290,10 @@ class Fields:
         """Report a text that is not one of the choices; return None."""
         self.fault(node, Finding("EV302", what=called, value=value, choices=choices))
 
+    def exclude(self, key: str, other: str) -> None:
+        """Report a key that cannot stand beside another."""
+        self.fault(self.key(key), Finding("EV421", key=key, turns=other))
+
     def require(self, key: str, *, why: str = "") -> None:
         """Report that a key is missing or has no value, if it is so; a misspelt one is reported already."""
         if self.cut or key in self._misspelt:
