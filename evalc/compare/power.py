@@ -20,17 +20,11 @@ _FEWEST: Final = 30
 
 
 class Noise(NamedTuple):
-    """How the verdicts of an agent vary between runs though nothing has changed.
+    """How the verdicts of an agent vary between runs though nothing has changed."""
 
-    Attributes:
-        passes: the share of the cases that pass.
-        flips: the share whose verdict differs between two runs.
-        of: how many attempts, or pairs of verdicts, it was seen in; 0 where it is assumed.
-    """
-
-    passes: float
-    flips: float
-    of: int = 0
+    passes: float  # the share of the cases that pass
+    flips: float  # the share whose verdict differs between two runs
+    of: int = 0  # how many attempts, or pairs of verdicts, it was seen in; 0 where it is assumed
 
 
 ASSUMED: Final = Noise(passes=0.9, flips=0.18)

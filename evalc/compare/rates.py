@@ -185,19 +185,12 @@ _EVEN: Final = 0.5
 
 
 class WholeRun(NamedTuple):
-    """A gate on a whole run of so many cases.
+    """A gate on a whole run of so many cases."""
 
-    Attributes:
-        cases: how many cases it has.
-        holds_from: so many passes meet the gate.
-        fails_to: so many passes miss it for certain; less than `holds_from`.
-        alpha: how often a decision may be wrong.
-    """
-
-    cases: int
-    holds_from: int
-    fails_to: int
-    alpha: float
+    cases: int  # how many cases it has
+    holds_from: int  # so many passes meet the gate
+    fails_to: int  # so many passes miss it for certain; less than `holds_from`
+    alpha: float  # how often a decision may be wrong
 
 
 def foreseen(run: WholeRun, seen: int, passed: int) -> Certain | None:

@@ -95,14 +95,10 @@ class _Mean:
 
 @final
 class RepeatedCases:
-    """Counts the attempts at repeated cases; those that ended in error say nothing of the agent, and are left out.
-
-    Attributes:
-        cut_short: how many cases have not had all of their attempts, since they were decided before.
-    """
+    """Counts the attempts at repeated cases; those that ended in error say nothing of the agent, and are left out."""
 
     def __init__(self) -> None:
-        self.cut_short = 0
+        self.cut_short = 0  # how many cases have not had all of their attempts, since they were decided before
         self._all = 0
         self._cases: Counter[tuple[int, int]] = Counter()
 

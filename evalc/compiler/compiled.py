@@ -326,25 +326,16 @@ def by_tier(suite: ir.Suite) -> Iterator[CompiledSuite]:
 
 @final
 class Inventory(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts of the files that a compilation has read and skipped.
+    """Counts of the files that a compilation has read and skipped."""
 
-    Attributes:
-        suites: how many suites there were, of YAML and of JSON.
-        prompts: how many files held prompts and no evals.
-        shared: how many files of shared rules were named.
-        with_examples: those of the prompt files that have examples, of which `evalc import` could make cases.
-        others: the YAML and JSON files of other kinds that a search found.
-        unparsed: those that cannot be read as YAML or JSON, and in which nothing looks like evals.
-        copies: compiled files that a search found beside their sources.
-    """
-
-    suites: int = 0
-    prompts: int = 0
-    shared: int = 0
+    suites: int = 0  # how many suites there were, of YAML and of JSON
+    prompts: int = 0  # how many files held prompts and no evals
+    shared: int = 0  # how many files of shared rules were named
+    # those of the prompt files that have examples, of which `evalc import` could make cases
     with_examples: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    unparsed: tuple[str, ...] = ()
-    copies: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # the YAML and JSON files of other kinds that a search found
+    unparsed: tuple[str, ...] = ()  # those that cannot be read as YAML or JSON, and in which nothing looks like evals
+    copies: tuple[str, ...] = ()  # compiled files that a search found beside their sources
 
     @property
     def is_empty(self) -> bool:

@@ -37,15 +37,10 @@ class Found(NamedTuple):
 
 @final
 class Finder(msgspec.Struct, frozen=True, kw_only=True):
-    """Searches folders as the project wants it.
+    """Searches folders as the project wants it."""
 
-    Attributes:
-        exclude: patterns of files and folders to leave out, as in a `.gitignore`.
-        outputs: folders and files that evalc writes.
-    """
-
-    exclude: tuple[str, ...] = ()
-    outputs: tuple[Path, ...] = ()
+    exclude: tuple[str, ...] = ()  # patterns of files and folders to leave out, as in a `.gitignore`
+    outputs: tuple[Path, ...] = ()  # folders and files that evalc writes
 
     def expand(self, paths: Iterable[str | Path], report: ReportIn | None = None) -> Iterator[Found]:
         """The files of all paths, each once, in the order of the paths; a folder's files in the order of names.

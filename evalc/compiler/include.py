@@ -29,19 +29,13 @@ DEEPEST_RULE: Final = 100
 
 @final
 class NamedRule(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """A named rule, and where the names that it uses are looked up.
-
-    Attributes:
-        size: how many checks it inserts, including those of the rules that it uses.
-        depth: how many levels of compositions and rules there are in it.
-        partial: something of it, or of a rule that it uses, was wrong and left out.
-    """
+    """A named rule, and where the names that it uses are looked up."""
 
     tree: RuleTree
     scope: Scope
-    size: int
-    depth: int
-    partial: bool
+    size: int  # how many checks it inserts, including those of the rules that it uses
+    depth: int  # how many levels of compositions and rules there are in it
+    partial: bool  # something of it, or of a rule that it uses, was wrong and left out
 
 
 @final

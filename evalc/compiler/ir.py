@@ -184,22 +184,7 @@ class PromptTemplate(msgspec.Struct, frozen=True, kw_only=True):
 
 @final
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
-    """One suite: a YAML document, or an eval JSON file. Its cases may have several tiers.
-
-    Attributes:
-        from_json: whether it is eval JSON, where ids and descriptions are the author's own.
-        authored: the metadata of an eval JSON's envelope; None for YAML and for a bare array.
-        bare: whether it is a bare array, whose staleness is not checked.
-        gate_places: where each gate is written, by its name in YAML; empty for eval JSON, where pointers lead there.
-        prompts: the prompts that its cases are made from; empty for eval JSON.
-        name_at: where the suite is named: by `suite:`, else by what it is called after; else the suite.
-        named_after: what its name is made from; empty if `suite:` gives it, and for eval JSON.
-        tool_at: where the tool is named: by `tool:`, else by what the suite is called; else the suite.
-        locate: from a place in `source` to its span.
-        files: the files that it was made from beside `source`: what it includes, prompts, tables, schemas.
-        criteria_partial: whether it may have been meant to have more criteria.
-        weights_partial: whether it may, or a criterion to have another weight.
-    """
+    """One suite: a YAML document, or an eval JSON file. Its cases may have several tiers."""
 
     source: Source
     name: str
@@ -209,21 +194,23 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     tool_description: str | None = None
     registry_size: int | None = None
     criteria: tuple[Criterion, ...] = ()
-    criteria_partial: bool = False
-    weights_partial: bool = False
+    criteria_partial: bool = False  # whether it may have been meant to have more criteria
+    weights_partial: bool = False  # whether it may, or a criterion to have another weight
     threshold: int | float | None = None
     gates: Gates | None = None
+    # where each gate is written, by its name in YAML; empty for eval JSON, where pointers lead there
     gate_places: Mapping[str, Where] = {}
-    prompts: tuple[PromptTemplate, ...] = ()
+    prompts: tuple[PromptTemplate, ...] = ()  # the prompts that its cases are made from; empty for eval JSON
     cases: Cases
     where: Where
-    name_at: Where
-    named_after: str = ""
-    tool_at: Where
-    authored: m.Metadata | None = None
-    from_json: bool = False
-    bare: bool = False
-    locate: Callable[[Span | str], Span]
+    name_at: Where  # where the suite is named: by `suite:`, else by what it is called after; else the suite
+    named_after: str = ""  # what its name is made from; empty if `suite:` gives it, and for eval JSON
+    tool_at: Where  # where the tool is named: by `tool:`, else by what the suite is called; else the suite
+    authored: m.Metadata | None = None  # the metadata of an eval JSON's envelope; None for YAML and for a bare array
+    from_json: bool = False  # whether it is eval JSON, where ids and descriptions are the author's own
+    bare: bool = False  # whether it is a bare array, whose staleness is not checked
+    locate: Callable[[Span | str], Span]  # from a place in `source` to its span
+    # the files that it was made from beside `source`: what it includes, prompts, tables, schemas
     files: frozenset[str] = frozenset()
     partial: bool = False
 

@@ -121,14 +121,10 @@ class LockedSuite(NamedTuple):
 
 @final
 class Lock(msgspec.Struct, frozen=True, kw_only=True):
-    """The contents of a lock file.
+    """The contents of a lock file."""
 
-    Attributes:
-        folder: the folder of the lock file, which the files of suites are relative to.
-        suites: the locked suites by the name of their compiled file without its ending: `get_weather.regression`.
-    """
-
-    folder: Path
+    folder: Path  # the folder of the lock file, which the files of suites are relative to
+    # the locked suites by the name of their compiled file without its ending: `get_weather.regression`
     suites: Mapping[str, LockedSuite] = msgspec.field(default_factory=dict)
 
 

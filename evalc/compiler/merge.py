@@ -60,29 +60,18 @@ class PlacedCheck(msgspec.Struct, frozen=True, gc=False):
 
 @final
 class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
-    """A case with what it takes in.
+    """A case with what it takes in."""
 
-    Attributes:
-        tree: the case as it was written.
-        layers: its own fields, then the defaults, nearest first.
-        picked: the fields that can hold one value and do, each as the nearest layer has it.
-        checks: the checks, a tuple for each layer, the farthest first.
-        tags: the tags of the defaults and the case's own.
-        allowed: the faults that do not count for the case, each with its reason; its own override the defaults'.
-        rows: the rows that it is repeated for; None if it has none.
-        inputs_partial: it may have been meant to give or to inherit more inputs than it does.
-        partial: something of it, of its defaults or of its rules was wrong and left out.
-    """
-
-    tree: CaseTree
-    layers: tuple[Layer, ...]
-    picked: Mapping[str, Picked]
-    checks: tuple[tuple[PlacedCheck, ...], ...]
-    tags: tuple[GivenText, ...] | None
+    tree: CaseTree  # the case as it was written
+    layers: tuple[Layer, ...]  # its own fields, then the defaults, nearest first
+    picked: Mapping[str, Picked]  # the fields that can hold one value and do, each as the nearest layer has it
+    checks: tuple[tuple[PlacedCheck, ...], ...]  # the checks, a tuple for each layer, the farthest first
+    tags: tuple[GivenText, ...] | None  # the tags of the defaults and the case's own
+    # the faults that do not count for the case, each with its reason; its own override the defaults'
     allowed: Mapping[str, GivenText]
-    rows: Rows | None
-    inputs_partial: bool
-    partial: bool
+    rows: Rows | None  # the rows that it is repeated for; None if it has none
+    inputs_partial: bool  # it may have been meant to give or to inherit more inputs than it does
+    partial: bool  # something of it, of its defaults or of its rules was wrong and left out
 
     def pick(self, field: str) -> Picked | None:
         """A field that can hold one value: the nearest one."""

@@ -185,18 +185,12 @@ class ResolvedPrompt(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 @final
 class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """A prompt or message that a case is sent with.
+    """A prompt or message that a case is sent with."""
 
-    Attributes:
-        name: the prompt's name among those that the suite compares; None if it compares none.
-        prompt: the prompt; None if there is none, or it was not found.
-        declared: the declared inputs by name; None if nothing declares any.
-        partial: whether there may have been more declarations: some are wrong, or the prompt could not be found.
-    """
-
-    name: str | None = None
-    prompt: ResolvedPrompt | None
-    declared: Mapping[str, InputTree] | None
+    name: str | None = None  # the prompt's name among those that the suite compares; None if it compares none
+    prompt: ResolvedPrompt | None  # the prompt; None if there is none, or it was not found
+    declared: Mapping[str, InputTree] | None  # the declared inputs by name; None if nothing declares any
+    # whether there may have been more declarations: some are wrong, or the prompt could not be found
     partial: bool = False
 
     @cached_property
@@ -212,25 +206,15 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 @final
 class Names(msgspec.Struct, frozen=True, kw_only=True):
-    """Resolves the names of a suite.
+    """Resolves the names of a suite."""
 
-    Attributes:
-        suite: the suite's name, a slug.
-        tool: the tool's name.
-        variants: the suite's prompts; a suite that compares none has one.
-        wants_prompt: whether it names one.
-        case_prompts: the prompts that cases name themselves, by id.
-        given: every input that some case gives.
-        given_partial: whether cases may have been meant to give more.
-    """
-
-    suite: str
-    tool: str
-    variants: tuple[Variant, ...]
-    wants_prompt: bool
-    case_prompts: Mapping[str, ResolvedPrompt]
-    given: frozenset[str]
-    given_partial: bool
+    suite: str  # the suite's name, a slug
+    tool: str  # the tool's name
+    variants: tuple[Variant, ...]  # the suite's prompts; a suite that compares none has one
+    wants_prompt: bool  # whether it names one
+    case_prompts: Mapping[str, ResolvedPrompt]  # the prompts that cases name themselves, by id
+    given: frozenset[str]  # every input that some case gives
+    given_partial: bool  # whether cases may have been meant to give more
 
     def variants_of(self, case: CaseTree) -> tuple[Variant, ...]:
         """The variants that a case is sent with; a case with words or a prompt of its own is sent once."""

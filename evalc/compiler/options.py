@@ -16,33 +16,23 @@ if TYPE_CHECKING:
 
 @final
 class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of a compilation.
+    """Options of a compilation."""
 
-    Attributes:
-        strict: warnings of the EV5xx family are errors.
-        prompts: the folder where prompts are looked up by id; None: the project's root.
-        prompt_id: only the suites of this prompt are compiled.
-        lock_folder: the folder whose `evalc.lock` the regression cases are compared with; None: with none.
-        tools: the tool registry that names of tools are looked up in; None: they are not.
-        inputs_sent: names of inputs that the agent is sent whether or not a template uses them.
-        judged: whether the project has a judge, who scores the criteria that no check names.
-        finder: how folders are searched.
-        known_prompts: the prompts of the project, read already; None: they are read when they are needed.
-        output_folder: where compiled files will be written: those of the same suites there are replaced; None: nowhere.
-        hashed: whether the hashes of the compiled files will be asked for.
-        kept_alive: takes in what is needed no more, up to a limit, where the process ends soon; None: it is let go.
-            Taking syntax trees apart is a twentieth of the time that a check takes.
-    """
-
-    strict: bool = False
-    prompts: Path | None = None
-    prompt_id: str | None = None
+    strict: bool = False  # warnings of the EV5xx family are errors
+    prompts: Path | None = None  # the folder where prompts are looked up by id; None: the project's root
+    prompt_id: str | None = None  # only the suites of this prompt are compiled
+    # the folder whose `evalc.lock` the regression cases are compared with; None: with none
     lock_folder: Path | None = None
-    tools: RegistryFile | None = None
+    tools: RegistryFile | None = None  # the tool registry that names of tools are looked up in; None: they are not
+    # names of inputs that the agent is sent whether or not a template uses them
     inputs_sent: frozenset[str] = frozenset()
-    judged: bool = False
-    finder: Finder = msgspec.field(default_factory=Finder)
+    judged: bool = False  # whether the project has a judge, who scores the criteria that no check names
+    finder: Finder = msgspec.field(default_factory=Finder)  # how folders are searched
+    # the prompts of the project, read already; None: they are read when they are needed
     known_prompts: PromptLibrary | None = None
+    # where compiled files will be written: those of the same suites there are replaced; None: nowhere
     output_folder: Path | None = None
-    hashed: bool = False
+    hashed: bool = False  # whether the hashes of the compiled files will be asked for
+    # takes in what is needed no more, up to a limit, where the process ends soon; None: it is let go. Taking syntax
+    # trees apart is a twentieth of the time that a check takes.
     kept_alive: list[object] | None = None

@@ -26,18 +26,13 @@ from evalc.ecma.regexp.vacuity import LiteralKind
 
 
 class Examined(msgspec.Struct, frozen=True, gc=False):
-    """A pattern's nature: invalid (`error`), or matching every text or none (`always`).
-
-    Attributes:
-        literal: the text that it is another spelling of.
-        required: texts that occur in whatever it matches.
-        local: whether a text that it matches is matched inside a longer text, and inside a text that starts with it.
-    """
+    """A pattern's nature: invalid (`error`), or matching every text or none (`always`)."""
 
     error: PatternError | None
     always: Literal["matches", "fails"] | None
-    literal: tuple[str, LiteralKind] | None = None
-    required: tuple[str, ...] = ()
+    literal: tuple[str, LiteralKind] | None = None  # the text that it is another spelling of
+    required: tuple[str, ...] = ()  # texts that occur in whatever it matches
+    # whether a text that it matches is matched inside a longer text, and inside a text that starts with it
     local: tuple[bool, bool] = (False, False)
 
 

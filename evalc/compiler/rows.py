@@ -132,19 +132,12 @@ class Row(NamedTuple):
 
 @final
 class Rows(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows of a case, which may be iterated several times.
+    """The rows of a case, which may be iterated several times."""
 
-    Attributes:
-        source: the eval file.
-        tree: what `for_each:` says.
-        path: the file of the rows; None for a list.
-        stamp: distinguishes this state of the file from a later one.
-    """
-
-    source: Source
-    tree: ForEachTree
-    path: Path | None
-    stamp: tuple[int, ...] = ()
+    source: Source  # the eval file
+    tree: ForEachTree  # what `for_each:` says
+    path: Path | None  # the file of the rows; None for a list
+    stamp: tuple[int, ...] = ()  # distinguishes this state of the file from a later one
 
     def read(self, report: Report) -> Iterator[Row]:
         """The rows that are as they should be; what is wrong with the others is reported."""

@@ -46,19 +46,12 @@ def describe(check: c.Check) -> str:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speller:
-    """Writes checks on one line.
+    """Writes checks on one line."""
 
-    Attributes:
-        text: a text in its quotes.
-        pattern: a pattern with its flags.
-        schema: what follows `matching` for a JSON Schema.
-        exact: whether the line must mean the same check: what has no line then raises `NoLine`.
-    """
-
-    text: Callable[[str], str]
-    pattern: Callable[[str, str], str]
-    schema: Callable[[object], str]
-    exact: bool
+    text: Callable[[str], str]  # a text in its quotes
+    pattern: Callable[[str, str], str]  # a pattern with its flags
+    schema: Callable[[object], str]  # what follows `matching` for a JSON Schema
+    exact: bool  # whether the line must mean the same check: what has no line then raises `NoLine`
 
     def line(self, check: c.Check) -> str:
         """The one-line form of a check.

@@ -60,45 +60,28 @@ class Stumble(NamedTuple):
 
 
 class Production(msgspec.Struct, frozen=True, array_like=True):
-    """How a node is made of the last `size` values.
+    """How a node is made of the last `size` values."""
 
-    Attributes:
-        origin: what the rule is an expansion of.
-        size: how many values it takes.
-        label: the name of the node; None if its children take its place.
-        bare: a single child takes the place of the node.
-    """
-
-    origin: str
-    size: int
-    label: str | None
-    bare: bool
+    origin: str  # what the rule is an expansion of
+    size: int  # how many values it takes
+    label: str | None  # the name of the node; None if its children take its place
+    bare: bool  # a single child takes the place of the node
 
 
 class State(msgspec.Struct, frozen=True, array_like=True):
-    """The actions of a state of the parser.
+    """The actions of a state of the parser."""
 
-    Attributes:
-        scanner: the index of the pattern that finds the next token.
-        actions: by terminal or rule the state to go on in, or `~` of the index of the rule that ends there.
-    """
-
-    scanner: int
+    scanner: int  # the index of the pattern that finds the next token
+    # by terminal or rule the state to go on in, or `~` of the index of the rule that ends there
     actions: dict[str, int]
 
 
 class Table(msgspec.Struct, frozen=True, dict=True):
-    """The parser of a language as plain data.
+    """The parser of a language as plain data."""
 
-    Attributes:
-        made_from: the start symbols and the grammar.
-        starts: the first and the last state for each start symbol.
-        ignored: terminals that are allowed anywhere and mean nothing.
-    """
-
-    made_from: str
-    starts: dict[str, tuple[int, int]]
-    ignored: frozenset[str]
+    made_from: str  # the start symbols and the grammar
+    starts: dict[str, tuple[int, int]]  # the first and the last state for each start symbol
+    ignored: frozenset[str]  # terminals that are allowed anywhere and mean nothing
     scanners: tuple[str, ...]
     rules: tuple[Production, ...]
     states: tuple[State, ...]

@@ -134,31 +134,19 @@ class LocatedCase(NamedTuple):
 
 @final
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
-    """One suite, one tier: the unit of a run and of a result file.
+    """One suite, one tier: the unit of a run and of a result file."""
 
-    Attributes:
-        metadata: the envelope's metadata; None for a bare array, whose staleness is not checked.
-        name: the suite's name; with the tier it names the suite's files and is unique in a run.
-        tool_name: the tool that it is about.
-        tier: golden, labeled, regression or rubric.
-        file_hash: `sha256[0:12]` of the eval JSON file, or of the compiled bytes.
-        origin: the file it came from, for messages.
-        cases: the cases in source order; may be iterated several times.
-        selected: which cases these are of the file's; None if they are all.
-        narrowed: whether flags decided case by case which of the suite are run.
-        agent: what results call the agent that it is run against, in a run of several; None in a run of one.
-    """
-
-    metadata: Metadata | None
-    name: str
-    tool_name: str
-    tier: str
-    file_hash: str
-    origin: str
-    cases: Iterable[LocatedCase]
+    metadata: Metadata | None  # the envelope's metadata; None for a bare array, whose staleness is not checked
+    name: str  # the suite's name; with the tier it names the suite's files and is unique in a run
+    tool_name: str  # the tool that it is about
+    tier: str  # golden, labeled, regression or rubric
+    file_hash: str  # `sha256[0:12]` of the eval JSON file, or of the compiled bytes
+    origin: str  # the file it came from, for messages
+    cases: Iterable[LocatedCase]  # the cases in source order; may be iterated several times
     size: int
-    selected: Selected | None = None
-    narrowed: bool = False
+    selected: Selected | None = None  # which cases these are of the file's; None if they are all
+    narrowed: bool = False  # whether flags decided case by case which of the suite are run
+    # what results call the agent that it is run against, in a run of several; None in a run of one
     agent: str | None = None
 
     @property

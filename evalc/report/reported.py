@@ -16,18 +16,12 @@ from evalc.report.source_lines import PlacesOf, no_places
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedSuite:
-    """A suite as the report shows it.
+    """A suite as the report shows it."""
 
-    Attributes:
-        result: its totals; its cases are not used.
-        cases: the cases in source order, read one at a time, as often as there are reports to write.
-        skipped: the cases that were not run, read in the same way.
-        baseline: the cases of the run that it is compared with, by id; empty if none is at hand.
-    """
-
-    result: SuiteResult
-    cases: Iterable[CaseResult]
-    skipped: Iterable[SkippedCase] = ()
+    result: SuiteResult  # its totals; its cases are not used
+    cases: Iterable[CaseResult]  # the cases in source order, read one at a time, as often as there are reports to write
+    skipped: Iterable[SkippedCase] = ()  # the cases that were not run, read in the same way
+    # the cases of the run that it is compared with, by id; empty if none is at hand
     baseline: Mapping[str, CaseResult] = field(default_factory=dict)
 
     @classmethod
@@ -39,40 +33,25 @@ class ReportedSuite:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedRun:
-    """A run as reports show it.
+    """A run as reports show it."""
 
-    Attributes:
-        run_id: the id that its suites share.
-        folder: where its result files are, for the reader; empty if nothing was run.
-        suites: their totals, and cases that can be iterated several times.
-        summary: the totals of all suites.
-        root: the folder that the places in results are relative to.
-        gates: the verdicts on the gates of the run as a whole.
-        below: the suites whose score does not meet their threshold, in words.
-        selected: which of all cases were chosen; None if it was all of them.
-        missing: the suites of the baseline that it should have had.
-        warnings: those that belong to no suite.
-        trends: the courses of its suites over all runs, for the formats that plot them.
-        strength: which faulty answers its checks notice, where it was challenged, for the HTML report.
-        coverage: what its cases look at, for the HTML report.
-        redact: strikes secrets out of what is quoted from eval files; results have none any more.
-        places: where the parts of a case of an eval file were authored, given the file and the id of the case.
-    """
-
-    run_id: str
-    folder: str
-    suites: tuple[ReportedSuite, ...]
-    summary: RunSummary
-    root: Path
-    gates: tuple[GateResult, ...] = ()
-    below: tuple[str, ...] = ()
-    selected: Selected | None = None
-    missing: tuple[MissingSuite, ...] = ()
-    warnings: tuple[str, ...] = ()
-    trends: tuple[Trend, ...] = ()
+    run_id: str  # the id that its suites share
+    folder: str  # where its result files are, for the reader; empty if nothing was run
+    suites: tuple[ReportedSuite, ...]  # their totals, and cases that can be iterated several times
+    summary: RunSummary  # the totals of all suites
+    root: Path  # the folder that the places in results are relative to
+    gates: tuple[GateResult, ...] = ()  # the verdicts on the gates of the run as a whole
+    below: tuple[str, ...] = ()  # the suites whose score does not meet their threshold, in words
+    selected: Selected | None = None  # which of all cases were chosen; None if it was all of them
+    missing: tuple[MissingSuite, ...] = ()  # the suites of the baseline that it should have had
+    warnings: tuple[str, ...] = ()  # those that belong to no suite
+    trends: tuple[Trend, ...] = ()  # the courses of its suites over all runs, for the formats that plot them
+    # which faulty answers its checks notice, where it was challenged, for the HTML report
     strength: Strength | None = None
-    coverage: Coverage | None = None
+    coverage: Coverage | None = None  # what its cases look at, for the HTML report
+    # strikes secrets out of what is quoted from eval files; results have none any more
     redact: Callable[[str], str] = str
+    # where the parts of a case of an eval file were authored, given the file and the id of the case
     places: PlacesOf = no_places
 
     @property

@@ -265,28 +265,17 @@ def _asks(case: Case) -> bool:
 
 @final
 class ToRun(msgspec.Struct, frozen=True, kw_only=True):
-    """The suites and cases of a run.
+    """The suites and cases of a run."""
 
-    Attributes:
-        suites: the suites, with the cases that were chosen.
-        problems: the warnings about the eval files.
-        tools: the tool registry, where one is named and can be read.
-        selected: which of all cases were chosen; None if it is all of them.
-        selection: how they were chosen.
-        inventory: what was read for it, and what was skipped.
-        notes: what the user should know of the choice.
-        needs_user: the id of the first case with a simulated user whom nobody plays; None if there is none.
-        needs_judge: the id of the first case that asks a judge; None if none does, or a judge is named.
-    """
-
-    suites: tuple[Suite, ...]
-    problems: tuple[Problem, ...]
-    tools: ToolRegistry | None
-    selected: Selected | None
-    inventory: Inventory
-    selection: CaseFilter | None = None
-    notes: tuple[str, ...] = ()
-    needs_judge: str | None = None
+    suites: tuple[Suite, ...]  # the suites, with the cases that were chosen
+    problems: tuple[Problem, ...]  # the warnings about the eval files
+    tools: ToolRegistry | None  # the tool registry, where one is named and can be read
+    selected: Selected | None  # which of all cases were chosen; None if it is all of them
+    inventory: Inventory  # what was read for it, and what was skipped
+    selection: CaseFilter | None = None  # how they were chosen
+    notes: tuple[str, ...] = ()  # what the user should know of the choice
+    needs_judge: str | None = None  # the id of the first case that asks a judge; None if none does, or a judge is named
+    # the id of the first case with a simulated user whom nobody plays; None if there is none
     needs_user: str | None = None
 
 

@@ -86,22 +86,14 @@ class RunFlags(_OldFlags, total=False):
 
 
 class Flag(NamedTuple):
-    """A flag as the command line has it.
+    """A flag as the command line has it."""
 
-    Attributes:
-        metavar: the placeholder of its value in help texts; empty if it has none.
-        panel: the group of the help text; the last one where it is empty.
-        help: its help text, where its setting has none.
-        names: how it is written, if that is not the name in Python with dashes.
-        least: the least number that it takes.
-        shown: the help texts that list it; the old flags in none of them have no new spelling but a setting.
-    """
-
-    metavar: str = ""
-    panel: str = ""
-    help: str = ""
-    names: tuple[str, ...] = ()
-    least: int | None = None
+    metavar: str = ""  # the placeholder of its value in help texts; empty if it has none
+    panel: str = ""  # the group of the help text; the last one where it is empty
+    help: str = ""  # its help text, where its setting has none
+    names: tuple[str, ...] = ()  # how it is written, if that is not the name in Python with dashes
+    least: int | None = None  # the least number that it takes
+    # the help texts that list it; the old flags in none of them have no new spelling but a setting
     shown: Literal["help", "help-all", "nowhere"] = "help"
 
 

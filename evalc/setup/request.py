@@ -34,50 +34,32 @@ _HARMLESS: Final = frozenset({"demo", *PROVIDERS})
 
 @final
 class Start(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run begins.
-
-    Attributes:
-        run_id: the run's id.
-        flags: those of the command line that a resumed run needs again.
-        past: the run that is resumed; None for a new one.
-        record: where what is sent and answered is recorded.
-        selection: which cases are run; None for all.
-        max_fail: after so many cases that did not pass the run stops; None for never.
-    """
+    """How a run begins."""
 
     run_id: str
+    # those of the command line that a resumed run needs again
     flags: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    past: PastRun | None = None
-    record: Path | None = None
-    selection: CaseFilter | None = None
-    max_fail: int | None = None
+    past: PastRun | None = None  # the run that is resumed; None for a new one
+    record: Path | None = None  # where what is sent and answered is recorded
+    selection: CaseFilter | None = None  # which cases are run; None for all
+    max_fail: int | None = None  # after so many cases that did not pass the run stops; None for never
 
 
 @final
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request for a run by a command line or a call from Python.
+    """A request for a run by a command line or a call from Python."""
 
-    Attributes:
-        flags: those that win over the configuration, by their names in Python; None and False are not given.
-        paths: what is run; nothing is what the configuration says.
-        agents: those that a caller brings, in place of the specs among the flags.
-        config: the configuration file, in place of the nearest one upwards.
-        prompt_id: the prompt whose suites alone are run.
-        record: where what is sent and answered is recorded.
-        env_file: the file of variables that the environment does not set.
-        selection: what is said of the cases, as the attributes of a `CaseFilter`.
-        past: the run that is resumed.
-    """
-
+    # those that win over the configuration, by their names in Python; None and False are not given
     flags: Mapping[str, Any]
-    paths: Sequence[Subject] = ()
-    agents: Sequence[str | Agent] = ()
-    config: str | None = None
-    prompt_id: str | None = None
-    record: str | None = None
-    env_file: str | None = None
+    paths: Sequence[Subject] = ()  # what is run; nothing is what the configuration says
+    agents: Sequence[str | Agent] = ()  # those that a caller brings, in place of the specs among the flags
+    config: str | None = None  # the configuration file, in place of the nearest one upwards
+    prompt_id: str | None = None  # the prompt whose suites alone are run
+    record: str | None = None  # where what is sent and answered is recorded
+    env_file: str | None = None  # the file of variables that the environment does not set
+    # what is said of the cases, as the attributes of a `CaseFilter`
     selection: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    past: PastRun | None = None
+    past: PastRun | None = None  # the run that is resumed
 
     def start(self, settings: Settings, *, max_fail: int | None) -> Start:
         """How the run begins, with the run and the commit that it means by names which stay.

@@ -19,20 +19,15 @@ class ToolPlace(NamedTuple):
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool as it is now.
-
-    Attributes:
-        description: empty if there is none; None if it is computed at run time, so that nobody can read it.
-        version: None if there is none, or if it cannot be read.
-        parameters: the JSON Schema of its parameters; None if there is none, or if it cannot be read.
-        place: where it is defined.
-    """
+    """A tool as it is now."""
 
     name: str
+    # empty if there is none; None if it is computed at run time, so that nobody can read it
     description: str | None = ""
-    version: str | None = None
+    version: str | None = None  # None if there is none, or if it cannot be read
+    # the JSON Schema of its parameters; None if there is none, or if it cannot be read
     parameters: Mapping[str, Any] | None = None
-    place: ToolPlace | None = None
+    place: ToolPlace | None = None  # where it is defined
 
     @property
     def description_hash(self) -> str | None:
@@ -43,14 +38,10 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRegistry(Mapping[str, Tool]):
-    """The tools of an agent, by name, in the order they were written.
-
-    Attributes:
-        complete: whether these are all; a barrel file may export what can only be known by running it.
-    """
+    """The tools of an agent, by name, in the order they were written."""
 
     tools: Mapping[str, Tool]
-    complete: bool = True
+    complete: bool = True  # whether these are all; a barrel file may export what can only be known by running it
 
     def __getitem__(self, name: str) -> Tool:
         return self.tools[name]

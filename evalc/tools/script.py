@@ -46,24 +46,15 @@ class Unread:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """An object.
-
-    Attributes:
-        members: its own members, in order.
-        places: the places of the members.
-        complete: whether these are all: not where it spreads something that cannot be read.
-        made_by_call: whether a call made it of such an object: `defineTool({...})`, `new Tool({...})`.
-        optional: of a schema in a mapping of parameters, whether the parameter may be left out.
-        is_schema: whether it is known to be a JSON Schema.
-    """
+    """An object."""
 
     at: ModulePlace
-    members: Mapping[str, Value]
-    places: Mapping[str, ModulePlace] = field(default_factory=dict)
-    complete: bool = True
-    made_by_call: bool = False
-    optional: bool = False
-    is_schema: bool = False
+    members: Mapping[str, Value]  # its own members, in order
+    places: Mapping[str, ModulePlace] = field(default_factory=dict)  # the places of the members
+    complete: bool = True  # whether these are all: not where it spreads something that cannot be read
+    made_by_call: bool = False  # whether a call made it of such an object: `defineTool({...})`, `new Tool({...})`
+    optional: bool = False  # of a schema in a mapping of parameters, whether the parameter may be left out
+    is_schema: bool = False  # whether it is known to be a JSON Schema
 
 
 @final

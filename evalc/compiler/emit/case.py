@@ -125,20 +125,13 @@ _JSON_OBJECT: Final = dict[str, Any]
 
 @final
 class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
-    """Makes the cases of one suite.
+    """Makes the cases of one suite."""
 
-    Attributes:
-        suite: the suite's tree.
-        tier: its tier, which a case's own goes before.
-        names: what its names mean.
-        schemas: where the JSON Schemas come from that its checks name.
-        unknown: where a name of nobody has been reported: cases share texts, by defaults, rules and aliases.
-    """
-
-    suite: SuiteTree
-    tier: m.Tier
-    names: Names
-    schemas: SchemaLoader
+    suite: SuiteTree  # the suite's tree
+    tier: m.Tier  # its tier, which a case's own goes before
+    names: Names  # what its names mean
+    schemas: SchemaLoader  # where the JSON Schemas come from that its checks name
+    # where a name of nobody has been reported: cases share texts, by defaults, rules and aliases
     unknown: set[tuple[str, Span]] = msgspec.field(default_factory=set)
 
     def tier_of(self, tree: CaseTree) -> m.Tier:

@@ -37,38 +37,22 @@ T = TypeVar("T")
 
 @final
 class Emission(msgspec.Struct):
-    """One case on its way into the IR.
+    """One case on its way into the IR."""
 
-    Attributes:
-        home: the source of the suite.
-        case: the case with what it takes in.
-        row: the row that it is made for; None if it is not made from a row.
-        variant: what it is sent with.
-        tier: its tier, which says what tokens its checks may have.
-        names: what the suite's names mean.
-        schemas: where the JSON Schemas come from that its checks name.
-        given: its inputs by name.
-        inputs: what fills its texts: those, over the defaults that are declared.
-        knows_all: whether there are no other names than `known`; else a text that uses another name is left out
-            without a word.
-        problems: where findings go.
-        quiet: the case was made before, and nothing was wrong with it.
-        failed: something of it was wrong and left out.
-    """
-
-    home: Source
-    case: MergedCase
-    row: Row | None
-    variant: Variant
-    tier: m.Tier
-    names: Names
-    schemas: SchemaLoader
-    given: dict[str, GivenInput]
-    inputs: Inputs
+    home: Source  # the source of the suite
+    case: MergedCase  # the case with what it takes in
+    row: Row | None  # the row that it is made for; None if it is not made from a row
+    variant: Variant  # what it is sent with
+    tier: m.Tier  # its tier, which says what tokens its checks may have
+    names: Names  # what the suite's names mean
+    schemas: SchemaLoader  # where the JSON Schemas come from that its checks name
+    given: dict[str, GivenInput]  # its inputs by name
+    inputs: Inputs  # what fills its texts: those, over the defaults that are declared
+    # whether there are no other names than `known`; else a text that uses another name is left out without a word
     knows_all: bool
-    problems: Diagnostics
-    quiet: bool
-    failed: bool = False
+    problems: Diagnostics  # where findings go
+    quiet: bool  # the case was made before, and nothing was wrong with it
+    failed: bool = False  # something of it was wrong and left out
 
     @property
     def known(self) -> frozenset[str]:

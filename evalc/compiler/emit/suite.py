@@ -35,19 +35,14 @@ MOST_KEPT: Final = 2_000
 
 
 class Emitted(NamedTuple):
-    """A suite whose cases are made one after the other.
+    """A suite whose cases are made one after the other."""
 
-    Attributes:
-        suite: the suite. Its cases are those that have gone by so far.
-        cases: every case, as it is made. Those of long tables are made once more for whoever asks the suite for them.
-        complete: the suite with what only its cases show, when all of them have gone by.
-        has_tables: whether some cases are made from rows.
-    """
-
-    suite: ir.Suite
+    suite: ir.Suite  # the suite. Its cases are those that have gone by so far.
+    # every case, as it is made. Those of long tables are made once more for whoever asks the suite for them.
     cases: Iterator[ir.Case]
+    # the suite with what only its cases show, when all of them have gone by
     complete: Callable[[ir.Suite], ir.Suite] = lambda suite: suite
-    has_tables: bool = False
+    has_tables: bool = False  # whether some cases are made from rows
 
 
 def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diagnostics) -> Emitted:
@@ -177,23 +172,14 @@ def _cases(
 
 @final
 class _CheckedRows(msgspec.Struct, frozen=True, kw_only=True):
-    """Findings about the rows of a case.
+    """Findings about the rows of a case."""
 
-    Attributes:
-        rows: how many rows there are.
-        running: how many of their cases are neither skipped nor archived.
-        sound: whether each row of the file is one of them.
-        clean: whether nothing at all is wrong with them.
-        made: all of the cases; None if they are too many to keep.
-        own: the assertions of the cases that only evalc checks.
-    """
-
-    rows: int
-    running: int
-    sound: bool
-    clean: bool
-    made: list[ir.Case] | None
-    own: frozenset[str]
+    rows: int  # how many rows there are
+    running: int  # how many of their cases are neither skipped nor archived
+    sound: bool  # whether each row of the file is one of them
+    clean: bool  # whether nothing at all is wrong with them
+    made: list[ir.Case] | None  # all of the cases; None if they are too many to keep
+    own: frozenset[str]  # the assertions of the cases that only evalc checks
 
 
 def _rows(

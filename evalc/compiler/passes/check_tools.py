@@ -52,17 +52,11 @@ def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[t
 
 
 class _Mention(NamedTuple):
-    """A text in a check that says something of a tool.
+    """A text in a check that says something of a tool."""
 
-    Attributes:
-        text: the name of a tool, of a parameter, or a value.
-        pointer: its place, from the check in eval JSON.
-        finding: what is wrong with it, if anything.
-    """
-
-    text: str
-    pointer: str
-    finding: Callable[[ToolRegistry], Finding | None]
+    text: str  # the name of a tool, of a parameter, or a value
+    pointer: str  # its place, from the check in eval JSON
+    finding: Callable[[ToolRegistry], Finding | None]  # what is wrong with it, if anything
 
 
 def _place(item: ir.Check, mention: _Mention) -> ir.Where:

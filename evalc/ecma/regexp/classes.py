@@ -23,24 +23,18 @@ _BEYOND_UTF16: Final = re.compile("[\ud800-\udfff\U00010000-\U0010ffff]")
 
 @final
 class Scanner:
-    """A place in a pattern, and the modes in which it is read.
-
-    Attributes:
-        units: the pattern as code points (`u` and `v`) or as UTF-16 code units (neither), one character each.
-        at: the index in `units` of what is read next.
-        unicode: whether `u` or `v` is set.
-        sets: whether `v` is set.
-        names: whether `\\k` must be a reference to a name: under `u` and `v`, or if a group has a name.
-    """
+    """A place in a pattern, and the modes in which it is read."""
 
     def __init__(self, pattern: str, flags: str) -> None:
         self.unicode = "u" in flags or "v" in flags
         self.sets = "v" in flags
-        self.at = 0
+        self.at = 0  # the index in `units` of what is read next
+        # the pattern as code points (`u` and `v`) or as UTF-16 code units (neither), one character each
         self.units = pattern
         self._offsets: list[int] | None = None
         if _BEYOND_UTF16.search(pattern):
             self.units, self._offsets = _split(pattern, whole=self.unicode)
+        # whether `\k` must be a reference to a name: under `u` and `v`, or if a group has a name
         self.names = self.unicode
         self._depth = 0
 

@@ -48,17 +48,11 @@ _MOST_REPETITIONS: Final = 1000
 
 
 class Translation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An RE2 pattern, and the texts that it may be asked about.
+    """An RE2 pattern, and the texts that it may be asked about."""
 
-    Attributes:
-        pattern: in RE2's syntax.
-        ascii_only: only ASCII texts: case is ignored, or the pattern has `\\B`.
-        newline_only: only texts whose lines end at LF alone: `^` or `$` is multiline.
-    """
-
-    pattern: str
-    ascii_only: bool
-    newline_only: bool
+    pattern: str  # in RE2's syntax
+    ascii_only: bool  # only ASCII texts: case is ignored, or the pattern has `\B`
+    newline_only: bool  # only texts whose lines end at LF alone: `^` or `$` is multiline
 
     def encoded(self, text: str) -> bytes | None:
         """The text for RE2, or None if its answer might differ from ECMAScript's."""

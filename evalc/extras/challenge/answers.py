@@ -23,21 +23,14 @@ _CHARACTERS_A_TOKEN = 4
 
 
 class Mutant(NamedTuple):
-    """An answer with a fault.
+    """An answer with a fault."""
 
-    Attributes:
-        challenger: the name of the fault.
-        difference: what the fault is, in words or as `before → after`.
-        answer: the answer.
-        cures: checks that may distinguish it from a good answer, the best first; may be iterated once.
-        good: the answer that it was made from; None if it was made from none.
-    """
-
-    challenger: str
-    difference: str
+    challenger: str  # the name of the fault
+    difference: str  # what the fault is, in words or as `before → after`
     answer: AgentAnswer
+    # checks that may distinguish it from a good answer, the best first; may be iterated once
     cures: Iterable[c.Check] = ()
-    good: AgentAnswer | None = None
+    good: AgentAnswer | None = None  # the answer that it was made from; None if it was made from none
 
 
 def cut(text: str, longest: int) -> str:
@@ -302,17 +295,12 @@ _LONGEST_SHOWN: Final = 60
 
 
 class Around(NamedTuple):
-    """Surroundings of a case.
+    """Surroundings of a case."""
 
-    Attributes:
-        neighbour: the id and the good answer of another case of the suite, which sends something else.
-        tools: the tool registry.
-        names: the tools that the cases of the suite call, in their order.
-    """
-
+    # the id and the good answer of another case of the suite, which sends something else
     neighbour: tuple[str, AgentAnswer] | None = None
     tools: ToolRegistry | None = None
-    names: Sequence[str] = ()
+    names: Sequence[str] = ()  # the tools that the cases of the suite call, in their order
 
 
 def broken_agents(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:

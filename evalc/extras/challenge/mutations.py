@@ -137,15 +137,10 @@ _NEGATED: Final = (
 
 
 class Others(NamedTuple):
-    """Words of the other cases of the suite.
+    """Words of the other cases of the suite."""
 
-    Attributes:
-        values: the texts of their inputs, by the inputs' names.
-        names: the names that their answers have.
-    """
-
-    values: dict[str, tuple[str, ...]]
-    names: tuple[str, ...]
+    values: dict[str, tuple[str, ...]]  # the texts of their inputs, by the inputs' names
+    names: tuple[str, ...]  # the names that their answers have
 
 
 def names_in(text: str) -> tuple[str, ...]:

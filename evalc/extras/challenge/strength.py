@@ -271,26 +271,17 @@ GoodAnswers = Mapping[CaseKey, Sequence[AgentAnswer]]
 @final
 @dataclass(kw_only=True)
 class Challenge:
-    """Settings of a challenge.
+    """Settings of a challenge."""
 
-    Attributes:
-        options: how cases are checked.
-        tools: the tool registry, if there is one.
-        run_id: the run whose answers are changed; None challenges suites by themselves.
-        recorded: the recorded answers, good or not: those of `run_id`, or of an earlier run whose good answers every
-            line that is written has to pass.
-        unusable: why the recorded answers of a case cannot be used.
-        judges: judges for checks that only a judge can decide; None without.
-        max_cost: what judging may cost, in US dollars.
-    """
-
-    options: CaseOptions
-    tools: ToolRegistry | None = None
-    run_id: str | None = None
+    options: CaseOptions  # how cases are checked
+    tools: ToolRegistry | None = None  # the tool registry, if there is one
+    run_id: str | None = None  # the run whose answers are changed; None challenges suites by themselves
+    # the recorded answers, good or not: those of `run_id`, or of an earlier run whose good answers every line that is
+    # written has to pass
     recorded: GoodAnswers = field(default_factory=dict)
-    unusable: Mapping[CaseKey, str] = field(default_factory=dict)
-    judges: JudgePool | None = None
-    max_cost: float | None = None
+    unusable: Mapping[CaseKey, str] = field(default_factory=dict)  # why the recorded answers of a case cannot be used
+    judges: JudgePool | None = None  # judges for checks that only a judge can decide; None without
+    max_cost: float | None = None  # what judging may cost, in US dollars
     spent: float = 0.0
 
 
@@ -328,18 +319,13 @@ async def _challenge_suite(suite: Suite, how: Challenge, count: AllTallies) -> N
 
 
 class _Material(NamedTuple):
-    """Material to challenge a case.
+    """Material to challenge a case."""
 
-    Attributes:
-        mutants: the faulty answers.
-        recorded: its recorded answers that it passes.
-        to_pass: the good answers that a proposed line has to pass: these, and the guess of one, if it is good.
-        guess: what became of the guess that mutants were made from; None if they were made from recorded answers.
-    """
-
-    mutants: Sequence[Mutant]
-    recorded: Sequence[AgentAnswer]
+    mutants: Sequence[Mutant]  # the faulty answers
+    recorded: Sequence[AgentAnswer]  # its recorded answers that it passes
+    # the good answers that a proposed line has to pass: these, and the guess of one, if it is good
     to_pass: Sequence[AgentAnswer]
+    # what became of the guess that mutants were made from; None if they were made from recorded answers
     guess: CaseResult | None
 
 

@@ -45,19 +45,12 @@ class SideFile:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """An eval file made of another tool's.
+    """An eval file made of another tool's."""
 
-    Attributes:
-        text: the YAML of the suite.
-        side_files: the files that it names, to be written beside it.
-        file_name: what to call it if only a folder is known.
-        cases: how many cases it holds.
-    """
-
-    text: str
-    side_files: tuple[SideFile, ...] = ()
-    file_name: str
-    cases: int
+    text: str  # the YAML of the suite
+    side_files: tuple[SideFile, ...] = ()  # the files that it names, to be written beside it
+    file_name: str  # what to call it if only a folder is known
+    cases: int  # how many cases it holds
 
     def write(self, folder: Path) -> Path:
         """Write the suite and its side files into a folder; the path of the suite."""

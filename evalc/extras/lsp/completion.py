@@ -42,17 +42,11 @@ Step = tuple[Mapping | Sequence, str | int]
 
 
 class Place(NamedTuple):
-    """A scalar, and the way to it from the document.
+    """A scalar, and the way to it from the document."""
 
-    Attributes:
-        steps: the way; the last of them is the key or the index of the scalar itself.
-        scalar: the scalar.
-        is_key: whether it is a key; its mapping is then the last step's.
-    """
-
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...]  # the way; the last of them is the key or the index of the scalar itself
     scalar: Scalar
-    is_key: bool
+    is_key: bool  # whether it is a key; its mapping is then the last step's
 
     @property
     def keys(self) -> tuple[str | int, ...]:
@@ -207,19 +201,12 @@ KINDS: Final = by_type(c.Check)
 
 
 class Continuation(NamedTuple):
-    """How a check may go on.
+    """How a check may go on."""
 
-    Attributes:
-        word: what of the next word is there already.
-        words: the words and signs that may come next.
-        names: which names may; None if none may.
-        tool: the tool whose parameters these are.
-    """
-
-    word: str
-    words: tuple[str, ...]
-    names: Names | None = None
-    tool: str = ""
+    word: str  # what of the next word is there already
+    words: tuple[str, ...]  # the words and signs that may come next
+    names: Names | None = None  # which names may; None if none may
+    tool: str = ""  # the tool whose parameters these are
 
 
 def continuation(before: str) -> Continuation | None:

@@ -123,24 +123,15 @@ class Encoding:
 
 @final
 class Document:
-    """A text that an editor has open.
-
-    Attributes:
-        uri: its address, as the editor writes it.
-        path: its file.
-        version: the editor's number of this state of the text.
-        source: the text; its name is the path.
-        cases: the places of its cases, once the text has been read as a whole.
-        edited: from where to where it is another since it was checked; None if it is not.
-    """
+    """A text that an editor has open."""
 
     def __init__(self, uri: str, text: str, version: int, encoding: Encoding) -> None:
-        self.uri = uri
+        self.uri = uri  # its address, as the editor writes it
         self.path = path_of(uri)
-        self.version = version
-        self.source = Source(str(self.path), text)
-        self.cases: CaseSpans | None = None
-        self.edited: Span | None = None
+        self.version = version  # the editor's number of this state of the text
+        self.source = Source(str(self.path), text)  # the text; its name is the path
+        self.cases: CaseSpans | None = None  # the places of its cases, once the text has been read as a whole
+        self.edited: Span | None = None  # from where to where it is another since it was checked; None if it is not
         self._encoding = encoding
 
     def change(self, changes: list[lsp.TextDocumentContentChangeEvent], version: int) -> None:
@@ -209,15 +200,11 @@ def uri_of(path: Path | str) -> str:
 
 @final
 class DocumentProblems(msgspec.Struct, frozen=True, kw_only=True):
-    """The compiler's findings in a document.
+    """The compiler's findings in a document."""
 
-    Attributes:
-        problems: by the address of the file that they are in; the document's own are there even if there are none.
-        unread: while a syntax error in a case ends the file, what was last found after that case; None if that
-            is not known.
-    """
-
+    # by the address of the file that they are in; the document's own are there even if there are none
     problems: dict[str, tuple[Problem, ...]]
+    # while a syntax error in a case ends the file, what was last found after that case; None if that is not known
     unread: tuple[Problem, ...] | None = None
 
 
@@ -274,23 +261,14 @@ def _moved(problem: Problem, source: Source, by: int) -> Problem:
 
 @final
 class Outline(msgspec.Struct, frozen=True, kw_only=True):
-    """The trees of a text, without what is broken in it.
-
-    Attributes:
-        source: the text.
-        documents: its YAML documents.
-        kinds: the kinds of those documents that are of evalc's.
-        suites: those that have test cases.
-        shared: those that other files include.
-        prompts: those that other files name; a suite's own prompt is in the suite.
-    """
+    """The trees of a text, without what is broken in it."""
 
     source: Source
-    documents: tuple[Node, ...]
-    kinds: frozenset[Kind]
-    suites: tuple[SuiteTree, ...]
-    shared: tuple[SharedTree, ...]
-    prompts: tuple[PromptTree, ...]
+    documents: tuple[Node, ...]  # its YAML documents
+    kinds: frozenset[Kind]  # the kinds of those documents that are of evalc's
+    suites: tuple[SuiteTree, ...]  # those that have test cases
+    shared: tuple[SharedTree, ...]  # those that other files include
+    prompts: tuple[PromptTree, ...]  # those that other files name; a suite's own prompt is in the suite
 
     @property
     def shares(self) -> tuple[SharedTree, ...]:

@@ -38,21 +38,13 @@ _VARIABLE: Final = re.compile(
 
 
 class Mention(NamedTuple):
-    """A name in a text.
+    """A name in a text."""
 
-    Attributes:
-        kind: what it names.
-        name: the name.
-        span: its place, without its quotes.
-        defines: whether what it names is declared here.
-        document: the number of the suite or shared document among those of its text; -1 for all of them.
-    """
-
-    kind: Kind
+    kind: Kind  # what it names
     name: str
-    span: Span
-    defines: bool = False
-    document: int = -1
+    span: Span  # its place, without its quotes
+    defines: bool = False  # whether what it names is declared here
+    document: int = -1  # the number of the suite or shared document among those of its text; -1 for all of them
 
 
 def mentions(found: Outline) -> tuple[Mention, ...]:

@@ -148,21 +148,13 @@ class _Request:
 @final
 @dataclass(slots=True, eq=False)
 class _Seat:
-    """A place for one worker.
+    """A place for one worker."""
 
-    Attributes:
-        actor: the worker; None while there is no worker.
-        load: how many attempts are under way.
-        alone: whether one of them is a suspect, beside which nothing is to run.
-        blocked: whether an agent blocks the worker's event loop, for which it is killed.
-        lost: set once the worker is lost.
-    """
-
-    actor: Any = None
-    load: int = 0
-    alone: bool = False
-    blocked: bool = False
-    lost: asyncio.Event = field(default_factory=asyncio.Event)
+    actor: Any = None  # the worker; None while there is no worker
+    load: int = 0  # how many attempts are under way
+    alone: bool = False  # whether one of them is a suspect, beside which nothing is to run
+    blocked: bool = False  # whether an agent blocks the worker's event loop, for which it is killed
+    lost: asyncio.Event = field(default_factory=asyncio.Event)  # set once the worker is lost
 
     @property
     def takes_more(self) -> bool:
@@ -173,13 +165,10 @@ class _Seat:
 @final
 @dataclass(frozen=True, slots=True)
 class RayEngine:
-    """Workers on a Ray cluster.
+    """Workers on a Ray cluster."""
 
-    Attributes:
-        address: the cluster, as `HOST:PORT` or `auto`; None means that of `RAY_ADDRESS`, else a cluster started on
-            this machine and ends with the run.
-    """
-
+    # the cluster, as `HOST:PORT` or `auto`; None means that of `RAY_ADDRESS`, else a cluster started on this machine
+    # and ends with the run
     address: str | None = None
 
     @asynccontextmanager

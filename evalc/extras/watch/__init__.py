@@ -147,17 +147,11 @@ _SUFFIXES: Final = frozenset({".yaml", ".yml", ".json", ".jsonl", ".csv", ".toml
 
 
 class Seen(NamedTuple):
-    """State of the files at one look.
+    """State of the files at one look."""
 
-    Attributes:
-        compilation: the suites and problems; None if the configuration cannot be read.
-        refusal: why they could not be looked at.
-        to_run: the cases that are to be run.
-    """
-
-    compilation: Compilation | None
-    refusal: str = ""
-    to_run: tuple[CaseKey, ...] = ()
+    compilation: Compilation | None  # the suites and problems; None if the configuration cannot be read
+    refusal: str = ""  # why they could not be looked at
+    to_run: tuple[CaseKey, ...] = ()  # the cases that are to be run
 
 
 @final

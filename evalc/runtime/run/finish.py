@@ -41,32 +41,22 @@ _MAJOR: Final = re.compile(r"[vV]?(\d+)")
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """The data that the end of a run needs beside its journal.
+    """The data that the end of a run needs beside its journal."""
 
-    Attributes:
-        baseline: the run that it is compared with.
-        registry: the tools as they are now.
-        redactor: strikes secrets out of all that is written.
-        gates: what the run as a whole has to reach.
-        stopped: of suites whose cases did not all run, by the suite's number, why.
-        watched: whether the run ends where its gates are decided.
-        surely_stopped: the suites, by number, that stopped because gates are decided.
-        decided: the gates that were decided before all cases had run: of suites by number, None for the run's.
-        warnings: those that belong to no suite.
-        suite_warnings: further warnings of suites, by the suite's number.
-        on_suite: called with each suite whose result file is written.
-    """
-
-    baseline: Baseline | None = None
-    registry: ToolRegistry | None = None
-    redactor: Redactor | None = None
-    gates: Gates | None = None
+    baseline: Baseline | None = None  # the run that it is compared with
+    registry: ToolRegistry | None = None  # the tools as they are now
+    redactor: Redactor | None = None  # strikes secrets out of all that is written
+    gates: Gates | None = None  # what the run as a whole has to reach
+    # of suites whose cases did not all run, by the suite's number, why
     stopped: Mapping[int, str] = field(default_factory=dict)
-    watched: bool = False
-    surely_stopped: frozenset[int] = frozenset()
+    watched: bool = False  # whether the run ends where its gates are decided
+    surely_stopped: frozenset[int] = frozenset()  # the suites, by number, that stopped because gates are decided
+    # the gates that were decided before all cases had run: of suites by number, None for the run's
     decided: Mapping[int | None, Decided] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # those that belong to no suite
+    # further warnings of suites, by the suite's number
     suite_warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    # called with each suite whose result file is written
     on_suite: Callable[[Suite, FinishedSuite], None] | None = None
 
 

@@ -18,21 +18,13 @@ from evalc.runtime.store.journal import JournaledCases
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedSuite:
-    """A suite's outcome.
+    """A suite's outcome."""
 
-    Attributes:
-        path: the EvalSuiteResult file.
-        result: everything in it but the cases, run and skipped, since there may be many.
-        gate: why the suite's score does not meet its threshold; None if it does or has none.
-        regressions: how many of its cases the gate on regressions minds.
-        missing: how many cases of the baseline it should have and no longer has.
-    """
-
-    path: Path
-    result: SuiteResult
-    gate: str | None
-    regressions: int
-    missing: int
+    path: Path  # the EvalSuiteResult file
+    result: SuiteResult  # everything in it but the cases, run and skipped, since there may be many
+    gate: str | None  # why the suite's score does not meet its threshold; None if it does or has none
+    regressions: int  # how many of its cases the gate on regressions minds
+    missing: int  # how many cases of the baseline it should have and no longer has
     _cases: JournaledCases
     _index: int
 

@@ -44,32 +44,23 @@ WATCHED_SHARE: Final = 0.5
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The measures that gates look at.
+    """The measures that gates look at."""
 
-    Attributes:
-        passed, total: how many cases passed, and of how many; those that ended in error are among the total alone, and
-            those that verified nothing are in neither.
-        score: None if nothing was scored.
-        durations: the milliseconds of every attempt that ended without an error, infinite where no answer came in
-            time; asked for only by a gate on time.
-        scores: the score of every case that has one; asked for only by a gate on the score that has a confidence.
-        regressions: how many cases fail that passed in the baseline; without one, how many fail.
-        new_passes: how many cases pass that failed in the baseline; None without one.
-        watched: whether the run would have ended at regressions that a sequential test shows.
-        missing: how many cases of the baseline the suites should have and no longer have.
-        labels: how well cases were classified; None if none has a label.
-    """
-
+    # passed, total: how many cases passed, and of how many; those that ended in error are among the total alone, and
+    # those that verified nothing are in neither
     passed: int
     total: int
-    score: float | None
+    score: float | None  # None if nothing was scored
+    # the milliseconds of every attempt that ended without an error, infinite where no answer came in time; asked for
+    # only by a gate on time
     durations: Callable[[], Iterable[float]]
+    # the score of every case that has one; asked for only by a gate on the score that has a confidence
     scores: Callable[[], Iterable[float]]
-    regressions: int
-    new_passes: int | None = None
-    watched: bool = False
-    missing: int = 0
-    labels: LabelSummary | None = None
+    regressions: int  # how many cases fail that passed in the baseline; without one, how many fail
+    new_passes: int | None = None  # how many cases pass that failed in the baseline; None without one
+    watched: bool = False  # whether the run would have ended at regressions that a sequential test shows
+    missing: int = 0  # how many cases of the baseline the suites should have and no longer have
+    labels: LabelSummary | None = None  # how well cases were classified; None if none has a label
 
 
 def judge_gates(gates: Gates | None, measured: Measured) -> tuple[GateResult, ...]:
@@ -251,14 +242,10 @@ CaseNumbers = tuple[int, int]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """When a run stops before its end.
+    """When a run stops before its end."""
 
-    Attributes:
-        max_fail: after this many cases that did not pass; None means no limit.
-        max_cost: before a case that would bring the known cost above it, in US dollars; None means no limit.
-    """
-
-    max_fail: int | None = None
+    max_fail: int | None = None  # after this many cases that did not pass; None means no limit
+    # before a case that would bring the known cost above it, in US dollars; None means no limit
     max_cost: float | None = None
 
 

@@ -25,14 +25,10 @@ class ModelServer(ABC):
     """The server of a model on this machine, as the `local_server` of an agent or a judge.
 
     A base class, since agents and judges of other kinds may be anybody's code, with anything by that name.
-
-    Attributes:
-        name: the model's name.
-        size: the model's size in bytes.
     """
 
-    name: str
-    size: int
+    name: str  # the model's name
+    size: int  # the model's size in bytes
 
     @abstractmethod
     async def url(self) -> str:

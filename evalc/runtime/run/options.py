@@ -24,57 +24,37 @@ from evalc.tools.registry import ToolRegistry
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How to run.
+    """How to run."""
 
-    Attributes:
-        output_dir: where the run's folder is made; its name is `run_id`.
-        engine: where the cases are attempted.
-        concurrency: how many cases run at a time; `auto` finds out how many the agent keeps up with.
-        rpm: how many requests go to the agent a minute at most; None means no limit.
-        timeout_ms: how long the agent may take for an attempt at a case.
-        seed, snapshot: the data that tokens name; None if there is none.
-        registry: the tools as they are now; None leaves staleness unchecked.
-        baseline: a run to compare with: a run id, `latest`, or a path; None for none but what gates of suites need.
-        accepted: the file of the baseline that the project has accepted, if it has; `latest` is that then.
-        all_assertions: evaluate what follows a failed assertion, too.
-        gates: what the run as a whole has to reach.
-        limits: when it stops before its end.
-        panel: who judges what only a judge can decide; None if nobody does.
-        asked: how agents, judges and the player are asked, for resuming the run; None if that is not known.
-        user: who plays simulated users; None if nobody does.
-        stop_when_sure: whether the run ends where its gates are decided, and the repeats of a case if that is.
-        rubrics_always: whether the rubric tier is run also where others did not pass.
-        embeddings: compare texts by their meaning; None where edit distance does.
-        redactor: strikes secrets out of all that is written.
-        root: the project's folder, from which journals name files; None where that is not known.
-        flags: those of the command line, kept for resuming the run.
-        resumed: the folder of the run that is gone on with; None begins a new one.
-    """
-
-    output_dir: Path
+    output_dir: Path  # where the run's folder is made; its name is `run_id`
     run_id: str = field(default_factory=new_run_id)
-    engine: Engine = field(default_factory=LocalEngine)
-    concurrency: Concurrency = 1
-    rpm: int | None = None
-    timeout_ms: float = DEFAULT_TIMEOUT_MS
+    engine: Engine = field(default_factory=LocalEngine)  # where the cases are attempted
+    concurrency: Concurrency = 1  # how many cases run at a time; `auto` finds out how many the agent keeps up with
+    rpm: int | None = None  # how many requests go to the agent a minute at most; None means no limit
+    timeout_ms: float = DEFAULT_TIMEOUT_MS  # how long the agent may take for an attempt at a case
+    # seed, snapshot: the data that tokens name; None if there is none
     seed: object = None
     snapshot: object = None
-    registry: ToolRegistry | None = None
+    registry: ToolRegistry | None = None  # the tools as they are now; None leaves staleness unchecked
+    # a run to compare with: a run id, `latest`, or a path; None for none but what gates of suites need
     baseline: str | None = None
+    # the file of the baseline that the project has accepted, if it has; `latest` is that then
     accepted: Path | None = None
-    all_assertions: bool = False
-    gates: Gates | None = None
-    limits: Limits = field(default_factory=Limits)
-    panel: Panel | None = None
+    all_assertions: bool = False  # evaluate what follows a failed assertion, too
+    gates: Gates | None = None  # what the run as a whole has to reach
+    limits: Limits = field(default_factory=Limits)  # when it stops before its end
+    panel: Panel | None = None  # who judges what only a judge can decide; None if nobody does
+    # how agents, judges and the player are asked, for resuming the run; None if that is not known
     asked: Asked | None = None
-    user: Agent | None = None
+    user: Agent | None = None  # who plays simulated users; None if nobody does
+    # whether the run ends where its gates are decided, and the repeats of a case if that is
     stop_when_sure: bool = False
-    rubrics_always: bool = False
-    embeddings: Embeddings | None = None
-    redactor: Redactor | None = None
-    root: Path | None = None
-    flags: Mapping[str, Any] = field(default_factory=dict)
-    resumed: Path | None = None
+    rubrics_always: bool = False  # whether the rubric tier is run also where others did not pass
+    embeddings: Embeddings | None = None  # compare texts by their meaning; None where edit distance does
+    redactor: Redactor | None = None  # strikes secrets out of all that is written
+    root: Path | None = None  # the project's folder, from which journals name files; None where that is not known
+    flags: Mapping[str, Any] = field(default_factory=dict)  # those of the command line, kept for resuming the run
+    resumed: Path | None = None  # the folder of the run that is gone on with; None begins a new one
 
     @property
     def of_cases(self) -> CaseOptions:

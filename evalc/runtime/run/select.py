@@ -191,20 +191,13 @@ class NamedCases:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """The facts that the choice needs beyond the suites.
+    """The facts that the choice needs beyond the suites."""
 
-    Attributes:
-        named: the cases that are named with their files.
-        failed: by suite, the ids that did not pass; None for all cases.
-        notes: what the user should know of the choice.
-        changed: the files of the suites that have changed; None if that was not asked for.
-        durations: by suite, the milliseconds that the cases took; None where shards go by ids.
-    """
-
-    named: tuple[NamedCases, ...] = ()
-    failed: Mapping[SuiteKey, frozenset[str]] | None = None
-    notes: tuple[str, ...] = ()
-    changed: frozenset[str] | None = None
+    named: tuple[NamedCases, ...] = ()  # the cases that are named with their files
+    failed: Mapping[SuiteKey, frozenset[str]] | None = None  # by suite, the ids that did not pass; None for all cases
+    notes: tuple[str, ...] = ()  # what the user should know of the choice
+    changed: frozenset[str] | None = None  # the files of the suites that have changed; None if that was not asked for
+    # by suite, the milliseconds that the cases took; None where shards go by ids
     durations: Mapping[SuiteKey, Mapping[str, float]] | None = None
 
 

@@ -181,19 +181,14 @@ def _removed(before: Iterable[AcceptedSuite], now: Iterable[AcceptedSuite]) -> S
 
 @final
 class _Newer:
-    """The suites of a run that is accepted, and what of the file, the suites `before`, they replace.
-
-    Attributes:
-        accepted: the suites as the file will have them.
-        parts: the keys of those of which cases were left out.
-    """
+    """The suites of a run that is accepted, and what of the file, the suites `before`, they replace."""
 
     def __init__(self, suites: Sequence[_Suite], header: Header | None, before: Iterable[AcceptedSuite]) -> None:
         self._scope = None if header is None else Scope.of(header.flags)
         places = places_in(header)
         several = len({suite.agent_endpoint for suite in suites}) > 1
-        self.parts: set[SuiteKey] = set()
-        self.accepted: list[AcceptedSuite] = []
+        self.parts: set[SuiteKey] = set()  # the keys of those of which cases were left out
+        self.accepted: list[AcceptedSuite] = []  # the suites as the file will have them
         self._left: dict[SuiteKey, list[tuple[AcceptedSuite, Callable[[str], bool]]]] = {}
         configs: dict[SuiteKey, set[str]] = {}
         for entry in before:

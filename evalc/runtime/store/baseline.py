@@ -137,11 +137,7 @@ def _joined(suite: PastSuite, more: PastSuite) -> PastSuite:
 
 @final
 class _KnownCases:
-    """The suites of a run, by which records of earlier runs are recognised.
-
-    Attributes:
-        names: the names that files of each suite's results may have.
-    """
+    """The suites of a run, by which records of earlier runs are recognised."""
 
     def __init__(self, suites: Sequence[Suite]) -> None:
         by_key = {suite.key: suite for suite in suites}
@@ -149,6 +145,7 @@ class _KnownCases:
             ((suite.key, suite.tool_name) for suite in suites),
             lambda key: (located.case.id for located in by_key[key].cases) if key in by_key else (),
         )
+        # the names that files of each suite's results may have
         self.names = {suite.key: possible_names(suite.key, suite.tool_name) for suite in suites}
 
     def key_of(self, record: _SuiteResult | AcceptedSuite) -> SuiteKey | None:

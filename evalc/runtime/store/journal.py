@@ -100,24 +100,17 @@ class RecordedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A case's line as it is read back: the result stays as bytes until someone asks.
-
-    Attributes:
-        sent: a hash of what was sent to the agent.
-        tool_mode: how the tools of the answer were used; None if there was no answer.
-        struck: whether secrets were struck out of the answer, so that it is not what the checks read.
-        answers: of a repeated case, what each attempt brought.
-    """
+    """A case's line as it is read back: the result stays as bytes until someone asks."""
 
     suite: int
     case: int
     result: msgspec.Raw
     notes: tuple[Note, ...] = ()
     cost_usd: float | None = None
-    sent: str | None = None
-    tool_mode: ToolMode | None = None
-    struck: bool = False
-    answers: tuple[RecordedAnswer, ...] = ()
+    sent: str | None = None  # a hash of what was sent to the agent
+    tool_mode: ToolMode | None = None  # how the tools of the answer were used; None if there was no answer
+    struck: bool = False  # whether secrets were struck out of the answer, so that it is not what the checks read
+    answers: tuple[RecordedAnswer, ...] = ()  # of a repeated case, what each attempt brought
 
     @property
     def passed(self) -> bool:
@@ -198,15 +191,11 @@ class Line(NamedTuple):
 
 @final
 class JournaledCases:
-    """Where the line of each case begins; 0 means that a case has none, since the header is there.
-
-    Attributes:
-        unreadable: how many lines hold no case that can be read.
-    """
+    """Where the line of each case begins; 0 means that a case has none, since the header is there."""
 
     def __init__(self, path: Path, offsets: list[array[int]]) -> None:
         self.path = path
-        self.unreadable = 0
+        self.unreadable = 0  # how many lines hold no case that can be read
         self._offsets = offsets
 
     @classmethod

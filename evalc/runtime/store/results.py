@@ -53,22 +53,15 @@ class _Tally(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Since(NamedTuple):
-    """The ids of the cases that are not as they were in the baseline.
+    """The ids of the cases that are not as they were in the baseline."""
 
-    Attributes:
-        regressions: those that passed and fail now, or of which nothing is verified any more: these are `lapsed`.
-        new_passes: those that failed and pass now.
-        came: those that the baseline does not have; of these `came_failing` fail.
-        changed: those that are another case under the same id.
-        went: those that the baseline has and the suite no longer has.
-    """
-
+    # those that passed and fail now, or of which nothing is verified any more: these are `lapsed`
     regressions: tuple[str, ...]
-    new_passes: tuple[str, ...]
-    came: tuple[str, ...]
+    new_passes: tuple[str, ...]  # those that failed and pass now
+    came: tuple[str, ...]  # those that the baseline does not have; of these `came_failing` fail
     came_failing: tuple[str, ...]
-    changed: tuple[str, ...]
-    went: tuple[str, ...]
+    changed: tuple[str, ...]  # those that are another case under the same id
+    went: tuple[str, ...]  # those that the baseline has and the suite no longer has
     lapsed: tuple[str, ...]
 
 

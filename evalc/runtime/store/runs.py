@@ -237,19 +237,12 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastResults:
-    """The result files of a run.
+    """The result files of a run."""
 
-    Attributes:
-        name: what the run is called.
-        folder: where the files are.
-        files: all of them, or the named one.
-        is_part: whether a file was named.
-    """
-
-    name: str
-    folder: Path
-    files: tuple[Path, ...]
-    is_part: bool = False
+    name: str  # what the run is called
+    folder: Path  # where the files are
+    files: tuple[Path, ...]  # all of them, or the named one
+    is_part: bool = False  # whether a file was named
 
 
 def find_results(name: str, output_dir: Path) -> PastResults:

@@ -24,16 +24,12 @@ _MOST_LINKS: Final = 40
 
 @final
 class Place(msgspec.Struct, frozen=True):
-    """Where a suite was found.
+    """Where a suite was found."""
 
-    Attributes:
-        file: its file, by the path that a search met first, from the project's folder; None if it is unknown.
-        also: the other paths of the file, where links within the project lead to it.
-        configs: the configurations that find it when nothing is named, or did so once, each as `Configured.file`.
-    """
-
+    # its file, by the path that a search met first, from the project's folder; None if it is unknown
     file: str | None = None
-    also: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()  # the other paths of the file, where links within the project lead to it
+    # the configurations that find it when nothing is named, or did so once, each as `Configured.file`
     configs: tuple[str, ...] = OWN_ALONE
 
     @property
@@ -44,17 +40,12 @@ class Place(msgspec.Struct, frozen=True):
 
 @final
 class Configured(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The part of a configuration that decides which suites a run finds, as the journal keeps it.
+    """The part of a configuration that decides which suites a run finds, as the journal keeps it."""
 
-    Attributes:
-        file: the configuration's file, from the project's folder; empty for the project's own, named or not.
-        paths: the files, folders and globs that are run if none are named; none for the whole project.
-        exclude: the patterns of what a search leaves out.
-    """
-
-    file: str = ""
+    file: str = ""  # the configuration's file, from the project's folder; empty for the project's own, named or not
+    # the files, folders and globs that are run if none are named; none for the whole project
     paths: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()  # the patterns of what a search leaves out
 
     @classmethod
     def of(cls, flags: Mapping[str, Any]) -> Self:
@@ -79,18 +70,12 @@ _exclusion = cache(exclusion)
 
 @final
 class Scope(msgspec.Struct, frozen=True):
-    """The part of a project that a run looked at.
+    """The part of a project that a run looked at."""
 
-    Attributes:
-        paths: the files, folders and globs that were named, from the project's folder; none for all that its
-            configuration knows.
-        tiers: the tiers that were run; none if it was all of them.
-        configured: its configuration.
-    """
-
+    # the files, folders and globs that were named, from the project's folder; none for all that its configuration knows
     paths: tuple[str, ...] = ()
-    tiers: tuple[str, ...] = ()
-    configured: Configured = Configured()
+    tiers: tuple[str, ...] = ()  # the tiers that were run; none if it was all of them
+    configured: Configured = Configured()  # its configuration
 
     @classmethod
     def of(cls, flags: Mapping[str, Any]) -> Self | None:
@@ -216,34 +201,21 @@ class Shard(msgspec.Struct, frozen=True, array_like=True):
 
 
 class CaseFilter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The selection of cases by a command line, as the journal keeps it.
+    """The selection of cases by a command line, as the journal keeps it."""
 
-    Attributes:
-        cases: `PATH::CASE`, the case by its id, its name, or a glob of them; or the id alone.
-        keywords: an expression of words that ids, names of suites, tools and tags contain.
-        tags: tags one of which a case must have; with `!` in front, tags it must not have.
-        ids: globs, or a regular expression between slashes, one of which an id must match.
-        tiers: the tiers that are run.
-        failed_from: the run whose failed cases are run.
-        else_all: run all cases of these suites if none of them failed in that run, or if it does not have the suite.
-        none_failed: that run has no failed case of these suites, so it deselects nothing.
-        changed_since: the commit since which a suite's files have changed.
-        repeat: how often each case is run.
-        shard: the part of the chosen cases that is run.
-        durations_of: the run by whose durations the cases are spread over the shards; by their ids where it is None.
-    """
-
-    cases: tuple[str, ...] = ()
-    keywords: str | None = None
-    tags: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
-    tiers: tuple[str, ...] = ()
-    failed_from: str | None = None
+    cases: tuple[str, ...] = ()  # `PATH::CASE`, the case by its id, its name, or a glob of them; or the id alone
+    keywords: str | None = None  # an expression of words that ids, names of suites, tools and tags contain
+    tags: tuple[str, ...] = ()  # tags one of which a case must have; with `!` in front, tags it must not have
+    ids: tuple[str, ...] = ()  # globs, or a regular expression between slashes, one of which an id must match
+    tiers: tuple[str, ...] = ()  # the tiers that are run
+    failed_from: str | None = None  # the run whose failed cases are run
+    # run all cases of these suites if none of them failed in that run, or if it does not have the suite
     else_all: bool = False
-    none_failed: bool = False
-    changed_since: str | None = None
-    repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    shard: Shard | None = None
+    none_failed: bool = False  # that run has no failed case of these suites, so it deselects nothing
+    changed_since: str | None = None  # the commit since which a suite's files have changed
+    repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None  # how often each case is run
+    shard: Shard | None = None  # the part of the chosen cases that is run
+    # the run by whose durations the cases are spread over the shards; by their ids where it is None
     durations_of: str | None = None
 
     @property

@@ -37,9 +37,6 @@ class TurnLog:
 
     A turn in which a secret was struck out is not kept: checks would read another text than the agent's. It and those
     after it are asked again.
-
-    Attributes:
-        failure: why turns could not be kept; None if all were.
     """
 
     def __init__(self, folder: Path, redactor: Redactor | None, *, resumed: bool) -> None:
@@ -48,7 +45,7 @@ class TurnLog:
         self._begun = dict(_read(self._path)) if resumed else {}
         self._is_whole = not resumed
         self._let_go: set[_Attempt] = set()
-        self.failure: str | None = None
+        self.failure: str | None = None  # why turns could not be kept; None if all were
 
     def attempt(self, suite: int, case: int, attempt: int) -> AttemptLog:
         """The log of one attempt at a case."""
