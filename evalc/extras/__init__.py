@@ -9,8 +9,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from evalc.base.errors import UsageError
-
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -34,7 +32,10 @@ def refuse_missing(name: str) -> None:
     Raises:
         UsageError: it is not; the message says what to install.
     """
-    from importlib.util import find_spec  # noqa: PLC0415 - for start-up
+    # For start-up, and since every session of pytest imports this module.
+    from importlib.util import find_spec  # noqa: PLC0415
+
+    from evalc.base.errors import UsageError  # noqa: PLC0415
 
     if name not in _NEEDS:
         return

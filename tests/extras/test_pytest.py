@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import evalc.dsl.read_events
-import evalc.pytest_plugin.session  # noqa: F401 - sessions within this process forget what they import themselves
+import evalc.extras.pytest.session  # noqa: F401 - sessions within this process forget what they import themselves
 from evalc.report.words import main_reason
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.store.runs import find_results, read_closing
@@ -90,7 +90,7 @@ def test_nothing_is_collected_or_imported_where_evals_are_not_asked_for(pytester
 
         def test_it():
             ours = {name for name in sys.modules if name.split(".")[0] == "evalc"}
-            assert ours == {"evalc", "evalc.pytest_plugin"}
+            assert ours == {"evalc", "evalc.extras", "evalc.extras.pytest"}
             assert not {"httpx", "msgspec", "asyncio", "yaml"} & set(sys.modules)
     """)
     others = (*WITHOUT, "-p", "no:anyio", "-p", "no:xdist")

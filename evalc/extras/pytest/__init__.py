@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from evalc.pytest_plugin.session import EvalFile, EvalSession
+    from evalc.extras.pytest.session import EvalFile, EvalSession
 
 _TIERS: Final = ("golden", "labeled", "regression", "rubric", "eval")
 _FILES: Final = ("*.eval.yaml", "*.eval.yml", *(f"*.{tier}.json" for tier in _TIERS))
@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
     agent = config.getoption("evalc_agent") or config.getini("evalc_agent")
     if not agent and not config.getini("evalc"):
         return
-    from evalc.pytest_plugin.session import EvalSession, Wishes  # noqa: PLC0415 - for start-up: most runs have no evals
+    from evalc.extras.pytest.session import EvalSession, Wishes  # noqa: PLC0415 - for start-up: most runs have no evals
 
     strict = config.getoption("evalc_strict")
     config.stash[_SESSION] = EvalSession(
@@ -82,7 +82,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalFile |
         fnmatchcase(file_path.name.lower(), name.lower()) for name in parent.config.getini("evalc_files")
     ):
         return None
-    from evalc.pytest_plugin.session import EvalFile  # noqa: PLC0415 - as above
+    from evalc.extras.pytest.session import EvalFile  # noqa: PLC0415 - as above
 
     return EvalFile.from_parent(parent, path=file_path, evals=session)
 
