@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Final, NoReturn
@@ -143,24 +143,35 @@ def near_calls_in(fields: Mapping[str, Any]) -> str | None:
     return _near(fields, _NEAR_CALLS, lambda value: isinstance(value, list | tuple | Mapping) or _is_json(value))
 
 
-def refuse_near_calls(part: Mapping[str, Any], place: str, *known: str) -> None:
-    """Refuse a part of an answer that seems to hold tool calls where nobody reads them.
+def refuse_unread_calls(answer: object, read: Iterable[object] = ()) -> None:
+    """Refuse an answer that has something like a tool call, however deep, which is none of those that were read.
 
     Args:
-        part: the part.
-        place: where in the answer it is; empty for the answer itself.
-        known: its keys that are read.
+        answer: the answer as JSON, or an event of one.
+        read: the values in it that were read as calls, or that need not be.
 
     Raises:
-        AgentProtocolError: a key, or the type of the part, is like that of calls.
+        AgentProtocolError: a key, or a type, is like that of calls.
     """
-    near = near_calls_in({key: value for key, value in part.items() if value and key not in known})
-    if near is not None:
-        raise AgentProtocolError(
-            f"`{place}{'.' if place else ''}{near}` probably has tool calls, which are not read there"
-        )
-    if is_call_type(part.get("type")):
-        raise AgentProtocolError(f"`{place or 'an event'}` is a `{part['type']}`, which is probably a tool call")
+    known = {id(value) for value in read}
+    pending = [("", answer)]
+    while pending:
+        place, value = pending.pop()
+        if isinstance(value, list):
+            pending += [(f"{place}[{index}]", item) for index, item in enumerate(value)]
+        elif isinstance(value, Mapping) and id(value) not in known:
+            type_ = value.get("type")
+            if isinstance(type_, str) and _RESULT_TYPE.search(type_):
+                continue
+            if isinstance(type_, str) and is_call_type(type_):
+                raise AgentProtocolError(f"`{place or 'type'}` is a `{excerpt(type_)}`, which is probably a tool call")
+            for key, held in value.items():
+                inside = f"{place}.{key}" if place else str(key)
+                is_read = id(held) in known or (isinstance(held, list) and all(id(item) in known for item in held))
+                if not is_read and key not in _OFFERED and near_calls_in({key: held or None}) is not None:
+                    raise AgentProtocolError(f"`{inside}` probably has tool calls, which are not read there")
+                if key not in _HOLDS_NO_CALLS:
+                    pending.append((inside, held))
 
 
 def is_call_type(type_: object) -> bool:
@@ -190,10 +201,11 @@ _NEAR_CALLS: Final = frozenset(
     )
 ) | {"tools", "calls"}
 _OFFERED: Final = ("tools", "functions")
+_HOLDS_NO_CALLS: Final = frozenset((*_OFFERED, *PARAMS, "usage", "tool_choice", "logprobs"))
 _CALL_TYPE: Final = re.compile(
     r"(?i)(?:^|[._-])(?:tool|function)(?:$|[._-])|(?:tool|function)[._-]?(?:calls?|use[sd]?|invocations?)|_call(?:$|[._-])|_use$"
 )
-_RESULT_TYPE: Final = re.compile(r"(?i)result|output|list|approval|[_-]response$")
+_RESULT_TYPE: Final = re.compile(r"(?i)result|output|list|approval|fail|error|[_-]response$")
 _NEAR_PARAMS: Final = frozenset(
     f"{owner}{name}"
     for owner in ("", "tool", "call", "function")

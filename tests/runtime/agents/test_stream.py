@@ -269,20 +269,46 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
             "the model ended with `tool_use`, and no tool call is in its answer",
         ),
         (data(chunk({"content": "ok"}), chunk({}, "tool_calls")), "the model ended with `tool_calls`"),
-        (data(chunk({"toolCalls": [BOOK]}), chunk({}, "stop")), "`delta.toolCalls` probably has tool calls"),
+        (data(chunk({"toolCalls": [BOOK]}), chunk({}, "stop")), "`choices[0].delta.toolCalls` probably has"),
         (data(pieces({"index": 0, "id": "a"}), chunk({}, "stop")), "a tool call of the stream has no name"),
         (
             data({"choices": [{"index": 1, "delta": {"content": "x"}, "finish_reason": "stop"}]}),
             "the stream has no choice with the index 0",
         ),
         # Formats of others.
-        (data({"type": "start"}, {"type": "text-delta", "delta": "ok"}), "name its fields in `[agent.stream]`"),
         (
             data({"type": "text-delta", "delta": "ok"}, {"type": "tool-input-available", "toolName": "book"}),
-            "name its fields in `[agent.stream]`",
+            "name the fields of its events in `[agent.stream]`",
         ),
-        (data({"candidates": [{"content": {"parts": [{"functionCall": {"name": "book"}}]}}]}), "but `candidates`"),
-        (data({"type": "tool_call", "name": "book", "args": {}}, {"delta": "ok"}), "but `type`, `name`, `args`"),
+        (data({"candidates": [{"content": {"parts": [{"functionCall": {"name": "book"}}]}}]}), "has `candidates`"),
+        (data({"type": "tool_call", "name": "book", "args": {}}, {"delta": "ok"}), "has `type`, `name`, `args`"),
+        (data({"response": "I am ", "p": "a"}, {"response": "bad", "p": "b"}), "comes after the whole `response`"),
+        (data({"delta": "a"}, {"response": "ab"}, OWN_CALL), "comes after the whole `response`"),
+        (named("tool_call", {"text": "book()"}) + data({"delta": "ok"}), "an event `tool_call` of the stream"),
+        (b'data: ok\n\ndata: [{"type": "tool_call", "name": "book"}]\n\n', "probably a tool call"),
+        (
+            data({"delta": "ok"}) + named("done", {"steps": [{"tool": "book"}]}),
+            "an event `done` of the stream has `steps`",
+        ),
+        (
+            data(chunk({"content": "ok"}), {"toolCalls": [BOOK]}, chunk({}, "stop")),
+            "`toolCalls` probably has tool calls",
+        ),
+        (data(chunk({"content": "ok"})) + named("tool_call", {}) + data(chunk({}, "stop")), "an event `tool_call`"),
+        (
+            data(chunk({"content": "ok"}), {**chunk({}, "stop"), "tool_calls": [BOOK]}),
+            "`tool_calls` probably has tool calls",
+        ),
+        (
+            data(
+                pieces({"index": 0, "function": {"name": "book"}}),
+                pieces({"index": 0, "function": {"name": "cancel"}}),
+                chunk({}, "stop"),
+            ),
+            "have the index 0: `book` and `cancel`",
+        ),
+        (data(BEGUN, block("text", text="x"), {"toolCalls": [BOOK]}, ENDED), "`toolCalls` probably has tool calls"),
+        (data(BEGUN, {"type": "message_delta", "delta": {"stop_reason": "pause_turn"}}, ENDED), "has not finished"),
         (named("tool_call", {"name": "book"}) + data({"delta": "ok"}), "an event `tool_call` of the stream"),
         (b"event: tool_call\ndata: book\n\ndata: ok\n\n", "an event `tool_call` of the stream"),
         (
@@ -294,6 +320,36 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
 def test_an_event_that_may_be_an_unread_call_is_an_error(stream: bytes, words: str) -> None:
     with serving(streams(stream + DONE)) as server:
         assert words in str(failure(HttpAgent(server.url)))
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        data({"type": "ping"}, {"delta": "ok"}) + DONE,
+        data({"delta": "o"}, {}, {"type": "heartbeat"}, {"delta": "k"}, {"type": "done"}),
+        named("metadata", {"run": 1}) + data({"delta": "ok"}) + named("ping", {}) + DONE,
+        b"data: o\n\ndata: k\n\n" + named("end", {}),
+        data({"choices": None}, chunk({"content": "ok"}), chunk({}, "stop"), {"choices": [], "usage": {}}) + DONE,
+        data(chunk({"content": [{"type": "text", "text": "ok"}]}), chunk({}, "stop")) + DONE,
+        data({"choices": [{"index": 0, "text": "o"}]}, {"choices": [{"text": "k", "finish_reason": "stop"}]}) + DONE,
+        data({"type": "ping"}, BEGUN, block("output_text", text="ok"), block("thinking", 1, thinking="hm"), ENDED),
+    ],
+)
+def test_signs_of_life_and_parts_of_other_forms_do_no_harm(stream: bytes) -> None:
+    answer = answered(stream)
+    assert (answer.response, answer.tool_calls) == ("ok", ())
+
+
+def test_plain_text_may_hold_an_object() -> None:
+    assert answered(b"data: f() \n\ndata: {}\n\n").response == "f() "
+    assert answered(b'data: f() \n\ndata: {"a": 1}\n\n').response == 'f() {"a": 1}'
+
+
+def test_pieces_of_a_call_may_have_ids_of_their_own() -> None:
+    rest = {"index": 0, "id": "b", "function": {"arguments": "{}"}}
+    assert [call.name for call in answered(data(pieces({"index": 0, **BOOK}, rest), chunk({}, "stop"))).tool_calls] == [
+        "book"
+    ]
 
 
 def test_a_refusal_is_streamed() -> None:
@@ -338,7 +394,7 @@ def test_parameters_of_an_event_under_another_name_are_an_error(arguments: objec
 
 
 @pytest.mark.parametrize(
-    "stream", [OPENAI + DONE, ANTHROPIC + STOP, data({"response": "Hello"}), b"data: Hello\n\n" + DONE]
+    "stream", [OPENAI + DONE, ANTHROPIC + STOP, data({"response": "Hello"}) + DONE, b"data: Hello\n\n" + DONE]
 )
 def test_a_stream_that_is_not_closed_is_whole_at_its_last_event(stream: bytes) -> None:
     with serving(streams(stream, then=hangs)) as server:
@@ -417,7 +473,7 @@ def test_a_stream_without_events_is_cut_off_at_the_size() -> None:
             "parameters of a tool call are a text that is not JSON",
         ),
         (data({"type": "message_start"}, [1]), AgentProtocolError, "an event of the stream is not a JSON object"),
-        (data({"type": "ping"}, {"type": "content_block_start", "index": []}), AgentProtocolError, "a block is not"),
+        (data(BEGUN, {"type": "content_block_start", "index": 0}), AgentProtocolError, "a block is not"),
     ],
 )
 def test_events_that_cannot_be_read(stream: bytes, error: type[AgentError], words: str) -> None:
@@ -471,7 +527,7 @@ def test_the_failure_of_a_tool_is_not_that_of_the_answer() -> None:
 
 
 def test_other_fields_of_the_last_event_are_ignored() -> None:
-    stream = data({"response": "ok"}, {"response": "no"}, OWN_CALL, {"delta": 1}) + b"data: x\n\n"
+    stream = data({"response": "ok"}) + DONE + data({"response": "no"}, OWN_CALL, {"delta": 1}) + b"data: x\n\n"
     assert answered(stream) == AgentResponse(response="ok", tool_calls=(), reports_calls=False)
 
 

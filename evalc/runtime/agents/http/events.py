@@ -11,7 +11,7 @@ from typing import Any, Final, final
 from evalc.base.errors import AgentError, AgentProtocolError
 from evalc.base.terminal import excerpt
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.model.api import refuse_lost_calls
+from evalc.runtime.agents.model.api import refuse_unfinished, said_in
 
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _BOM: Final = b"\xef\xbb\xbf"
@@ -97,6 +97,7 @@ class EventParser:
 
 _END: Final = "[DONE]"
 _LAST_NAMES: Final = ("done", "end", "final")
+_IDLE: Final = ("ping", "heartbeat", "keep-alive", "keepalive", "start", "metadata")
 _KNOWN: Final = frozenset({"delta", "text", "response", "usage", *wire.CALLS})
 
 
@@ -104,8 +105,9 @@ _KNOWN: Final = frozenset({"delta", "text", "response", "usage", *wire.CALLS})
 class OwnEvents:
     """`{"delta": ...}` or `{"text": ...}` adds text, `{"toolCalls": [...]}` calls, and data that is no object is text.
 
-    The last event is named `done`, or has the whole `response`, or is `[DONE]`. A stream of only plain text may
-    end without one. An object of another form is refused: it may be a call of a format that nobody reads.
+    The last event is named `done` or has that type, or is `[DONE]`. A stream of only plain text may end without one,
+    and so may one with the whole `response`, which nothing follows. Signs of life add nothing. An object of another
+    form is refused, unless it is among plain text: it may be a call of a format that nobody reads.
     """
 
     finish_reason: str | None = None
@@ -119,35 +121,46 @@ class OwnEvents:
 
     def take(self, event: ServerSentEvent, document: object) -> None:
         """Add an event (see Shape)."""
+        fields = document if isinstance(document, Mapping) else {}
+        is_last = event.name in _LAST_NAMES or fields.get("type") in _LAST_NAMES
         if event.data == _END:
             self.done = True
-        elif event.name in _LAST_NAMES:
-            self.done = True
-            self._take_fields(document if isinstance(document, Mapping) else {})
-        elif isinstance(document, Mapping) and not _KNOWN.isdisjoint(document):
-            self.may_end = False
-            self.done = "response" in document
-            self._take_fields(document)
-        elif isinstance(document, Mapping) and wire.near_calls_in(document) is not None:
-            self._calls.take(document)
-        elif isinstance(document, Mapping) or wire.is_call_type(event.name):
-            keys = ", ".join(f"`{excerpt(str(key))}`" for key in document) if isinstance(document, Mapping) else ""
-            named = f"an event `{excerpt(event.name)}`" if event.name else "an event"
-            raise AgentProtocolError(
-                f"{named} of the stream has none of `delta`, `text`, `toolCalls` and `response`"
-                f"{', but ' if keys else ''}{keys}: name its fields in `[agent.stream]` of the configuration"
-            )
+        elif wire.is_call_type(event.name):
+            self._refuse(event, fields)
+        elif not _KNOWN.isdisjoint(fields):
+            if "response" in self._last and not fields.keys().isdisjoint(("response", "delta", "text", *wire.CALLS)):
+                self._refuse(event, fields)
+            self.may_end = "response" in fields
+            self.done = is_last
+            self._take_fields(fields)
+        elif wire.near_calls_in(fields) is not None:
+            self._calls.take(fields)
+            self.done = is_last
+        elif is_last or event.name in _IDLE or fields.get("type") in _IDLE or fields == document == {}:
+            if any(isinstance(value, str | list | Mapping) and value for key, value in fields.items() if key != "type"):
+                self._refuse(event, fields)
+            self.done = is_last
+        elif isinstance(document, Mapping) and ("type" in document or not self._texts or not self.may_end):
+            self._refuse(event, fields)
         else:
+            wire.refuse_unread_calls(document)
             self._texts.append(event.data)
 
+    def _refuse(self, event: ServerSentEvent, fields: Mapping[str, Any]) -> None:
+        keys = ", ".join(f"`{excerpt(str(key))}`" for key in fields)
+        said = "comes after the whole `response`" if "response" in self._last else f"has {keys or 'no object'}"
+        raise AgentProtocolError(
+            f"an event `{excerpt(event.name)}` of the stream {said}, which is not a form that evalc knows: name the "
+            "fields of its events in `[agent.stream]` of the configuration"
+        )
+
     def _take_fields(self, document: Mapping[str, Any]) -> None:
-        if wire.is_call_type(document.get("type")):
-            wire.refuse_near_calls(document, "", *document)
+        wire.refuse_unread_calls({"type": document.get("type")})
         for key in ("delta", "text"):
             if (text := document.get(key)) is not None:
                 self._texts.append(_text(text, key))
         self._calls.take(document, is_last=self.done)
-        self._last = {key: document[key] for key in ("response", "usage") if key in document}
+        self._last |= {key: document[key] for key in ("response", "usage") if key in document}
 
     def fields(self) -> Mapping[str, Any]:
         """The answer so far (see Shape)."""
@@ -213,7 +226,7 @@ class _Deltas:
 
     def fields(self) -> Mapping[str, Any]:
         """The answer so far (see Shape)."""
-        refuse_lost_calls(self.finish_reason, self._calls)
+        refuse_unfinished(self.finish_reason, self._calls)
         calls = [call.fields() for call in self._calls]
         return {"response": "".join(self._texts), "toolCalls": calls, "usage": self._usage}
 
@@ -247,22 +260,32 @@ class OpenAIChunks(_Deltas):
             self._usage = {"inputTokens": usage.get("prompt_tokens"), "outputTokens": usage.get("completion_tokens")}
         choices = [_object(item, "a choice") for item in _list(chunk.get("choices"), "choices")]
         self._has_choices = self._has_choices or bool(choices)
-        for choice in [each for each in choices if not each.get("index")][:1]:
+        ours = [each for each in choices if not each.get("index")]
+        if wire.is_call_type(event.name):
+            raise AgentProtocolError(f"an event `{excerpt(event.name)}` of the stream is not read")
+        read: list[Any] = [each for each in choices if each not in ours]
+        for choice in ours:
             self._has_first = True
+            for part in (choice.get("delta"), choice.get("message")):
+                if isinstance(part, Mapping):
+                    read += [part.get("function_call"), *_list(part.get("tool_calls"), "tool_calls")]
             # Usage may still follow, so the stream is not cut here.
             reason = choice.get("finish_reason")
             if reason == "error":
                 raise AgentError("the model failed: the stream ends with the reason `error`")
             self.may_end = self.may_end or reason is not None
             self._take_reason(reason)
-            wire.refuse_near_calls(choice, "a choice")
             self._take_delta(_object(choice.get("delta") or {}, "a delta"))
             # Some servers end with the whole message, or send nothing else.
             whole = _object(choice.get("message") or {}, "a message")
             if not self._calls:
                 self._take_calls(whole)
+            elif len(_list(whole.get("tool_calls"), "tool_calls")) > len(self._calls):
+                raise AgentProtocolError("the message at the end of the stream has more tool calls than came before")
             if not self._texts:
                 self._take_text(whole)
+            self._take_text({"content": choice.get("text")})  # as OpenAI's API for completions has it
+        wire.refuse_unread_calls(chunk, read)
 
     def fields(self) -> Mapping[str, Any]:
         """The answer so far (see Shape)."""
@@ -279,12 +302,14 @@ class OpenAIChunks(_Deltas):
 
     def _take_text(self, delta: Mapping[str, Any]) -> None:
         for key in ("content", "refusal"):
-            if text := _text(delta.get(key) or "", key):
+            held = delta.get(key) or ""
+            if isinstance(held, list):
+                held = "".join(said_in(_object(part, "a part"), key) for part in held)
+            if text := _text(held, key):
                 self._texts.append(text)
                 self._refuses = self._refuses or key == "refusal"
 
     def _take_calls(self, delta: Mapping[str, Any]) -> None:
-        wire.refuse_near_calls(delta, "delta", "tool_calls", "function_call")
         for item in _list(delta.get("tool_calls"), "tool_calls"):
             piece = _object(item, "a tool call")
             self._take_piece(piece, _object(piece.get("function") or piece.get("custom") or {}, "a function"))
@@ -292,17 +317,19 @@ class OpenAIChunks(_Deltas):
             self._take_piece({"index": "function_call"}, _object(legacy, "a function"))
 
     def _take_piece(self, piece: Mapping[str, Any], function: Mapping[str, Any]) -> None:
-        """Add a piece of a call: another id than before, or another name without an index, begins a new one.
+        """Add a piece of a call. A name with another id than before, or without an index, begins a new call.
 
-        Some servers repeat the name in every piece, others begin each call at the index 0.
+        Some servers repeat the name in every piece, others begin each call at the index 0, or number every piece.
         """
-        index = piece.get("index", 0)
-        call, id_, name = self._begun.get(index), piece.get("id") or None, _text(function.get("name") or "", "name")
-        if call is None or (id_ and call.id and id_ != call.id) or (name and call.name and "index" not in piece):
+        index = piece.get("index") or 0
+        call, id_, name = self._begun.get(index), piece.get("id"), _text(function.get("name") or "", "name")
+        is_other = name and call and call.name and (id_ != call.id if id_ and call.id else piece.get("index") is None)
+        if call is None or is_other:
             call = self._begin(index, _Call())
         call.id = call.id or id_
-        if name != call.name:
-            call.name += name
+        if name and call.name not in ("", name):
+            raise AgentProtocolError(f"two tool calls of the stream have the index {index}: `{call.name}` and `{name}`")
+        call.name = call.name or name
         arguments = function.get("arguments") or function.get("input") or ""
         call.arguments.append(
             json.dumps(arguments) if isinstance(arguments, Mapping) else _text(arguments, "arguments")
@@ -315,17 +342,19 @@ class AnthropicEvents(_Deltas):
 
     def take(self, event: ServerSentEvent, document: object) -> None:
         """Add an event (see Shape)."""
-        del event
         content = _object(document, "an event of the stream")
+        block: object = content.get("content_block")
+        message = content.get("message")
+        blocks = _list(message.get("content"), "content") if isinstance(message, Mapping) else []
+        wire.refuse_unread_calls({"type": event.name})
+        wire.refuse_unread_calls(content, [block, *blocks])
         match content.get("type"):
             case "message_start":
-                message = _object(content.get("message") or {}, "a message")
-                self._take_usage(message.get("usage"))
-                for index, block in enumerate(_list(message.get("content"), "content")):
-                    self._take_block(-1 - index, _object(block, "a block"))
+                self._take_usage(_object(message or {}, "a message").get("usage"))
+                for index, each in enumerate(blocks):
+                    self._take_block(-1 - index, _object(each, "a block"))
             case "content_block_start":
-                block = _object(content.get("content_block"), "a block")
-                self._take_block(_index(content), block)
+                self._take_block(_index(content), _object(block, "a block"))
             case "content_block_delta":
                 self._take_delta(_index(content), _object(content.get("delta"), "a delta"))
             case "message_delta":
@@ -336,21 +365,24 @@ class AnthropicEvents(_Deltas):
 
     def _take_block(self, index: int, block: Mapping[str, Any]) -> None:
         type_ = block.get("type")
-        if type_ == "text":
-            self._texts.append(_text(block.get("text") or "", "text"))
-        elif wire.is_call_type(type_):  # those of the provider's own tools too: `server_tool_use`, `mcp_tool_use`
+        wire.refuse_unread_calls(block, [block])
+        if wire.is_call_type(type_):  # those of the provider's own tools too: `server_tool_use`, `mcp_tool_use`
             if index in self._begun:
                 raise AgentProtocolError(f"two blocks of the stream have the index {index}")
             self._begin(index, _Call(_text(block.get("name"), "name"), block.get("input")))
         elif type_ == "error":
             raise AgentError(f"the model failed: {excerpt(str(block))}")
+        else:
+            self._texts.append(said_in(block, "content_block"))
 
     def _take_delta(self, index: object, delta: Mapping[str, Any]) -> None:
         match delta.get("type"):
-            case "text_delta":
-                self._texts.append(_text(delta.get("text"), "text"))
             case "input_json_delta" if index in self._begun:
                 self._begun[index].arguments.append(_text(delta.get("partial_json"), "partial_json"))
+            case "text_delta":
+                self._texts.append(_text(delta.get("text"), "text"))
+            case _:
+                self._texts.append(said_in(delta, "delta"))
 
     def _take_usage(self, usage: object) -> None:
         if isinstance(usage, Mapping):

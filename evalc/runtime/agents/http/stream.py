@@ -191,6 +191,8 @@ class StreamedAnswer:
                 raise AgentError(f"the stream ends in an error: {excerpt(event.data)}")
             if self._shape is None:
                 self._shape = _shape_of(document)
+            if self._shape is None:
+                continue
             if self._shape.done:
                 continue
             try:
@@ -288,11 +290,13 @@ def _names_failure(name: object) -> bool:
     return isinstance(name, str) and _FAILURE.fullmatch(name) is not None
 
 
-def _shape_of(document: object) -> Shape:
+def _shape_of(document: object) -> Shape | None:
     match document:
-        case {"choices": [*_]}:
+        case {"type": "ping"}:  # which Anthropic's API sends, and others too
+            return None
+        case {"choices": _}:
             return OpenAIChunks()
-        case {"type": "message_start" | "ping"}:
+        case {"type": "message_start"}:
             return AnthropicEvents()
         case _:
             return OwnEvents()

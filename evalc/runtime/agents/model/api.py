@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, final
@@ -64,14 +65,30 @@ def refuse_failure(part: Mapping[str, Any], status: object = None) -> None:
     raise AgentProtocolError(f"the model failed: {said}" if said else "the model failed")
 
 
-def refuse_lost_calls(reason: object, calls: Sequence[object]) -> None:
-    """Refuse an answer that ends, as it says itself, with tool calls, and has none.
+def refuse_unfinished(reason: object, calls: Sequence[object]) -> None:
+    """Refuse an answer that goes on elsewhere, or that ends, as it says itself, with tool calls, and has none.
 
     Raises:
-        AgentProtocolError: its reason is a word for tool calls, and it has none.
+        AgentProtocolError: its reason to stop says so.
     """
-    if not calls and reason in ("tool_calls", "function_call", "tool_use"):
+    if reason == "pause_turn":
+        raise AgentProtocolError("the model has not finished: its reason to stop is `pause_turn`")
+    word = reason.lower() if isinstance(reason, str) else ""
+    if not calls and word in ("tool_calls", "tool_call", "function_call", "tool_use"):
         raise AgentProtocolError(f"the model ended with `{reason}`, and no tool call is in its answer")
+
+
+def said_in(part: Mapping[str, Any], place: str) -> str:
+    """The words of a part of an answer; thoughts, refusals and results of tools are not said to the user."""
+    type_ = part.get("type")
+    if type_ in ("text", "output_text") and "text" in part:
+        return text_at(part["text"], f"{place}.text")
+    if isinstance(type_, str) and _UNSAID.search(type_):
+        return ""
+    return next((part[key] for key in ("text", "content") if isinstance(part.get(key), str)), "")
+
+
+_UNSAID: Final = re.compile(r"(?i)think|reason|refusal|result|call|tool|output$")
 
 
 def hosted_call(item: Mapping[str, Any], place: str) -> Call:

@@ -27,7 +27,8 @@ from evalc.runtime.agents.model.api import (
     object_at,
     objects_at,
     refuse_failure,
-    refuse_lost_calls,
+    refuse_unfinished,
+    said_in,
     text_at,
     usage_of,
     word_of,
@@ -84,16 +85,19 @@ class ChatCompletions:
     def read(self, answer: Mapping[str, Any]) -> Turn:
         """The choice with the index 0: others are only there where the configuration asks for them."""
         refuse_failure(answer)
-        choice = _choice(tuple(objects_at(answer.get("choices"), "choices")))
+        choices = tuple(objects_at(answer.get("choices"), "choices"))
+        choice = _choice(choices)
         if choice is not None:
             refuse_failure(choice, status=choice.get("finish_reason"))
-            wire.refuse_near_calls(choice, "choices[0]")
         message = object_at(None if choice is None else choice.get("message"), _MESSAGE)
         refuse_failure(message)
-        wire.refuse_near_calls(message, _MESSAGE, "tool_calls", "function_call")
         reason, calls = choice and choice.get("finish_reason"), tuple(_chat_calls(message))
-        refuse_lost_calls(reason, calls)
+        others = [each for each in choices if each is not choice and each.get("index")]
+        wire.refuse_unread_calls(answer, [*(message.get("tool_calls") or ()), message.get("function_call"), *others])
+        refuse_unfinished(reason, calls)
         text, refusal = _content(message.get("content"))
+        if not text and isinstance(audio := message.get("audio"), Mapping):
+            text = text_at(audio.get("transcript"), f"{_MESSAGE}.audio.transcript")
         refusal += text_at(message.get("refusal"), f"{_MESSAGE}.refusal")
         usage = usage_of(answer)
         return Turn(
@@ -130,11 +134,8 @@ def _content(content: object) -> tuple[str, str]:
         return text_at(content, place), ""
     texts, refusals = [], []
     for part in objects_at(content, place):
-        wire.refuse_near_calls(part, place)
-        if part.get("type") in ("text", "output_text"):
-            texts.append(text_at(part.get("text"), f"{place}.text"))
-        elif part.get("type") == "refusal":
-            refusals.append(text_at(part.get("refusal"), f"{place}.refusal"))
+        texts.append(said_in(part, place))
+        refusals.append(text_at(part.get("refusal"), f"{place}.refusal"))
     return "".join(texts), "".join(refusals)
 
 
@@ -213,12 +214,11 @@ class Messages:
         for block in blocks:
             refuse_failure(block, status=block.get("type"))
         reason, calls = answer.get("stop_reason"), tuple(_messages_calls(blocks))
-        if reason == "pause_turn":
-            raise AgentProtocolError("the model has not finished: its reason to stop is `pause_turn`")
-        refuse_lost_calls(reason, calls)
+        refuse_unfinished(reason, calls)
+        wire.refuse_unread_calls(answer, [block for block in blocks if wire.is_call_type(block.get("type"))])
         usage = usage_of(answer)
         return Turn(
-            text="".join([text_at(each.get("text"), "content.text") for each in blocks if each.get("type") == "text"]),
+            text="".join([said_in(block, "content") for block in blocks]),
             calls=calls,
             hosted=tuple(_messages_hosted(blocks)),
             items=({"role": "assistant", "content": content},),
@@ -260,7 +260,7 @@ def _input_tokens(usage: Mapping[str, Any]) -> int | None:
 _ARGUMENTS: Final[Mapping[object, str]] = {"function_call": "arguments", "custom_tool_call": "input"}
 """Where an item of each type that is a call has its arguments."""
 
-_UNFINISHED: Final = ("cancelled", "queued", "in_progress")
+_UNFINISHED: Final = ("cancelled", "queued", "in_progress", "requires_action")
 
 
 @final
@@ -306,16 +306,19 @@ class Responses:
         if not isinstance(answer.get("output"), list):
             raise AgentProtocolError("`output` of the answer is missing or not a list")
         items = tuple(objects_at(answer["output"], "output"))
-        texts, refusals = list(_texts(items, "output_text", "text")), list(_texts(items, "refusal", "refusal"))
+        wire.refuse_unread_calls(answer, [item for item in items if wire.is_call_type(item.get("type"))])
+        parts = list(_parts(items))
+        texts = [said_in(part, place) for part, place in parts]
+        refusals = [text_at(part.get("refusal"), f"{place}.refusal") for part, place in parts]
         usage = usage_of(answer)
         return Turn(
-            text="".join(texts or refusals),
+            text="".join(texts) or "".join(refusals),
             calls=tuple(_responses_calls(items)),
             hosted=tuple(_responses_hosted(items)),
             items=items,
             input_tokens=wire.count_of(usage.get("input_tokens")),
             output_tokens=wire.count_of(usage.get("output_tokens")),
-            finish_reason="refusal" if refusals else _finish_reason(answer),
+            finish_reason="refusal" if any(refusals) else _finish_reason(answer),
         )
 
     def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
@@ -325,14 +328,12 @@ class Responses:
         )
 
 
-def _texts(items: Sequence[Item], type_: str, field: str) -> Iterator[str]:
-    """The texts of one type in the messages."""
+def _parts(items: Sequence[Item]) -> Iterator[tuple[Item, str]]:
+    """The parts of the messages, each with its place; some gateways leave the type of a message out."""
     for index, item in enumerate(items):
-        if item.get("type") != "message":
-            continue
-        for part in objects_at(item.get("content"), f"output[{index}].content"):
-            if part.get("type") == type_:
-                yield text_at(part.get(field), f"output[{index}].content.{field}")
+        if item.get("type") in (None, "message"):
+            place = f"output[{index}].content"
+            yield from ((part, place) for part in objects_at(item.get("content"), place))
 
 
 def _responses_calls(items: Sequence[Item]) -> Iterator[Call]:

@@ -39,6 +39,19 @@ def messages(*blocks: dict[str, Any], reason: str = "end_turn") -> tuple[Api, di
         (chat({"content": "ok"}, finish_reason="function_call"), "the model ended with `function_call`"),
         (chat({"content": "ok", "error": "boom"}), "the model failed: boom"),
         (chat({"content": "ok"}, errors=["boom"]), "the model failed: `errors`, which counts as an `error`"),
+        (chat({"content": "ok"}, finish_reason="TOOL_CALLS"), "the model ended with `TOOL_CALLS`"),
+        (
+            (ChatCompletions(), {"choices": [{"message": {"content": "ok"}}, {"message": {"tool_calls": [FUNCTION]}}]}),
+            "`choices[1].message.tool_calls` probably has tool calls",
+        ),
+        (
+            (ChatCompletions(), {"choices": [{"message": {"content": "ok"}}], "tool_calls": [FUNCTION]}),
+            "`tool_calls` probably has tool calls",
+        ),
+        (responses({"type": "message", "content": [], "tool_calls": [FUNCTION]}), "`output[0].tool_calls` probably"),
+        (responses({"type": "message", "content": [{"type": "tool_use"}]}), "`output[0].content[0]` is a `tool_use`"),
+        ((Responses(), {"status": "requires_action", "output": []}), "has not finished"),
+        (messages(TEXT, {"toolUse": {"name": "book"}}), "`content[1].toolUse` probably has tool calls"),
         (messages(TEXT, reason="tool_use"), "the model ended with `tool_use`, and no tool call"),
         (messages(TEXT, {"type": "error"}), "the model failed"),
         (messages(TEXT, reason="pause_turn"), "the model has not finished"),
@@ -87,6 +100,23 @@ def test_texts_that_are_no_calls_stay_texts(answer: tuple[Api, dict[str, Any]]) 
     api, document = answer
     turn = api.read(document)
     assert (turn.text, turn.calls, turn.hosted) == ("ok", (), ())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        chat({"content": [{"type": "markdown", "text": "ok"}]}),
+        chat({"content": [{"text": "ok"}]}),
+        chat({"content": [{"type": "text", "content": "ok"}]}),
+        chat({"content": None, "audio": {"id": "a", "transcript": "ok"}}),
+        messages({"type": "output_text", "text": "ok"}),
+        (Responses(), {"output": [{"type": "message", "content": [{"type": "text", "text": "ok"}]}]}),
+        (Responses(), {"output": [{"role": "assistant", "content": [{"type": "output_text", "text": "ok"}]}]}),
+    ],
+)
+def test_no_text_is_lost(answer: tuple[Api, dict[str, Any]]) -> None:
+    api, document = answer
+    assert api.read(document).text == "ok"
 
 
 def test_a_refusal_in_a_part_is_one() -> None:
