@@ -33,7 +33,7 @@ PROSE = {
     r"\bones? that\b": "name it",
     r"\bsuch as (is|are)\b": "name it",
     r"\bnothing but\b": "only",
-    r"\b(what|that) (is|are) none\b": "an invalid ...",
+    r"\b(what|that) (is|are) none\b(?! of)": "an invalid ...",
 }
 """Phrases in docstrings, comments and pages, and what to write in their place."""
 

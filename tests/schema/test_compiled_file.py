@@ -24,7 +24,7 @@ def test_it_accepts_what_is_compiled(text: Text, monkeypatch: pytest.MonkeyPatch
 
 def test_it_accepts_the_files_that_were_written_by_hand() -> None:
     twins = (path for path in ROOT.glob("specs/conformance/twins/*.json") if not path.name.endswith(".agents.json"))
-    paths = [*ROOT.glob("examples/**/*.golden.json"), *twins]
+    paths = [*ROOT.glob("examples/*/*.golden.json"), *twins]
     assert paths
     for path in paths:
         assert [error.message for error in validator("case").iter_errors(json.loads(path.read_text()))] == []
