@@ -31,10 +31,7 @@ class Estimate(msgspec.Struct, frozen=True):
 def corrected_mean(labels: Sequence[float], scores: Sequence[float], unlabelled: Sequence[float]) -> Estimate | None:
     """The mean label of all answers, from 0 to 1; None with fewer than two labels, or without answers that have none.
 
-    Args:
-        labels: the labels of the labelled answers, from 0 to 1.
-        scores: what the judge says of the same answers.
-        unlabelled: what it says of the others.
+    `scores` are what the judge says of the labelled answers, `unlabelled` what it says of the others.
     """
     if len(labels) < _FEWEST or not unlabelled:
         return None

@@ -78,13 +78,9 @@ _DECIMALS: Final = 12
 def difference(
     before: float, after: float, changes: Sequence[float], *, changed: int, groups: Sequence[str] | None = None
 ) -> Difference:
-    """The verdict on two means.
+    """The verdict on two means, which differ by the mean of the changes: what each case contributes, at least one.
 
-    Args:
-        before, after: the means.
-        changes: what each case contributes to their difference, which is the mean of it; at least one.
-        changed: how many cases are not what they were.
-        groups: of each change, the group of cases that it is of; None where each case is by itself.
+    `changed` is how many cases are not what they were; `groups` are as for `mean_interval`.
     """
     low, high = mean_interval(changes, groups)
     together = None if groups is None else len(clusters_of(changes, groups))

@@ -247,8 +247,7 @@ class PassRateTest:
 class RegressionTest:
     """Whether more cases get worse than better: the bet that a flip is a regression, with all chances above one half.
 
-    Args:
-        alpha: how often it may say so where flips go either way with the same chance.
+    `alpha` is how often it may say so where flips go either way with the same chance.
     """
 
     def __init__(self, alpha: float) -> None:

@@ -230,11 +230,8 @@ def compare_suites(
 ) -> SuiteComparison:
     """Compare a suite with what it was.
 
-    Args:
-        before: the suite as it was.
-        after: the suite as it is.
-        names: what the runs are called if a result does not say which it is of.
-        by_agent: whether its agent distinguishes it from another suite.
+    `names` are what the runs are called if a result does not say which it is of; `by_agent` says that its agent
+    distinguishes the suite from another one.
     """
     old = {case.id: case for case in before.cases}
     new = {case.id: case for case in after.cases}

@@ -17,12 +17,9 @@ Inputs = Mapping[str, Node]
 
 
 def fill(template: g.Template, inputs: Inputs, *, transform: Callable[[str], str] = str) -> str:
-    """The text of a template; a name that has no input is empty.
+    """The text of a template; a name that has no input is empty, and a scalar is as it was written.
 
-    Args:
-        template: the parsed template.
-        inputs: the inputs by name, as nodes of the file, so that a scalar is as it was written.
-        transform: what is done to the text of each input before it goes in (escaping, in a pattern).
+    The text of each input is transformed before it goes in (escaped, in a pattern).
     """
     return "".join(_parts(template.parts, inputs, transform, None))
 

@@ -49,12 +49,7 @@ def _shortened(value: Any) -> Any:
 
 
 def changes(locked: str, now: str) -> str:
-    """The first differences between two lines of `locked_text`.
-
-    Args:
-        locked: the case as it was.
-        now: the case as it is.
-    """
+    """The first differences between two lines of `locked_text`."""
     found = _changes("", msgspec.json.decode(locked), msgspec.json.decode(now))
     shown = list(islice(found, _MOST_CHANGES + 1))
     more = ["and more"] if len(shown) > _MOST_CHANGES else []

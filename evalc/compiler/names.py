@@ -59,14 +59,8 @@ def check_inputs(
 ) -> None:
     """Report inputs that are given and not declared or not allowed, and those that are needed and not given.
 
-    Args:
-        case: the case.
-        inputs: what it gives, or one of its rows does.
-        row: that row.
-        declared: the declared inputs; None if nothing declares any.
-        partial: whether there may have been more declarations.
-        needed: what the prompt cannot do without, if nothing is declared.
-        problems: where findings go.
+    `inputs` are those that the case gives, or its `row` does. `partial` says that there may have been more
+    declarations; `needed` is what the prompt cannot do without, if nothing is declared.
     """
     own = frozenset() if row is None else frozenset(cell.name.value for cell in row.cells)
     typos: set[str | None] = set()  # misspelt inputs, which are reported already

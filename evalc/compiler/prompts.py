@@ -22,12 +22,7 @@ _MAYBE_PROMPT = re.compile(r"""^["']?prompt["']?[ \t]*:""", re.MULTILINE)
 
 @final
 class PromptLibrary:
-    """The prompts of a project.
-
-    Args:
-        folder: where prompt files are looked for.
-        finder: how folders are searched.
-    """
+    """The prompts of a project, whose files are looked for in a folder."""
 
     def __init__(self, folder: Path, finder: Finder) -> None:
         self.folder = folder

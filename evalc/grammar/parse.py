@@ -77,10 +77,8 @@ def parse_criterion(text: str) -> Parsed[CriterionLine]:
 def parse_template(text: str, *, lenient: bool = False) -> Parsed[Template]:
     """A text with templates in it.
 
-    Args:
-        text: the text.
-        lenient: take braces that open no tag, and tags that close none, as texts. So checks are read; in a prompt
-            they are faults.
+    Where it is `lenient`, braces that open no tag and tags that close none are texts. So checks are read; in a prompt
+    they are faults.
     """
     if "{{" not in text:
         parts = (Words(start=0, end=len(text), value=text),) if text else ()

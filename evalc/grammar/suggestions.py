@@ -46,15 +46,11 @@ def meant_by(text: str) -> Meant | None:
 
 
 def meant_by_pair(words: str, rule: str | None, text: str | None, written: str) -> str | None:
-    """The check that a key and its value were meant as; None if nobody can say.
+    """The check that a key (`words`) and its value were meant as; None if nobody can say.
 
-    The colon between them is only left out where it is not part of a text.
-
-    Args:
-        words: the key.
-        rule: the value as it is written, unless it is in quotes.
-        text: the text that it is, unless it is a list or a mapping.
-        written: both, and what is between them.
+    `rule` is the value as it is written, unless it is in quotes; `text` is the text that it is, unless it is a list or
+    a mapping. `written` is the key, the value, and what is between them: their colon is only left out where it is not
+    part of a text.
     """
     if not _BARE.fullmatch(words):
         return None

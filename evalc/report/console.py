@@ -76,13 +76,9 @@ def suite_lines(
 ) -> Iterator[str]:
     """The summary of one suite, without line ends.
 
-    Args:
-        result: the suite's result.
-        screen: what the reader's screen can show.
-        cases: the cases, read one at a time, where the result itself does not hold them.
-        skipped: the cases that were not run, read in the same way.
-        detail: `quiet` shows only what is not as it should be, `verbose` adds answers and assertions.
-        sources: where the lines come from that failed checks were authored in; None shows their places alone.
+    `cases` and `skipped` are read one at a time, where the result itself does not hold them. The detail `quiet` shows
+    only what is not as it should be, `verbose` adds answers and assertions. Without `sources`, failed checks have
+    places and no lines.
     """
     symbols = symbols_of(screen)
     context = None if sources is None else SourceContext(sources, result.timestamp)
@@ -145,17 +141,9 @@ def run_lines(
 ) -> Iterator[str]:
     """The end of the report: the totals of all suites, what decides the run, and where the results are.
 
-    Args:
-        run_id: the id of the run.
-        folder: where its results are; None if it has none, as nothing was run.
-        summary: the totals.
-        screen: what the reader's screen can show.
-        gates: the thresholds that were not met.
-        judged: the gates of the run as a whole.
-        selected: which of all cases were chosen; None if it was all of them.
-        baselines: what the suites were compared with: ids of runs, or the path of an accepted baseline.
-        warnings: those that belong to no suite.
-        detail: `quiet` leaves out what decides nothing.
+    `folder` is None where nothing was run. `gates` are the thresholds that were not met, `judged` the gates of the run
+    as a whole; `selected` is None if all cases were chosen. `baselines` are ids of runs, or the path of an accepted
+    baseline; `warnings` those that belong to no suite. The detail `quiet` leaves out what decides nothing.
     """
     symbols = symbols_of(screen)
     totals = f"{counted(summary.suites, 'suite')} | {_totals(summary)}"
@@ -364,11 +352,7 @@ def slowest_lines(cases: Iterable[CaseResult], count: int) -> Iterator[str]:
 def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal", slowest: int = 0) -> Iterator[str]:
     """The console summary, without line ends; cases are read one at a time.
 
-    Args:
-        run: the run.
-        screen: what the reader's screen can show.
-        detail: which cases are shown.
-        slowest: of how many cases the time that they took is listed.
+    `slowest` is of how many cases the time that they took is listed.
     """
     sources = SourceLines(run.root, run.redact, run.places)
     quiet = detail == "quiet"

@@ -57,10 +57,8 @@ def render(run: ReportedRun, *, strict: bool = False) -> Iterator[bytes]:
     `failures` are cases that failed, timed out or passed unexpectedly; `errors` those whose agent or check broke;
     `skipped` those that were not run, that verified nothing, and whose failure is expected.
 
-    Args:
-        run: the run.
-        strict: leave out what Jenkins' xUnit plugin refuses a file for: how many were skipped in all, and of a case
-            its place and its properties.
+    A `strict` document leaves out what Jenkins' xUnit plugin refuses a file for: how many were skipped in all, and of a
+    case its place and its properties.
     """
     summaries = [suite.result.summary for suite in run.suites]
     counts = {name: count for name, count in _COUNTS.items() if not (strict and name == "skipped")}

@@ -28,10 +28,7 @@ def draws(stream: TextIO, environ: Mapping[str, str]) -> bool:
 class Progress:
     """Observes a run; the line is gone when the block ends.
 
-    Args:
-        stream: where to write, standard error.
-        screen: what it can show.
-        drawn: whether to draw a line and draw it again, as a terminal can; see `draws`.
+    Where it is `drawn` (see `draws`), the line is drawn again and again, as a terminal can.
     """
 
     def __init__(self, stream: TextIO, screen: Screen, *, drawn: bool) -> None:

@@ -41,10 +41,8 @@ class Authored(NamedTuple):
 class SourceLines:
     """Reads each file once, when the first of its lines is asked for; which may be read, `read_authored` says.
 
-    Args:
-        root: the folder that the names in places start from.
-        redact: strikes secrets out of a line.
-        places: where the parts of a case were authored.
+    Names in places start from the folder `root`. `redact` strikes secrets out of a line; `places` say where the parts
+    of a case were authored.
     """
 
     def __init__(self, root: Path, redact: Callable[[str], str] = str, places: PlacesOf = no_places) -> None:
@@ -54,12 +52,7 @@ class SourceLines:
         self._read: dict[str, Authored | None] = {}
 
     def line(self, place: Place, began: str) -> str | None:
-        """The line of the place; None if it is not there, or the file is newer than the run.
-
-        Args:
-            place: where something was authored.
-            began: when the run began, in ISO 8601.
-        """
+        """The line of the place; None if it is gone, or the file is newer than the run that `began` (ISO 8601)."""
         authored = self._authored(place.file, began)
         if authored is None or not 1 <= place.line <= len(authored.lines):
             return None
@@ -68,11 +61,7 @@ class SourceLines:
     def place_of(self, case: Place, id_: str, at: str, began: str) -> Place | None:
         """Where a part of a case was authored; None if that is not known, or the file is newer than the run.
 
-        Args:
-            case: where the case was authored.
-            id_: its id.
-            at: the JSON pointer of the part, from the case's root.
-            began: when the run began, in ISO 8601.
+        The part is `at` a JSON pointer from the case's root; the run `began` then, in ISO 8601.
         """
         if self._authored(case.file, began) is None:
             return None

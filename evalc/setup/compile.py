@@ -405,9 +405,6 @@ class AuthoredPlaces:
     """Compiles each file once, when the first of its cases is asked for.
 
     Results hold the places of what did not pass; those of what passed would make them twice as long.
-
-    Args:
-        settings: how eval files are compiled.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -34,13 +34,10 @@ _Costs = Mapping[SuiteKey, float]
 
 
 def plan_of(what: ToRun, output_dir: Path, *, confidence: float | None, gates: Gates | None) -> Plan:
-    """The plan of what would be run.
+    """The plan of what would be run; earlier runs are in the folder `output_dir`.
 
-    Args:
-        what: the suites.
-        output_dir: where earlier runs are.
-        confidence: how sure what is shown has to be; None is what each suite says, else 95 %.
-        gates: those of the run as a whole, which hold for suites without any.
+    `confidence` is how sure what is shown has to be; None is what each suite says, else 95 %. `gates` are those of the
+    run as a whole, which hold for suites without any.
     """
     known = KnownSuites((suite.key, suite.tool_name) for suite in what.suites)
     run_id, costs = _costs_of_latest(output_dir, known)
@@ -95,9 +92,8 @@ def _gate(limit: float, cases: int, confidence: float | None) -> GatePlan:
 def _noise(earlier: Sequence[PastVerdicts], *, single: bool) -> NoisePlan:
     """How much the verdicts vary: as attempts of the newest run that has several do, else as those of earlier runs.
 
-    Args:
-        earlier: the suite's verdicts in earlier runs, the newest first.
-        single: whether each case runs once, so that its verdict is that of an attempt.
+    The earlier verdicts are the newest first; `single` says that each case runs once, so that its verdict is that of an
+    attempt.
     """
     repeated = (of_attempts(run) for run in earlier) if single else iter(())
     attempts = next(filter(None, repeated), None)

@@ -303,12 +303,8 @@ def asked_of(
 ) -> Asked:
     """The settings that decide what is sent and how answers are read, as far as they are not their defaults.
 
-    Args:
-        settings: the settings.
-        agents: the specs of the agents; an agent of a caller is not configured.
-        environ: the environment.
-        tools: what models are offered.
-        redactor: strikes secrets out of what is hashed.
+    `agents` are specs: an agent of a caller is not configured. `tools` are what models are offered; `redactor` strikes
+    secrets out of what is hashed.
     """
     asked: dict[str, Any] = {}
     for name in dict.fromkeys(_names(settings, agents)):

@@ -65,16 +65,9 @@ def _filled(item: ir.Check, blanks: tuple[_Blank, ...], inputs: Inputs) -> ir.Ch
 
 
 def row_checks(case: MergedCase, home: Source, first: ir.Case, inputs: Inputs) -> RowChecks | None:
-    """How the checks of a table's rows are made.
+    """How the checks of a table's rows are made, by the `first` case with which nothing is wrong and its inputs.
 
-    Args:
-        case: the case with the table.
-        home: the source of the suite.
-        first: the case of a row with which nothing is wrong.
-        inputs: what fills the texts of that row.
-
-    Returns:
-        None if more is needed than to fill texts: a check that is not about texts, or several of one entry.
+    None if more is needed than to fill texts: a check that is not about texts, or several of one entry.
     """
     blanks: dict[ir.Where, tuple[_Blank, ...]] = {}
     for layer in case.checks:

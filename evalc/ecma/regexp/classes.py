@@ -150,13 +150,9 @@ def _property(scanner: Scanner, start: int, *, negated: bool) -> Property:
 
 
 def character_escape(scanner: Scanner, start: int, *, in_class: bool, also: str = "") -> int:
-    r"""The character that the escape means; the scanner is after the `\` and is left after the escape.
+    r"""The character that the escape means; the scanner is after the `\` at `start`, and is left after the escape.
 
-    Args:
-        scanner: the pattern.
-        start: the index of the `\`.
-        in_class: whether it is between brackets.
-        also: the punctuation that may be escaped here under `u` and `v`, beside the syntax characters.
+    `also` is the punctuation that may be escaped here under `u` and `v`, beside the syntax characters.
     """
     if not scanner:
         raise scanner.error("a `\\` at the end escapes nothing", start)

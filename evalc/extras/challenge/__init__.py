@@ -55,11 +55,9 @@ class Inserted(NamedTuple):
 
 
 def with_checks(source: Source, missing: Mapping[Place, Sequence[str]]) -> Inserted:
-    """The text with more items in the `validate:` of cases.
+    """The text with more items in the `validate:` of cases, which are known by the places of their names.
 
-    Args:
-        source: the file.
-        missing: the items for each case, as `cure` writes them: `- json`. A case is known by the place of its name.
+    The items are as `cure` writes them: `- json`.
     """
     cases = _cases_by_place(source)
     starts: dict[Place, int] = {}
@@ -337,12 +335,8 @@ async def run_challenge(
 ) -> Finished:
     """Challenge suites.
 
-    Args:
-        what: the suites.
-        settings: how they are checked, and who judges.
-        of: the run whose answers are changed; None challenges the suites by themselves.
-        good: a run whose answers every inserted line has to pass; None is `of`.
-        fixing: find lines to insert.
+    `of` is the run whose answers are changed; None challenges the suites by themselves. Where lines to insert are
+    looked for (`fixing`), each has to pass the answers of the run `good`, else those of `of`.
 
     Raises:
         UsageError: the run has no answers, or a file that the settings name cannot be used.

@@ -117,12 +117,9 @@ class _Assertion(NamedTuple):
 def checks_of(
     assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema
 ) -> tuple[MappedCheck, ...]:
-    """The checks that an assertion means, all of which must hold.
+    """The checks that an assertion, as plain data, means; all of them must hold.
 
-    Args:
-        assertion: its fields, as plain data.
-        variables: the variables that its texts may use.
-        keep_schema: where a JSON Schema goes.
+    `variables` are those that its texts may use, and `keep_schema` is where a JSON Schema goes.
 
     Raises:
         Unmappable: nothing here means the same.

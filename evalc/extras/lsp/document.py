@@ -211,11 +211,7 @@ class DocumentProblems(msgspec.Struct, frozen=True, kw_only=True):
 def with_case(before: DocumentProblems, source: Source, case: Span, found: list[Problem]) -> DocumentProblems | None:
     """The problems of a document in which one case has been edited; None if all of it has to be checked.
 
-    Args:
-        before: what was found before the edit.
-        source: the text with the edit.
-        case: the place of the case in it.
-        found: what a check of the case alone has found, at the same offsets.
+    `source` is the text with the edit, and `found` what a check of the case alone has found, at the same offsets.
     """
     found = [_in(each, source) for each in found if case.start <= each.span.start < case.end]
     own = uri_of(source.name)

@@ -155,13 +155,7 @@ _MOST_SEED_PATHS = 2_000
 
 @final
 class KnownNames:
-    """The names that a document can use.
-
-    Args:
-        workspace: the documents around it.
-        document: the document.
-        offset: where in it; of several suites in a file, each has names of its own.
-    """
+    """The names that can be used at a place in a document; of several suites in a file, each has names of its own."""
 
     def __init__(self, workspace: Workspace, document: Document, offset: int) -> None:
         self._workspace = workspace

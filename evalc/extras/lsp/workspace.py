@@ -158,9 +158,7 @@ class Workspace:
     def check(self, document: Document, before: DocumentProblems | None = None) -> DocumentProblems:
         """Compile a document, with the other open documents as they are in the editor.
 
-        Args:
-            document: what to compile.
-            before: what was found before, for the part after a syntax error that is still there.
+        What was found `before` holds for the part after a syntax error that is still there.
         """
         own = uri_of(document.path)
         if not self._is_ours(document):

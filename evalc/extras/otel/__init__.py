@@ -92,12 +92,7 @@ def of_agent(endpoint: str) -> Attributes:
 
 
 def of_case(case: CaseResult, *, content: bool) -> Attributes:
-    """Attributes of a case.
-
-    Args:
-        case: its result.
-        content: whether what was sent and answered is among it.
-    """
+    """Attributes of a case; what was sent and answered is its `content`."""
     details = case.details
     place = None if case.place is UNSET else case.place
     usage: Mapping[str, int | float] = details.usage or {}
@@ -357,14 +352,11 @@ _LOGGER: Final = logging.getLogger(OTLPSpanExporter.__module__)
 
 @final
 class Exporter:
-    """Sends runs to a receiver.
+    """Sends runs to a receiver: to its base URL, else to what `OTEL_EXPORTER_OTLP_ENDPOINT` says.
 
-    The variables `OTEL_EXPORTER_OTLP_*` count, except for the time: libraries do not agree on its unit.
-
-    Args:
-        url: the receiver's base URL; None for what `OTEL_EXPORTER_OTLP_ENDPOINT` says.
-        content: whether what was sent and answered is exported.
-        seconds: how long a batch may take, with all attempts at sending it and to the last byte of its answer.
+    Other variables `OTEL_EXPORTER_OTLP_*` count too, except for the time, whose unit libraries do not agree on: a batch
+    may take `seconds`, with all attempts at sending it and to the last byte of its answer. What was sent and answered
+    is exported as its `content`.
     """
 
     def __init__(self, url: str | None, *, content: bool = False, seconds: float = SECONDS) -> None:

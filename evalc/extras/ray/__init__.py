@@ -85,10 +85,8 @@ class _RemoteRate:
 class RayWorker:
     """An actor that attempts many cases at a time. Each has a session to itself, which later cases use again.
 
-    Args:
-        work: the pickled `Work`.
-        path: where the process that began the run looks for modules, such as that of its agent.
-        rate: the actor of a `SharedRate`; None if nothing limits the rate.
+    `work` is the pickled `Work`, `path` where the process that began the run looks for modules, such as that of its
+    agent, and `rate` the actor of a `SharedRate`; None if nothing limits the rate.
     """
 
     def __init__(self, work: bytes, path: Sequence[str], rate: Any | None) -> None:
@@ -263,10 +261,7 @@ class _CaseWorker:
 class _Pool:
     """The workers of a run, each in its seat, and the attempts that wait for them.
 
-    Args:
-        work: the pickled `Work`.
-        rate: the actor of a `SharedRate`, or None.
-        patience: how many seconds a worker's event loop may be blocked.
+    `work` and `rate` are as for `RayWorker`; `patience` is how many seconds a worker's event loop may be blocked.
     """
 
     def __init__(self, work: bytes, rate: Any | None, *, patience: float) -> None:

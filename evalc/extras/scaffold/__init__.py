@@ -47,9 +47,7 @@ def in_the_way(folder: Path) -> tuple[Path, ...]:
 def write_project(folder: Path, *, requirement: str | None) -> Iterator[Path]:
     """Write the files of a project if nothing is in the way; yields each that is written.
 
-    Args:
-        folder: the folder of the project.
-        requirement: what the workflow installs evalc from; None leaves that to the user.
+    `requirement` is what the workflow installs evalc from; None leaves that to the user.
 
     Raises:
         OSError: a file cannot be written.

@@ -158,10 +158,7 @@ class Seen(NamedTuple):
 class Watcher:
     """The files that are watched, and what is known of their cases.
 
-    Args:
-        paths: eval files and folders.
-        settings: reads the settings as they are now.
-        others: files and folders with whose changes every case is run again, such as the agent's code.
+    With changes of the files and folders `others`, such as the agent's code, every case is run again.
 
     Raises:
         SourceError: the configuration has errors at the beginning.

@@ -35,12 +35,7 @@ class Excerpt(msgspec.Struct, frozen=True):
 
 @final
 class Sources:
-    """Collects places, and reads the files when all are known; which may be read, `read_authored` says.
-
-    Args:
-        root: the folder that the names in places start from.
-        redact: strikes secrets out of a line.
-    """
+    """Collects places, and reads the files below `root` when all are known; which may be read, `read_authored` says."""
 
     def __init__(self, root: Path, redact: Callable[[str], str]) -> None:
         self._root = root.resolve()

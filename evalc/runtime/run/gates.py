@@ -361,10 +361,8 @@ def measures_attempts(gates: Gates | None) -> bool:
 class GateWatch:
     """Watches the gates of a suite or of a run over cases whose order is fixed.
 
-    Args:
-        gates: the gates, which are decided early only where they are on the pass rate and on regressions.
-        baseline: whether each case passed before, by its place in the order; empty without a baseline.
-        cases: how many cases there are.
+    Gates are decided early only where they are on the pass rate and on regressions. `baseline` is whether each case
+    passed before, by its place in the order; it is empty without a baseline.
     """
 
     def __init__(self, gates: Gates, cases: int, baseline: Mapping[int, bool]) -> None:

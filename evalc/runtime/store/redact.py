@@ -89,8 +89,7 @@ def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
 class Redactor:
     """Strikes out secret values, also where they are encoded in any everyday way, or cut by an ellipsis.
 
-    Args:
-        secrets: the values; those of less than eight characters are left alone.
+    Values of less than eight characters are left alone.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -271,12 +270,7 @@ class AnyEncoding:
 
 @final
 class _Numbers:
-    """Finds secrets whose characters or bytes are numbers in the text.
-
-    Args:
-        gap: what may stand before and between the numbers.
-        secrets: the numbers of each secret, in small letters.
-    """
+    """Finds secrets whose characters or bytes are numbers in the text, in small letters, with gaps between them."""
 
     def __init__(self, gap: str, secrets: Collection[tuple[str, ...]]) -> None:
         self._gaps = re.compile(f"{gap}+")
