@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter, Signature, signature
+from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, final, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from evalc.setup.flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, help_of, spelled
+from evalc.setup.flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, both_spellings, help_of, spelled
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings
@@ -41,6 +42,10 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments, old spellings replaced."""
         argument = _OLD_NAMES_OF_ARGUMENTS.get(self.name or "")
+        given = {arg.partition("=")[0] for arg in takewhile("--".__ne__, args)}
+        for old, (name, _) in OLD.items():
+            if name != "tag" and spelled(old) in given and given.intersection(FLAGS[name].names or [spelled(name)]):
+                ctx.fail(str(both_spellings(old, name)))
         return super().parse_args(ctx, list(_respelled(args, _OLD if argument is None else {argument: "{}", **_OLD})))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -71,7 +76,7 @@ def _respelled(args: Sequence[str], old: Mapping[str, str]) -> Iterator[str]:
         elif form is None or "{}" not in form:
             yield form or arg
         elif not equals and (following := next(rest, None)) is None:
-            yield form.partition("=")[0]  # which is reported to lack a value
+            yield form.partition("=")[0] if "=" in form else arg  # which is reported to lack a value
         else:
             yield form.format(value if equals else following)
 

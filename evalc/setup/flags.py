@@ -188,10 +188,15 @@ def modern(flags: Mapping[str, Any]) -> dict[str, Any]:
         if name == "tag":
             said[name] = [*several(said.get(name)), *(form.format(each) for each in several(value))]
         elif said.get(name):
-            raise UsageError(f"`{spelled(old)}` is the old name of `{spelled(name)}`: give one of them")
+            raise both_spellings(old, name)
         else:
             said[name] = form.format(value)
     return said
+
+
+def both_spellings(old: str, name: str) -> UsageError:
+    """The error for a flag that takes one value and is given in its old spelling, too."""
+    return UsageError(f"`{spelled(old)}` is the old name of `{spelled(name)}`: give one of them")
 
 
 def several(value: Any) -> tuple[Any, ...]:

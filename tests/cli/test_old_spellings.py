@@ -32,6 +32,22 @@ def project(project: Path) -> Path:
 
 
 @pytest.mark.parametrize(
+    "flags",
+    [
+        "--timeout 1s --timeout-ms 60000",
+        "--timeout-ms=9 --timeout=1s",
+        "--failed-from nope --lf",
+        "--lf --failed-from x",
+    ],
+)
+def test_both_spellings_of_a_flag_with_one_value_are_refused(invoke: Invoke, flags: str) -> None:
+    outcome = invoke("run", *flags.split(), "--agent", "demo")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "is the old name of" in outcome.err
+    assert "give one of them" in outcome.err
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [
         ("run --eval evals/cities.eval.yaml --dry-run", "run evals/cities.eval.yaml --dry-run"),
