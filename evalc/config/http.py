@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evalc.base.errors import UsageError
 from evalc.base.json_fault import fault_of
 from evalc.base.providers import CREDENTIAL_HEADERS
-from evalc.config.kinds import VARIABLE, Kind, Named, Value, each_of, in_camel_case, located, table_of
+from evalc.config.kinds import VARIABLE, Kind, Named, TableShape, Value, each_of, in_camel_case, located, table_of
 from evalc.dsl.kinds import Key, Shape
 from evalc.runtime.mapping import AnswerPaths, BadBody, BodyTemplate, StreamPaths
 
@@ -162,7 +162,7 @@ def _paths(name: str, struct: type[AnswerPaths | StreamPaths], **required: str) 
         holds = Named(f"{name}.{part}", _PATH)
         keys[part] = Key(holds, _SENTENCES[part], required=required.get(part, False), into=part)
         keys.setdefault(in_camel_case(part), Key(holds, f"As `{part}`.", into=part))
-    return Shape("", keys, title=name, build=build, narrow={"type": ["object", "null"]})
+    return TableShape("", keys, title=name, build=build, narrow={"type": ["object", "null"]})
 
 
 HEADERS: Final = table_of(

@@ -133,6 +133,12 @@ class Kind(kinds.Kind, Generic[T_co]):
             return None
 
 
+class TableShape(Shape):
+    """The shape of a table, in which every key is a setting: the author has none of their own."""
+
+    extensible = False
+
+
 @final
 class Named(kinds.Kind):
     """The value of a key that may be written under several names, of which a configuration uses one.

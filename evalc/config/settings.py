@@ -486,7 +486,7 @@ KEY_OF_FLAG: Final[Mapping[str, Setting[Any]]] = {each.flag: each for each in AL
 """The setting that each flag wins over."""
 
 
-class _TableShape(Shape):
+class _Table(k.TableShape):
     """A table; with only `use` it may be written as the value alone: `agent = "demo"`."""
 
     def __init__(self, name: str, keys: Mapping[str, NamedKey]) -> None:
@@ -512,12 +512,12 @@ def shape() -> Shape:
         groups[each.name.rpartition(".")[0]].update(each.spellings())
     top: dict[str, NamedKey] = {}
     for name, keys in groups.items():
-        top |= {name: NamedKey(_TableShape(name, keys), _sentence_of(name))} if name else keys
+        top |= {name: NamedKey(_Table(name, keys), _sentence_of(name))} if name else keys
     for each in ALL_KEYS.values():
         if each.also:
             holds = k.Named(each.name, each.kind)
             top[each.also] = NamedKey(holds, f"As `{each.name.removesuffix('.use')}`.", into=each.name)
-    return Shape("the configuration", top, title="evalc: configuration")
+    return k.TableShape("the configuration", top, title="evalc: configuration")
 
 
 def _sentence_of(table: str) -> str:

@@ -277,6 +277,8 @@ class Shape(Kind):
     """
 
     looks = frozenset({"mapping"})
+    extensible = True
+    """Whether keys that begin with `x-` are the author's own."""
 
     def __init__(
         self,
@@ -348,7 +350,7 @@ class Shape(Kind):
     def definition(self) -> Schema:
         """The JSON Schema of the mapping."""
         properties = {key: described(each) for key, each in self.keys.items()}
-        schema = mapping(properties, title=self._title, required=[*self._required])
+        schema = mapping(properties, title=self._title, required=[*self._required], extensible=self.extensible)
         return {**schema, **({"additionalProperties": True} if self.foreign is not None else {}), **self._narrow}
 
 
@@ -435,13 +437,20 @@ def any_of(*alternatives: Schema) -> Schema:
 
 
 def mapping(
-    properties: Mapping[str, Schema], *, title: str, required: Sequence[str] = (), description: str = ""
+    properties: Mapping[str, Schema],
+    *,
+    title: str,
+    required: Sequence[str] = (),
+    description: str = "",
+    extensible: bool = True,
 ) -> Schema:
-    """A mapping that has these keys and no others, but for `x-anything`."""
+    """A mapping that has these keys and no others, but for `x-anything` if it is extensible."""
     schema: Schema = {"title": title}
     if description:
         schema["description"] = description
-    schema |= {"type": "object", "properties": dict(properties), "patternProperties": {"^x-": {}}}
+    schema |= {"type": "object", "properties": dict(properties)}
+    if extensible:
+        schema["patternProperties"] = {"^x-": {}}
     if required:
         schema["required"] = list(required)
     return {**schema, "additionalProperties": False}

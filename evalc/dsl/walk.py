@@ -201,7 +201,7 @@ class Fields:
     Args:
         tree: the format of the mapping.
         node: the mapping.
-        shape: the keys that it may have; `x-anything` is always allowed.
+        shape: the keys that it may have; `x-anything` is allowed if it is extensible.
         what: what messages call it, if the shape does not say.
         pairs: its keys with their values, if they were looked at already.
     """
@@ -225,7 +225,7 @@ class Fields:
     def _report_unknown(self, shape: Shape) -> None:
         foreign = shape.foreign
         for key, _ in self._pairs.values():
-            if key.text in shape.keys or key.text.startswith("x-"):
+            if key.text in shape.keys or (shape.extensible and key.text.startswith("x-")):
                 continue
             near = nearest(key.text, shape.keys)
             if foreign is None or (near in foreign and near not in self._pairs):

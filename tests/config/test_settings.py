@@ -523,3 +523,8 @@ def test_secret_values() -> None:
     environ = {"KEY": "from-header", "OTHER": "from-list", "UNRELATED": "free"}
     assert set(found.secret_values(environ)) == {"Bearer literal-token", "literal-token", "from-header", "from-list"}
     assert with_headers(X="${KEY}").secret_values({"OTHER": ""}) == ()
+
+
+def test_no_key_is_the_author_s_own_in_a_configuration(tmp_path: Path) -> None:
+    (tmp_path / "evalc.toml").write_text('x-foo = 1\n[judge]\nx-api-key = "k"\n[agent.response]\nx-y = "a"\n')
+    assert [problem.code for problem in load_settings(tmp_path).problems] == ["EV621"] * 3
