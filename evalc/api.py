@@ -243,10 +243,10 @@ def coverage_paths(
         SourceError: the eval files have errors.
         UsageError: there are none, or the seed manifest cannot be read.
     """
-    from evalc.runtime.run.tokens import load_seed  # noqa: PLC0415 - for start-up: `check` needs none of it
+    from evalc.runtime.run.tokens import load_object  # noqa: PLC0415 - for start-up: `check` needs none of it
 
     found = soundly_compiled(subjects_of(paths, stdin), settings, prompt_id)
-    seed = None if settings.seed_file is None else load_seed(settings.seed_file)
+    seed = None if settings.seed_file is None else load_object(settings.seed_file, "seed manifest")
     return found, extras.challenge.coverage_of(found.suites, found.tools, seed, judged=bool(settings.judge.use))
 
 

@@ -30,7 +30,7 @@ from evalc.runtime.judges.panel import Panel, seated
 from evalc.runtime.run.engine import Engine, LocalEngine
 from evalc.runtime.run.gates import Limits
 from evalc.runtime.run.options import RunOptions
-from evalc.runtime.run.tokens import capture_snapshot, load_seed
+from evalc.runtime.run.tokens import capture_snapshot, load_object
 from evalc.runtime.store.journal import Asked
 from evalc.runtime.store.redact import Redactor
 from evalc.runtime.store.runs import LATEST
@@ -282,7 +282,7 @@ def gates_of(settings: Settings) -> Gates | None:
 
 def _seed(settings: Settings) -> object:
     path = settings.seed_file
-    return None if path is None else load_seed(path)
+    return None if path is None else load_object(path, "seed manifest")
 
 
 HTTP: Final = ("method", "body", "response", "stream", "accepted_statuses", "redirects", "headers")

@@ -24,14 +24,14 @@ from evalc.runtime.agents.python import load_target
 _LARGEST: Final = 256_000_000
 
 
-def load_json(path: Path, what: str) -> Any:
-    """Read a file; `what` is its name in messages, such as `seed manifest`.
+def load_object(path: Path, what: str) -> dict[str, Any]:
+    """Read a JSON object from a file; `what` is its name in messages, such as `seed manifest`.
 
     Raises:
-        UsageError: it cannot be read, is too large or is not JSON.
+        UsageError: it cannot be read, is too large, is not JSON or no object.
     """
     try:
-        return parse_json(read_limited(path, _LARGEST), what, str(path))
+        return parse_object(read_limited(path, _LARGEST), what, str(path))
     except TooLarge:
         raise UsageError(f"the {what} `{path}` is larger than {_LARGEST // 1_000_000} MB") from None
     except NotRegular as other:
@@ -40,16 +40,16 @@ def load_json(path: Path, what: str) -> Any:
         raise UsageError(f"the {what} `{path}` cannot be read: {error.strerror}") from error
 
 
-def parse_json(data: bytes, what: str, origin: str) -> Any:
-    """Read JSON; NaN and infinities are not allowed.
+def parse_object(data: bytes, what: str, origin: str) -> dict[str, Any]:
+    """Read a JSON object; NaN and infinities are not allowed.
 
     Raises:
-        UsageError: it is not JSON, with `origin:line:column`.
+        UsageError: it is not JSON or no object, with `origin:line:column`.
     """
     text = ""
     try:
         text = data.decode("utf-8-sig")
-        return json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         fault = fault_of(error, text)
         line, column = fault.position(text)
@@ -63,6 +63,9 @@ def parse_json(data: bytes, what: str, origin: str) -> Any:
         raise UsageError(f"{origin}: the {what} is not JSON: {error}") from error
     except ValueError as error:
         raise UsageError(f"{origin}: the {what} holds a number of too many digits") from error
+    if not isinstance(value, dict):
+        raise UsageError(f"{origin}:1:1: the {what} is not a JSON object")
+    return value
 
 
 class _NoNumber(ValueError):
@@ -71,18 +74,6 @@ class _NoNumber(ValueError):
 
 def _refuse(constant: str) -> NoReturn:
     raise _NoNumber(f"`{constant}` is not a JSON number")
-
-
-def load_seed(path: Path) -> dict[str, Any]:
-    """Read the manifest.
-
-    Raises:
-        UsageError: it cannot be read, is not JSON or no object.
-    """
-    seed = load_json(path, "seed manifest")
-    if not isinstance(seed, dict):
-        raise UsageError(f"{path}:1:1: the seed manifest is not a JSON object")
-    return seed
 
 
 _NOTHING: Final = b""
@@ -145,30 +136,6 @@ def _encoded(value: object) -> bytes:
     return encoded
 
 
-def load_snapshot(path: Path) -> dict[str, Any]:
-    """Read a snapshot from a file.
-
-    Raises:
-        UsageError: it cannot be read, is not JSON or no object.
-    """
-    return _an_object(load_json(path, "snapshot"), str(path))
-
-
-def parse_snapshot(data: bytes, origin: str) -> dict[str, Any]:
-    """Read a snapshot that was captured elsewhere; `origin` is where, for messages.
-
-    Raises:
-        UsageError: it is not JSON or no object.
-    """
-    return _an_object(parse_json(data, "snapshot", origin), origin)
-
-
-def _an_object(snapshot: Any, origin: str) -> dict[str, Any]:
-    if not isinstance(snapshot, dict):
-        raise UsageError(f"{origin}:1:1: the snapshot is not a JSON object")
-    return snapshot
-
-
 _MAX_BODY: Final = 64_000_000
 _SECONDS: Final = 60.0
 
@@ -194,7 +161,7 @@ async def capture_snapshot(source: str, *, project_root: Path) -> dict[str, Any]
             making = printed_snapshot(rest, folder=project_root, max_bytes=_MAX_BODY)
             return await _captured("the snapshot's command", making)  # its arguments may hold credentials
         case _:
-            return load_snapshot(Path(source))
+            return load_object(Path(source), "snapshot")
 
 
 async def _captured(origin: str, making: Awaitable[bytes]) -> dict[str, Any]:
@@ -206,7 +173,7 @@ async def _captured(origin: str, making: Awaitable[bytes]) -> dict[str, Any]:
         raise UsageError(f"{origin}: nothing arrived within {_SECONDS:g} s") from None
     except (AgentError, UsageError) as error:
         raise UsageError(f"{origin}: {error}") from None
-    return parse_snapshot(data, origin)
+    return parse_object(data, "snapshot", origin)
 
 
 async def _fetched(url: str) -> bytes:
