@@ -134,7 +134,7 @@ class CheckBuilder:
                 path = self.path(children[1], f"{at}/path")
                 return c.At(path=path, check=self.check(children[2], f"{at}/check", depth - 1))
             case "turn":
-                number = self.first_count(children[1], "a number from 1")
+                number = self.first_count(children[1])
                 return c.InTurn(turn=number, check=self.check(children[2], f"{at}/check", depth - 1))
             case "all_of":
                 return c.AllOf(checks=self._operands(children[::2], at, depth))
@@ -213,11 +213,11 @@ class CheckBuilder:
         """A whole number."""
         return int(count_of(cast("Token", token), self.faults).value)
 
-    def first_count(self, token: Tree | Token, what: str) -> int:
-        """A number that counts from 1; 1 in place of another one, which is reported as not being `what`."""
+    def first_count(self, token: Tree | Token) -> int:
+        """A number that counts from 1; 1 in place of another one, which is reported."""
         number = self.count(token)
         if number < 1:
-            self.faults.append(Fault(start_of(token), end_of(token), not_expected((what,), str(token))))
+            self.faults.append(Fault(start_of(token), end_of(token), not_expected(("a number from 1",), str(token))))
         return max(number, 1)
 
     def number(self, token: Tree | Token, *, scale: float = 1) -> int | float:
@@ -359,14 +359,6 @@ def _count(build: CheckBuilder, children: Children, _at: str) -> c.Check:
     return c.Count(min=least, max=most)
 
 
-def _value(build: CheckBuilder, children: Children, at: str) -> c.Check:
-    return c.Value(value=build.argument(children[1], f"{at}/value", MAX_DEPTH))
-
-
-def _has_fields(build: CheckBuilder, children: Children, at: str) -> c.Check:
-    return c.Structure(fields=build.fields(children[2::2], f"{at}/fields"))
-
-
 def _has_headings(build: CheckBuilder, children: Children, at: str) -> c.Check:
     headings = enumerate(children[2::2])
     return c.Structure(headings=tuple(build.text(heading, f"{at}/headings/{index}") for index, heading in headings))
@@ -464,7 +456,7 @@ def _call_has(build: CheckBuilder, children: Children, at: str) -> c.Check:
 
 
 def _nth_call_has(build: CheckBuilder, children: Children, at: str) -> c.Check:
-    number = build.first_count(children[1], "a number from 1")
+    number = build.first_count(children[1])
     return _of_call(build, number, children[3], children[5::2], at)
 
 
@@ -509,18 +501,6 @@ def _arg_test(build: CheckBuilder, test: Children, at: str) -> dict[str, Any]:
             return {"equals": build.argument(first, f"{at}/equals", MAX_DEPTH)}
 
 
-def _latency(build: CheckBuilder, children: Children, _at: str) -> c.Check:
-    return c.Latency(max=build.duration(children[2], children[3]))
-
-
-def _tokens(build: CheckBuilder, children: Children, _at: str) -> c.Check:
-    return c.Tokens(max=build.count(children[2]))
-
-
-def _cost(build: CheckBuilder, children: Children, _at: str) -> c.Check:
-    return c.Cost(max=build.number(children[-1]))
-
-
 def _judge(build: CheckBuilder, children: Children, at: str) -> c.Check:
     question = build.text(children[1], f"{at}/criteria")
     least, scale = (build.number(children[3]), build.number(children[5])) if len(children) > 2 else (1, 1)
@@ -533,8 +513,8 @@ _BUILDERS: Final[dict[str, Callable[[CheckBuilder, Children, str], c.Check]]] = 
     "json": _json,
     "number": _number,
     "count": _count,
-    "value": _value,
-    "has_fields": _has_fields,
+    "value": lambda build, children, at: c.Value(value=build.argument(children[1], f"{at}/value", MAX_DEPTH)),
+    "has_fields": lambda build, children, at: c.Structure(fields=build.fields(children[2::2], f"{at}/fields")),
     "has_headings": _has_headings,
     "similar": _similar,
     "grounded": _grounded,
@@ -544,8 +524,8 @@ _BUILDERS: Final[dict[str, Callable[[CheckBuilder, Children, str], c.Check]]] = 
     "tool_param": _tool_param,
     "call_has": _call_has,
     "nth_call_has": _nth_call_has,
-    "latency": _latency,
-    "tokens": _tokens,
-    "cost": _cost,
+    "latency": lambda build, children, _at: c.Latency(max=build.duration(children[2], children[3])),
+    "tokens": lambda build, children, _at: c.Tokens(max=build.count(children[2])),
+    "cost": lambda build, children, _at: c.Cost(max=build.number(children[-1])),
     "judge": _judge,
 }

@@ -150,8 +150,5 @@ class Parsed(NamedTuple, Generic[N]):
 
 def parsed(node: N | None, faults: list[Fault]) -> Parsed[N]:
     """The node when there are no faults, else the first of the faults, in the order of their places."""
-    return Parsed(None if faults else node, tuple(sorted(faults, key=_place)[:MAX_FAULTS]))
-
-
-def _place(fault: Fault) -> tuple[int, int]:
-    return fault.start, fault.end
+    in_order = sorted(faults, key=lambda fault: (fault.start, fault.end))
+    return Parsed(None if faults else node, tuple(in_order[:MAX_FAULTS]))

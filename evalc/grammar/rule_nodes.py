@@ -104,18 +104,6 @@ def _regex(build: CheckBuilder, tokens: list[Token]) -> c.Check:
     return c.Regex(pattern=atom.pattern, flags=atom.flags)
 
 
-def _latency(build: CheckBuilder, tokens: list[Token]) -> c.Check:
-    return c.Latency(max=build.duration(tokens[-2], tokens[-1]))
-
-
-def _tokens(build: CheckBuilder, tokens: list[Token]) -> c.Check:
-    return c.Tokens(max=build.count(tokens[-1]))
-
-
-def _cost(build: CheckBuilder, tokens: list[Token]) -> c.Check:
-    return c.Cost(max=build.number(tokens[-1]))
-
-
 _CHECKS: Final[dict[str, Callable[[CheckBuilder, list[Token]], c.Check]]] = {
     "length": _length,
     "tool_count": _tool_count,
@@ -124,9 +112,9 @@ _CHECKS: Final[dict[str, Callable[[CheckBuilder, list[Token]], c.Check]]] = {
     "count": _count,
     "structure": _structure,
     "regex": _regex,
-    "latency": _latency,
-    "tokens": _tokens,
-    "cost": _cost,
+    "latency": lambda build, tokens: c.Latency(max=build.duration(tokens[-2], tokens[-1])),
+    "tokens": lambda build, tokens: c.Tokens(max=build.count(tokens[-1])),
+    "cost": lambda build, tokens: c.Cost(max=build.number(tokens[-1])),
 }
 
 RULE_TYPES: Final = frozenset(_CHECKS)
