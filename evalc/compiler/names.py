@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Final, final
@@ -245,15 +245,9 @@ def resolve_names(
     return names
 
 
-def _given_by(cases: Iterable[MergedCase]) -> set[str]:
-    given: set[str] = set()
-    for case in cases:
-        for layer in case.layers:
-            for item in layer.fields.inputs or ():
-                given.add(item.name.value)
-        if case.rows is not None:
-            given |= case.rows.columns()
-    return given
+def _given_by(cases: Sequence[MergedCase]) -> set[str]:
+    given = {item.name.value for case in cases for layer in case.layers for item in layer.fields.inputs or ()}
+    return given.union(*(case.rows.columns() for case in cases if case.rows is not None))
 
 
 # --- names of the suite --------------------------------------------------------------------------------------------
@@ -371,7 +365,6 @@ def _variant(tree: SuiteTree, name: str | None, prompt: ResolvedPrompt | None) -
 
 
 def _named(prompt: ResolvedPrompt | None) -> Variant:
-    """The variant of a case that names a prompt itself."""
     if prompt is None:
         return Variant(prompt=None, declared=None, partial=True)
     return Variant(prompt=prompt, declared=_by_name(prompt.tree.inputs), partial=prompt.tree.partial)

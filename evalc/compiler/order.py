@@ -32,11 +32,10 @@ def ranks(checks: Iterable[ir.Check]) -> list[tuple[int, bool, bool]]:
     return [_RANK_OF_KIND.get(type(item.check)) or rank(item.check) for item in checks]
 
 
-def _rank_of(position: int, kind: type[Declared]) -> int:
-    return _FIELDS.index(kind.contract[0].name) if kind.contract else len(_FIELDS) + position
-
-
-_RANK: Final = {kind: _rank_of(position, kind) for position, kind in enumerate(members(c.Check))}
+_RANK: Final = {
+    kind: _FIELDS.index(kind.contract[0].name) if kind.contract else len(_FIELDS) + position
+    for position, kind in enumerate(members(c.Check))
+}
 _RANK_OF_KIND: Final = {
     kind: (rank_, not kind.contract, False) for kind, rank_ in _RANK.items() if kind.has_field is Declared.has_field
 }

@@ -401,7 +401,9 @@ class Compiler:
 
         def is_copy(output: CompiledSuite) -> bool:
             of = authored.get(output.key, ())
-            if folder is not None and any(_is_file(output, folder / suite.file_name) for suite in of):
+            if folder is not None and any(
+                os.path.realpath(output.ir.source.name) == os.path.realpath(folder / suite.file_name) for suite in of
+            ):
                 return True
             return bool(of) and all(identity in ids(output.key) for identity in output.ids())
 
@@ -439,10 +441,6 @@ class Compiler:
             folder = self._options.prompts or project_root(Path() if source.name == STDIN else Path(source.name))
             self._library = PromptLibrary(folder, self._options.finder)
         return self._library
-
-
-def _is_file(suite: CompiledSuite, file: Path) -> bool:
-    return os.path.realpath(suite.ir.source.name) == os.path.realpath(file)
 
 
 def _load_tools(file: RegistryFile, problems: Diagnostics) -> ToolRegistry | None:

@@ -210,7 +210,6 @@ def _check_inputs(emission: Emission) -> None:
 
 
 def _case(emission: Emission) -> ir.Case:
-    """The case, with everything reported that is wrong with it."""
     tree = emission.case.tree
     if tree.created_at is not None and not is_timestamp(tree.created_at.value):
         emission.problems.add(tree.source, tree.created_at.span, Finding("EV307", value=tree.created_at.value))
@@ -223,7 +222,7 @@ def _case(emission: Emission) -> ir.Case:
         name=tree.name.value,
         tier=emission.tier,
         difficulty=_difficulty(emission.case, emission.tier),
-        created_at=_value(tree.created_at),
+        created_at=None if tree.created_at is None else tree.created_at.value,
         stubs=stubs,
         max_turns=count_in_case(emission, "max_turns") if picked else None,
         reference_data=reference_data,
@@ -291,10 +290,6 @@ def _allowed(emission: Emission) -> dict[str, str] | None:
     """The faults that do not count, each with the reason."""
     reasons = {name: emission.reason(name, why.text, why.source) for name, why in emission.case.allowed.items()}
     return {name: reason for name, reason in reasons.items() if reason is not None} or None
-
-
-def _value(text: Str | None) -> str | None:
-    return None if text is None else text.value
 
 
 def _id(emission: Emission) -> str:
@@ -369,7 +364,6 @@ def _wheres_of_row(emission: Emission) -> dict[str, ir.Where]:
 
 
 def _wheres_of_input(emission: Emission) -> dict[str, ir.Where]:
-    """Where what is sent was written."""
     tree, prompt = emission.case.tree, emission.variant.prompt
     wheres: dict[str, ir.Where] = {}
     if tree.user is not None:

@@ -83,19 +83,15 @@ def check_of_label(label: m.Label) -> c.Check:
     """The check that a label brings: the place, or the whole response without surrounding white space, is that text."""
     expected = class_name(label.expected, label.path)
     if label.path is None:
-        return c.Regex(pattern=rf"^\s*{_ESCAPED.sub(_backslash, expected)}\s*$", flags="u")
+        escaped = _ESCAPED.sub(r"\\\g<0>", expected)
+        return c.Regex(pattern=rf"^\s*{escaped}\s*$", flags="u")
     return c.At(path=label.path, check=c.Equals(value=expected))
 
 
 _ESCAPED: Final = re.compile(r"[\^$.*+?()\[\]{}|/\\]")
 
 
-def _backslash(match: re.Match[str]) -> str:
-    return f"\\{match[0]}"
-
-
 def _in_order(written: list[_Written]) -> list[_Written]:
-    """The checks in the canonical order."""
     places = ranks([entry.check for entry in written])
     if places == sorted(places):
         return written

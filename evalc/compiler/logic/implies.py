@@ -147,7 +147,7 @@ def _entails(atom: Atom, other: Atom, *, holds: bool) -> bool:
     if kind is Is and isinstance(atom, Is):
         if is_fixed(atom.text):
             return is_so(other, atom.text) is holds or (
-                holds and isinstance(other, IsSimilar) and _is_same(atom, other)
+                holds and isinstance(other, IsSimilar) and atom.text == other.text and other.threshold <= 1
             )
         kind = Begins
     elif kind is NotSent:
@@ -159,10 +159,6 @@ def _entails(atom: Atom, other: Atom, *, holds: bool) -> bool:
 
 
 # --- texts ---------------------------------------------------------------------------------------------------------
-
-
-def _is_same(atom: Is, other: IsSimilar) -> bool:
-    return atom.text == other.text and other.threshold <= 1
 
 
 def _clash(one: Begins, other: Begins) -> bool:

@@ -105,7 +105,7 @@ def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a
             return _measured("number", check.min, check.max, place)
         case c.Count():
             return _measured("items", check.min, check.max, place)
-        case c.Value(value=value) if not _has_tokens(value):
+        case c.Value(value=value) if b"{{" not in _as_json(value):
             return Fact(IsValue(_as_json(value)), True, place)
         case c.Structure() if len(check.fields) + len(check.headings) <= _MOST_FACTS:
             parts: list[Formula] = [part for field in check.fields for part in _field(field.path, field.type, place)]
@@ -287,10 +287,6 @@ def _of_param(check: c.ToolParam) -> Formula:
         case _:
             pass
     return Fact(Unknown(_as_json(check)))
-
-
-def _has_tokens(value: Any) -> bool:
-    return b"{{" in _as_json(value)
 
 
 def _as_json(value: Any) -> bytes:

@@ -145,11 +145,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-def _any_number(_digits: str) -> int:
-    return 0
-
-
-_DECODER: Final[Any] = json.JSONDecoder(parse_constant=_refuse, parse_int=_any_number)
+_DECODER: Final[Any] = json.JSONDecoder(parse_constant=_refuse, parse_int=lambda _digits: 0)
 
 
 def _is_well_formed(text: str) -> bool:

@@ -100,7 +100,11 @@ def _arguments(check: c.ToolParam | c.CallHas, pointer: str, *, required: bool) 
         case c.ToolParam():
             yield _tool(check.tool, f"{pointer}/tool", required=required)
             if required and check.assertion != "notExists":
-                yield _Mention(check.param_name, f"{pointer}/paramName", lambda tools: _parameter(check, tools))
+                yield _Mention(
+                    check.param_name,
+                    f"{pointer}/paramName",
+                    lambda tools: _unknown(check.tool, check.param_name, tools),
+                )
                 yield from _values(check, f"{pointer}/value")
         case c.CallHas():
             required = required and check.which != "no"
@@ -130,10 +134,6 @@ def _argument(tool: str, path: str, pointer: str) -> _Mention:
 
 
 # --- parameters ----------------------------------------------------------------------------------------------------
-
-
-def _parameter(check: c.ToolParam, tools: ToolRegistry) -> Finding | None:
-    return _unknown(check.tool, check.param_name, tools)
 
 
 def _unknown(tool: str, param: str, tools: ToolRegistry) -> Finding | None:

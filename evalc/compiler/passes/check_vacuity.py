@@ -66,14 +66,6 @@ def _holds_empty_text(check: c.Check) -> bool:
     return False
 
 
-def _of_texts(check: c.ContainsAny) -> _Verdict | None:
-    return None if check.values else _Verdict(True, _NO_CHOICE)
-
-
-def _of_regex(check: c.Regex) -> _Verdict | None:
-    return _of_pattern(check.pattern, check.flags)
-
-
 def _of_limit(check: c.Latency | c.Tokens | c.Cost) -> _Verdict | None:
     if check.max == 0 and isinstance(check, c.Latency):
         return _Verdict(False, "every answer takes some time")
@@ -111,10 +103,6 @@ def _of_place(check: c.At) -> _Verdict | None:
 
 def _of_tools(check: c.ToolsNotCalled | c.ToolsInclude | c.ToolsInOrder) -> _Verdict | None:
     return None if check.names else _Verdict(True, "it names no tool")
-
-
-def _of_sets(check: c.ToolsAcceptable) -> _Verdict | None:
-    return None if check.sets else _Verdict(False, "no set of tools is acceptable")
 
 
 def _of_param(check: c.ToolParam) -> _Verdict | None:
@@ -179,8 +167,8 @@ def _leaves(check: c.Check) -> Iterator[c.Check]:
 
 
 _VERDICTS: Final[dict[type, Callable[[Any], _Verdict | None]]] = {
-    c.ContainsAny: _of_texts,
-    c.Regex: _of_regex,
+    c.ContainsAny: lambda check: None if check.values else _Verdict(True, _NO_CHOICE),
+    c.Regex: lambda check: _of_pattern(check.pattern, check.flags),
     c.Length: _of_bounds,
     c.ToolCount: _of_bounds,
     c.Number: _of_numbers,
@@ -191,7 +179,7 @@ _VERDICTS: Final[dict[type, Callable[[Any], _Verdict | None]]] = {
     c.ToolsNotCalled: _of_tools,
     c.ToolsInclude: _of_tools,
     c.ToolsInOrder: _of_tools,
-    c.ToolsAcceptable: _of_sets,
+    c.ToolsAcceptable: lambda check: None if check.sets else _Verdict(False, "no set of tools is acceptable"),
     c.ToolParam: _of_param,
     c.Latency: _of_limit,
     c.Tokens: _of_limit,
