@@ -171,7 +171,6 @@ def run_lines(
 
 
 def _gates(gates: Iterable[GateResult], symbols: Symbols, screen: Screen) -> Iterator[str]:
-    """Each gate with its verdict."""
     for gate in gates:
         status: Status = "passed" if gate.passed else "failed"
         yield painted(f"  {symbols.marks[status]} {gate_line(gate)}", COLORS[status], on=screen.color)

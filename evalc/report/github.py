@@ -10,7 +10,7 @@ from typing import Final
 from evalc.base.annotations import annotation
 from evalc.base.files import below_working_folder
 from evalc.base.terminal import counted
-from evalc.model.result import PASSING, CaseResult, GateResult
+from evalc.model.result import PASSING, CaseResult
 from evalc.report.reported import ReportedRun
 from evalc.report.words import Reason, missing_lines, not_met, reasons
 
@@ -27,7 +27,10 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     they can; a notice says how many it does not show. The first ten warnings of the suites and the run follow.
     """
     gates = (annotation("error", {"title": "evalc"}, [words]) for words in not_met(run))
-    fails = any(gate.missing and not gate.passed for gate in _gates(run))
+    fails = any(
+        gate.missing and not gate.passed
+        for gate in chain(run.gates, *(suite.result.gates or () for suite in run.suites))
+    )
     missing = (annotation("error" if fails else "warning", {"title": "evalc"}, [words]) for words in missing_lines(run))
     count = 0
     for command in chain(gates, missing, starmap(_command, chain(_mains(run), _others(run)))):
@@ -38,10 +41,6 @@ def render(run: ReportedRun) -> Iterator[bytes]:
         yield _written(annotation("notice", {"title": "evalc"}, [f"{left_out}, the log has all"]))
     for warning in islice(run.all_warnings(), _MOST_SHOWN):
         yield _written(annotation("warning", {"title": "evalc"}, [warning]))
-
-
-def _gates(run: ReportedRun) -> Iterator[GateResult]:
-    return chain(run.gates, *(suite.result.gates or () for suite in run.suites))
 
 
 def _mains(run: ReportedRun) -> Iterator[tuple[CaseResult, Reason]]:

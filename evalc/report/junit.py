@@ -168,7 +168,6 @@ def _element(tag: str, attributes: Mapping[str, str]) -> Element:
 
 
 def _opened(tag: str, attributes: Mapping[str, str]) -> bytes:
-    """The start tag of an element whose contents are written one by one."""
     return _written(_element(tag, attributes)).replace(b" />\n", b">\n")
 
 

@@ -129,7 +129,6 @@ def _class_rows(suite: ReportedSuite, name: str) -> Iterator[Sequence[str]]:
 
 
 def _notes(run: ReportedRun) -> Iterator[str]:
-    """Notes on the run: gates, warnings, and the like."""
     if run.selected is not None:
         yield _name(selected_line(run.selected, run.summary.total_cases))
     yield from _gates(run.gates, run.summary)

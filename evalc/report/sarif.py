@@ -25,7 +25,11 @@ _MOST_REASONS: Final = 20
 
 def render(run: ReportedRun) -> Iterator[bytes]:
     """The log, in ASCII, a case at a time: its main reason, then the others, each a result."""
-    driver = {"name": "evalc", "version": __version__, "rules": [_rule(name) for name in _RULES]}
+    rules = [
+        {"id": name, "shortDescription": {"text": text}, "defaultConfiguration": {"level": "error"}}
+        for name, text in _RULES.items()
+    ]
+    driver = {"name": "evalc", "version": __version__, "rules": rules}
     frame = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", **_warnings(run), "results": []}
     head, key, tail = json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [frame]}).partition('"results": [')
     yield (head + key).encode()
@@ -48,10 +52,6 @@ def _warnings(run: ReportedRun) -> dict[str, Any]:
 def _reasons(case: CaseResult) -> Sequence[Reason]:
     """The reasons, at least one: a result of another runner may have none."""
     return tuple(islice(reasons(case), _MOST_REASONS)) or (Reason(case.status, case.place or None),)
-
-
-def _rule(name: str) -> dict[str, Any]:
-    return {"id": name, "shortDescription": {"text": _RULES[name]}, "defaultConfiguration": {"level": "error"}}
 
 
 def _result(case: CaseResult, reason: Reason, suite: str) -> dict[str, Any]:

@@ -58,8 +58,6 @@ def side_by_side_lines(suites: Sequence[ReportedSuite], screen: Screen) -> Itera
 
 @final
 class _Column:
-    """The totals of a column."""
-
     def __init__(self) -> None:
         self._passed = 0
         self._total = 0
@@ -280,7 +278,10 @@ def _diff_table(suite: SuiteComparison, symbols: Symbols, screen: Screen) -> Ite
     """A line a measure: then, now, and what is to be said of the difference."""
     counts = f"{_counts(suite.before)} {symbols.arrow} {_counts(suite.after)}"
     rows = [("pass rate", _percent(suite.before), _percent(suite.after), counts)]
-    rows += [_difference(name, found) for name, found in _differences(suite)]
+    rows += [
+        (name, f"{found.before:.3f}", f"{found.after:.3f}", difference_words(found))
+        for name, found in _differences(suite)
+    ]
     rows += [
         _medians("latency, median", suite.latency_ms, milliseconds),
         _medians("cost, median", suite.cost_usd, lambda value: f"${value:.4g}"),
@@ -300,10 +301,6 @@ def _differences(suite: SuiteComparison) -> Iterator[tuple[str, Difference]]:
         yield "score", suite.score
     for criterion in suite.criteria:
         yield f"  {criterion.name}", criterion
-
-
-def _difference(name: str, found: Difference) -> tuple[str, str, str, str]:
-    return name, f"{found.before:.3f}", f"{found.after:.3f}", difference_words(found)
 
 
 def _medians(name: str, found: Medians, form: Callable[[float], str]) -> tuple[str, str, str, str]:

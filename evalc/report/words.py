@@ -182,12 +182,8 @@ def more_cases(count: int | None) -> str:
         return "no number of cases would settle it"
     if count > _MANY:
         return f"more than {_MANY:,} more cases would settle it"
-    return f"about {_two_digits(count):,} more {'case' if count == 1 else 'cases'} would settle it"
-
-
-def _two_digits(count: int) -> int:
-    """The count as far as an estimate is worth: 17060 is 17000."""
-    return round(count, 2 - len(str(count)))
+    two_digits = round(count, 2 - len(str(count)))  # an estimate is worth no more
+    return f"about {two_digits:,} more {'case' if count == 1 else 'cases'} would settle it"
 
 
 def _p_value(p: float) -> str:
@@ -411,11 +407,9 @@ _BETWEEN_BREAKS: Final = re.compile(r"[^\n\t]+")
 
 
 def legible(text: str, longest: int) -> str:
-    r"""The text with its lines and tabs, other controls written as escapes; what is longer is cut, and says so.
+    """The text with its lines and tabs, other controls written as escapes; what is longer is cut, and says so.
 
-    Args:
-        text: any text, lone surrogates included.
-        longest: how many of its characters are kept.
+    It may have lone surrogates; `longest` is how many of its characters are kept.
     """
     kept = _BETWEEN_BREAKS.sub(lambda line: visible(line[0]), text[:longest].replace("\r\n", "\n"))
     return kept if len(text) <= longest else f"{kept}… ({longest} of {len(text)} characters)"
