@@ -288,7 +288,7 @@ class Evaluator:
         if depth > DEEPEST:
             return Unread(f"more than {DEEPEST} names refer to each other", imported.at)
         if not is_relative(imported.path):
-            return _foreign(imported)
+            return Unread(f"it comes from the package `{imported.path}`", imported.at)
         inner = self._loader.imported(module, imported)
         if inner is None:
             return Unread("its module does not exist", imported.at)
@@ -475,10 +475,6 @@ _READERS: Final[Mapping[str, Callable[[Evaluator, Node, Module, int], Value]]] =
 def _replaced(members: Mapping[str, Value], by: ModulePlace) -> dict[str, Value]:
     """The members of an object that something unknown follows, which may replace any of them."""
     return dict.fromkeys(members, Unread("what follows it may replace it", by))
-
-
-def _foreign(imported: Import) -> Unread:
-    return Unread(f"it comes from the package `{imported.path}`", imported.at)
 
 
 def _why(value: Value, at: ModulePlace) -> Unread:

@@ -11,6 +11,7 @@ from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
+from evalc.model.json import pointer_step
 from evalc.tools.definitions import misspelt_in, named, read_definition, unwrapped
 from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
 from evalc.tools.script import ENDINGS
@@ -91,7 +92,7 @@ class _JsonRegistry:
             return ((pointer, document, None),)
         if not all(isinstance(entry, dict) for entry in document.values()):
             return None
-        return ((f"{pointer}/{_escaped(name)}", entry, name) for name, entry in document.items())
+        return ((f"{pointer}/{pointer_step(name)}", entry, name) for name, entry in document.items())
 
     def _define(self, pointer: str, entry: Any, key: str | None) -> None:
         data, wrapper = unwrapped(entry)
@@ -132,7 +133,3 @@ class _JsonRegistry:
 
 
 _ONE_PAGE: Final = "this is one page of several"
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
