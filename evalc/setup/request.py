@@ -243,7 +243,7 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
         raise UsageError("the list of agents is empty: leave it out for what the configuration names")
     said["agent"] = [agent for agent in agents if isinstance(agent, str)] or None
     given = RunRequest(
-        flags={name: said.get(name) for name in map(_in_python, KEY_OF_FLAG)},
+        flags={name: said.get(name) for name in (flag.removeprefix("--").replace("-", "_") for flag in KEY_OF_FLAG)},
         paths=[
             path_of(each) if isinstance(each, str) else each
             for each in subjects
@@ -302,7 +302,3 @@ def _is_of(declared: Any, value: Any) -> bool:
             return isinstance(value, int | declared) and not isinstance(value, bool)
         case _:
             return isinstance(value, declared)
-
-
-def _in_python(flag: str) -> str:
-    return flag.removeprefix("--").replace("-", "_")

@@ -148,10 +148,6 @@ def _empty(term: Term, holds: Callable[[Term], bool]) -> bool:
             return holds(term)
 
 
-def _empty_anywhere(term: Term) -> bool:
-    return _empty(term, lambda _: False)
-
-
 def _empty_at_start(term: Term) -> bool:
     return _empty(term, lambda place: isinstance(place, LineStart))
 
@@ -173,7 +169,7 @@ def _never(term: Term) -> bool:
         case Repeat():
             return term.min > 0 and _never(term.body)
         case Look(negated=True):
-            return _empty_anywhere(term.body)
+            return _empty(term.body, lambda _: False)
         case Look():
             return _never(term.body)
         case Class():

@@ -454,7 +454,6 @@ def _wrongly(call: ToolCall, tools: ToolRegistry | None) -> ToolCall:
 
 
 def _not_quoting(text: str) -> Iterator[c.Check]:
-    """Checks that the answer does not quote the text."""
     lines = [line.strip() for line in text.splitlines()]
     for line in lines:
         if _SHORTEST_QUOTED <= len(line) <= _LONGEST_QUOTED:

@@ -186,7 +186,9 @@ class _Seen:
         for argument in {argument for check in checks for argument in _arguments(check)}:
             self._arguments[argument] += 1
         if case.difficulty == "ambiguous":
-            ruled_out = frozenset(name for check in checks for name in _ruled_out(check))
+            ruled_out = frozenset(
+                name for check in checks if isinstance(check, c.ToolsNotCalled) for name in check.names
+            )
             exact = any(isinstance(check, c.ToolsCalled | c.ToolsAcceptable | c.ToolsOnly) for check in checks)
             self._ambiguous.add(_Choice(required, ruled_out, exact))
         tokens = [token for check in checks for _, text, _ in texts_of(check) for token in find_tokens(text)]
@@ -226,12 +228,7 @@ def _all(check: c.Check) -> Iterator[c.Check]:
             yield from _all(part)  # type: ignore[arg-type]  # parts of a check are checks
 
 
-def _ruled_out(check: c.Check) -> tuple[str, ...]:
-    return check.names if isinstance(check, c.ToolsNotCalled) else ()
-
-
 def _arguments(check: c.Check) -> Iterator[tuple[str, str]]:
-    """The arguments that a check looks at: tool and parameter."""
     match check:
         case c.ToolParam(tool=tool, param_name=name):
             yield tool, name.partition(".")[0]

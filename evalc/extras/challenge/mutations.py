@@ -179,7 +179,7 @@ def _of_prose(case: Case, text: str, others: Others) -> Iterator[_Change]:
     marks = {mark.end() for mark in _LIST_MARK.finditer(text)}
     numbers = [match for match in _NUMBER.finditer(text) if not _is_mark(match, marks)]
     for match in _spread(numbers):
-        number = _another_number(match[0])
+        number = f"{int(match[0][0]) % 9 + 1}{match[0][1:]}"  # with another first digit: 42 is 52, 9 is 1
         cures = _around(text, match.start(), match.end())
         yield _changed("number-changed", text, match.start(), match.end(), number, cures)
     yield from _negations(text)
@@ -226,11 +226,6 @@ def _swapped(case: Case, text: str, others: Others) -> Iterator[_Change]:
             text.replace(value, swap),
             (c.Contains(value=value), *_around(text, start, start + len(value))),
         )
-
-
-def _another_number(written: str) -> str:
-    """The number with another first digit: 42 is 52, 9 is 1."""
-    return f"{int(written[0]) % 9 + 1}{written[1:]}"
 
 
 def _changed(name: str, text: str, start: int, end: int, said: str, cures: Iterable[c.Check]) -> _Change:

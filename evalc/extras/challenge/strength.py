@@ -473,7 +473,6 @@ class _SuiteWide(NamedTuple):
 
 
 def _tools_of(check: c.Check) -> tuple[str, ...]:
-    """The tools that a check names."""
     match check:
         case c.ToolsOnly(names=names) | c.ToolsNotCalled(names=names):
             return names

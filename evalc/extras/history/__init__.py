@@ -271,7 +271,6 @@ class Index:
 
     @cached_property
     def _named(self) -> KnownSuites:
-        """The suites that results name."""
         found = self._connection.execute("SELECT DISTINCT suite, tier, tool FROM files WHERE suite IS NOT NULL")
         return KnownSuites((SuiteKey(name, tier), tool) for name, tier, tool in found)
 

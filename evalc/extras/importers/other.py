@@ -62,8 +62,6 @@ def import_tool_forge(source: Source, problems: Diagnostics) -> Imported | None:
 
 @final
 class _Importer:
-    """The import of one suite."""
-
     def __init__(self, source: Source, suite: CompiledSuite, problems: Diagnostics) -> None:
         self._source = source
         self._suite = suite

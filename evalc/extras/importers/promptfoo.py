@@ -115,8 +115,6 @@ class _NoCase(Exception):
 
 @final
 class _Importer:
-    """The import of one configuration."""
-
     def __init__(self, source: Source, folder: Path, problems: Diagnostics) -> None:
         self._source = source
         self._folder = folder

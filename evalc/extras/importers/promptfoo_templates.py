@@ -146,7 +146,7 @@ def rows_of(source: Source, delimiter: str) -> Iterator[TestRow]:
     """
     reader = csv_reader(io.StringIO(source.text, newline=""), delimiter=delimiter)
     header = [name.strip() for name in next(reader, [])]
-    starts = _line_starts(source.text)
+    starts = [0, *accumulate(map(len, io.StringIO(source.text, newline="")))]  # as the reader of tables counts lines
     line = reader.line_num
     for cells in reader:
         at = starts[min(line, len(starts) - 1)]
@@ -219,8 +219,3 @@ def _assertion(text: str, metric: str, at: int) -> Node:
 
 def _scalar(text: str, at: int) -> Scalar:
     return Scalar(at, at, text, "double")
-
-
-def _line_starts(text: str) -> list[int]:
-    """The offset of each line, as the reader of tables counts lines."""
-    return [0, *accumulate(len(line) for line in io.StringIO(text, newline=""))]

@@ -124,7 +124,6 @@ class EditorSession(LanguageServer):
         return checked.problems.get(uri_of(document.path), ())
 
     def _check(self, document: Document) -> DocumentProblems:
-        """Check all of a document."""
         known = self._checked.get(document.uri)
         return self._publish(document, self.files.check(document, None if known is None else known.checked))
 
@@ -297,7 +296,7 @@ def _answer(session: EditorSession) -> None:
     of_document(lsp.TEXT_DOCUMENT_INLAY_HINT, lambda document, params: features.hints(files, document, params.range))
     of_document(
         lsp.TEXT_DOCUMENT_CODE_LENS,
-        lambda document, _: lenses(files, session.results, document),
+        lambda document, _: [*lenses(files, session.results, document)],
         lsp.CodeLensOptions(resolve_provider=False),
     )
 

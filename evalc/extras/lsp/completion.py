@@ -174,7 +174,6 @@ class Shapes:
 
 
 def _inside(shapes: list[Schema], key: str | int) -> list[Schema]:
-    """Schemas of an item, or of the value of a key."""
     found: list[Schema] = []
     for shape in shapes:
         inner = shape.get("items") if isinstance(key, int) else shape.get("properties", {}).get(key)

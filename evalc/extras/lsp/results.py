@@ -143,12 +143,8 @@ RUN = "evalc.run"
 SHOW = "evalc.show"
 
 
-def lenses(workspace: Workspace, results: LatestResults, document: Document) -> list[lsp.CodeLens]:
+def lenses(workspace: Workspace, results: LatestResults, document: Document) -> Iterator[lsp.CodeLens]:
     """The lenses of a document: for each suite `run all`, for each case its verdict, `run` and `show`."""
-    return [*_lenses(workspace, results, document)]
-
-
-def _lenses(workspace: Workspace, results: LatestResults, document: Document) -> Iterator[lsp.CodeLens]:
     settings = workspace.settings(document.path)
     for suite in workspace.outline(document).suites:
         if suite.cases:

@@ -260,8 +260,6 @@ def spans_of(run: ExportedRun) -> Iterator[ReadableSpan]:
 
 
 class _Spans:
-    """Makes the spans of one run."""
-
     def __init__(self, run_id: str, content: bool) -> None:
         self._run_id = run_id
         self._content = content

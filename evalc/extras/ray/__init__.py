@@ -72,8 +72,6 @@ class SharedRate:
 
 @final
 class _RemoteRate:
-    """The shared rate, as a worker sees it."""
-
     def __init__(self, shared: Any) -> None:
         self._shared = shared
 

@@ -491,7 +491,6 @@ def _assertion_results(case: Case, checked: Checked, places: Mapping[str, Place]
 
 
 def _turns_of(case: Case) -> Mapping[str, int]:
-    """The assertions that are about one turn of a conversation, by pointer."""
     checks = enumerate(case.expect.checks or ())
     return {f"/expect/checks/{index}": check.turn for index, check in checks if isinstance(check, InTurn)}
 

@@ -98,9 +98,10 @@ class _Parser:
             raise self._error("it is nested too deep", token.at)
         match token.kind:
             case "word":
-                return _contains(token.text)
+                return lambda texts: any(token.text in text for text in texts)
             case "not":
-                return _not(self._one(depth + 1))
+                negated = self._one(depth + 1)
+                return lambda texts: not negated(texts)
             case "(":
                 inner = self.either(depth + 1)
                 if not self._accept(")"):
@@ -133,14 +134,6 @@ def _around(text: str, at: int) -> str:
     begin = max(0, at - 1 - _SHOWN // 2)
     shown = text[begin : begin + _SHOWN]
     return f"{'…' if begin else ''}{shown}{'…' if begin + _SHOWN < len(text) else ''}"
-
-
-def _contains(word: str) -> Expression:
-    return lambda texts: any(word in text for text in texts)
-
-
-def _not(inner: Expression) -> Expression:
-    return lambda texts: not inner(texts)
 
 
 _MOST_IDS: Final = 10_000

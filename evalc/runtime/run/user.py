@@ -242,8 +242,6 @@ class Exchange(Protocol):
 
 
 class _Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player's answer."""
-
     goal: str
     say: str
     done: bool

@@ -93,8 +93,6 @@ def sum_up(
 
 @final
 class _Sums:
-    """The sums so far."""
-
     def __init__(self, criteria: Sequence[Criterion] | None, baseline: PastSuite | None) -> None:
         self._comparing = None if baseline is None else _Comparing(baseline)
         self._score = SuiteScore(criteria)

@@ -45,7 +45,7 @@ def ask_everything(workspace: Workspace, document: Document, position: lsp.Posit
     symbols(workspace, document)
     formatting(workspace, document)
     hints(workspace, document, whole)
-    lenses(workspace, LatestResults(), document)
+    list(lenses(workspace, LatestResults(), document))
     [problems, *_] = workspace.check(document).problems.values()
     actions(workspace, document, whole, problems, None)
 
