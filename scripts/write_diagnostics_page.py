@@ -38,7 +38,7 @@ HEAD: Final = """\
 
 Everything that evalc can say about a file. `evalc explain CODE` prints an entry of this page in the terminal. An
 error keeps a suite from being compiled and run; a warning does not. `--strict` makes errors of the warnings EV5xx and
-EV7xx, and of EV619.
+EV7xx, of EV619, and of what a schema says in vain (EV158, EV159, EV695).
 
 `# evalc: ignore[EV501]` at the end of a line, or on a line of its own above, silences warnings that start there;
 `# evalc: ignore-file[EV501]` above the first key silences those of the file. The

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Level = Literal["error", "warning", "off"]
 
 _UNREAD: Final = ("EV1", "EV60", "EV61", "EV62", "EV684")
-_STRICT: Final = ("EV5", "EV619", "EV7")
+_STRICT: Final = ("EV158", "EV159", "EV5", "EV619", "EV695", "EV7")
 
 
 class BadSelector(ValueError):
@@ -94,7 +94,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Decides which problems are reported, and with which severity.
 
     Attributes:
-        strict: warnings of the families EV5xx and EV7xx (checks and gates that decide nothing) and EV619 are errors.
+        strict: warnings of the families EV5xx and EV7xx (checks and gates that decide nothing) are errors, and so are
+            EV619 and what a schema says in vain (EV158, EV159, EV695).
         selections: what is reported has to be taken by each of them.
         severities: levels of codes; the selector that names a code closest wins, over `strict` too.
         per_file: patterns of files, as in a `.gitignore`, each with what is left out there.

@@ -65,6 +65,12 @@ def test_strict_makes_errors_of_vacuous_checks() -> None:
     assert reported(Policy(strict=True), VACUOUS, errors_stay=True) == ["error EV501"]
 
 
+def test_strict_makes_errors_of_what_a_schema_says_in_vain() -> None:
+    findings = [Finding("EV158", keyword="lenght", meant="length"), Finding("EV159", name="x", checked=())]
+    assert reported(Policy(strict=True), *findings) == ["error EV158", "error EV159"]
+    assert reported(Policy(), *findings) == ["warning EV158", "warning EV159"]
+
+
 @pytest.mark.parametrize("level", ["error", "warning"])
 def test_the_longest_selector_sets_the_severity_even_under_strict(level: Level) -> None:
     policy = Policy(strict=True, severities=(("EV501", level), ("EV5", "off"), ("EV", "error")))
