@@ -205,7 +205,7 @@ _HOLDS_NO_CALLS: Final = frozenset((*_OFFERED, *PARAMS, "usage", "tool_choice", 
 _CALL_TYPE: Final = re.compile(
     r"(?i)(?:^|[._-])(?:tool|function)(?:$|[._-])|(?:tool|function)[._-]?(?:calls?|use[sd]?|invocations?)|_call(?:$|[._-])|_use$"
 )
-_RESULT_TYPE: Final = re.compile(r"(?i)result|output|list|approval|fail|error|[_-]response$")
+_RESULT_TYPE: Final = re.compile(r"(?i)result|output|list|approval|fail|error|reference|[_-]response$")
 _NEAR_PARAMS: Final = frozenset(
     f"{owner}{name}"
     for owner in ("", "tool", "call", "function")

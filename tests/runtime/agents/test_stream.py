@@ -275,6 +275,8 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
             data({"choices": [{"index": 1, "delta": {"content": "x"}, "finish_reason": "stop"}]}),
             "the stream has no choice with the index 0",
         ),
+        (data({"delta": "ok"}) + named("done", {"output": "bad"}), "an event `done` of the stream has `output`"),
+        (data(pieces({"index": [0], **BOOK}), chunk({}, "stop")), "`index` of a tool call is not a number"),
         # Formats of others.
         (
             data({"type": "text-delta", "delta": "ok"}, {"type": "tool-input-available", "toolName": "book"}),
@@ -329,6 +331,7 @@ def test_an_event_that_may_be_an_unread_call_is_an_error(stream: bytes, words: s
         data({"delta": "o"}, {}, {"type": "heartbeat"}, {"delta": "k"}, {"type": "done"}),
         named("metadata", {"run": 1}) + data({"delta": "ok"}) + named("ping", {}) + DONE,
         b"data: o\n\ndata: k\n\n" + named("end", {}),
+        data({"delta": "ok"}) + named("done", {"id": "m", "finish_reason": "stop", "status": {"code": 1}}),
         data({"choices": None}, chunk({"content": "ok"}), chunk({}, "stop"), {"choices": [], "usage": {}}) + DONE,
         data(chunk({"content": [{"type": "text", "text": "ok"}]}), chunk({}, "stop")) + DONE,
         data({"choices": [{"index": 0, "text": "o"}]}, {"choices": [{"text": "k", "finish_reason": "stop"}]}) + DONE,
@@ -341,8 +344,14 @@ def test_signs_of_life_and_parts_of_other_forms_do_no_harm(stream: bytes) -> Non
 
 
 def test_plain_text_may_hold_an_object() -> None:
-    assert answered(b"data: f() \n\ndata: {}\n\n").response == "f() "
+    assert answered(b"data: f() \n\ndata: {}\n\ndata:  b\n\n").response == "f() {} b"
+    assert answered(b"data: {}\n\ndata:  b\n\n").response == "{} b"
     assert answered(b'data: f() \n\ndata: {"a": 1}\n\n').response == 'f() {"a": 1}'
+
+
+def test_calls_are_read_whatever_their_event_is_called() -> None:
+    answer = answered(named("tool_calls", OWN_CALL) + data({"delta": "ok"}) + DONE)
+    assert (answer.response, [call.name for call in answer.tool_calls]) == ("ok", ["get_weather"])
 
 
 def test_pieces_of_a_call_may_have_ids_of_their_own() -> None:

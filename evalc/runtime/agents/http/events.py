@@ -116,6 +116,7 @@ class OwnEvents:
         self.done = False
         self.may_end = True
         self._texts: list[str] = []
+        self._empty = ""
         self._last: dict[str, Any] = {}
         self._calls = EventCalls()
 
@@ -125,7 +126,7 @@ class OwnEvents:
         is_last = event.name in _LAST_NAMES or fields.get("type") in _LAST_NAMES
         if event.data == _END:
             self.done = True
-        elif wire.is_call_type(event.name):
+        elif wire.is_call_type(event.name) and wire.calls_in(fields) is None:
             self._refuse(event, fields)
         elif not _KNOWN.isdisjoint(fields):
             if "response" in self._last and not fields.keys().isdisjoint(("response", "delta", "text", *wire.CALLS)):
@@ -136,15 +137,18 @@ class OwnEvents:
         elif wire.near_calls_in(fields) is not None:
             self._calls.take(fields)
             self.done = is_last
-        elif is_last or event.name in _IDLE or fields.get("type") in _IDLE or fields == document == {}:
-            if any(isinstance(value, str | list | Mapping) and value for key, value in fields.items() if key != "type"):
+        elif is_last or event.name in _IDLE or fields.get("type") in _IDLE:
+            if wire.is_call_type(fields.get("type")) or _may_be_an_answer(fields):
                 self._refuse(event, fields)
             self.done = is_last
+        elif fields == document == {} and not (self._texts and self.may_end):
+            self._empty = event.data  # a sign of life, unless plain text follows
         elif isinstance(document, Mapping) and ("type" in document or not self._texts or not self.may_end):
             self._refuse(event, fields)
         else:
             wire.refuse_unread_calls(document)
-            self._texts.append(event.data)
+            self._texts += (self._empty, event.data)
+            self._empty = ""
 
     def _refuse(self, event: ServerSentEvent, fields: Mapping[str, Any]) -> None:
         keys = ", ".join(f"`{excerpt(str(key))}`" for key in fields)
@@ -165,6 +169,16 @@ class OwnEvents:
     def fields(self) -> Mapping[str, Any]:
         """The answer so far (see Shape)."""
         return {"response": "".join(self._texts), **self._calls.fields(), **self._last}
+
+
+def _may_be_an_answer(fields: Mapping[str, Any]) -> bool:
+    """Whether fields that nobody reads may hold a text or calls, rather than an id, a reason or a count."""
+    for key, value in fields.items():
+        if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+            return True
+        if isinstance(value, str) and value and key in ("output", "answer", "content", "message", "result"):
+            return True
+    return False
 
 
 @final
@@ -322,6 +336,8 @@ class OpenAIChunks(_Deltas):
         Some servers repeat the name in every piece, others begin each call at the index 0, or number every piece.
         """
         index = piece.get("index") or 0
+        if not isinstance(index, int | str):
+            raise AgentProtocolError("`index` of a tool call is not a number")
         call, id_, name = self._begun.get(index), piece.get("id"), _text(function.get("name") or "", "name")
         is_other = name and call and call.name and (id_ != call.id if id_ and call.id else piece.get("index") is None)
         if call is None or is_other:

@@ -83,7 +83,7 @@ def said_in(part: Mapping[str, Any], place: str) -> str:
     type_ = part.get("type")
     if type_ in ("text", "output_text") and "text" in part:
         return text_at(part["text"], f"{place}.text")
-    if isinstance(type_, str) and _UNSAID.search(type_):
+    if part.get("thought") is True or (isinstance(type_, str) and _UNSAID.search(type_)):
         return ""
     return next((part[key] for key in ("text", "content") if isinstance(part.get(key), str)), "")
 

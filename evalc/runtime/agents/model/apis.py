@@ -338,14 +338,14 @@ def _parts(items: Sequence[Item]) -> Iterator[tuple[Item, str]]:
 
 def _responses_calls(items: Sequence[Item]) -> Iterator[Call]:
     for index, item in enumerate(items):
-        if (field := _ARGUMENTS.get(item.get("type"))) is not None:
+        if (field := _ARGUMENTS.get(word_of(item.get("type")))) is not None:
             yield call_of(item.get("call_id"), item.get("name"), item.get(field), f"output[{index}]")
 
 
 def _responses_hosted(items: Sequence[Item]) -> Iterator[Call]:
     """The calls of the provider's own tools, such as `web_search_call` and `mcp_call`."""
     for index, item in enumerate(items):
-        if item.get("type") not in _ARGUMENTS and wire.is_call_type(item.get("type")):
+        if word_of(item.get("type")) not in _ARGUMENTS and wire.is_call_type(item.get("type")):
             yield hosted_call(item, f"output[{index}]")
 
 

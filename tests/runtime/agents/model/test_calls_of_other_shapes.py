@@ -107,7 +107,9 @@ def test_texts_that_are_no_calls_stay_texts(answer: tuple[Api, dict[str, Any]]) 
     [
         chat({"content": [{"type": "markdown", "text": "ok"}]}),
         chat({"content": [{"text": "ok"}]}),
-        chat({"content": [{"type": "text", "content": "ok"}]}),
+        chat({"content": [{"type": "text", "content": "ok"}, {"thought": True, "text": "hm"}]}),
+        chat({"content": [{"type": "tool_reference", "tool": "x"}, {"text": "ok"}]}),
+        responses({"type": ["x"], "content": []}),
         chat({"content": None, "audio": {"id": "a", "transcript": "ok"}}),
         messages({"type": "output_text", "text": "ok"}),
         (Responses(), {"output": [{"type": "message", "content": [{"type": "text", "text": "ok"}]}]}),
