@@ -11,7 +11,7 @@ DEMO     := examples/code-review
 QUICK    := tests/golden tests/conformance tests/grammar tests/report tests/cli/test_check.py tests/cli/test_run.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour quick test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-model test-promptfoo demo-local bench bench-http bench-editor bench-report fuzz soak mutants requirements clean
+.PHONY: help demo tour quick test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-model test-promptfoo demo-local bench bench-run bench-http bench-editor bench-report fuzz soak mutants requirements clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16

@@ -48,6 +48,20 @@ def test_the_lines_are_the_contract_s() -> None:
     assert drawn == [sorted(layer.split(" | ")) for layer in contract()["layers"]]
 
 
+def test_every_path_that_is_named_exists() -> None:
+    """Programs that `make` and `scripts/` start, and files that the pages of the project refer to."""
+    named = [
+        (file.name, path)
+        for file in (ROOT / "Makefile", *ROOT.glob("*.md"), *ROOT.glob("scripts/*.py"))
+        if file.name != "CHANGELOG.md"
+        for path in re.findall(
+            r"(?<![\w./-])(?:evalc|tests|specs|docs|scripts|benchmarks)/[\w./-]*\w", file.read_text(encoding="utf-8")
+        )
+    ]
+    assert len(named) > 50
+    assert [each for each in named if not (ROOT / each[1]).exists()] == []
+
+
 def test_every_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     required = [
