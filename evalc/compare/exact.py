@@ -80,7 +80,7 @@ FEWEST_CHANGES: Final = 6
 """The changed cases below which nothing is certain: even where all go one way, 2 / 2^5 is more than 5 %."""
 
 POWER: Final = 0.8
-"""How likely as many cases as `more_cases` says would show the difference, if it is as large as it seems."""
+"""How often a difference has to be shown, if it is as large as it seems, for a number of cases to be enough."""
 
 Z_POWER: Final = 0.8416212335729143
 """The quantile of the normal distribution at `POWER`."""

@@ -12,7 +12,7 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
-from evalc.compare.exact import regression_p
+from evalc.compare.exact import POWER, regression_p
 from evalc.compare.rates import alpha_of, at_least, decision
 
 _FEWEST: Final = 30
@@ -54,9 +54,6 @@ def noise_of_verdicts(pairs: Iterable[tuple[bool, bool]]) -> Noise | None:
     passes = sum(before + after for before, after in known) / 2
     return Noise(passes / len(known), sum(before != after for before, after in known) / len(known), len(known))
 
-
-POWER: Final = 0.8
-"""How often a regression has to be shown for it to be likely."""
 
 _STEPS: Final = 14
 _EVEN: Final = 0.5

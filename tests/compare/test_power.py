@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from evalc.compare.exact import POWER
 from evalc.compare.power import (
     ASSUMED,
-    POWER,
     Noise,
     fewest_changes,
     likely_regression,
