@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 
 from evalc.compiler.patterns import examine
-from evalc.compiler.spelling import AS_TEMPLATES, line_of, mapping_of, quoted
+from evalc.compiler.spelling import AS_TEMPLATES, KeepSchema, line_of, mapping_of, quoted
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_templates import NotPlain, template_of, variables_of
 from evalc.grammar.parse import parse_check
@@ -67,9 +67,6 @@ class MappedCheck:
     mapping: Mapping[str, Any]
     check: c.Check | None = None
 
-
-KeepSchema = Callable[[object], str]
-"""Takes a JSON Schema, or `file://...`, and gives the path under which a check names it."""
 
 _Build = Callable[["_Assertion"], "MappedCheck | tuple[MappedCheck, ...]"]
 
