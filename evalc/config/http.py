@@ -13,11 +13,10 @@ from evalc.base.json_fault import fault_of
 from evalc.base.providers import CREDENTIAL_HEADERS
 from evalc.config.kinds import VARIABLE, Kind, Named, TableShape, Value, each_of, in_camel_case, located, table_of
 from evalc.dsl.kinds import Key, Shape
-from evalc.runtime.mapping import AnswerPaths, BadBody, BodyTemplate, StreamPaths
+from evalc.runtime.mapping import AnswerPaths, BadBody, BadPath, BodyTemplate, JsonPath, StreamPaths
 
 if TYPE_CHECKING:
     from evalc.dsl.walk import Fields
-    from evalc.runtime.mapping import JsonPath
 
 Headers = tuple[tuple[str, str], ...]
 """Names and values of headers, the values as configured."""
@@ -138,8 +137,6 @@ def _body(value: Value) -> BodyTemplate:
 
 
 def _path(value: Value) -> JsonPath:
-    from evalc.runtime.mapping import BadPath, JsonPath  # noqa: PLC0415 - for start-up: seldom configured
-
     if not isinstance(value.data, str):
         raise value.mistyped("a text")
     try:

@@ -25,13 +25,13 @@ from evalc.runtime.mapping import INCOMPLETE_STATUSES
 if TYPE_CHECKING:
     from evalc.base.source import Span
     from evalc.config.load import Reading
+    from evalc.diagnostics.policy import Level
     from evalc.dsl.read_toml import KeyPlace, Keys
     from evalc.dsl.walk import Fields
 
 A = TypeVar("A")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-Level = Literal["error", "warning", "off"]
 
 VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 """The name of an environment variable."""
@@ -118,7 +118,7 @@ class Kind(kinds.Kind, Generic[T_co]):
     """A kind of value.
 
     Args:
-        of: makes the value of a node, which messages call by the text; raises `Wrong` for others.
+        of: makes what is set of a value; raises `Wrong` where the value is not of the kind, which is then reported.
         schema: the JSON Schema of the value.
     """
 
@@ -225,7 +225,7 @@ def list_of(item: Kind[T], expected: str) -> Kind[tuple[T, ...]]:
 
 
 def table_of(expected: str, entry: Callable[[str, Value], T], **schema: Any) -> Kind[tuple[T, ...]]:
-    """A table whose keys are the author's own; `entry` makes a value of each key and its node."""
+    """A table whose keys are the author's own; `entry` makes a value of each key and what it holds."""
 
     def of(value: Value) -> tuple[T, ...]:
         if not isinstance(value.data, dict):

@@ -19,8 +19,7 @@ from evalc.base.files import is_accepted_baseline
 from evalc.base.providers import MODEL_FORMS, PROVIDERS, ApiName, Provider
 from evalc.config import kinds as k
 from evalc.config.http import ANSWER_PATHS, BODY, EXTRA_BODY, HEADERS, STREAM_PATHS, credentials_in, variables_of
-from evalc.dsl.kinds import Key as NamedKey
-from evalc.dsl.kinds import Shape
+from evalc.dsl.kinds import Key, Shape
 from evalc.runtime.mapping import AnswerPaths, StreamPaths
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ _MODELS: Final = ", ".join(f"`{form}`" for form in MODEL_FORMS)
 _API: Final[k.Kind[ApiName]] = k.one_of("chat", "responses")
 _METHOD: Final[k.Kind[Literal["POST", "PUT", "PATCH"]]] = k.one_of("POST", "PUT", "PATCH")
 _RUBRICS: Final[k.Kind[Literal["passed", "always"]]] = k.one_of("passed", "always")
-_A_KEY: Final = {"Authorization": "Bearer ${AGENT_KEY}"}
 _SIMILARITY: Final[k.Kind[Literal["edit-distance", "embeddings"]]] = k.one_of("edit-distance", "embeddings")
+_A_KEY: Final = {"Authorization": "Bearer ${AGENT_KEY}"}
 
 
 @final
@@ -103,18 +102,18 @@ class Setting(msgspec.Struct, Generic[T], eq=False):
         """The setting as a key of a table, where some of it may be otherwise."""
         return msgspec.structs.replace(self, name=f"{table}.{self.name}", **said)
 
-    def spellings(self) -> Iterator[tuple[str, NamedKey]]:
+    def spellings(self) -> Iterator[tuple[str, Key]]:
         """The keys that are read: the setting's own, and as the contract spells it."""
         default = self.written(self.default)
         said = {"default": default} if isinstance(default, bool | int | float) or default != self.default else {}
         key, other = self.path[-1], k.in_camel_case(self.attribute)
         holds = k.Named(self.name, self.kind, **said)
-        yield key, NamedKey(holds, self.sentence, self.examples, into=self.name)
+        yield key, Key(holds, self.sentence, self.examples, into=self.name)
         if self.kind is k.DURATION:
             holds = k.Named(self.name, k.MILLISECONDS)
-            yield other, NamedKey(holds, f"As `{key}`, in milliseconds.", into=self.name)
+            yield other, Key(holds, f"As `{key}`, in milliseconds.", into=self.name)
         elif other != key:
-            yield other, NamedKey(holds, f"As `{key}`.", into=self.name)
+            yield other, Key(holds, f"As `{key}`.", into=self.name)
 
 
 class Table:
@@ -134,12 +133,12 @@ class Table:
 
     def __repr__(self) -> str:
         shown = [
-            f"{each.attribute}={getattr(self, each.attribute)!r}" for each in settings_of(type(self)) if not each.secret
+            f"{each.attribute}={getattr(self, each.attribute)!r}" for each in declared_in(type(self)) if not each.secret
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def settings_of(table: type[Table]) -> Iterator[Setting[Any]]:
+def declared_in(table: type[Table]) -> Iterator[Setting[Any]]:
     """The settings that a table declares."""
     for owner in table.__mro__:
         yield from (each for each in vars(owner).values() if isinstance(each, Setting))
@@ -469,12 +468,12 @@ _TABLES: Final[Mapping[str, type[Table]]] = {
 def _declared() -> Iterator[Setting[Any]]:
     """Every setting, the agent first; a provider with one API has none for it."""
     yield AgentTable.use.within("agent")
-    yield from settings_of(Settings)
+    yield from declared_in(Settings)
     for name, table in _TABLES.items():
-        yield from (each.within(name) for each in settings_of(table))
+        yield from (each.within(name) for each in declared_in(table))
     for name, provider in PROVIDERS.items():
         own = {"base_url": {"variable": provider.base_url_variable}, "key_variable": {"default": provider.key_variable}}
-        for each in settings_of(ProviderTable):
+        for each in declared_in(ProviderTable):
             if each.name != "api" or len(provider.apis) > 1:
                 yield each.within(name, **own.get(each.name, {}))
 
@@ -486,10 +485,10 @@ KEY_OF_FLAG: Final[Mapping[str, Setting[Any]]] = {each.flag: each for each in AL
 """The setting that each flag wins over."""
 
 
-class _Table(k.TableShape):
+class _TableShape(k.TableShape):
     """A table; with only `use` it may be written as the value alone: `agent = "demo"`."""
 
-    def __init__(self, name: str, keys: Mapping[str, NamedKey]) -> None:
+    def __init__(self, name: str, keys: Mapping[str, Key]) -> None:
         super().__init__("", keys, title=name, narrow={"type": ["object", "null"]})
         self.use = keys["use"].holds if "use" in keys else None
         table = self.definition()
@@ -507,16 +506,16 @@ class _Table(k.TableShape):
 @cache
 def shape() -> Shape:
     """The shapes that a configuration is read by; built when one is read."""
-    groups: dict[str, dict[str, NamedKey]] = defaultdict(dict)
+    groups: dict[str, dict[str, Key]] = defaultdict(dict)
     for each in ALL_KEYS.values():
         groups[each.name.rpartition(".")[0]].update(each.spellings())
-    top: dict[str, NamedKey] = {}
+    top: dict[str, Key] = {}
     for name, keys in groups.items():
-        top |= {name: NamedKey(_Table(name, keys), _sentence_of(name))} if name else keys
+        top |= {name: Key(_TableShape(name, keys), _sentence_of(name))} if name else keys
     for each in ALL_KEYS.values():
         if each.also:
             holds = k.Named(each.name, each.kind)
-            top[each.also] = NamedKey(holds, f"As `{each.name.removesuffix('.use')}`.", into=each.name)
+            top[each.also] = Key(holds, f"As `{each.name.removesuffix('.use')}`.", into=each.name)
     return k.TableShape("the configuration", top, title="evalc: configuration")
 
 
