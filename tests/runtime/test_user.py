@@ -129,7 +129,20 @@ def test_words_that_do_not_say_a_value(value: str, text: str) -> None:
     assert not says(text, value)
 
 
-@pytest.mark.parametrize(("value", "given"), [pair for pair in SAID if pair[0]])
+@pytest.mark.parametrize(
+    ("value", "given"),
+    [
+        *[pair for pair in SAID if pair[0]],
+        ("500 EUR", "500 EUR/night"),
+        ("500 EUR", "500 EUR or less"),
+        ("50 km", "50 km/h"),
+        ("Oslo", "Oslo or nothing"),
+        ("Oslo", "I want Oslo or I leave"),
+        ("Oslo", "Oslo please / nights: 3"),
+        ("a@b.no", "a@b.no / phone unknown"),
+        ("Oslo", "I want Oslo"),
+    ],
+)
 def test_words_that_say_a_value_give_it(value: str, given: str) -> None:
     assert gives(given, value)
 
@@ -146,6 +159,10 @@ def test_words_that_say_a_value_give_it(value: str, given: str) -> None:
         ("Oslo", "Paris (Oslo)"),
         ("Oslo", "Paris or Oslo"),
         ("Oslo", "Oslo/Bergen"),
+        ("Oslo", "Oslo and Paris"),
+        ("Oslo", "Paris & Oslo"),
+        ("Oslo", "Paris instead of Oslo"),
+        ("500 EUR", "500 EUR or 600"),
         *UNSAID,
     ],
 )

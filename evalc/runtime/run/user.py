@@ -47,7 +47,9 @@ _DATE: Final = re.compile(r"\b(?:(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{1,2})[-
 _FULL_HOUR: Final = re.compile(r"(?<=\d)[:.]00\b")
 _TWELVE_HOURS: Final = re.compile(r"\b(0?[1-9]|1[0-2])(?:[:.]([0-5]\d))?\s*([ap])\.?m\b", re.IGNORECASE)
 _NEGATION: Final = re.compile(
-    r"\b(?:no(?!\.?\s*\d)|non|not|none|nor|neither|never|without|cannot)\b|n['\u2019]?t\b", re.IGNORECASE
+    r"\b(?:no(?!\.?\s*\d)|non|not|none|nor|neither|never|without|cannot)\b|n['\u2019]t\b"
+    r"|\b(?:do|does|did|is|are|was|were|wo|ca|would|should|could|have|has|had)nt\b",
+    re.IGNORECASE,
 )
 """A word that turns a fact round; `no. 7` is a number."""
 _EXCLUSION: Final = re.compile(
@@ -57,8 +59,10 @@ _EXCLUSION: Final = re.compile(
     re.IGNORECASE,
 )
 """Other words for a negation, as in `nut-free` and, for `not before 9`, `from 9 on`."""
-_SEVERAL: Final = re.compile(r"(?<!\d)/|/(?!\d)|\bor\b", re.IGNORECASE)
+_SEVERAL: Final = re.compile(r"(?<!\d)/|/(?!\d)|[&+]|\b(?:or|and)\b", re.IGNORECASE)
 """The separators of several values."""
+_LIKE_A_VALUE: Final = re.compile(r"\d|(?!I\b)[^\W\d_a-z]\w*")
+"""A number, or a word that does not begin with a small letter."""
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -87,9 +91,13 @@ def gives(text: str, value: str) -> bool:
     """
     outside = re.sub(r"\([^()]*\)", " ", text)
     named = [text] if _SEVERAL.search(value) or not outside.strip() else _SEVERAL.split(outside)
-    if not says(text, value) or not all(says(each, value) for each in named if each.strip()):
+    others = (each for each in named if ":" not in each and _LIKE_A_VALUE.search(each))
+    if not says(text, value) or not all(says(each, value) for each in others):
         return False
-    denied = re.compile(rf"(?:{_NEGATION.pattern})[\s-]+(?:(?:a|an|any|at|in|of|on|the|to)\s+)?(\w+)", re.IGNORECASE)
+    denied = re.compile(
+        rf"(?:{_NEGATION.pattern}|instead of|rather than)[\s-]+(?:(?:a|an|any|at|in|of|on|the|to)\s+)?(\w+)",
+        re.IGNORECASE,
+    )
     words = {word for word in re.findall(r"\w+", _plain(value).casefold()) if word not in _MINOR_WORDS}
     return _NEGATION.search(value) is not None or words.isdisjoint(
         match[1].casefold() for match in denied.finditer(_plain(text))
