@@ -125,17 +125,14 @@ def answer_of(answer: object) -> AgentResponse:
 
 
 def _near_calls(fields: Mapping[str, Any]) -> str | None:
-    """A key that probably holds the tool calls of an answer which has none under the agreed keys.
+    """A key that probably holds tool calls that nobody reads.
 
-    Where an agreed key has an empty list, `tools` are those on offer.
+    Where an agreed key is there, `tools` are those on offer, and what has the same value says the same.
     """
     if (found := calls_in(fields)) is None:
         return near_calls_in(fields)
-    return (
-        None
-        if found[1]
-        else near_calls_in({key: value for key, value in fields.items() if key not in (*CALLS, *_OFFERED)})
-    )
+    others = {key: value for key, value in fields.items() if value and value != found[1] and key not in _OFFERED}
+    return near_calls_in(others)
 
 
 def near_calls_in(fields: Mapping[str, Any]) -> str | None:

@@ -277,6 +277,9 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
         ),
         (data({"delta": "ok"}) + named("done", {"output": "bad"}), "an event `done` of the stream has `output`"),
         (data(pieces({"index": [0], **BOOK}), chunk({}, "stop")), "`index` of a tool call is not a number"),
+        (named("done", {"message": {"content": "bad"}}), "the stream has none of `delta`, `text`"),
+        (data({"delta": "ok"}) + named("done", {"message": {"tool_calls": [BOOK]}}), "`message.tool_calls` probably"),
+        (data({"delta": "ok"}) + named("done", {"name": "book", "args": {}}), "an event `done` of the stream has"),
         # Formats of others.
         (
             data({"type": "text-delta", "delta": "ok"}, {"type": "tool-input-available", "toolName": "book"}),

@@ -305,7 +305,9 @@ def test_calls_under_another_key_are_noticed(key: str, calls: object) -> None:
     assert wire.answer_of({"response": "r", key: calls}).near_calls == key
     assert wire.answer_of({"response": "r", key: calls, "toolCalls": None}).near_calls == key
     assert wire.answer_of({"response": "r", key: calls, "toolCalls": []}).near_calls == key
-    assert wire.answer_of({"response": "r", key: calls, "toolCalls": ["b"]}).near_calls is None
+    assert wire.answer_of({"response": "r", key: calls, "toolCalls": ["b"]}).near_calls == key
+    assert wire.answer_of({"response": "r", "calls": ["b"], "toolCalls": ["b"]}).near_calls is None
+    assert wire.answer_of({"response": "r", "tool_calls": ["a"], "toolCalls": ["b"]}).near_calls == "tool_calls"
     assert wire.answer_of({"response": "r", "tools": calls, "toolCalls": []}).near_calls is None, "tools on offer"
     assert wire.answer_of({"response": "r", key: "none"}).near_calls is None
 

@@ -117,6 +117,7 @@ class OwnEvents:
         self.may_end = True
         self._texts: list[str] = []
         self._empty = ""
+        self._unread = False
         self._last: dict[str, Any] = {}
         self._calls = EventCalls()
 
@@ -138,8 +139,10 @@ class OwnEvents:
             self._calls.take(fields)
             self.done = is_last
         elif is_last or event.name in _IDLE or fields.get("type") in _IDLE:
-            if wire.is_call_type(fields.get("type")) or _may_be_an_answer(fields):
+            wire.refuse_unread_calls(fields)
+            if _may_be_an_answer(fields):
                 self._refuse(event, fields)
+            self._unread = self._unread or bool(fields.keys() - {"type"})
             self.done = is_last
         elif fields == document == {} and not (self._texts and self.may_end):
             self._empty = event.data  # a sign of life, unless plain text follows
@@ -168,11 +171,16 @@ class OwnEvents:
 
     def fields(self) -> Mapping[str, Any]:
         """The answer so far (see Shape)."""
-        return {"response": "".join(self._texts), **self._calls.fields(), **self._last}
+        calls = self._calls.fields()
+        if self._unread and not (self._texts or self._last or calls):
+            raise AgentProtocolError("the stream has none of `delta`, `text`, `response` and `toolCalls`")
+        return {"response": "".join(self._texts), **calls, **self._last}
 
 
 def _may_be_an_answer(fields: Mapping[str, Any]) -> bool:
     """Whether fields that nobody reads may hold a text or calls, rather than an id, a reason or a count."""
+    if "name" in fields and not fields.keys().isdisjoint(wire.PARAMS):
+        return True
     for key, value in fields.items():
         if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
             return True

@@ -57,7 +57,8 @@ def read_document(document: object, paths: AnswerPaths) -> AgentResponse:
     if paths.response is not None:
         fields["response"] = required(paths.response, document, "response")
     if paths.tool_calls is not None:
-        _drop(fields, wire.CALLS)
+        while (near := wire.near_calls_in(fields)) is not None:
+            del fields[near]
         fields["toolCalls"] = required(paths.tool_calls, document, "toolCalls")
     _, calls = wire.calls_in(fields) or ("", None)
     if isinstance(calls, list):
