@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 
+# --- opening ---------------------------------------------------------------------------------------------------------
+
 # On a named pipe a plain open would wait for a writer; Windows knows neither flag of the first, and needs the second.
 _OPEN_FLAGS: Final = (
     os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -65,12 +67,12 @@ def _kind(mode: int) -> str:
     return "a device"
 
 
-NAMES = ("evalc.toml", "evalc.config.json", "pyproject.toml")
+# --- the project -----------------------------------------------------------------------------------------------------
+
+NAMES: Final = ("evalc.toml", "evalc.config.json", "pyproject.toml")
 """The files that may configure evalc, in the order in which one folder's are preferred."""
-
-
-_LARGEST = 16_000_000
-_HEAD_OF_BASELINE = 40
+_LARGEST: Final = 16_000_000
+_HEAD_OF_BASELINE: Final = 40
 """In bytes; a byte order mark may come before it."""
 
 
@@ -226,16 +228,6 @@ def _is_root(folder: Path) -> bool:
     return project.root == folder and _is_project(project)
 
 
-class TooLarge(OSError):
-    """More bytes than the limit; `strerror` says so."""
-
-    @classmethod
-    def of(cls, path: Path, limit: int) -> Self:
-        """More than so many bytes."""
-        size = f"{limit // 1_000_000} MB" if limit >= 1_000_000 else f"{limit} bytes"
-        return cls(errno.EFBIG, f"it is larger than {size}", str(path))
-
-
 class LeadsOut(OSError):
     """A path on which a link leads out of the project that the link lies in; `strerror` says so."""
 
@@ -257,6 +249,19 @@ def refuse_link_out(path: Path) -> None:
     link = link_out(path)
     if link is not None:
         raise LeadsOut(path, link)
+
+
+# --- reading and writing ---------------------------------------------------------------------------------------------
+
+
+class TooLarge(OSError):
+    """More bytes than the limit; `strerror` says so."""
+
+    @classmethod
+    def of(cls, path: Path, limit: int) -> Self:
+        """More than so many bytes."""
+        size = f"{limit // 1_000_000} MB" if limit >= 1_000_000 else f"{limit} bytes"
+        return cls(errno.EFBIG, f"it is larger than {size}", str(path))
 
 
 def make_folder(path: Path) -> None:

@@ -31,6 +31,8 @@ from evalc.base.terminal import excerpt
 
 T = TypeVar("T")
 
+# --- code that raises ------------------------------------------------------------------------------------------------
+
 _RECURSION: Final = min(sys.getrecursionlimit(), 1_000)
 
 
@@ -156,15 +158,14 @@ def _work(jobs: SimpleQueue[_Job | None]) -> None:
         del job  # What an agent was given and gave is not kept while waiting for the next.
 
 
+# --- code that blocks ------------------------------------------------------------------------------------------------
+
 _BEAT_SECONDS: Final = 0.1
 _PATIENCE_SECONDS: Final = 0.25
 """How long the loop may be blocked, and code overrun its time, before anything is done."""
 _OURS: Final = frozenset({"evalc", "asyncio", "contextlib", "contextvars"})
 
 _deadline: ContextVar[float | None] = ContextVar("_deadline", default=None)
-
-_EXIT_CODE: Final = 70
-_EXIT_MESSAGE: Final = "error: an agent, a judge or a check ended the process (`os._exit`) before there was a report\n"
 
 
 @final
@@ -293,6 +294,9 @@ def _place(frame: FrameType) -> str:
 
 
 # --- exits -----------------------------------------------------------------------------------------------------------
+
+_EXIT_CODE: Final = 70
+_EXIT_MESSAGE: Final = "error: an agent, a judge or a check ended the process (`os._exit`) before there was a report\n"
 
 
 @contextmanager

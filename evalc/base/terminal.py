@@ -1,4 +1,4 @@
-"""Texts for a terminal: made safe, measured, painted, and counts in words."""
+"""Texts for a terminal: made safe, measured, shortened and painted; counts in words, and excerpts for messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ T = TypeVar("T")
 
 Color = Literal["red", "green", "yellow", "blue", "cyan", "bold", "dim"]
 
-_CODES: dict[Color, str] = {
+EXCERPT_LENGTH: Final = 200
+"""How many characters of an offending body an error shows."""
+
+_CODES: Final[dict[Color, str]] = {
     "red": "1;31",
     "green": "32",
     "yellow": "1;33",
@@ -21,7 +24,7 @@ _CODES: dict[Color, str] = {
     "bold": "1",
     "dim": "2",
 }
-_JOINERS = "\u200c\u200d"
+_JOINERS: Final = "\u200c\u200d"
 """Invisible characters that belong to ordinary words and emoji, and that no terminal obeys."""
 
 
@@ -134,10 +137,6 @@ def first_of(items: Sequence[T], most: int, shown: Callable[[T], str] = str, sep
     """The first items as texts, and how many more there are: `a, b and 3 more`."""
     listed = separator.join(map(shown, items[:most]))
     return f"{listed} and {len(items) - most} more" if len(items) > most else listed
-
-
-EXCERPT_LENGTH: Final = 200
-"""How many characters of an offending body an error shows."""
 
 
 def well_formed(text: str) -> str:
