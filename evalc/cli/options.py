@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from evalc.config.settings import Settings
     from evalc.runtime.store.resume import PastRun
 
-
 C = TypeVar("C", bound=Callable[..., int])
 
 _ARGUMENTS: Final = "Arguments"

@@ -38,7 +38,6 @@ _WIDTH: Final = 88
 _LONGEST_NAME: Final = 40
 _LONGEST_QUOTED: Final = 200
 
-
 _FORMS: Final[dict[str, Callable[[Any], str]]] = {
     "listed": listed,
     "some": lambda names: first_of(names, _MOST_LISTED, "`{}`".format),
@@ -117,7 +116,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return "\n\n".join(blocks) + "\n"
 
     def typo(self, fields: Mapping[str, Any]) -> Typo | None:
-        """The message, and what was probably meant."""
+        """The name that is wrong at the place, and the name that was probably meant; None if the words offer none."""
         text = self.line("fix", fields).text
         if not text:
             return None

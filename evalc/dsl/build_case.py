@@ -126,8 +126,8 @@ class CaseTree(CaseFields, frozen=True, kw_only=True, gc=False):
 
 _COUNT: Final = re.compile(r"(?P<count>[0-9]{1,9})(?:\s*/\s*(?P<of>[0-9]{1,9}))?")
 _SHARE: Final = re.compile(r"(?P<percent>[0-9]{1,9}(?:\.[0-9]+)?)\s*%")
-TIERS = ("golden", "labeled", "regression", "rubric")
-DIFFICULTIES = ("straightforward", "ambiguous", "edge", "regression")
+TIERS: Final = ("golden", "labeled", "regression", "rubric")
+DIFFICULTIES: Final = ("straightforward", "ambiguous", "edge", "regression")
 
 
 def _requirement(fields: Fields, key: str) -> Requirement | None:
@@ -159,7 +159,7 @@ def _inputs(fields: Fields, key: str) -> tuple[InputValue, ...] | None:
     return tuple([InputValue(name=Str(name.text, span_of(name)), value=value) for name, value in mapping.pairs])
 
 
-LABEL_PLACES = "`response`, or `at PATH` for a place in a JSON response"
+LABEL_PLACES: Final = "`response`, or `at PATH` for a place in a JSON response"
 """Places that `from:` of a label takes, in words."""
 
 

@@ -74,9 +74,8 @@ class SuiteTree(msgspec.Struct, frozen=True, kw_only=True):
     """One document: a suite, a prompt file with its `eval:` block, or an external cases file.
 
     At most one of `prompt`, `prompts`, `prompt_file` and `prompt_id` is set; `prompt_partial` says that one may have
-    been meant if none is. `inputs_partial` and `criteria_partial`
-    say that something of these is left out, so that a name that is not among them may yet have been declared;
-    `weights_partial`, that a criterion or something of one is.
+    been meant if none is. `inputs_partial` and `criteria_partial` say that something of these is left out, so that a
+    name that is not among them may yet have been declared; `weights_partial`, that a criterion or something of one is.
     """
 
     source: Source

@@ -12,7 +12,6 @@ from evalc.config.settings import KEY_OF_FLAG
 if TYPE_CHECKING:
     from evalc.runtime.agents.base import Agent
 
-
 CHOICE: Final = "Selecting cases"
 HOW: Final = "Running"
 DATA: Final = "Inputs"
