@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, Final, Protocol, final
 
 from evalc.base.errors import AgentError, AgentProtocolError
 from evalc.base.terminal import excerpt
@@ -95,7 +95,40 @@ class EventParser:
         return ServerSentEvent(name=name or "message", data="\n".join(data), last_id=self._last_id)
 
 
-_END: Final = "[DONE]"
+# --- shapes ----------------------------------------------------------------------------------------------------------
+
+END: Final = "[DONE]"
+"""The data of an event that ends a stream, as OpenAI's and many others do."""
+
+
+class Shape(Protocol):
+    """Adds events up to an answer.
+
+    Attributes:
+        done: whether the answer is whole, whatever may still come.
+        may_end: whether the answer is whole if nothing more comes.
+        finish_reason: why the model stopped, in its provider's word, where an event says it.
+    """
+
+    done: bool
+    may_end: bool
+    finish_reason: str | None
+
+    def take(self, event: ServerSentEvent, document: object) -> None:
+        """Add an event; the document is that of its data, None where these are no JSON.
+
+        Raises:
+            AgentProtocolError: when there is something else in it than belongs there.
+        """
+        ...
+
+    def fields(self) -> Mapping[str, Any]:
+        """The answer so far, under the contract's names."""
+        ...
+
+
+# --- evalc's own shape -----------------------------------------------------------------------------------------------
+
 _LAST_NAMES: Final = ("done", "end", "final")
 _IDLE: Final = ("ping", "heartbeat", "keep-alive", "keepalive", "start", "metadata")
 _KNOWN: Final = frozenset({"delta", "text", "response", "usage", *wire.CALLS})
@@ -125,7 +158,7 @@ class OwnEvents:
         """Add an event (see Shape)."""
         fields = document if isinstance(document, Mapping) else {}
         is_last = event.name in _LAST_NAMES or fields.get("type") in _LAST_NAMES
-        if event.data == _END:
+        if event.data == END:
             self.done = True
         elif wire.is_call_type(event.name) and wire.calls_in(fields) is None:
             self._refuse(event, fields)
@@ -234,6 +267,9 @@ class EventCalls:
         return self._near
 
 
+# --- shapes of providers ---------------------------------------------------------------------------------------------
+
+
 class _Deltas:
     """A text and calls that come in pieces, a call's by its index."""
 
@@ -273,7 +309,7 @@ class OpenAIChunks(_Deltas):
 
     def take(self, event: ServerSentEvent, document: object) -> None:
         """Add an event (see Shape)."""
-        if event.data == _END:
+        if event.data == END:
             self.done = True
             return
         chunk = _object(document, "an event of the stream")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol, final
+from typing import Any, Final, final
 
 import msgspec
 
@@ -17,18 +17,18 @@ from evalc.base.terminal import EXCERPT_LENGTH, excerpt
 from evalc.model.answer import AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.events import (
+    END,
     AnthropicEvents,
     EventCalls,
     EventParser,
     OpenAIChunks,
     OwnEvents,
     ServerSentEvent,
+    Shape,
 )
-from evalc.runtime.mapping import AnswerPaths, NotSearchable, StreamPaths
+from evalc.runtime.mapping import AnswerPaths, JsonPath, NotSearchable, StreamPaths
 
-if TYPE_CHECKING:
-    from evalc.runtime.mapping import JsonPath
-
+CONTENT_TYPE: Final = "text/event-stream"
 
 _PLAIN: Final = AnswerPaths()
 
@@ -130,39 +130,13 @@ def _optional(path: JsonPath | None, document: object) -> Any:
     return None if path is None else found(path, document)
 
 
+# --- streams ---------------------------------------------------------------------------------------------------------
+
 _FAILURE: Final = re.compile(
     r"(?:(?:(?:thread|workflow)\.)?(?:run|response|stream|agent|message|workflow)[._-])?(?:error|exception|failed|failure)",
     re.IGNORECASE,
 )
 """The name of an event that ends the whole answer; a tool that failed is the agent's business."""
-
-CONTENT_TYPE: Final = "text/event-stream"
-
-
-class Shape(Protocol):
-    """Adds events up to an answer.
-
-    Attributes:
-        done: whether the answer is whole, whatever may still come.
-        may_end: whether the answer is whole if nothing more comes.
-        finish_reason: why the model stopped, in its provider's word, where an event says it.
-    """
-
-    done: bool
-    may_end: bool
-    finish_reason: str | None
-
-    def take(self, event: ServerSentEvent, document: object) -> None:
-        """Add an event; the document is that of its data, None where these are no JSON.
-
-        Raises:
-            AgentProtocolError: when there is something else in it than belongs there.
-        """
-        ...
-
-    def fields(self) -> Mapping[str, Any]:
-        """The answer so far, under the contract's names."""
-        ...
 
 
 @final
@@ -192,9 +166,7 @@ class StreamedAnswer:
                 raise AgentError(f"the stream ends in an error: {excerpt(event.data)}")
             if self._shape is None:
                 self._shape = _shape_of(document)
-            if self._shape is None:
-                continue
-            if self._shape.done:
+            if self._shape is None or self._shape.done:
                 continue
             try:
                 self._shape.take(event, document)
@@ -234,7 +206,7 @@ class _Configured:
         self._calls = EventCalls(lambda call: read_call(call, calls), reported=paths.tool_calls is not None)
 
     def take(self, event: ServerSentEvent, document: object) -> None:
-        if event.data == "[DONE]":
+        if event.data == END:
             self.done = True
             return
         if document is None:
