@@ -36,6 +36,8 @@ from evalc.runtime.agents.model.api import (
 from evalc.runtime.agents.options import Access
 from evalc.tools.registry import ToolRegistry, chat_tools, messages_tools, responses_tools
 
+# --- Chat Completions ------------------------------------------------------------------------------------------------
+
 _MESSAGE: Final = "choices[0].message"
 
 
@@ -159,9 +161,10 @@ def _chat_calls(message: Mapping[str, Any]) -> list[Call]:
     return calls
 
 
+# --- Messages --------------------------------------------------------------------------------------------------------
+
 MAX_TOKENS: Final = 4096
 """The length of an answer if nothing is configured: this API wants one."""
-
 _VERSION: Final = "2023-06-01"
 
 
@@ -257,9 +260,10 @@ def _input_tokens(usage: Mapping[str, Any]) -> int | None:
     return None if fresh is None else fresh + sum(cached)
 
 
+# --- Responses -------------------------------------------------------------------------------------------------------
+
 _ARGUMENTS: Final[Mapping[object, str]] = {"function_call": "arguments", "custom_tool_call": "input"}
 """Where an item of each type that is a call has its arguments."""
-
 _UNFINISHED: Final = ("cancelled", "queued", "in_progress", "requires_action")
 
 
@@ -355,6 +359,8 @@ def _finish_reason(answer: Mapping[str, Any]) -> str | None:
     reason = word_of(details.get("reason")) if isinstance(details, Mapping) else None
     return reason or word_of(answer.get("status"))
 
+
+# --- where they are reached ------------------------------------------------------------------------------------------
 
 _KEY_HEADERS: Final = frozenset({"authorization", "x-api-key", "api-key"})
 
