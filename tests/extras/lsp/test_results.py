@@ -22,8 +22,8 @@ CASE = 'eval: {test_cases: [{name: one, message: hi, validate: [contains "%s"]%s
 def project(editor: Editor, root: Path) -> Path:
     for file in root.rglob("*.eval.yaml"):
         file.unlink()
-    (root / "evalc.toml").write_text('agent = "python:agents:good"\n')
-    (root / "agents.py").write_text(AGENTS)
+    (root / "evalc.toml").write_text('agent = "python:lens_agents:good"\n')
+    (root / "lens_agents.py").write_text(AGENTS)
     return root
 
 
@@ -52,7 +52,7 @@ def test_a_suite_of_the_same_name_and_another_tier_lends_no_verdict(editor: Edit
 def test_the_newest_run_counts_with_all_of_its_agents(editor: Editor, project: Path) -> None:
     (project / "s.eval.yaml").write_text("suite: s\n" + CASE % ("yes", ""))
     run(project, "s.eval.yaml")
-    run(project, "s.eval.yaml", "--agent", "python:agents:bad", "--agent", "python:agents:worse")
+    run(project, "s.eval.yaml", "--agent", "python:lens_agents:bad", "--agent", "python:lens_agents:worse")
     editor.open("s.eval.yaml")
     assert [said.split(",")[0] for said in verdicts(editor, "s.eval.yaml")] == ["0 of 2 passed"]
 
