@@ -14,7 +14,7 @@ from evalc.diagnostics.raised import idle_parts
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
 from evalc.ecma.regexp.schema_format import pattern_format
-from evalc.model.json import pointer_step
+from evalc.model.json import key_of_step, pointer_step
 from evalc.model.json_schema import MAPS, dialect_of, schemas_within
 
 _DATA: Final = frozenset(("const", "enum", "default", "examples"))
@@ -59,7 +59,7 @@ def _schemas(value: Any, at: str) -> Iterator[tuple[str, dict[str, Any]]]:
         yield at, value
         for key, inner in value.items():
             if key not in _DATA:
-                yield from _schemas(inner, f"{at}/{key.replace('~', '~0').replace('/', '~1')}")
+                yield from _schemas(inner, f"{at}/{pointer_step(key)}")
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _schemas(inner, f"{at}/{index}")
@@ -69,7 +69,7 @@ def _leads_somewhere(schema: Any, pointer: str) -> bool:
     if pointer and not pointer.startswith("/"):
         return False
     for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
+        key = key_of_step(step)
         if isinstance(schema, dict) and key in schema:
             schema = schema[key]
         elif isinstance(schema, list) and key.isdecimal() and int(key) < len(schema):
