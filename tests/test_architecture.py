@@ -119,6 +119,25 @@ def test_writers_look_for_links_out_of_the_project() -> None:
             assert "refuse_link_out" in text or "make_folder" in text, f"{file}: {sorted(writes)}"
 
 
+def test_each_module_imports_in_one_place() -> None:
+    """Modules that are merged tend to keep the imports of both."""
+    for file in sorted((ROOT / "evalc").rglob("*.py")):
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+        imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+        first = body.index(imports[0]) if imports else 0
+        assert body[first : first + len(imports)] == imports, file
+        typing = [node for node in body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+        assert len(typing) <= 1, file
+        late = {name for node in typing for each in node.body for name in names_imported(each)}
+        assert not late & {name for each in imports for name in names_imported(each)}, file
+
+
+def names_imported(node: ast.stmt) -> set[str]:
+    if not isinstance(node, ast.ImportFrom):
+        return set()
+    return {f"{node.module}.{alias.name}" for alias in node.names}
+
+
 def test_no_module_imports_itself_through_others() -> None:
     left = {name: set(imported) for name, imported in imports().items()}
     while leaves := {name for name, imported in left.items() if not imported & left.keys()}:

@@ -8,104 +8,33 @@ are only looked for when something is wrong.
 from __future__ import annotations
 
 import csv
-import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final, assert_never
-
-import msgspec
-
-from evalc.base.source import Source, Span
-from evalc.dsl.build_case import InputValue
-from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence
-from evalc.dsl.read_json import JsonPlaces
-from evalc.dsl.tree import Str
-
-if TYPE_CHECKING:
-    import _csv
 import json
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, assert_never, final
+
+import msgspec
 
 from evalc.base.errors import UsageError
 from evalc.base.files import is_below, project_root
 from evalc.base.json_fault import fault_of, unique_keys
+from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.compiler.discover import shown
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.build_case import ForEachTree
-from evalc.dsl.nodes import span_of
-from evalc.dsl.read_json import half_characters
+from evalc.dsl.build_case import ForEachTree, InputValue
+from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence, span_of
+from evalc.dsl.read_json import JsonPlaces, half_characters
 from evalc.dsl.sources import open_lines
+from evalc.dsl.tree import Str
+from evalc.model.json import pointer_step
 
-_LONGEST_CELL: Final = 16_000_000
-_CELL: Final = re.compile(r'"[^"]*(?:""[^"]*)*"|[^,\r\n]*')
-
-
-def csv_reader(lines: Iterable[str], delimiter: str = ",") -> _csv.Reader:
-    """The rows of CSV (RFC 4180), with cells as long as anything that is worth asking; the module's own limit is short.
-
-    Its `line_num` is how many lines it has read.
-    """
-    csv.field_size_limit(_LONGEST_CELL)
-    return csv.reader(lines, delimiter=delimiter, strict=True)
-
-
-def placed_csv(source: Source, cells: tuple[InputValue, ...]) -> tuple[InputValue, ...]:
-    """The cells of a CSV row; `source` is its lines."""
-    return tuple(
-        InputValue(name=Str(cell.name.value, span), value=_at(cell.value, span))
-        for cell, span in zip(cells, csv_spans(source.text), strict=True)
-    )
-
-
-def csv_spans(text: str) -> Iterator[Span]:
-    """The places of the cells of a row of CSV, quotes included."""
-    at = 0
-    while (cell := _CELL.match(text, at)) is not None:
-        yield Span(*cell.span())
-        at = cell.end() + 1
-        if not text.startswith(",", cell.end()):
-            return
-
-
-def placed_json(source: Source, cells: tuple[InputValue, ...]) -> tuple[InputValue, ...]:
-    """The cells of a row of JSON Lines; `source` is its line."""
-    places = JsonPlaces(source)
-    return tuple(_placed_member(cell, places) for cell in cells)
-
-
-def _placed_member(cell: InputValue, places: JsonPlaces) -> InputValue:
-    pointer = _below("", cell.name.value)
-    return InputValue(name=Str(cell.name.value, places.key(pointer)), value=_placed(cell.value, places, pointer))
-
-
-def _placed(node: Node, places: JsonPlaces, pointer: str) -> Node:
-    moved: Node = _at(node, places.value(pointer))
-    match moved:
-        case Scalar():
-            return moved
-        case Sequence(items=items):
-            placed = tuple(_placed(item, places, f"{pointer}/{index}") for index, item in enumerate(items))
-            return msgspec.structs.replace(moved, items=placed)
-        case Mapping(pairs=pairs):
-            inner = ((key, value, _below(pointer, key.text)) for key, value in pairs)
-            members = tuple((_at(key, places.key(at)), _placed(value, places, at)) for key, value, at in inner)
-            return msgspec.structs.replace(moved, pairs=members)
-        case _:
-            assert_never(moved)
-
-
-def _below(pointer: str, key: str) -> str:
-    return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
-
-
-def _at(node: N, span: Span) -> N:
-    return msgspec.structs.replace(node, start=span.start, end=span.end)
-
+if TYPE_CHECKING:
+    import _csv
 
 Report = Callable[[Source, Span, Finding], None]
 """Reports a mistake in a row; with an empty source, in the file as a whole."""
@@ -266,6 +195,17 @@ def _of_mapping(source: Source, row: Mapping) -> Row:
 
 
 # --- files ---------------------------------------------------------------------------------------------------------
+
+_LONGEST_CELL: Final = 16_000_000
+
+
+def csv_reader(lines: Iterable[str], delimiter: str = ",") -> _csv.Reader:
+    """The rows of CSV (RFC 4180), with cells as long as anything that is worth asking; the module's own limit is short.
+
+    Its `line_num` is how many lines it has read.
+    """
+    csv.field_size_limit(_LONGEST_CELL)
+    return csv.reader(lines, delimiter=delimiter, strict=True)
 
 
 class _Line(NamedTuple):
@@ -444,3 +384,57 @@ def _node(value: Any, span: Span) -> Node:
             return Scalar(start=start, end=end, text="null", style="plain")
         case _:
             return Scalar(start=start, end=end, text="true" if value else "false", style="plain")
+
+
+# --- places of cells -----------------------------------------------------------------------------------------------
+
+_CELL: Final = re.compile(r'"[^"]*(?:""[^"]*)*"|[^,\r\n]*')
+
+
+def placed_csv(source: Source, cells: tuple[InputValue, ...]) -> tuple[InputValue, ...]:
+    """The cells of a CSV row; `source` is its lines."""
+    return tuple(
+        InputValue(name=Str(cell.name.value, span), value=_at(cell.value, span))
+        for cell, span in zip(cells, csv_spans(source.text), strict=True)
+    )
+
+
+def csv_spans(text: str) -> Iterator[Span]:
+    """The places of the cells of a row of CSV, quotes included."""
+    at = 0
+    while (cell := _CELL.match(text, at)) is not None:
+        yield Span(*cell.span())
+        at = cell.end() + 1
+        if not text.startswith(",", cell.end()):
+            return
+
+
+def placed_json(source: Source, cells: tuple[InputValue, ...]) -> tuple[InputValue, ...]:
+    """The cells of a row of JSON Lines; `source` is its line."""
+    places = JsonPlaces(source)
+    return tuple(_placed_member(cell, places) for cell in cells)
+
+
+def _placed_member(cell: InputValue, places: JsonPlaces) -> InputValue:
+    pointer = f"/{pointer_step(cell.name.value)}"
+    return InputValue(name=Str(cell.name.value, places.key(pointer)), value=_placed(cell.value, places, pointer))
+
+
+def _placed(node: Node, places: JsonPlaces, pointer: str) -> Node:
+    moved: Node = _at(node, places.value(pointer))
+    match moved:
+        case Scalar():
+            return moved
+        case Sequence(items=items):
+            placed = tuple(_placed(item, places, f"{pointer}/{index}") for index, item in enumerate(items))
+            return msgspec.structs.replace(moved, items=placed)
+        case Mapping(pairs=pairs):
+            inner = ((key, value, f"{pointer}/{pointer_step(key.text)}") for key, value in pairs)
+            members = tuple((_at(key, places.key(at)), _placed(value, places, at)) for key, value, at in inner)
+            return msgspec.structs.replace(moved, pairs=members)
+        case _:
+            assert_never(moved)
+
+
+def _at(node: N, span: Span) -> N:
+    return msgspec.structs.replace(node, start=span.start, end=span.end)

@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
-
-from evalc.grammar.atoms import number_of, trimmed
-from evalc.grammar.lalr import Stumble, read
-from evalc.grammar.nodes import CriterionLine, Number, Parsed, parsed
-from evalc.grammar.unexpected import spoken, unexpected
-
-if TYPE_CHECKING:
-    from evalc.diagnostics.problem import Fault
-    from evalc.grammar.lalr import Token
 import re
-from typing import TYPE_CHECKING, Final, Literal, final
+from typing import TYPE_CHECKING, Final, Literal, cast, final
 
 from evalc.diagnostics.problem import Fault, Finding
-from evalc.grammar.atoms import end_of, start_of
-from evalc.grammar.nodes import MAX_FAULTS, Each, If, Part, Template, TemplateToken, Variable, Words
+from evalc.grammar.atoms import end_of, number_of, start_of, trimmed
+from evalc.grammar.lalr import Stumble, read
+from evalc.grammar.nodes import (
+    MAX_FAULTS,
+    CriterionLine,
+    Each,
+    If,
+    Number,
+    Parsed,
+    Part,
+    Template,
+    TemplateToken,
+    Variable,
+    Words,
+    parsed,
+)
+from evalc.grammar.unexpected import spoken, unexpected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalc.grammar.lalr import Token as LarkToken
-    from evalc.grammar.lalr import Tree
-
-
-def criterion_line(text: str) -> Parsed[CriterionLine]:
-    """A whole one-line criterion."""
-    tree = read("criterion", "criterion", text)
-    if isinstance(tree, Stumble):
-        return Parsed(None, (unexpected(text, tree, spoken(tree.expected)),))
-    faults: list[Fault] = []
-    name, *rest = cast("list[Token]", tree.children)
-    weight = description = None
-    for token in rest:
-        match token.type:
-            case "NUMBER":
-                weight = number_of(token, faults)
-            case "PERCENT" if weight is not None:
-                weight = Number(start=weight.start, end=token.end_pos or 0, value=weight.value / 100)
-            case "DESCRIPTION":
-                description = trimmed(token)
-    last = description.end if description else rest[-1].end_pos or 0 if rest else trimmed(name).end
-    start = name.start_pos or 0
-    return parsed(
-        CriterionLine(start=start, end=last, name=trimmed(name), weight=weight, description=description), faults
-    )
-
+    from evalc.grammar.lalr import Token, Tree
 
 MAX_DEPTH: Final = 50
 """How deep blocks may nest."""
@@ -98,7 +78,7 @@ class _Reader:
 
     def _block(self, tree: Tree, depth: int) -> Part:
         opener, *bodies = tree.children
-        opener = cast("LarkToken", opener)
+        opener = cast("Token", opener)
         if depth == 0:
             raise _TooDeep(opener)
         start, end = start_of(opener), end_of(tree)
@@ -109,7 +89,7 @@ class _Reader:
         otherwise = branches[1] if len(branches) > 1 else ()
         return If(start=start, end=end, name=name, negated=tree.data == "unless", then=branches[0], otherwise=otherwise)
 
-    def _token(self, token: LarkToken) -> Part:
+    def _token(self, token: Token) -> Part:
         start = token.start_pos or 0
         end = start + len(token)
         match token.type:
@@ -128,7 +108,7 @@ class _Reader:
             case _:
                 return self._literal(token, start, end)
 
-    def _literal(self, token: LarkToken, start: int, end: int) -> Part:
+    def _literal(self, token: Token, start: int, end: int) -> Part:
         """Braces or a tag that mean nothing here: a fault, or where they may, a text."""
         if not self._lenient and len(self.faults) < MAX_FAULTS:
             self.faults += self._bad_braces(start) if token.type == "BRACES" else self._stray(token, start, end)
@@ -138,7 +118,7 @@ class _Reader:
         self._unknown += _OPENER.match(self._text, start) is not None
         yield _bad_tag(self._text, start)
 
-    def _stray(self, token: LarkToken, start: int, end: int) -> Iterator[Fault]:
+    def _stray(self, token: Token, start: int, end: int) -> Iterator[Fault]:
         """A tag outside of any block, unless it is part of a block that an unknown helper begins."""
         if not self._unknown:
             yield Fault(start, end, Finding("EV152", tag=str(token)))
@@ -146,13 +126,13 @@ class _Reader:
             self._unknown -= 1
 
 
-def _run_time_token(token: LarkToken, source: Literal["seed", "snapshot"]) -> TemplateToken:
+def _run_time_token(token: Token, source: Literal["seed", "snapshot"]) -> TemplateToken:
     path = token[token.index(":") + 1 : -2].strip()
     start = token.start_pos or 0
     return TemplateToken(start=start, end=start + len(token), source=source, path=path, text=str(token))
 
 
-def _block_name(opener: LarkToken) -> Variable:
+def _block_name(opener: Token) -> Variable:
     name = _NAME.search(opener, opener.index("#") + 1)
     assert name is not None, "the grammar lets no block begin without a name"  # noqa: S101
     start = start_of(opener)
@@ -219,3 +199,29 @@ def _too_deep(start: int, end: int) -> Fault:
 
 def _short(tag: str) -> str:
     return tag if len(tag) <= _ELLIPSIS_AT + 3 else tag[:_ELLIPSIS_AT] + "..."
+
+
+# --- criteria ------------------------------------------------------------------------------------------------------
+
+
+def criterion_line(text: str) -> Parsed[CriterionLine]:
+    """A whole one-line criterion."""
+    tree = read("criterion", "criterion", text)
+    if isinstance(tree, Stumble):
+        return Parsed(None, (unexpected(text, tree, spoken(tree.expected)),))
+    faults: list[Fault] = []
+    name, *rest = cast("list[Token]", tree.children)
+    weight = description = None
+    for token in rest:
+        match token.type:
+            case "NUMBER":
+                weight = number_of(token, faults)
+            case "PERCENT" if weight is not None:
+                weight = Number(start=weight.start, end=token.end_pos or 0, value=weight.value / 100)
+            case "DESCRIPTION":
+                description = trimmed(token)
+    last = description.end if description else rest[-1].end_pos or 0 if rest else trimmed(name).end
+    start = name.start_pos or 0
+    return parsed(
+        CriterionLine(start=start, end=last, name=trimmed(name), weight=weight, description=description), faults
+    )

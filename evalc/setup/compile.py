@@ -27,20 +27,16 @@ from evalc.model import checks as c
 from evalc.model.assertions import asks_judge, assertions
 from evalc.model.case import Case
 from evalc.model.checks.declaration import has_parts, members
-from evalc.model.suite import Suite
+from evalc.model.suite import Place, Selected, Suite
 
 if TYPE_CHECKING:
-    from evalc.compiler.compiled import Compilation, Inventory
     from evalc.compiler.prompts import PromptLibrary
-    from evalc.diagnostics.problem import Problem
-    from evalc.model.suite import Place, Selected, Suite
     from evalc.runtime.run.again_merge import Part
     from evalc.runtime.store.journal import Header
     from evalc.runtime.store.resume import PastRun
     from evalc.runtime.store.scope import CaseFilter
     from evalc.tools.load import RegistryFile
     from evalc.tools.registry import ToolRegistry
-
 
 Subject = str | Path | Source
 """A subject to compile: a path of a file or folder, a glob, or a text with a name."""

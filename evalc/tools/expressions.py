@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from evalc.ecma.text import trim
 from evalc.tools.modules import (
+    Binding,
     Declaration,
+    Export,
     ExportLists,
     Expression,
     Import,
@@ -27,8 +29,6 @@ from evalc.tools.script import CODE, Items, ModulePlace, Record, Unread, Value
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-    from evalc.tools.modules import Binding, Export
 
 _CODE: Final = frozenset(
     {"arrow_function", "function_expression", "function", "generator_function", "class", "regex", "class_expression"}

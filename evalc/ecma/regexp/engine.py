@@ -40,8 +40,6 @@ from evalc.ecma.regexp.parser import parse
 from evalc.ecma.text import LINE_TERMINATORS, SPACES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evalc.ecma.regexp.quickjs_engine import QuickJS
 
 _MOST_REPETITIONS: Final = 1000
