@@ -30,30 +30,13 @@ from evalc.model.numbers import shown_number
 
 MAX_BODY: Final = 16 * 1024 * 1024
 """Bytes of an answer that are read at most, unless the settings say otherwise."""
-
-
-_KINDS: Final[tuple[tuple[type | UnionType, str], ...]] = (
-    (NoneType, "null"),
-    (int | float, "a number"),
-    (str, "a text"),
-    (list | tuple, "a list"),
-    (Mapping, "an object"),
-)
-
 CALLS: Final = ("toolCalls", "tool_calls", "toolsCalled", "tools_called")
 """The keys under which an answer may have its tool calls; the first that holds some counts."""
-
 PARAMS: Final = ("params", "arguments", "args", "input", "parameters")
 """The keys under which a call may have its parameters: the contract's, and those of OpenAI, LangChain and Anthropic."""
 
-_FIELDS: Final = ("response", "text", *CALLS, "usage", "error")
-_CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", *PARAMS, "result", "error")
-_MOST_BITS: Final = 13_000
-"""Those of integers that Python writes out, of nearly 4,000 digits."""
-_USAGE_FIELDS: Final = ("inputTokens", "input_tokens", "outputTokens", "output_tokens", "costUsd", "cost_usd")
-_MOST_TOKENS: Final = 10**12
-_MOST_USD: Final = 10**6
-_MOST_MS: Final = 10**10
+
+# --- requests --------------------------------------------------------------------------------------------------------
 
 
 def request_fields(request: AgentRequest) -> dict[str, Any]:
@@ -77,6 +60,45 @@ def encode_request(request: AgentRequest) -> bytes:
 def encode_body(body: object) -> bytes:
     """The body of a request as JSON in UTF-8."""
     return msgspec.json.encode(json_value(body, "request"))
+
+
+def sent_fields(request: AgentRequest) -> dict[str, Any]:
+    """The fields of a request that an agent is sent, by the names that the case model has for it."""
+    fields: dict[str, Any] = {
+        "message": request.message,
+        "messages": [dict(message) for message in request.messages],
+        "system": request.system,
+        "stubs": request.stubs,
+        "maxTurns": request.max_turns,
+        "inputs": dict(request.inputs),
+    }
+    if request.follow_ups:
+        fields["followUps"] = list(request.follow_ups)
+    if request.user is not None:
+        fields["user"] = request.user
+    return fields
+
+
+def fingerprint_of(request: AgentRequest) -> str:
+    """The hash of what of a request an agent is sent."""
+    return fingerprint(sent_fields(request))
+
+
+def fingerprint(fields: Mapping[str, Any]) -> str:
+    """The hash of fields, 128 bits in hexadecimal; the order of keys does not count."""
+    try:
+        json = msgspec.json.encode(fields, order="sorted")
+    except UnicodeEncodeError:  # half a surrogate pair
+        json = msgspec.json.encode(json_value(fields, "request"), order="sorted")
+    return hashlib.blake2b(json, digest_size=16).hexdigest()
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+_FIELDS: Final = ("response", "text", *CALLS, "usage", "error")
+_CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", *PARAMS, "result", "error")
+_USAGE_FIELDS: Final = ("inputTokens", "input_tokens", "outputTokens", "output_tokens", "costUsd", "cost_usd")
+_OR_MAP: Final = ", or map them (`agent.response.params` in the configuration)"
 
 
 def answer_fields(response: AgentResponse) -> dict[str, Any]:
@@ -122,149 +144,6 @@ def answer_of(answer: object) -> AgentResponse:
             response, tool_mode=answer.tool_mode, reports_calls=answer.reports_calls, near_calls=answer.near_calls
         )
     return response
-
-
-def _near_calls(fields: Mapping[str, Any]) -> str | None:
-    """A key that probably holds tool calls that nobody reads.
-
-    Where an agreed key is there, `tools` are those on offer, and what has the same value says the same.
-    """
-    if (found := calls_in(fields)) is None:
-        return near_calls_in(fields)
-    others = {key: value for key, value in fields.items() if value and value != found[1] and key not in _OFFERED}
-    return near_calls_in(others)
-
-
-def near_calls_in(fields: Mapping[str, Any]) -> str | None:
-    """A key that is not one for tool calls and probably holds some: a list, an object, or either as JSON in a text."""
-    return _near(fields, _NEAR_CALLS, lambda value: isinstance(value, list | tuple | Mapping) or _is_json(value))
-
-
-def refuse_unread_calls(answer: object, read: Iterable[object] = ()) -> None:
-    """Refuse an answer that has something like a tool call, however deep, which is none of those that were read.
-
-    Args:
-        answer: the answer as JSON, or an event of one.
-        read: the values in it that were read as calls, or that need not be.
-
-    Raises:
-        AgentProtocolError: a key, or a type, is like that of calls.
-    """
-    known = {id(value) for value in read}
-    pending = [("", answer)]
-    while pending:
-        place, value = pending.pop()
-        if isinstance(value, list):
-            pending += [(f"{place}[{index}]", item) for index, item in enumerate(value)]
-        elif isinstance(value, Mapping) and id(value) not in known:
-            type_ = value.get("type")
-            if isinstance(type_, str) and _RESULT_TYPE.search(type_):
-                continue
-            if isinstance(type_, str) and is_call_type(type_):
-                raise AgentProtocolError(f"`{place or 'type'}` is a `{excerpt(type_)}`, which is probably a tool call")
-            for key, held in value.items():
-                inside = f"{place}.{key}" if place else str(key)
-                is_read = id(held) in known or (isinstance(held, list) and all(id(item) in known for item in held))
-                if not is_read and key not in _OFFERED and near_calls_in({key: held or None}) is not None:
-                    raise AgentProtocolError(f"`{inside}` probably has tool calls, which are not read there")
-                if key not in _HOLDS_NO_CALLS:
-                    pending.append((inside, held))
-
-
-def is_call_type(type_: object) -> bool:
-    """Whether a `type` is that of a tool call, or of a piece of one, rather than of its result."""
-    return isinstance(type_, str) and _CALL_TYPE.search(type_) is not None and _RESULT_TYPE.search(type_) is None
-
-
-def _is_json(value: object) -> bool:
-    return isinstance(value, str) and value.lstrip().startswith(("[", "{"))
-
-
-def _near(fields: Mapping[str, Any], names: Collection[str], holds: Callable[[Any], bool]) -> str | None:
-    """The first key that has one of the names, spelt in any case, and whose value counts."""
-    return next((key for key, value in fields.items() if _bare(key) in names and holds(value)), None)
-
-
-def _bare(key: object) -> str:
-    return key.lower().replace("_", "").replace("-", "") if isinstance(key, str) else ""
-
-
-_NEAR_CALLS: Final = frozenset(
-    f"{before}{name}{after}"
-    for name in ("tool", "tools", "function", "functions")
-    for before, after in (
-        *(("", "call"), ("", "calls"), ("", "called"), ("called", ""), ("", "use"), ("", "uses"), ("", "used")),
-        *(("used", ""), ("", "invocation"), ("", "invocations")),
-    )
-) | {"tools", "calls"}
-_OFFERED: Final = ("tools", "functions")
-_HOLDS_NO_CALLS: Final = frozenset((*_OFFERED, *PARAMS, "usage", "tool_choice", "logprobs"))
-_CALL_TYPE: Final = re.compile(
-    r"(?i)(?:^|[._-])(?:tool|function)(?:$|[._-])|(?:tool|function)[._-]?(?:calls?|use[sd]?|invocations?)|_call(?:$|[._-])|_use$"
-)
-_RESULT_TYPE: Final = re.compile(r"(?i)result|output|list|approval|fail|error|reference|[_-]response$")
-_NEAR_PARAMS: Final = frozenset(
-    f"{owner}{name}"
-    for owner in ("", "tool", "call", "function")
-    for name in (*PARAMS, "param", "parameter", "argument", "arg", "inputs", "kwargs")
-)
-_NEAR_ERRORS: Final = frozenset(
-    ("error", "errors", "err", "errormessage", "errormsg", "exception", "exceptions", "exceptionmessage", "failure")
-)
-_NEAR: Final = _NEAR_CALLS | _NEAR_PARAMS | _NEAR_ERRORS
-
-
-def reported_failure(fields: Mapping[str, Any]) -> str | None:
-    """The error that an answer has under `error` or a similar name, and under which; None if it did not fail."""
-    if (failure := failure_in(fields)) is not None:
-        return f"an `error`: {failure}"
-    if (near := _near(fields, _NEAR_ERRORS, bool)) is None:
-        return None
-    failure = failure_in({"error": fields[near]})
-    return f"`{near}`, which counts as an `error` (if it is none, call it something else): {failure}"
-
-
-def failure_in(fields: Mapping[str, Any]) -> str | None:
-    """The `error` of an answer as text, shortened; None if there is no error, as where it is null, false or empty."""
-    error = fields.get("error")
-    if not error:
-        return None
-    if isinstance(error, Mapping):
-        error = next((word for key in ("message", "type") if isinstance(word := error.get(key), str) and word), error)
-    return excerpt(str(error))
-
-
-def decode_json(body: bytes) -> object:
-    """The value of a JSON text.
-
-    Raises:
-        AgentProtocolError: when it is not JSON, not UTF-8 or nested too deeply.
-    """
-    try:
-        return msgspec.json.decode(body)
-    except RecursionError:
-        raise AgentProtocolError("the answer is nested too deeply") from None
-    except (msgspec.DecodeError, ValueError):
-        # msgspec is stricter than JSON where texts spell lone surrogates or numbers exceed a double.
-        return _decode_json_leniently(body)
-
-
-def _decode_json_leniently(body: bytes, pairs: Callable[[list[tuple[str, Any]]], object] | None = None) -> object:
-    try:
-        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant, object_pairs_hook=pairs)
-    except UnicodeDecodeError:
-        raise AgentProtocolError("the answer is not UTF-8") from None
-    except RecursionError:
-        raise AgentProtocolError("the answer is nested too deeply") from None
-    except RepeatedKey as error:
-        raise AgentProtocolError(f"the answer has the key `{excerpt(error.key)}` twice") from None
-    except ValueError:
-        found = "is empty" if not body.strip() else "is not JSON"
-        raise AgentProtocolError(f"the answer {found}") from None
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def _text(fields: Mapping[str, Any]) -> str:
@@ -348,9 +227,6 @@ def _holds_params(value: object) -> bool:
     return value.strip() not in ("", "{}", "[]", "null") if isinstance(value, str) else bool(value)
 
 
-_OR_MAP: Final = ", or map them (`agent.response.params` in the configuration)"
-
-
 def _params_of(text: str) -> object:
     """The parameters that a text of JSON holds, as model providers send them; an empty text holds none."""
     try:
@@ -358,15 +234,6 @@ def _params_of(text: str) -> object:
     except AgentProtocolError as error:
         why = str(error).removeprefix("the answer ")
         raise AgentProtocolError(f"the parameters of a tool call are a text that {why}: {excerpt(text)}") from None
-
-
-def decode_unambiguous(body: bytes) -> object:
-    """The value of a JSON text in which no object has a key twice, as in `{"force": true, "force": false}`.
-
-    Raises:
-        AgentProtocolError: as for `decode_json`, and where a key is repeated.
-    """
-    return _decode_json_leniently(body, pairs=unique_keys)
 
 
 def _error_of(error: object, place: str) -> str | msgspec.UnsetType:
@@ -419,6 +286,173 @@ def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, 
     return fields
 
 
+# --- calls and errors under names that are near ----------------------------------------------------------------------
+
+_NEAR_CALLS: Final = frozenset(
+    f"{before}{name}{after}"
+    for name in ("tool", "tools", "function", "functions")
+    for before, after in (
+        *(("", "call"), ("", "calls"), ("", "called"), ("called", ""), ("", "use"), ("", "uses"), ("", "used")),
+        *(("used", ""), ("", "invocation"), ("", "invocations")),
+    )
+) | {"tools", "calls"}
+_OFFERED: Final = ("tools", "functions")
+_HOLDS_NO_CALLS: Final = frozenset((*_OFFERED, *PARAMS, "usage", "tool_choice", "logprobs"))
+_CALL_TYPE: Final = re.compile(
+    r"(?i)(?:^|[._-])(?:tool|function)(?:$|[._-])|(?:tool|function)[._-]?(?:calls?|use[sd]?|invocations?)|_call(?:$|[._-])|_use$"
+)
+_RESULT_TYPE: Final = re.compile(r"(?i)result|output|list|approval|fail|error|reference|[_-]response$")
+_NEAR_PARAMS: Final = frozenset(
+    f"{owner}{name}"
+    for owner in ("", "tool", "call", "function")
+    for name in (*PARAMS, "param", "parameter", "argument", "arg", "inputs", "kwargs")
+)
+_NEAR_ERRORS: Final = frozenset(
+    ("error", "errors", "err", "errormessage", "errormsg", "exception", "exceptions", "exceptionmessage", "failure")
+)
+_NEAR: Final = _NEAR_CALLS | _NEAR_PARAMS | _NEAR_ERRORS
+
+
+def _near_calls(fields: Mapping[str, Any]) -> str | None:
+    """A key that probably holds tool calls that nobody reads.
+
+    Where an agreed key is there, `tools` are those on offer, and what has the same value says the same.
+    """
+    if (found := calls_in(fields)) is None:
+        return near_calls_in(fields)
+    others = {key: value for key, value in fields.items() if value and value != found[1] and key not in _OFFERED}
+    return near_calls_in(others)
+
+
+def near_calls_in(fields: Mapping[str, Any]) -> str | None:
+    """A key that is not one for tool calls and probably holds some: a list, an object, or either as JSON in a text."""
+    return _near(fields, _NEAR_CALLS, lambda value: isinstance(value, list | tuple | Mapping) or _is_json(value))
+
+
+def refuse_unread_calls(answer: object, read: Iterable[object] = ()) -> None:
+    """Refuse an answer that has something like a tool call, however deep, which is none of those that were read.
+
+    Args:
+        answer: the answer as JSON, or an event of one.
+        read: the values in it that were read as calls, or that need not be.
+
+    Raises:
+        AgentProtocolError: a key, or a type, is like that of calls.
+    """
+    known = {id(value) for value in read}
+    pending = [("", answer)]
+    while pending:
+        place, value = pending.pop()
+        if isinstance(value, list):
+            pending += [(f"{place}[{index}]", item) for index, item in enumerate(value)]
+        elif isinstance(value, Mapping) and id(value) not in known:
+            type_ = value.get("type")
+            if isinstance(type_, str) and _RESULT_TYPE.search(type_):
+                continue
+            if isinstance(type_, str) and is_call_type(type_):
+                raise AgentProtocolError(f"`{place or 'type'}` is a `{excerpt(type_)}`, which is probably a tool call")
+            for key, held in value.items():
+                inside = f"{place}.{key}" if place else str(key)
+                is_read = id(held) in known or (isinstance(held, list) and all(id(item) in known for item in held))
+                if not is_read and key not in _OFFERED and near_calls_in({key: held or None}) is not None:
+                    raise AgentProtocolError(f"`{inside}` probably has tool calls, which are not read there")
+                if key not in _HOLDS_NO_CALLS:
+                    pending.append((inside, held))
+
+
+def is_call_type(type_: object) -> bool:
+    """Whether a `type` is that of a tool call, or of a piece of one, rather than of its result."""
+    return isinstance(type_, str) and _CALL_TYPE.search(type_) is not None and _RESULT_TYPE.search(type_) is None
+
+
+def _is_json(value: object) -> bool:
+    return isinstance(value, str) and value.lstrip().startswith(("[", "{"))
+
+
+def _near(fields: Mapping[str, Any], names: Collection[str], holds: Callable[[Any], bool]) -> str | None:
+    """The first key that has one of the names, spelt in any case, and whose value counts."""
+    return next((key for key, value in fields.items() if _bare(key) in names and holds(value)), None)
+
+
+def _bare(key: object) -> str:
+    return key.lower().replace("_", "").replace("-", "") if isinstance(key, str) else ""
+
+
+def reported_failure(fields: Mapping[str, Any]) -> str | None:
+    """The error that an answer has under `error` or a similar name, and under which; None if it did not fail."""
+    if (failure := failure_in(fields)) is not None:
+        return f"an `error`: {failure}"
+    if (near := _near(fields, _NEAR_ERRORS, bool)) is None:
+        return None
+    failure = failure_in({"error": fields[near]})
+    return f"`{near}`, which counts as an `error` (if it is none, call it something else): {failure}"
+
+
+def failure_in(fields: Mapping[str, Any]) -> str | None:
+    """The `error` of an answer as text, shortened; None if there is no error, as where it is null, false or empty."""
+    error = fields.get("error")
+    if not error:
+        return None
+    if isinstance(error, Mapping):
+        error = next((word for key in ("message", "type") if isinstance(word := error.get(key), str) and word), error)
+    return excerpt(str(error))
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+_KINDS: Final[tuple[tuple[type | UnionType, str], ...]] = (
+    (NoneType, "null"),
+    (int | float, "a number"),
+    (str, "a text"),
+    (list | tuple, "a list"),
+    (Mapping, "an object"),
+)
+_MOST_BITS: Final = 13_000
+"""Those of integers that Python writes out, of nearly 4,000 digits."""
+
+
+def decode_json(body: bytes) -> object:
+    """The value of a JSON text.
+
+    Raises:
+        AgentProtocolError: when it is not JSON, not UTF-8 or nested too deeply.
+    """
+    try:
+        return msgspec.json.decode(body)
+    except RecursionError:
+        raise AgentProtocolError("the answer is nested too deeply") from None
+    except (msgspec.DecodeError, ValueError):
+        # msgspec is stricter than JSON where texts spell lone surrogates or numbers exceed a double.
+        return _decode_json_leniently(body)
+
+
+def decode_unambiguous(body: bytes) -> object:
+    """The value of a JSON text in which no object has a key twice, as in `{"force": true, "force": false}`.
+
+    Raises:
+        AgentProtocolError: as for `decode_json`, and where a key is repeated.
+    """
+    return _decode_json_leniently(body, pairs=unique_keys)
+
+
+def _decode_json_leniently(body: bytes, pairs: Callable[[list[tuple[str, Any]]], object] | None = None) -> object:
+    try:
+        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant, object_pairs_hook=pairs)
+    except UnicodeDecodeError:
+        raise AgentProtocolError("the answer is not UTF-8") from None
+    except RecursionError:
+        raise AgentProtocolError("the answer is nested too deeply") from None
+    except RepeatedKey as error:
+        raise AgentProtocolError(f"the answer has the key `{excerpt(error.key)}` twice") from None
+    except ValueError:
+        found = "is empty" if not body.strip() else "is not JSON"
+        raise AgentProtocolError(f"the answer {found}") from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
 def json_value(value: object, place: str) -> Any:
     """The value as plain JSON data that any encoder accepts; integers stay exact, and NaN and infinities are null."""
     try:
@@ -459,6 +493,13 @@ def kind_of(value: object) -> str:
     return f"a Python `{type(value).__name__}`"
 
 
+# --- amounts ---------------------------------------------------------------------------------------------------------
+
+_MOST_TOKENS: Final = 10**12
+_MOST_USD: Final = 10**6
+_MOST_MS: Final = 10**10
+
+
 def refuse_absurd(response: AgentResponse) -> None:
     """Refuse an answer whose amounts are impossible.
 
@@ -492,34 +533,3 @@ def refuse_absurd_usage(usage: Usage) -> None:
 def _refuse(name: str, amount: float, most: int) -> None:
     if not 0 <= amount <= most:  # as NaN is not, either
         raise AgentProtocolError(f"`{name}` is {shown_number(amount)}; it has to be between 0 and {most:,}")
-
-
-def sent_fields(request: AgentRequest) -> dict[str, Any]:
-    """The fields of a request that an agent is sent, by the names that the case model has for it."""
-    fields: dict[str, Any] = {
-        "message": request.message,
-        "messages": [dict(message) for message in request.messages],
-        "system": request.system,
-        "stubs": request.stubs,
-        "maxTurns": request.max_turns,
-        "inputs": dict(request.inputs),
-    }
-    if request.follow_ups:
-        fields["followUps"] = list(request.follow_ups)
-    if request.user is not None:
-        fields["user"] = request.user
-    return fields
-
-
-def fingerprint_of(request: AgentRequest) -> str:
-    """The hash of what of a request an agent is sent."""
-    return fingerprint(sent_fields(request))
-
-
-def fingerprint(fields: Mapping[str, Any]) -> str:
-    """The hash of fields, 128 bits in hexadecimal; the order of keys does not count."""
-    try:
-        json = msgspec.json.encode(fields, order="sorted")
-    except UnicodeEncodeError:  # half a surrogate pair
-        json = msgspec.json.encode(json_value(fields, "request"), order="sorted")
-    return hashlib.blake2b(json, digest_size=16).hexdigest()
