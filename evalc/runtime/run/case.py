@@ -41,6 +41,8 @@ from evalc.runtime.run.score import EXPECTED, CaseScore, below, score_case, unsc
 from evalc.runtime.store.journal import CaseRun
 from evalc.runtime.store.redact import encoded
 
+# --- the checks of an answer -----------------------------------------------------------------------------------------
+
 
 class Checked(NamedTuple):
     """The verdicts on the assertions that were reached and their fields, by pointer; the first error and failure.
@@ -143,6 +145,8 @@ async def _judge_criteria(case: Case, checked: Checked, judge: CaseJudge) -> Che
             return checked._replace(error=f"judge: criterion `{shown(criterion.name)}`: {error}")
     return checked._replace(criteria=scores)
 
+
+# --- an attempt ------------------------------------------------------------------------------------------------------
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
 """How long an agent may take for an attempt at a case (contract, timeoutMs)."""
@@ -280,6 +284,9 @@ def _without_response(located: LocatedCase, answer: AgentAnswer, *, judged: bool
         zeros = {criterion.name: _NOTHING for criterion in located.case.criteria or ()} if judged else {}
         score = CaseScore(0.0, score_case(located.case, every, zeros).criteria)
     return _result(located, answer, UNCHECKED, answer.status, answer.error, score)
+
+
+# --- its result ------------------------------------------------------------------------------------------------------
 
 
 def _result(

@@ -35,6 +35,8 @@ from evalc.model.result import PASSING, CaseResult, GateResult, LabelSummary, Ra
 from evalc.model.suite import LocatedCase
 from evalc.runtime.store.journal import Entry
 
+T = TypeVar("T")
+
 _PERCENTILE: Final = 95
 
 WATCHED_SHARE: Final = 0.5
@@ -233,7 +235,7 @@ def scores_of(entries: Iterable[Entry]) -> Iterator[float]:
             yield score
 
 
-T = TypeVar("T")
+# --- when a run stops ------------------------------------------------------------------------------------------------
 
 CaseNumbers = tuple[int, int]
 """The numbers of a suite and of a case in it."""

@@ -176,6 +176,8 @@ def began_at(run_id: str) -> float | None:
     return (parsed.int >> 80) / 1000 if parsed.version == 7 else None
 
 
+# --- how a run closed ------------------------------------------------------------------------------------------------
+
 CLOSING_FILE: Final = "closing.jsonl"
 """Its suffix distinguishes it from results, which any runner may read."""
 
@@ -226,6 +228,8 @@ def read_closing(folder: Path) -> tuple[Closing, tuple[str, ...]]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return Closing(), (f"`{file}` is not what a run said at its end: {error}",)
 
+
+# --- results ---------------------------------------------------------------------------------------------------------
 
 LARGEST: Final = 4_000_000_000
 """The bytes of a result file that is read."""
@@ -361,6 +365,8 @@ def read_result(file: Path, kind: type[Record], *, what: str = "file") -> Record
         raise UsageError(f"the {what} `{file}` is not a suite result: {error}") from error
 
 
+# --- earlier verdicts ------------------------------------------------------------------------------------------------
+
 _MOST_RUNS: Final = 10
 """How many of the newest runs are looked at."""
 
@@ -437,6 +443,8 @@ def pairs_of(runs: Sequence[PastVerdicts], *, single: bool) -> Iterator[tuple[bo
                 if then is not None and then.case_hash == case.case_hash:
                     yield then.passed, case.passed
 
+
+# --- names of result files -------------------------------------------------------------------------------------------
 
 _LONGEST_SLUG: Final = 100
 
