@@ -14,10 +14,12 @@ from evalc.compiler.compiled import Compilation
 from evalc.config.load import Override, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.policy import Selection
+from evalc.model.case import Gates
 from evalc.setup import runner
 from evalc.setup.compile import (
     Subject,
     ToRun,
+    collector_off,
     compiled,
     files_of,
     judge_warning,
@@ -223,8 +225,7 @@ def plan_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str | Non
         SourceError: the eval files have errors.
         UsageError: nothing would be run.
     """
-    from evalc.model.case import Gates  # noqa: PLC0415 - for start-up: `check` and `compile` plan nothing
-    from evalc.setup.plan import plan_of  # noqa: PLC0415 - as above
+    from evalc.setup.plan import plan_of  # noqa: PLC0415 - for start-up: `check` and `compile` plan nothing
 
     what = to_run(subjects_of(paths, stdin), settings, None)
     rate = settings.min_pass_rate
@@ -367,8 +368,6 @@ def _to_the_end(compiled: Callable[[], Running]) -> Run:
 
     if asyncio._get_running_loop() is not None:
         raise UsageError("`evalc.run` cannot run where an event loop does, as in a notebook: await `evalc.run_async`")
-    from evalc.setup.compile import collector_off  # noqa: PLC0415 - as above
-
     with collector_off():
         running = compiled()
     try:

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final, Never, ParamSpec, TextIO, final
 
 from evalc.base.errors import EvalcError, NothingToDo, SourceError, UsageError
-from evalc.base.files import below_working_folder
+from evalc.base.files import LeadsOut, below_working_folder
 from evalc.base.terminal import Screen, painted, visible
 
 if TYPE_CHECKING:
@@ -139,8 +139,7 @@ def standard_input(paths: Sequence[object]) -> str | None:
     """
     if "-" not in paths:
         return None
-    from evalc.base.errors import UsageError  # noqa: PLC0415 - for start-up: only with `-`
-    from evalc.dsl.sources import YAML_LIMIT  # noqa: PLC0415 - as above
+    from evalc.dsl.sources import YAML_LIMIT  # noqa: PLC0415 - for start-up: only with `-`
 
     if sys.stdin is None:  # as `<&-` leaves it
         raise UsageError("`-` is standard input, and that is closed")
@@ -259,8 +258,6 @@ def _explained(error: Exception) -> ExitCode:
             print_error("the working folder no longer exists")
             return ExitCode.USAGE
         case OSError(strerror=str(reason)):
-            from evalc.base.files import LeadsOut  # noqa: PLC0415 - for start-up
-
             print_error(f"`{error.filename}`: {reason}" if error.filename else reason)
             if isinstance(error, LeadsOut):
                 return ExitCode.USAGE

@@ -37,6 +37,7 @@ from evalc.cli.reporting import (
     write_report,
 )
 from evalc.cli.supervision import supervise
+from evalc.diagnostics.near import did_you_mean
 from evalc.setup.flags import modern
 
 if TYPE_CHECKING:
@@ -223,8 +224,7 @@ def history(
 
 def _there_is(asked: str, entries: Sequence[HistoryEntry]) -> str:
     """Names that could have been meant: the nearest, else the suites of the newest runs."""
-    from evalc.diagnostics.near import did_you_mean  # noqa: PLC0415 - for start-up: only for a mistake
-    from evalc.model.suite import key_of  # noqa: PLC0415 - as above
+    from evalc.model.suite import key_of  # noqa: PLC0415 - for start-up: only for a mistake
 
     suites = tuple(dict.fromkeys(str(key_of(entry)) for entry in entries))
     if not suites:

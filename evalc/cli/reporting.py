@@ -20,6 +20,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, open_regular, read_beginning, write_atomic
 from evalc.base.terminal import Screen, visible
 from evalc.cli.ending import ExitCode, print_error, print_problems, shown_path, termination_as_interrupt
+from evalc.diagnostics.near import did_you_mean, listed
 from evalc.setup.flags import SHOWN
 
 if TYPE_CHECKING:
@@ -369,8 +370,6 @@ def _output(asked: str) -> Output:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    from evalc.diagnostics.near import did_you_mean, listed  # noqa: PLC0415 - for start-up: only for a mistake
-
     return f"`{name}` is not a report format; {did_you_mean(name, known) or f'there are {listed(known)}'}"
 
 

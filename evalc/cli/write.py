@@ -14,15 +14,16 @@ import typer
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, only_writer, write_atomic
+from evalc.base.source import Source
 from evalc.base.terminal import counted, visible
 from evalc.cli.checking import Format, check_files, difference
 from evalc.cli.ending import ExitCode, print_problems, print_warning, shown_path, standard_input
 from evalc.cli.options import Paths, PathsOrStdin, settings_of, with_flags
+from evalc.diagnostics.near import as_code
+from evalc.diagnostics.problem import Diagnostics
 
 if TYPE_CHECKING:
-    from evalc.base.source import Source
     from evalc.config.settings import Settings
-    from evalc.diagnostics.problem import Diagnostics
     from evalc.dsl.format.eval_file import FormattedFile
     from evalc.extras.importers import Imported
 
@@ -149,8 +150,6 @@ def fmt(
       evalc fmt --check --diff
       evalc fmt - < reviews.eval.yaml
     """
-    from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - for start-up: `--help` formats nothing
-
     settings = settings_of(flags)
     looked_at = settings.looked_at(paths or ())
     problems = Diagnostics()
@@ -176,8 +175,7 @@ def fmt(
 
 def _formatted(paths: Sequence[str], settings: Settings, problems: Diagnostics) -> Iterator[FormattedFile]:
     """The eval files of the paths, formatted; what keeps others from being formatted is reported."""
-    # For start-up, as above.
-    from evalc.base.source import Source  # noqa: PLC0415
+    # For start-up: `--help` formats nothing.
     from evalc.compiler.discover import Finder  # noqa: PLC0415
     from evalc.dsl.format.eval_file import FormattedFile, format_file, format_source  # noqa: PLC0415
 
@@ -240,8 +238,6 @@ def import_files(
       evalc import promptfooconfig.yaml -o evals/
       evalc import prompts/summary.yaml -o evals/
     """
-    from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - for start-up: `--help` imports nothing
-
     target = None if output in {None, "-"} else Path(str(output))
     is_folder = target is not None and (target.is_dir() or str(output).endswith("/") or len(files) > 1)
     if target is None and len(files) > 1:
@@ -275,8 +271,7 @@ def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagno
 
 
 def _sources(files: Sequence[str], problems: Diagnostics) -> Iterator[Source]:
-    # For start-up, as above.
-    from evalc.base.source import Source  # noqa: PLC0415
+    # For start-up: `--help` imports nothing.
     from evalc.dsl.sources import JSON_LIMIT, YAML_LIMIT, read_source  # noqa: PLC0415
 
     for file in dict.fromkeys(files):
@@ -323,7 +318,6 @@ def explain(
       evalc explain EV203
     """
     from evalc.diagnostics.catalogue import entries  # noqa: PLC0415 - for start-up
-    from evalc.diagnostics.near import as_code  # noqa: PLC0415 - as above
 
     if code is None:
         for entry in entries().values():
@@ -356,7 +350,6 @@ def lock(
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
     from evalc.compiler.lock import LOCK_NAME, locked_anew, read_lock, write_lock  # noqa: PLC0415
-    from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - as above
 
     settings = settings_of(flags)
     problems = Diagnostics()

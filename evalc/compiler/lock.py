@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base.files import write_atomic
 from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
@@ -304,8 +305,6 @@ def write_lock(lock: Lock) -> Path:
     Raises:
         OSError: the file cannot be written.
     """
-    from evalc.base.files import write_atomic  # noqa: PLC0415 - for start-up: most commands write no lock
-
     path = lock.folder / LOCK_NAME
     write_atomic(path, lock_text(lock).encode())
     return path

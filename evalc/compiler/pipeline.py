@@ -48,6 +48,7 @@ from evalc.dsl.document_kind import (
     with_key,
 )
 from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
+from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
 from evalc.dsl.walk import is_null
@@ -272,8 +273,6 @@ class Compiler:
             return self._read_yaml(source, problems, named=named)
         typo = typo_in_json(data, by_name=by_name)
         if typo is not None:
-            from evalc.dsl.read_json import JsonPlaces  # noqa: PLC0415 - only for a mistake
-
             at = JsonPlaces(source).key(f"/{pointer_step(typo)}")
             problems.add(source, at, Finding("EV640", path=source.name, key=typo, meant="cases"))
             lifted = lift(source, data, problems, cases_at=typo)

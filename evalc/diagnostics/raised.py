@@ -8,7 +8,7 @@ from typing import Final
 from evalc.diagnostics.near import nearest, nearest_of
 from evalc.diagnostics.problem import Finding
 from evalc.model.json import pointer_step
-from evalc.model.json_schema import KEYWORDS, OF_OPENAPI, dialect_of, schemas_within
+from evalc.model.json_schema import CHECKED, KEYWORDS, OF_OPENAPI, dialect_of, schemas_within
 from evalc.model.numbers import Range, shown_number
 
 _MOST_KEYS: Final = 12
@@ -61,8 +61,6 @@ def misspelt_keywords(schema: object) -> Iterator[tuple[str, Finding]]:
 
 def idle_parts(schema: object) -> Iterator[tuple[str, Finding]]:
     """Keywords without effect in a check's schema, each with its JSON pointer: idle keywords and unknown formats."""
-    from evalc.model.json_schema import CHECKED  # noqa: PLC0415 - for start-up: compiles patterns
-
     yield from misspelt_keywords(schema)
     yield from _idle_keywords(schema)
     for pointer, part in schemas_within(schema):
@@ -73,7 +71,7 @@ def idle_parts(schema: object) -> Iterator[tuple[str, Finding]]:
 
 def _idle_keywords(schema: object) -> Iterator[tuple[str, Finding]]:
     """The keywords that check nothing where they stand: of another draft, beside a `$ref` that hides them, or alone."""
-    from jsonschema import Draft3Validator, Draft201909Validator, Draft202012Validator  # noqa: PLC0415 - as above
+    from jsonschema import Draft3Validator, Draft201909Validator, Draft202012Validator  # noqa: PLC0415 - for start-up
 
     dialect = dialect_of(schema)
     number = dialect.__name__.removeprefix("Draft").removesuffix("Validator")

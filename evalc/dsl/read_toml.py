@@ -6,6 +6,7 @@ just far enough to know tables, lists, keys and values apart, and never refuses 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
@@ -109,8 +110,6 @@ _TOML_WORDS = (
 
 
 def _from_json(text: str) -> Any:
-    import json  # noqa: PLC0415 - for start-up: only if there is such a file
-
     def no_number(name: str) -> Any:
         raise NotValid(f"{name} is not a JSON number", text.find(name))
 

@@ -7,6 +7,7 @@ So is what was not written with the user's key: a project that somebody else has
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import os
 from collections.abc import Mapping
@@ -146,7 +147,5 @@ class JudgeCache:
 
 def key_of(identity: Mapping[str, Any], sample: int, question: Question, exhibit: Exhibit) -> str:
     """The key of a judgement. `sample` distinguishes equal judges of a panel."""
-    import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most runs have no judge
-
     whole = {"judge": identity, "sample": sample, "question": question, "exhibit": exhibit}
     return hashlib.sha256(msgspec.json.encode(whole, order="sorted")).hexdigest()
