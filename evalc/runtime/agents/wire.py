@@ -330,14 +330,21 @@ def near_calls_in(fields: Mapping[str, Any]) -> str | None:
 
 
 def refuse_unread_calls(answer: object, read: Iterable[object] = ()) -> None:
-    """Refuse an answer that has something like a tool call, however deep, which is none of those that were read.
+    """Refuse an answer, or an event of one, that has something like a tool call which is none of those that were read.
+
+    Raises:
+        AgentProtocolError: it has one.
+    """
+    if (place := unread_call_in(answer, read)) is not None:
+        raise AgentProtocolError(f"`{place}` probably is a tool call, or holds some, and is not read")
+
+
+def unread_call_in(answer: object, read: Iterable[object] = ()) -> str | None:
+    """The place of something like a tool call, however deep: a key, or a mapping with a `type`, like that of calls.
 
     Args:
         answer: the answer as JSON, or an event of one.
         read: the values in it that were read as calls, or that need not be.
-
-    Raises:
-        AgentProtocolError: a key, or a type, is like that of calls.
     """
     known = {id(value) for value in read}
     pending = [("", answer)]
@@ -350,14 +357,15 @@ def refuse_unread_calls(answer: object, read: Iterable[object] = ()) -> None:
             if isinstance(type_, str) and _RESULT_TYPE.search(type_):
                 continue
             if isinstance(type_, str) and is_call_type(type_):
-                raise AgentProtocolError(f"`{place or 'type'}` is a `{excerpt(type_)}`, which is probably a tool call")
+                return place or excerpt(type_)
             for key, held in value.items():
                 inside = f"{place}.{key}" if place else str(key)
                 is_read = id(held) in known or (isinstance(held, list) and all(id(item) in known for item in held))
                 if not is_read and key not in _OFFERED and near_calls_in({key: held or None}) is not None:
-                    raise AgentProtocolError(f"`{inside}` probably has tool calls, which are not read there")
+                    return inside
                 if key not in _HOLDS_NO_CALLS:
                     pending.append((inside, held))
+    return None
 
 
 def is_call_type(type_: object) -> bool:

@@ -269,7 +269,7 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
             "the model ended with `tool_use`, and no tool call is in its answer",
         ),
         (data(chunk({"content": "ok"}), chunk({}, "tool_calls")), "the model ended with `tool_calls`"),
-        (data(chunk({"toolCalls": [BOOK]}), chunk({}, "stop")), "`choices[0].delta.toolCalls` probably has"),
+        (data(chunk({"toolCalls": [BOOK]}), chunk({}, "stop")), "`choices[0].delta.toolCalls` probably is"),
         (data(pieces({"index": 0, "id": "a"}), chunk({}, "stop")), "a tool call of the stream has no name"),
         (
             data({"choices": [{"index": 1, "delta": {"content": "x"}, "finish_reason": "stop"}]}),
@@ -290,19 +290,19 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
         (data({"response": "I am ", "p": "a"}, {"response": "bad", "p": "b"}), "comes after the whole `response`"),
         (data({"delta": "a"}, {"response": "ab"}, OWN_CALL), "comes after the whole `response`"),
         (named("tool_call", {"text": "book()"}) + data({"delta": "ok"}), "an event `tool_call` of the stream"),
-        (b'data: ok\n\ndata: [{"type": "tool_call", "name": "book"}]\n\n', "probably a tool call"),
+        (b'data: ok\n\ndata: [{"type": "tool_call", "name": "book"}]\n\n', "probably is a tool call"),
         (
             data({"delta": "ok"}) + named("done", {"steps": [{"tool": "book"}]}),
             "an event `done` of the stream has `steps`",
         ),
         (
             data(chunk({"content": "ok"}), {"toolCalls": [BOOK]}, chunk({}, "stop")),
-            "`toolCalls` probably has tool calls",
+            "`toolCalls` probably is a tool call, or holds some",
         ),
         (data(chunk({"content": "ok"})) + named("tool_call", {}) + data(chunk({}, "stop")), "an event `tool_call`"),
         (
             data(chunk({"content": "ok"}), {**chunk({}, "stop"), "tool_calls": [BOOK]}),
-            "`tool_calls` probably has tool calls",
+            "`tool_calls` probably is a tool call, or holds some",
         ),
         (
             data(
@@ -312,13 +312,16 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
             ),
             "have the index 0: `book` and `cancel`",
         ),
-        (data(BEGUN, block("text", text="x"), {"toolCalls": [BOOK]}, ENDED), "`toolCalls` probably has tool calls"),
+        (
+            data(BEGUN, block("text", text="x"), {"toolCalls": [BOOK]}, ENDED),
+            "`toolCalls` probably is a tool call, or holds some",
+        ),
         (data(BEGUN, {"type": "message_delta", "delta": {"stop_reason": "pause_turn"}}, ENDED), "has not finished"),
         (named("tool_call", {"name": "book"}) + data({"delta": "ok"}), "an event `tool_call` of the stream"),
         (b"event: tool_call\ndata: book\n\ndata: ok\n\n", "an event `tool_call` of the stream"),
         (
             data({"delta": "ok"}, {"type": "response.function_call_arguments.delta", "delta": "{}"}),
-            "is a `response.function_call_arguments.delta`, which is probably a tool call",
+            "`response.function_call_arguments.delta` probably is a tool call",
         ),
     ],
 )
@@ -551,6 +554,7 @@ def test_a_configured_shape_has_its_calls_where_the_contract_has_them_if_no_path
     call = {"tool": "book", "args": {"city": "Oslo"}}
     assert calls({"toolCalls": [call]}).tool_calls == (ToolCall(name="book", params={"city": "Oslo"}),)
     assert calls({"calls": [call]}).near_calls == "calls"
+    assert calls({"choices": [{"delta": {"tool_calls": [call]}}]}).near_calls == "choices[0].delta.tool_calls"
 
 
 def test_a_path_that_finds_no_calls_does_not_hide_them() -> None:
@@ -561,6 +565,9 @@ def test_a_path_that_finds_no_calls_does_not_hide_them() -> None:
     call = {"tool": "book", "args": {"city": "Oslo"}}
     assert ask_with("tols").reports_calls
     assert ask_with("tols", {"tools": [call]}).near_calls == "tools"
+    assert ask_with("tols", {"data": {"tool_calls": [call]}}).near_calls == "data.tool_calls"
+    assert ask_with("tols", {"type": "tool_call", "name": "book"}).near_calls == "tool_call"
+    assert not ask_with("tols", {"type": "tool_call", "name": "book"}).reports_calls
     with pytest.raises(AgentProtocolError, match="an event has `tool_calls`, where the path `tols` of `toolCalls`"):
         ask_with("tols", {"tool_calls": [call]})
 

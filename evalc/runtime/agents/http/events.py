@@ -108,11 +108,13 @@ class Shape(Protocol):
         done: whether the answer is whole, whatever may still come.
         may_end: whether the answer is whole if nothing more comes.
         finish_reason: why the model stopped, in its provider's word, where an event says it.
+        unread: the place of what probably are calls in an event, which nobody reads.
     """
 
     done: bool
     may_end: bool
     finish_reason: str | None
+    unread: str | None
 
     def take(self, event: ServerSentEvent, document: object) -> None:
         """Add an event; the document is that of its data, None where these are no JSON.
@@ -144,6 +146,7 @@ class OwnEvents:
     """
 
     finish_reason: str | None = None
+    unread: str | None = None
 
     def __init__(self) -> None:
         self.done = False
@@ -272,6 +275,8 @@ class EventCalls:
 
 class _Deltas:
     """A text and calls that come in pieces, a call's by its index."""
+
+    unread: str | None = None
 
     def __init__(self) -> None:
         self.done = False

@@ -188,6 +188,8 @@ class StreamedAnswer:
             answer = wire.answer_of(self._shape.fields())
         except AgentProtocolError as error:
             raise AgentProtocolError(str(error), excerpt(body)) from None
+        if (unread := self._shape.unread) is not None:
+            answer = msgspec.structs.replace(answer, near_calls=unread, reports_calls=False)
         return msgspec.structs.replace(answer, finish_reason=self._shape.finish_reason)
 
 
@@ -196,6 +198,7 @@ class _Configured:
     """Events of a shape that the configuration describes."""
 
     finish_reason: str | None = None
+    unread: str | None = None
 
     def __init__(self, paths: StreamPaths, calls: AnswerPaths) -> None:
         self.done = False
@@ -223,12 +226,19 @@ class _Configured:
                 raise AgentProtocolError(f"the path `{self._paths.tool_calls.text}` of `toolCalls` finds no list")
             if calls is None and isinstance(document, Mapping):
                 self._refuse_calls_elsewhere(document)
-                self._calls.take_near(document)
+                self._note_unread(event, document)
             self._calls.take({"toolCalls": calls})
         elif isinstance(document, Mapping):
+            _, calls = wire.calls_in(document) or ("", None)
+            self._note_unread(event, document, *(calls if isinstance(calls, list) else ()))
             self._calls.take(document)
         if self._paths.done is not None:
             self.done = bool(found(self._paths.done, document))
+
+    def _note_unread(self, event: ServerSentEvent, document: Mapping[str, Any], *read: object) -> None:
+        named = excerpt(event.name) if wire.is_call_type(event.name) and not read else None
+        top = None if read else wire.near_calls_in(document)
+        self.unread = self.unread or named or top or wire.unread_call_in(document, read)
 
     def _refuse_calls_elsewhere(self, document: Mapping[str, Any]) -> None:
         elsewhere = wire.calls_in(document)

@@ -32,9 +32,18 @@ def messages(*blocks: dict[str, Any], reason: str = "end_turn") -> tuple[Api, di
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (chat({"content": "ok"}, tool_calls=[FUNCTION]), "`choices[0].tool_calls` probably has tool calls"),
-        (chat({"content": "ok", "toolCalls": [FUNCTION]}), "`choices[0].message.toolCalls` probably has tool calls"),
-        (chat({"content": [TEXT, {"type": "tool_use", "name": "book"}]}), "is a `tool_use`, which is probably a tool"),
+        (
+            chat({"content": "ok"}, tool_calls=[FUNCTION]),
+            "`choices[0].tool_calls` probably is a tool call, or holds some",
+        ),
+        (
+            chat({"content": "ok", "toolCalls": [FUNCTION]}),
+            "`choices[0].message.toolCalls` probably is a tool call, or holds some",
+        ),
+        (
+            chat({"content": [TEXT, {"type": "tool_use", "name": "book"}]}),
+            "`choices[0].message.content[1]` probably is",
+        ),
         (chat({"content": "ok"}, finish_reason="tool_calls"), "the model ended with `tool_calls`, and no tool call"),
         (chat({"content": "ok"}, finish_reason="function_call"), "the model ended with `function_call`"),
         (chat({"content": "ok", "error": "boom"}), "the model failed: boom"),
@@ -42,16 +51,16 @@ def messages(*blocks: dict[str, Any], reason: str = "end_turn") -> tuple[Api, di
         (chat({"content": "ok"}, finish_reason="TOOL_CALLS"), "the model ended with `TOOL_CALLS`"),
         (
             (ChatCompletions(), {"choices": [{"message": {"content": "ok"}}, {"message": {"tool_calls": [FUNCTION]}}]}),
-            "`choices[1].message.tool_calls` probably has tool calls",
+            "`choices[1].message.tool_calls` probably is a tool call, or holds some",
         ),
         (
             (ChatCompletions(), {"choices": [{"message": {"content": "ok"}}], "tool_calls": [FUNCTION]}),
-            "`tool_calls` probably has tool calls",
+            "`tool_calls` probably is a tool call, or holds some",
         ),
         (responses({"type": "message", "content": [], "tool_calls": [FUNCTION]}), "`output[0].tool_calls` probably"),
-        (responses({"type": "message", "content": [{"type": "tool_use"}]}), "`output[0].content[0]` is a `tool_use`"),
+        (responses({"type": "message", "content": [{"type": "tool_use"}]}), "`output[0].content[0]` probably is"),
         ((Responses(), {"status": "requires_action", "output": []}), "has not finished"),
-        (messages(TEXT, {"toolUse": {"name": "book"}}), "`content[1].toolUse` probably has tool calls"),
+        (messages(TEXT, {"toolUse": {"name": "book"}}), "`content[1].toolUse` probably is a tool call, or holds some"),
         (messages(TEXT, reason="tool_use"), "the model ended with `tool_use`, and no tool call"),
         (messages(TEXT, {"type": "error"}), "the model failed"),
         (messages(TEXT, reason="pause_turn"), "the model has not finished"),
