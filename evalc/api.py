@@ -164,7 +164,7 @@ def _compiled_for(subject: Subject | Iterable[Subject] | None, flags: RunFlags) 
     return lambda: runner.run(what, settings, start, agents=given.agents)
 
 
-# --- for the command line, which brings its settings ---------------------------------------------------------------
+# --- for the command line, which brings its settings -----------------------------------------------------------------
 
 
 def check_paths(

@@ -143,7 +143,7 @@ def test_links_between_pages_lead_somewhere() -> None:
                 assert anchor in slugs, f"{page.name}: {target}#{anchor}"
 
 
-# --- tables --------------------------------------------------------------------------------------------------------
+# --- tables ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_table_of_checks_has_every_type() -> None:

@@ -124,7 +124,7 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     suites: Mapping[str, LockedSuite] = msgspec.field(default_factory=dict)
 
 
-# --- the pass ------------------------------------------------------------------------------------------------------
+# --- the pass --------------------------------------------------------------------------------------------------------
 
 
 def check_lock(
@@ -222,7 +222,7 @@ def _file_of(suite: CompiledSuite, folder: Path) -> str | None:
     return Path(os.path.relpath(Path(name).resolve(), folder.resolve())).as_posix()
 
 
-# --- a lock that is up to date -------------------------------------------------------------------------------------
+# --- a lock that is up to date ---------------------------------------------------------------------------------------
 
 
 def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
@@ -247,7 +247,7 @@ def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
     return Lock(folder=lock.folder, suites={key: entry for key, entry in entries.items() if entry.cases})
 
 
-# --- the file ------------------------------------------------------------------------------------------------------
+# --- the file --------------------------------------------------------------------------------------------------------
 
 
 def read_lock(folder: Path, problems: Diagnostics) -> Lock:

@@ -102,7 +102,7 @@ def _place(case: CaseTree, row: Row | None) -> tuple[Source, Span]:
     return case.source, case.inputs_span or case.span
 
 
-# --- types ---------------------------------------------------------------------------------------------------------
+# --- types -----------------------------------------------------------------------------------------------------------
 
 
 def _misfit(tree: InputTree, value: Node) -> Finding | None:
@@ -250,7 +250,7 @@ def _given_by(cases: Sequence[MergedCase]) -> set[str]:
     return given.union(*(case.rows.columns() for case in cases if case.rows is not None))
 
 
-# --- names of the suite --------------------------------------------------------------------------------------------
+# --- names of the suite ----------------------------------------------------------------------------------------------
 
 
 def suite_name(tree: SuiteTree, find: Callable[[str], Sequence[PromptTree]], problems: Diagnostics) -> str:
@@ -341,7 +341,7 @@ def _note(source: Source, what: str, name: Str, id_: str, first: dict[str, Str],
         problems.add(source, where_used(name.span), Finding("EV206", what=what, name=name.value, line=line))
 
 
-# --- prompts -------------------------------------------------------------------------------------------------------
+# --- prompts ---------------------------------------------------------------------------------------------------------
 
 
 def _variants(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) -> Iterator[Variant]:
@@ -442,7 +442,7 @@ def _resolved(tree: PromptTree, problems: Diagnostics) -> ResolvedPrompt:
     return ResolvedPrompt(tree=tree, template=parse.node)
 
 
-# --- inputs --------------------------------------------------------------------------------------------------------
+# --- inputs ----------------------------------------------------------------------------------------------------------
 
 
 def _by_name(inputs: tuple[InputTree, ...] | None) -> dict[str, InputTree] | None:

@@ -194,7 +194,7 @@ def _of_mapping(source: Source, row: Mapping) -> Row:
     return Row(source, span_of(row.pairs[0][0]) if row.pairs else span_of(row), cells)
 
 
-# --- files ---------------------------------------------------------------------------------------------------------
+# --- files -----------------------------------------------------------------------------------------------------------
 
 _LONGEST_CELL: Final = 16_000_000
 
@@ -386,7 +386,7 @@ def _node(value: Any, span: Span) -> Node:
             return Scalar(start=start, end=end, text="true" if value else "false", style="plain")
 
 
-# --- places of cells -----------------------------------------------------------------------------------------------
+# --- places of cells -------------------------------------------------------------------------------------------------
 
 _CELL: Final = re.compile(r'"[^"]*(?:""[^"]*)*"|[^,\r\n]*')
 

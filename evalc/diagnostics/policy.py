@@ -192,7 +192,7 @@ def _may_be_silenced(problem: Problem) -> bool:
     return problem.severity == "warning" or not problem.finding.entry.blocks
 
 
-# --- the comments ---------------------------------------------------------------------------------------------------
+# --- the comments ----------------------------------------------------------------------------------------------------
 
 _COMMENT: Final = (
     r"(?:(?<=[ \t\r\n])|(?<![\s\S]))#[ \t]*evalc: ignore(?P<file>-file)?(?![\w-])"

@@ -48,7 +48,7 @@ def _joined(label: str, text: str) -> str:
     return f"{label} {text}" if label[-1] in ".?!:" else f"{label}. {text}"
 
 
-# --- GitHub Actions -----------------------------------------------------------------------------------------------
+# --- GitHub Actions --------------------------------------------------------------------------------------------------
 
 
 def render_github(problems: Iterable[Problem]) -> str:
@@ -74,7 +74,7 @@ def _command_lines(problem: Problem) -> tuple[str, ...]:
     return finding.message(), finding.label(), problem.note, *finding.help().split("\n")
 
 
-# --- SARIF ---------------------------------------------------------------------------------------------------------
+# --- SARIF -----------------------------------------------------------------------------------------------------------
 
 
 def render_sarif(problems: Sequence[Problem]) -> str:

@@ -156,7 +156,7 @@ def _fitted_after(after: list[str], width: int, cut: bool) -> tuple[list[str], b
     return after, cut
 
 
-# --- fixes as a diff ------------------------------------------------------------------------------------------------
+# --- fixes as a diff -------------------------------------------------------------------------------------------------
 
 
 def render_diff(name: str, before: str, after: str) -> str:

@@ -19,7 +19,7 @@ from evalc.dsl.walk import Fields, described
 from evalc.grammar.parse import parse_place
 from evalc.model.case import BROKEN_AGENTS, CHALLENGERS, MUTATIONS
 
-# --- the trees -----------------------------------------------------------------------------------------------------
+# --- the trees -------------------------------------------------------------------------------------------------------
 
 
 class InputValue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -122,7 +122,7 @@ class CaseTree(CaseFields, frozen=True, kw_only=True, gc=False):
         return self.messages is not None and not (isinstance(self.messages, Sequence) and not self.messages.items)
 
 
-# --- reading -------------------------------------------------------------------------------------------------------
+# --- reading ---------------------------------------------------------------------------------------------------------
 
 _COUNT: Final = re.compile(r"(?P<count>[0-9]{1,9})(?:\s*/\s*(?P<of>[0-9]{1,9}))?")
 _SHARE: Final = re.compile(r"(?P<percent>[0-9]{1,9}(?:\.[0-9]+)?)\s*%")
@@ -339,7 +339,7 @@ def _any_case(*words: str) -> str:
     return "|".join("".join(f"[{x.upper()}{x}]" if x.isalpha() else x for x in word) for word in words)
 
 
-# --- the keys ------------------------------------------------------------------------------------------------------
+# --- the keys --------------------------------------------------------------------------------------------------------
 
 _CHECKS: Final = k.Kind(k.filled_list_of(k.ref("check")), read=build_checks, texts="checks")
 _REASON: Final = k.Kind(

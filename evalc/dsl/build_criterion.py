@@ -16,7 +16,7 @@ from evalc.dsl.tree import Num, Str
 from evalc.dsl.walk import Fields, described
 from evalc.grammar.parse import parse_criterion
 
-# --- the trees -----------------------------------------------------------------------------------------------------
+# --- the trees -------------------------------------------------------------------------------------------------------
 
 
 class CriterionTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class CriterionTree(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None = None
 
 
-# --- reading -------------------------------------------------------------------------------------------------------
+# --- reading ---------------------------------------------------------------------------------------------------------
 
 _NAME: Final = re.compile(r"\s*([^():\s][^():]*)")
 """The name of a line with a mistake after it, so that links to the name are not reported as well."""

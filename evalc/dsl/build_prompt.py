@@ -14,7 +14,7 @@ from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.tree import Str
 from evalc.dsl.walk import Fields, is_null
 
-# --- the trees -----------------------------------------------------------------------------------------------------
+# --- the trees -------------------------------------------------------------------------------------------------------
 
 
 class InputTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +52,7 @@ class VariantTree(msgspec.Struct, frozen=True, kw_only=True):
     id: Str | None = None
 
 
-# --- reading -------------------------------------------------------------------------------------------------------
+# --- reading ---------------------------------------------------------------------------------------------------------
 
 
 def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> PromptTree | None:
@@ -198,7 +198,7 @@ def _value_of(item: Node) -> Node:
     return next((value for key, value in item.pairs if key.text == "value"), item)
 
 
-# --- the keys ------------------------------------------------------------------------------------------------------
+# --- the keys --------------------------------------------------------------------------------------------------------
 
 VARIANT: Final = k.Shape(
     "a prompt of `prompts`",

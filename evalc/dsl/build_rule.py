@@ -110,7 +110,7 @@ def _at(fields: Fields, leaf: CheckLeaf) -> CheckLeaf | None:
     return None
 
 
-# --- checks of texts, as they are in the file -----------------------------------------------------------------------
+# --- checks of texts, as they are in the file ------------------------------------------------------------------------
 
 
 def atom(text: Str) -> Text:
@@ -476,7 +476,7 @@ TEXT_TYPES: Final = frozenset(
 """Those whose rule is a text, or may be one."""
 
 
-# --- the keys ------------------------------------------------------------------------------------------------------
+# --- the keys --------------------------------------------------------------------------------------------------------
 
 _PLAIN: Final[k.Schema] = {"type": ["string", "number", "boolean", "array", "null"]}
 TEST: Final = k.Shape(

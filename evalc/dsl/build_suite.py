@@ -30,7 +30,7 @@ from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, Yaml
 
-# --- the trees -----------------------------------------------------------------------------------------------------
+# --- the trees -------------------------------------------------------------------------------------------------------
 
 
 class RuleTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +103,7 @@ class SuiteTree(msgspec.Struct, frozen=True, kw_only=True):
     partial: bool = False
 
 
-# --- reading -------------------------------------------------------------------------------------------------------
+# --- reading ---------------------------------------------------------------------------------------------------------
 
 PROMPTS: Final = ("prompt", "prompts", "prompt_file", "prompt_id")
 """The keys, of which a document has at most one."""
@@ -279,7 +279,7 @@ def _includes(fields: Fields, key: str) -> tuple[Str, ...]:
     return tuple(file for file in files if file.value.strip())
 
 
-# --- the keys ------------------------------------------------------------------------------------------------------
+# --- the keys --------------------------------------------------------------------------------------------------------
 
 _BY_CLASS: Final = k.Kind({"type": ["object", "null"], "additionalProperties": k.SHARE.schema}, read=_by_class)
 

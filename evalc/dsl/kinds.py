@@ -26,7 +26,7 @@ UNREADABLE: Final = object()
 """The value of a scalar that is wrong in itself, which is reported."""
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
-# --- kinds ---------------------------------------------------------------------------------------------------------
+# --- kinds -----------------------------------------------------------------------------------------------------------
 
 
 class Kind:
@@ -229,7 +229,7 @@ def share_of(text: str) -> str:
     return "" if percent is None else f"{float(percent[1]) / 100:.10g}"
 
 
-# --- shapes --------------------------------------------------------------------------------------------------------
+# --- shapes ----------------------------------------------------------------------------------------------------------
 
 
 class Key(NamedTuple):
@@ -360,7 +360,7 @@ def described(key: Key) -> Schema:
     return {**schema, "examples": list(key.examples)} if key.examples else schema
 
 
-# --- JSON Schemas --------------------------------------------------------------------------------------------------
+# --- JSON Schemas ----------------------------------------------------------------------------------------------------
 
 # Null, said so that no editor offers it as a value.
 _ABSENT: Schema = {"not": {"type": ["string", "number", "boolean", "object", "array"]}}
@@ -456,7 +456,7 @@ def mapping(
     return {**schema, "additionalProperties": False}
 
 
-# --- the usual kinds -----------------------------------------------------------------------------------------------
+# --- the usual kinds -------------------------------------------------------------------------------------------------
 
 ANYTHING: Final = Kind(anything())
 """A value that evalc does not look into."""

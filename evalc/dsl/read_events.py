@@ -162,7 +162,7 @@ class _Constructor:
             self._close_all()
         return True
 
-    # --- before the events -----------------------------------------------------------------------------------------
+    # --- before the events ---
 
     def _readable(self) -> str:
         """The text that the parser gets: of the same length, without what YAML forbids or templates would spoil."""
@@ -181,7 +181,7 @@ class _Constructor:
         self._mask = Mask.of(text)
         return text if self._mask is None else self._mask.masked
 
-    # --- the events ------------------------------------------------------------------------------------------------
+    # --- the events ---
 
     def _construct(self, next_event: Callable[[], _Event | None]) -> None:
         handlers: dict[type[events.Event], Callable[..., list[Node]]] = {
@@ -229,7 +229,7 @@ class _Constructor:
     def _items(self) -> list[Node]:
         return self._open[-1].items if self._open else self._root
 
-    # --- scalars ---------------------------------------------------------------------------------------------------
+    # --- scalars ---
 
     def _scalar(self, event: _Event, items: list[Node]) -> None:
         """A scalar that is not simply its event: with an anchor, a tag, a style of its own or templates about."""
@@ -286,7 +286,7 @@ class _Constructor:
         self._report(span, finding)
         return ""
 
-    # --- collections -----------------------------------------------------------------------------------------------
+    # --- collections ---
 
     def _mapping_start(self, event: _Event) -> list[Node]:
         return self._collection_start(event, frozenset({"!!map"}), mapping=True)
@@ -362,7 +362,7 @@ class _Constructor:
         )
         return Scalar(start, end, raw, "plain")
 
-    # --- the pairs of a mapping ------------------------------------------------------------------------------------
+    # --- the pairs of a mapping ---
 
     def _pairs(self, items: list[Node]) -> tuple[tuple[Scalar, Node], ...]:
         keys = items[::2]
@@ -408,7 +408,7 @@ class _Constructor:
             elif not (isinstance(mapping, Scalar) and mapping.style == "hole"):
                 self._report(Span(mapping.start, mapping.end), Finding("EV113"))
 
-    # --- aliases ---------------------------------------------------------------------------------------------------
+    # --- aliases ---
 
     def _alias(self, event: _Event) -> list[Node]:
         start, end = event.start_mark.index, event.end_mark.index
@@ -445,7 +445,7 @@ class _Constructor:
             parent.height = max(parent.height, anchored.height + 1)
         return behind(Span(start, end), anchored.node)
 
-    # --- syntax errors ---------------------------------------------------------------------------------------------
+    # --- syntax errors ---
 
     def _explain(self, error: yaml.MarkedYAMLError) -> bool:
         """Report a syntax error; whether the text can be read again as if the faulty part were in quotes."""

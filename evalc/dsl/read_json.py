@@ -116,7 +116,7 @@ def _deeper_than(data: object, limit: int) -> bool:
     return True
 
 
-# --- what is wrong, and where --------------------------------------------------------------------------------------
+# --- what is wrong, and where ----------------------------------------------------------------------------------------
 
 
 def _flaws(source: Source, end: int, max_depth: int) -> Iterator[Fault]:
@@ -174,7 +174,7 @@ def _readable(number: str) -> bool:
         return True  # a syntax error, which is reported as such
 
 
-# --- places --------------------------------------------------------------------------------------------------------
+# --- places ----------------------------------------------------------------------------------------------------------
 
 
 class _Member(NamedTuple):

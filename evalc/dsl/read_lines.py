@@ -158,7 +158,7 @@ class _Lines:
             self._close()
         return self._document.pairs[""][1] if self._document.pairs else None
 
-    # --- collections of blocks -------------------------------------------------------------------------------------
+    # --- collections of blocks ---
 
     def _entered(self, column: int, at: int, *, dashed: bool) -> _Open:
         """The collection that an entry belongs to; the entry may begin it, and end others."""
@@ -189,7 +189,7 @@ class _Lines:
         outer.add(node)
         return outer
 
-    # --- values ----------------------------------------------------------------------------------------------------
+    # --- values ---
 
     def _on_one_line(self, token: str, start: int, end: int) -> Node:
         """A text in quotes or without, or what brackets hold."""

@@ -31,7 +31,7 @@ class Num(msgspec.Struct, frozen=True, gc=False):
     span: Span
 
 
-# --- checks --------------------------------------------------------------------------------------------------------
+# --- checks ----------------------------------------------------------------------------------------------------------
 
 
 class CheckLeaf(msgspec.Struct, frozen=True, kw_only=True, gc=False):

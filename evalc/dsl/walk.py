@@ -330,7 +330,7 @@ class Fields:
             return None
         return pair[1]
 
-    # --- texts
+    # --- texts ---
 
     def text(self, key: str) -> Str | None:
         """A text, taken as it was written: `1.50` is "1.50"."""
@@ -373,7 +373,7 @@ class Fields:
         text: Str | None = self.tree.text(node)
         return self.wrong(node, what, "a text") if text is None else text
 
-    # --- collections
+    # --- collections ---
 
     def items(self, key: str) -> Sequence[Any] | None:
         """The items of a list."""

@@ -39,7 +39,7 @@ def end_of(node: Tree | Token) -> int:
     return node.end_pos or 0
 
 
-# --- texts ---------------------------------------------------------------------------------------------------------
+# --- texts -----------------------------------------------------------------------------------------------------------
 
 
 def text_of(token: Token, faults: list[Fault]) -> Text:
@@ -115,7 +115,7 @@ def _character(escape: str) -> str | None:
         return None
 
 
-# --- numbers -------------------------------------------------------------------------------------------------------
+# --- numbers ---------------------------------------------------------------------------------------------------------
 
 
 def number_of(token: Token, faults: list[Fault], *, scale: float = 1) -> Number:
@@ -156,7 +156,7 @@ def duration_of(token: Token, unit: Token, faults: list[Fault]) -> Number:
     return Number(start=number.start, end=unit.end_pos or 0, value=number.value)
 
 
-# --- regular expressions -------------------------------------------------------------------------------------------
+# --- regular expressions ---------------------------------------------------------------------------------------------
 
 
 def literal_of(token: Token, faults: list[Fault]) -> PatternAtom:

@@ -75,7 +75,7 @@ def check_line(text: str) -> Parsed[CheckLine]:
     return parsed(line, build.faults)
 
 
-# --- what is wrong -------------------------------------------------------------------------------------------------
+# --- what is wrong ---------------------------------------------------------------------------------------------------
 
 
 def _fault(text: str, stumble: Stumble) -> Fault:
@@ -105,7 +105,7 @@ def _spoken_checks(expected: frozenset[str]) -> tuple[str, ...]:
     return ("a check of the response", *spoken(expected - _RESPONSE_CHECK_STARTS - _VALUE_CHECK_STARTS))
 
 
-# --- the check -----------------------------------------------------------------------------------------------------
+# --- the check -------------------------------------------------------------------------------------------------------
 
 
 @final
@@ -302,7 +302,7 @@ _VERBS_OF_PARAMETERS: Final = frozenset(("EQUALS", "CONTAINS", "MATCHES"))
 """The words that such a check may begin with, and that of a parameter has behind its name."""
 
 
-# --- checks that are more than their texts -------------------------------------------------------------------------
+# --- checks that are more than their texts ---------------------------------------------------------------------------
 
 
 def _regex(build: CheckBuilder, children: Children, at: str) -> c.Check:

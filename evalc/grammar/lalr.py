@@ -228,7 +228,7 @@ _FOLDER: Final = Path(__file__).parent
 _NOTHING: Final = "(?!)"
 
 
-# --- the tables of the languages ------------------------------------------------------------------------------------
+# --- the tables of the languages -------------------------------------------------------------------------------------
 
 
 def read(language: Language, start: str, text: str) -> Tree | Stumble:
@@ -266,7 +266,7 @@ def _made_from(language: Language) -> str:
     return "\n".join((*STARTS[language], grammar(language)))
 
 
-# --- by lark -------------------------------------------------------------------------------------------------------
+# --- by lark ---------------------------------------------------------------------------------------------------------
 
 
 def lark_parser(language: Language) -> lark.Lark:

@@ -80,7 +80,7 @@ def _repaired(line: str) -> Meant | None:
     return _quoted(before, rest, follows.terminals) or _respelt(before, rest, follows.terminals)
 
 
-# --- quotes and brackets -------------------------------------------------------------------------------------------
+# --- quotes and brackets ---------------------------------------------------------------------------------------------
 
 _VALUES: Final = frozenset(("STRING", "REGEXP", "ANY", "NUMBER", "TRUE", "FALSE", "NULL", "LSQB", "LBRACE"))
 """Terminals that may follow the words of a check that only lack a text."""
@@ -169,7 +169,7 @@ def _is_name(text: str) -> bool:
     return bool(words) and all(len(word) > 1 and not word[0].islower() and not word[1].isupper() for word in words)
 
 
-# --- other words ---------------------------------------------------------------------------------------------------
+# --- other words -----------------------------------------------------------------------------------------------------
 
 _Replacement = Callable[[str, re.Match[str]], "str | None"]
 
@@ -247,7 +247,7 @@ _PHRASES: Final = (
 """Phrases that people write, and the check that means exactly that."""
 
 
-# --- misspelt keywords ---------------------------------------------------------------------------------------------
+# --- misspelt keywords -----------------------------------------------------------------------------------------------
 
 _MISSPELT: Final = re.compile(r"[^\W\d][\w-]*")
 

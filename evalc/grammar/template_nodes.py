@@ -139,7 +139,7 @@ def _block_name(opener: Token) -> Variable:
     return Variable(start=start + name.start(), end=start + name.end(), name=name.group())
 
 
-# --- what is wrong -------------------------------------------------------------------------------------------------
+# --- what is wrong ---------------------------------------------------------------------------------------------------
 
 
 def _bad_tag(text: str, at: int) -> Fault:
@@ -201,7 +201,7 @@ def _short(tag: str) -> str:
     return tag if len(tag) <= _ELLIPSIS_AT + 3 else tag[:_ELLIPSIS_AT] + "..."
 
 
-# --- criteria ------------------------------------------------------------------------------------------------------
+# --- criteria --------------------------------------------------------------------------------------------------------
 
 
 def criterion_line(text: str) -> Parsed[CriterionLine]:

@@ -92,7 +92,7 @@ def _at_most_one(keys: Iterable[str]) -> k.Schema:
     return {"allOf": [{"not": {"required": [*pair]}} for pair in combinations(keys, 2)]}
 
 
-# --- documents -----------------------------------------------------------------------------------------------------
+# --- documents -------------------------------------------------------------------------------------------------------
 
 
 def _documents() -> dict[str, k.Schema]:
@@ -130,7 +130,7 @@ def _with_block_or_flat(kind: Kind) -> k.Schema:
     return {**schema, **_at_most_one(prompts)} if len(prompts) > 1 else schema
 
 
-# --- what documents hold -------------------------------------------------------------------------------------------
+# --- what documents hold ---------------------------------------------------------------------------------------------
 
 
 def _criterion() -> k.Schema:
@@ -158,7 +158,7 @@ def _records() -> dict[str, k.Schema]:
     return {**defined, "RubricDimension": {**dimension, "properties": properties, "allOf": one_of_each}}
 
 
-# --- in `validate:` ------------------------------------------------------------------------------------------------
+# --- in `validate:` --------------------------------------------------------------------------------------------------
 
 
 def _checks() -> dict[str, k.Schema]:
@@ -283,7 +283,7 @@ def _value_of_operator(key: str) -> k.Schema:
     }
 
 
-# --- in `expect:` --------------------------------------------------------------------------------------------------
+# --- in `expect:` ----------------------------------------------------------------------------------------------------
 
 
 def _expect() -> k.Schema:

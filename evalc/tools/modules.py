@@ -140,7 +140,7 @@ def _candidates(path: Path) -> Iterator[Path]:
     yield from (path / f"index{ending}" for ending in ENDINGS)
 
 
-# --- statements ----------------------------------------------------------------------------------------------------
+# --- statements ------------------------------------------------------------------------------------------------------
 
 
 def _read_statements(module: Module) -> None:
@@ -271,7 +271,7 @@ def _is_changed(script: Script, name: Node, text: str) -> bool:
     return any(at != declared for at in script.assigned.get(text, ()))
 
 
-# --- parts of statements -------------------------------------------------------------------------------------------
+# --- parts of statements ---------------------------------------------------------------------------------------------
 
 
 def _path(module: Module, node: Node) -> str | None:

@@ -143,7 +143,7 @@ def test_bytes_that_are_not_utf8_are_refused(data: bytes, code: str) -> None:
     assert code_of(found) == code
 
 
-# --- writing -------------------------------------------------------------------------------------------------------
+# --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_new_file_gets_the_mode_of_the_umask(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def file(project: Path) -> Path:
     return suite
 
 
-# --- the command ---------------------------------------------------------------------------------------------------
+# --- the command -----------------------------------------------------------------------------------------------------
 
 
 def test_cases_are_locked_once(invoke: Invoke, file: Path, project: Path) -> None:
@@ -170,7 +170,7 @@ def test_the_lock_is_the_projects_wherever_one_stands(
     assert "error[EV451]" in invoke("lock", "regression.eval.yaml").err
 
 
-# --- the pass ------------------------------------------------------------------------------------------------------
+# --- the pass --------------------------------------------------------------------------------------------------------
 
 
 def compiled(text: str, name: str = "a.eval.yaml") -> Compilation:
@@ -262,7 +262,7 @@ def test_an_archived_case_may_change_and_then_go(lock: Lock) -> None:
     assert codes(SECOND, lock) == ["EV451"]
 
 
-# --- the file ------------------------------------------------------------------------------------------------------
+# --- the file --------------------------------------------------------------------------------------------------------
 
 HASH = "0123456789abcdef" * 4
 

@@ -67,7 +67,7 @@ def headers(outcome: Outcome) -> list[str]:
     return [line.strip("═ ") for line in outcome.out.splitlines() if line.startswith("═══")]
 
 
-# --- two suites about one tool --------------------------------------------------------------------------------------
+# --- two suites about one tool ---------------------------------------------------------------------------------------
 
 
 def test_two_suites_about_one_tool_compile_to_two_files(invoke: Invoke) -> None:
@@ -297,7 +297,7 @@ def test_the_latest_result_of_a_suite_is_found_whatever_suites_were_beside_it(
     assert (outcome.code, regressions(outcome)) == (1, {(name, "labeled"): [f"{name}/refund"]})
 
 
-# --- what earlier versions wrote ------------------------------------------------------------------------------------
+# --- what earlier versions wrote -------------------------------------------------------------------------------------
 
 EARLIER = Path(__file__).parents[1] / "earlier"
 ONE, TWO = "01a20d48-435a-7fe8-bcf4-c83c410afd27", "01a20d48-81ec-72c1-9ed2-2b2f67f44b83"
@@ -464,7 +464,7 @@ def test_an_earlier_result_is_not_that_of_another_suite_of_the_tool(invoke: Invo
     assert found["missing"] == []
 
 
-# --- baselines that earlier versions wrote --------------------------------------------------------------------------
+# --- baselines that earlier versions wrote ---------------------------------------------------------------------------
 
 
 def with_baseline(name: str) -> Path:

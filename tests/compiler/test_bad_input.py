@@ -111,7 +111,7 @@ def test_a_check_behind_an_alias_is_spoken_of_once_and_means_the_same_in_both_ca
     assert first.expect == second.expect
 
 
-# --- JSON ----------------------------------------------------------------------------------------------------------
+# --- JSON ------------------------------------------------------------------------------------------------------------
 
 
 def envelope(expect: Any = None, *, metadata: Any = None, **case: Any) -> str:

@@ -180,7 +180,7 @@ def test_inputs_are_escaped_in_patterns_and_are_no_templates() -> None:
     assert r"\.b\{\{x\}\}" in pattern
 
 
-# --- criteria that no check names -----------------------------------------------------------------------------------
+# --- criteria that no check names ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

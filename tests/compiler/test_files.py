@@ -110,7 +110,7 @@ def test_suites_of_one_tool_and_tier_collide_across_files() -> None:
     assert found(".") == ["b.yaml:1 EV210"]
 
 
-# --- prompts -------------------------------------------------------------------------------------------------------
+# --- prompts ---------------------------------------------------------------------------------------------------------
 
 PROMPT = 'id: ID\nprompt: "Hello {{name}}"\ninputs: [{name: name, type: string}]\nmodel_compatibility: [any]\n'
 ASKING = "eval: {test_cases: [{name: a, inputs: {name: Bo}, validate: [non-empty]}]}\n"

@@ -111,7 +111,7 @@ def test_a_long_chain_of_rules_is_stopped() -> None:
     assert {place.rpartition(" ")[2] for place in places(source(text))} == {"EV610"}
 
 
-# --- defaults ------------------------------------------------------------------------------------------------------
+# --- defaults --------------------------------------------------------------------------------------------------------
 
 
 DEFAULTS = """defaults:
@@ -156,7 +156,7 @@ def test_one_value_twice_in_one_case_is_an_error() -> None:
     assert places(source(case_with("latency <= 1s, latency <= 2s")))[0].endswith(" EV412")
 
 
-# --- include -------------------------------------------------------------------------------------------------------
+# --- include ---------------------------------------------------------------------------------------------------------
 
 
 def write(name: str, text: str) -> None:

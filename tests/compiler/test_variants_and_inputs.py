@@ -31,7 +31,7 @@ def case_with(more: str) -> str:
     return f"eval: {{test_cases: [{{name: a, message: hi, validate: [non-empty], {more}}}]}}\n"
 
 
-# --- variants ------------------------------------------------------------------------------------------------------
+# --- variants --------------------------------------------------------------------------------------------------------
 
 
 def test_every_case_compiles_once_a_prompt() -> None:
@@ -72,7 +72,7 @@ def test_mistakes_of_prompts(head: str, said: str) -> None:
     assert said in places(head + "eval: {test_cases: [{name: a, inputs: {name: b}, validate: [non-empty]}]}\n")
 
 
-# --- inputs --------------------------------------------------------------------------------------------------------
+# --- inputs ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_an_input_that_the_body_of_the_request_asks_for_is_used() -> None:
     assert [problem.code for problem in evalc.check(Path("s.eval.yaml"))] == []
 
 
-# --- repetitions and reasons ---------------------------------------------------------------------------------------
+# --- repetitions and reasons -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_eval_json_is_held_to_the_same(more: dict[str, object], code: str) -> No
     ]
 
 
-# --- the rest ------------------------------------------------------------------------------------------------------
+# --- the rest --------------------------------------------------------------------------------------------------------
 
 
 def test_the_message_of_a_conversation_is_what_the_user_said_last() -> None:

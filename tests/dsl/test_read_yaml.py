@@ -58,7 +58,7 @@ def scalar(start: int, end: int, text: str) -> Scalar:
     return Scalar(start, end, text, "plain")
 
 
-# --- nodes ---------------------------------------------------------------------------------------------------------
+# --- nodes -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("parser")
@@ -143,7 +143,7 @@ def test_anchors_end_with_their_document() -> None:
     assert [finding.code for _, finding in found] == ["EV114"]
 
 
-# --- what is reported ----------------------------------------------------------------------------------------------
+# --- what is reported ------------------------------------------------------------------------------------------------
 
 PROBLEMS = [
     # text, code, the text underlined
@@ -337,7 +337,7 @@ def test_forbidden_characters_are_counted_and_hide_nothing_behind_them() -> None
     assert len(documents) == 1
 
 
-# --- hostile texts -------------------------------------------------------------------------------------------------
+# --- hostile texts ---------------------------------------------------------------------------------------------------
 
 
 def bomb(levels: int) -> str:
@@ -470,7 +470,7 @@ def walk(node: Node | None) -> Iterator[Node]:
             pass
 
 
-# --- against another reader ----------------------------------------------------------------------------------------
+# --- against another reader ------------------------------------------------------------------------------------------
 
 _CHARACTERS = st.text(
     st.one_of(

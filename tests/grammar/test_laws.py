@@ -17,7 +17,7 @@ from evalc.model import checks as c
 from evalc.model.json import only_key, path_of_key
 from tests.compiler.logic.checks import CHECKS
 
-# --- no text raises ------------------------------------------------------------------------------------------------
+# --- no text raises --------------------------------------------------------------------------------------------------
 
 PIECES = r"""
     contains matches length json has fields headings equals starts with ends non-empty tools tool called one of not none

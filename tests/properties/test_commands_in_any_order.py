@@ -61,7 +61,7 @@ class Commands(RuleBasedStateMachine):
         self.cases = dict.fromkeys(sorted(names), "first")
         self.write()
 
-    # --- the project -------------------------------------------------------------------------------------------------
+    # --- the project ---
 
     @rule(name=st.sampled_from(NAMES), words=st.sampled_from(["first", "second"]))
     def add_or_change_a_case(self, name: str, words: str) -> None:
@@ -79,7 +79,7 @@ class Commands(RuleBasedStateMachine):
         self.broken = broken
         self.write()
 
-    # --- the commands ------------------------------------------------------------------------------------------------
+    # --- the commands ---
 
     @rule()
     def run(self) -> None:
@@ -171,7 +171,7 @@ class Commands(RuleBasedStateMachine):
         else:
             assert ended.exit_code == (0 if self.cases.keys() <= self.locked.keys() else 1), ended.output
 
-    # --- the model ---------------------------------------------------------------------------------------------------
+    # --- the model ---
 
     def expected(self) -> dict[str, bool]:
         return {name: name not in self.broken for name in self.cases}

@@ -25,7 +25,7 @@ def codes(source: evalc.Source) -> list[str]:
     return [f"{problem.severity} {problem.code}" for problem in evalc.check(source)]
 
 
-# --- lists in the texts of checks ----------------------------------------------------------------------------------
+# --- lists in the texts of checks ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_each_item_is_a_text_and_a_judge_reads_json() -> None:
     assert "error EV316" not in codes(suite("'judge \"Does it use {{words}}?\" >= 1/1'", inputs))
 
 
-# --- almost tokens -------------------------------------------------------------------------------------------------
+# --- almost tokens ---------------------------------------------------------------------------------------------------
 
 TYPOS = {
     "{{sed:a.b}}": "{{seed:a.b}}",
@@ -79,7 +79,7 @@ def test_texts_that_are_no_tokens_are_not_reported(text: str) -> None:
     assert codes(suite(f"'contains \"{text}\"'")) == []
 
 
-# --- tokens that resolve to nothing to look for --------------------------------------------------------------------
+# --- tokens that resolve to nothing to look for ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_seed_manifest_of_the_configuration_that_is_not_there(
         evalc.run(suite('contains "{{seed:a}}"'.join("''")), agent=evalc.ScriptedAgent({"hi": "hello"}))
 
 
-# --- tool calls under another name ---------------------------------------------------------------------------------
+# --- tool calls under another name -----------------------------------------------------------------------------------
 
 DELETED = [{"name": "delete_account", "success": True, "durationMs": 1, "params": {}}]
 
@@ -153,7 +153,7 @@ def test_an_agent_that_reports_no_calls_is_warned_of_once(answer: Any, tmp_path:
     assert result.warnings == ()
 
 
-# --- thresholds and weights ----------------------------------------------------------------------------------------
+# --- thresholds and weights ------------------------------------------------------------------------------------------
 
 
 def test_a_threshold_that_nothing_scores_is_an_error() -> None:

@@ -454,7 +454,7 @@ def _scalars(node: n.Node) -> Iterator[Scalar]:
                 yield from _scalars(value)
 
 
-# --- compositions in their simplest form ---------------------------------------------------------------------------
+# --- compositions in their simplest form -----------------------------------------------------------------------------
 
 
 def any_of(checks: Sequence[c.Check]) -> c.Check:

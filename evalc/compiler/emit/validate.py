@@ -168,7 +168,7 @@ def _rubric(emission: Emission) -> list[tuple[m.RubricDimension, Span]]:
     return list(found.values())
 
 
-# --- links ---------------------------------------------------------------------------------------------------------
+# --- links -----------------------------------------------------------------------------------------------------------
 
 
 def _links(written: list[_Written]) -> Iterator[ir.Link]:

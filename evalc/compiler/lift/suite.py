@@ -125,7 +125,7 @@ def lift(source: Source, data: object, problems: Diagnostics, *, cases_at: str =
     )
 
 
-# --- metadata ------------------------------------------------------------------------------------------------------
+# --- metadata --------------------------------------------------------------------------------------------------------
 
 
 def _metadata(reader: JsonReader, raw: object, raw_cases: list[Any]) -> m.Metadata:
@@ -176,7 +176,7 @@ def _from_file_name(name: str, raw_cases: list[Any]) -> tuple[str, m.Tier]:
     return tool, next(prefixes, "rubric" if has_rubric else "labeled")
 
 
-# --- cases ---------------------------------------------------------------------------------------------------------
+# --- cases -----------------------------------------------------------------------------------------------------------
 
 
 _REASONS: Final = ("expectedFailure", "skip", "archived")

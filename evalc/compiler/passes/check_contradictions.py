@@ -155,7 +155,7 @@ def _proving(target: Formula, others: list[_Said]) -> list[_Said]:
             return []
 
 
-# --- which checks are compared -------------------------------------------------------------------------------------
+# --- which checks are compared ---------------------------------------------------------------------------------------
 
 
 def _may_be_related(case: ir.Case) -> bool:
@@ -233,7 +233,7 @@ def _share_a_bound(one: c.Length | c.ToolCount, other: c.Length | c.ToolCount) -
     return None not in (one.min, other.min) or None not in (one.max, other.max)
 
 
-# --- words ---------------------------------------------------------------------------------------------------------
+# --- words -----------------------------------------------------------------------------------------------------------
 
 
 def _shown(said: _Said) -> str:

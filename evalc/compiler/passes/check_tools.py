@@ -133,7 +133,7 @@ def _argument(tool: str, path: str, pointer: str) -> _Mention:
     return _Mention(path, pointer, finding)
 
 
-# --- parameters ----------------------------------------------------------------------------------------------------
+# --- parameters ------------------------------------------------------------------------------------------------------
 
 
 def _unknown(tool: str, param: str, tools: ToolRegistry) -> Finding | None:
@@ -179,7 +179,7 @@ def _all_properties(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return properties if properties or closed else None
 
 
-# --- values --------------------------------------------------------------------------------------------------------
+# --- values ----------------------------------------------------------------------------------------------------------
 
 
 def _values(check: c.ToolParam, pointer: str) -> Iterator[_Mention]:

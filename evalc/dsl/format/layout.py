@@ -35,7 +35,7 @@ def laid_out(text: str, documents: Sequence[Node | None]) -> str:
     return result if facts.ends_open or not result else result + "\n"
 
 
-# --- what the nodes say about the lines ----------------------------------------------------------------------------
+# --- what the nodes say about the lines ------------------------------------------------------------------------------
 
 
 @final
@@ -144,7 +144,7 @@ def _test_cases(document: Node | None) -> SequenceNode | None:
     return None
 
 
-# --- line by line --------------------------------------------------------------------------------------------------
+# --- line by line ----------------------------------------------------------------------------------------------------
 
 
 @final
@@ -308,7 +308,7 @@ def _awaits_value(rest: str) -> bool:
     return not without_comment or without_comment.endswith(":")
 
 
-# --- blank lines ---------------------------------------------------------------------------------------------------
+# --- blank lines -----------------------------------------------------------------------------------------------------
 
 
 def _without_extra_blanks(lines: Sequence[_Line], facts: _Facts) -> list[str]:

@@ -161,7 +161,7 @@ class _Importer:
         self._problems.add(self._source, self._places.value(pointer), Finding("EV653", what=what))
 
 
-# --- parts of a case -----------------------------------------------------------------------------------------------
+# --- parts of a case -------------------------------------------------------------------------------------------------
 
 
 def _said(fields: dict[str, Any]) -> dict[str, Any]:

@@ -211,7 +211,7 @@ def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
     return ignored
 
 
-# --- by type -------------------------------------------------------------------------------------------------------
+# --- by type ---------------------------------------------------------------------------------------------------------
 
 
 def _check(check: c.Check, schema_path: str = "") -> MappedCheck:
@@ -334,7 +334,7 @@ def _inverted(checks: tuple[MappedCheck, ...]) -> MappedCheck:
     return _line(f"not {inside}" if len(checks) == 1 and " or " not in inside else f"not ({inside})")
 
 
-# --- calls of tools ------------------------------------------------------------------------------------------------
+# --- calls of tools --------------------------------------------------------------------------------------------------
 
 
 def _tool(step: object) -> str:

@@ -168,7 +168,7 @@ async def _compare_param(assertion: c.ParamAssertion, name: str, actual: str, va
     return failed(f"expected {name} to {verb} {quoted(value)} but got {quoted(actual)}")
 
 
-# --- answers that do not say which tools were called ---------------------------------------------------------------
+# --- answers that do not say which tools were called -----------------------------------------------------------------
 
 
 def misnamed_calls(key: str) -> Verdict:

@@ -382,7 +382,7 @@ def _near(suites: Sequence[Suite], named: NamedCases) -> str:
     return f"; near are {', '.join(f'`{name}`' for name in near)}" if near else ""
 
 
-# --- how often -----------------------------------------------------------------------------------------------------
+# --- how often -------------------------------------------------------------------------------------------------------
 
 
 def _repeated(suite: Suite, times: int | None) -> Suite:

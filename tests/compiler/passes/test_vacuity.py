@@ -301,7 +301,7 @@ def test_they_only_look_so(lines: tuple[str, ...]) -> None:
     assert said(*lines) == []
 
 
-# --- criteria, tiers, shared checks --------------------------------------------------------------------------------
+# --- criteria, tiers, shared checks ----------------------------------------------------------------------------------
 
 
 def linked(*lines: str) -> list[str]:

@@ -353,7 +353,7 @@ def test_any_configuration_ends_in_a_suite_or_in_errors(configuration: dict[str,
         assert format_text(suite.text) == suite.text
 
 
-# --- templates -----------------------------------------------------------------------------------------------------
+# --- templates -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

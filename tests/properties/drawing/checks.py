@@ -31,7 +31,7 @@ class Spelt(NamedTuple):
 
 Make = Callable[[Draw, World], Spelt]
 
-# --- texts ---------------------------------------------------------------------------------------------------------
+# --- texts -----------------------------------------------------------------------------------------------------------
 
 _FILLED: Final = ("{{name}}", "{{ count }}", "{{#if flag}}Paris{{else}}rain{{/if}}", "{{#unless flag}}18{{/unless}}")
 _FILLED_NEVER: Final = ("zzz {{name}}", "n#{{#each items}}<{{this}}>{{/each}}", "\\{{name}} zzz", "{{ zzz")

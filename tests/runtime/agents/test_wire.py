@@ -190,7 +190,7 @@ def test_answers_of_the_demo_server_can_be_read(text: str) -> None:
     assert wire.decode_answer(msgspec.json.encode(wire.answer_fields(response))) == response
 
 
-# --- parameters and calls under other names -------------------------------------------------------------------------
+# --- parameters and calls under other names --------------------------------------------------------------------------
 
 
 def answer_with(call: object, **others: Any) -> AgentResponse:
@@ -350,7 +350,7 @@ def test_an_error_under_another_name_is_noticed_in_any_object() -> None:
         wire.answer_of(_WithProperty())
 
 
-# --- an error beside an answer ----------------------------------------------------------------------------------------
+# --- an error beside an answer ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("error", [None, False, "", 0, 0.0, {}, []])
