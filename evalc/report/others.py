@@ -28,12 +28,14 @@ from evalc.model.reports import (
 from evalc.model.suite import key_of
 from evalc.report.words import rounded, symbols_of
 
-_BARS = "▁▂▃▄▅▆▇█"
-_DIGITS = "0123456789"
-_LONGEST_LINE = 40
-_SHORTEST_ID = 8
-_LONGEST_CELL = 36
-_HEADINGS = ("began (UTC)", "run", "suite", "agent", "passed", "score", "cost")
+# --- history ---------------------------------------------------------------------------------------------------------
+
+_BARS: Final = "▁▂▃▄▅▆▇█"
+_DIGITS: Final = "0123456789"
+_LONGEST_LINE: Final = 40
+_SHORTEST_ID: Final = 8
+_LONGEST_CELL: Final = 36
+_HEADINGS: Final = ("began (UTC)", "run", "suite", "agent", "passed", "score", "cost")
 
 
 def history_lines(history: History, screen: Screen, *, names: Mapping[str, str]) -> Iterator[str]:
@@ -102,6 +104,8 @@ def sparkline(values: Sequence[float | None], screen: Screen) -> str:
     )
 
 
+# --- coverage --------------------------------------------------------------------------------------------------------
+
 _MOST_MISSING: Final = 20
 PARTS: Final[Mapping[Kind, str]] = {
     "tools": "tools that a case expects to be called",
@@ -141,6 +145,9 @@ def _tool(tool: ToolCoverage) -> str:
     levels = f"; difficulty: {', '.join(difficulties)}" if difficulties else ""
     by = f" ({', '.join(parts)}{levels})" if parts else ""
     return f"  {visible(tool.name)}: {counted(tool.cases, 'case')}{by}{arguments}"
+
+
+# --- plan ------------------------------------------------------------------------------------------------------------
 
 
 def plan_lines(plan: Plan) -> Iterator[str]:
@@ -199,6 +206,8 @@ def _option(option: Option, noise: NoisePlan, *, now: bool) -> str:
     fall = f"from {_percent(noise.passes)} to {_percent(noise.passes - option.likely)} of passes"
     return f"{cases}: {shown}; with this noise, a fall {fall} shows four times in five{cost}"
 
+
+# --- challenge -------------------------------------------------------------------------------------------------------
 
 _MOST_CASES: Final = 20
 _MOST_SURVIVORS: Final = 6
