@@ -33,7 +33,7 @@ from evalc.runtime.run.local_models import local_models
 from evalc.runtime.store.redact import encoded, redacted
 from evalc.setup.prepare import panel_of, redactor_of, runs_code_of_others
 
-_MOST_SHOWN = 20
+_MOST_SHOWN: Final = 20
 
 
 def calibrated(labels: str, settings: Settings) -> Calibration | None:

@@ -141,7 +141,7 @@ def _print_found(problems: Sequence[Problem], output_format: Format, *, tried: T
 
 _NAMED: Final = 5
 """How many places are named one by one."""
-_BOM = b"\xef\xbb\xbf"
+_BOM: Final = b"\xef\xbb\xbf"
 
 
 class Task(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 import msgspec
 
@@ -24,7 +24,7 @@ from evalc.model.suite import LocatedCase, Place, Suite, SuiteKey
 if TYPE_CHECKING:
     from evalc.tools.registry import ToolRegistry
 
-_VERSION = 1
+_VERSION: Final = 1
 
 
 class _SourceMap(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -64,7 +64,7 @@ def read_source_map(compiled: Source) -> Mapping[str, Place]:
     return found.places
 
 
-GENERATED_BY = f"evalc {__version__}"
+GENERATED_BY: Final = f"evalc {__version__}"
 
 
 def file_name(suite: str, tier: str) -> str:

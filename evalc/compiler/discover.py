@@ -7,7 +7,7 @@ import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, final
+from typing import Final, NamedTuple, final
 
 import msgspec
 
@@ -19,8 +19,8 @@ from evalc.diagnostics.problem import Finding
 from evalc.dsl.document_kind import is_eval_name, names_an_eval
 from evalc.dsl.sources import ReportIn
 
-SUFFIXES = (".yaml", ".yml", ".json")
-_NEVER = frozenset({".git", ".hg", ".venv", "venv", "node_modules", "__pycache__"})
+SUFFIXES: Final = (".yaml", ".yml", ".json")
+_NEVER: Final = frozenset({".git", ".hg", ".venv", "venv", "node_modules", "__pycache__"})
 
 
 class Found(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from math import inf
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from evalc.compiler import ir
 from evalc.compiler.order import ranks
@@ -14,7 +14,7 @@ from evalc.model import checks as c
 from evalc.model.assertions import KEYS
 from evalc.model.checks.declaration import type_name
 
-CONTRACT_FIELDS = frozenset(
+CONTRACT_FIELDS: Final = frozenset(
     {
         "toolsCalled",
         "toolsAcceptable",
@@ -32,9 +32,9 @@ CONTRACT_FIELDS = frozenset(
 )
 """The fields of `expect` that every runner of the contract checks."""
 
-_WITH_PATTERNS = frozenset({"labeled", "rubric"})
+_WITH_PATTERNS: Final = frozenset({"labeled", "rubric"})
 """The tiers in which `responseMatches` is allowed; in the others the one pattern of a case is its `regexPattern`."""
-_RUBRIC = "rubric"
+_RUBRIC: Final = "rubric"
 
 
 def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> m.Case:
@@ -177,7 +177,9 @@ def own_assertions(case: m.Case) -> set[str]:
     return names
 
 
-_OWN_FIELDS = tuple((field, json) for field, json in KEYS.items() if json not in CONTRACT_FIELDS and json != "checks")
+_OWN_FIELDS: Final = tuple(
+    (field, json) for field, json in KEYS.items() if json not in CONTRACT_FIELDS and json != "checks"
+)
 
 
 class BrokenPromiseError(AssertionError):

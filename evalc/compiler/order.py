@@ -42,7 +42,7 @@ _RANK_OF_KIND: Final = {
 """The kinds whose checks all have a field, or all have none."""
 
 
-SINGLE_KINDS = frozenset(kind for kind in members(c.Check) if any(field.once for field in kind.contract))
+SINGLE_KINDS: Final = frozenset(kind for kind in members(c.Check) if any(field.once for field in kind.contract))
 """The kinds of checks that may fill such fields."""
 
 

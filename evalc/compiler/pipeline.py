@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import msgspec
 
@@ -59,14 +59,14 @@ if TYPE_CHECKING:
     from evalc.tools.load import RegistryFile
     from evalc.tools.registry import ToolRegistry
 
-STDIN = "<stdin>"
-_PIECE = 1000
+STDIN: Final = "<stdin>"
+_PIECE: Final = 1000
 """How many cases are made and looked at together: those of tables are never all there at once."""
 
-_MOST_KEPT_ALIVE = 10_000_000
+_MOST_KEPT_ALIVE: Final = 10_000_000
 """How many characters of sources, whose trees take some thirty times as much memory, may be kept beyond their use."""
 
-_BEGINS_AS_JSON = re.compile(r"""\s*(\[\s*)?\{\s*["}]""")
+_BEGINS_AS_JSON: Final = re.compile(r"""\s*(\[\s*)?\{\s*["}]""")
 
 
 def compile_sources(subjects: Iterable[str | Path | Source], options: CompileOptions) -> Compilation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import final
+from typing import Final, final
 
 from evalc.base.source import Source
 from evalc.compiler.discover import Finder, shown
@@ -17,7 +17,7 @@ from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import read_source
 
-_MAYBE_PROMPT = re.compile(r"""^["']?prompt["']?[ \t]*:""", re.MULTILINE)
+_MAYBE_PROMPT: Final = re.compile(r"""^["']?prompt["']?[ \t]*:""", re.MULTILINE)
 
 
 @final

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
-_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_LONGEST_DIMENSION = 40
-_OTHER = re.compile(r"[^A-Za-z0-9._-]+")
+_SLUG: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LONGEST_DIMENSION: Final = 40
+_OTHER: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def is_slug(text: str) -> bool:

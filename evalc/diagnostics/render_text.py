@@ -11,8 +11,8 @@ from evalc.diagnostics.problem import Problem
 
 _CONTEXT: Final = 3
 _DIFF_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_CUT = "..."
-_TAB = "    "
+_CUT: Final = "..."
+_TAB: Final = "    "
 
 
 def render_text(problems: Iterable[Problem], *, color: bool = False, width: int = 120) -> str:

@@ -68,10 +68,10 @@ _IN_QUOTES: Final = re.compile(r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*\"""")
 
 GroupOp = Literal["any_of", "all_of", "not"]
 GROUPS: tuple[GroupOp, ...] = ("any_of", "all_of", "not")
-USE = "use"
+USE: Final = "use"
 """The key of an entry that inserts the checks of a named rule."""
 
-LINK_KEYS = ("criterion", "weight")
+LINK_KEYS: Final = ("criterion", "weight")
 
 
 def build_checks(fields: Fields, key: str) -> tuple[CheckTree, ...]:

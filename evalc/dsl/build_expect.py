@@ -237,8 +237,8 @@ _BUILDERS: dict[str, _Build] = {
     "copOutPhrases": _each_cop_out,
     "checks": _each_in_json,
 }
-_FLAGS = frozenset({"noToolErrors", "responseNonEmpty", "jsonValid"})
-_EMPTY_ASSERTS_NOTHING = frozenset(
+_FLAGS: Final = frozenset({"noToolErrors", "responseNonEmpty", "jsonValid"})
+_EMPTY_ASSERTS_NOTHING: Final = frozenset(
     {
         "toolParams",
         "responseContains",
@@ -251,5 +251,5 @@ _EMPTY_ASSERTS_NOTHING = frozenset(
     }
 )
 """The fields whose empty list says nothing. An empty list of tools says something, or is reported with the checks."""
-EXPECT_KEYS = tuple(_BUILDERS)
+EXPECT_KEYS: Final = tuple(_BUILDERS)
 """The fields that `expect:` may have in YAML, which are the JSON's."""

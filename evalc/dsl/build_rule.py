@@ -289,7 +289,7 @@ def _tool_set(fields: Fields, item: Node) -> tuple[Str, ...] | None:
     return None
 
 
-_PARAM_KEYS = ("tool", "param", "op", "value")
+_PARAM_KEYS: Final = ("tool", "param", "op", "value")
 
 
 def _tool_param(fields: Fields, type_: Str) -> CheckLeaf | None:
@@ -326,7 +326,7 @@ def param_check(fields: Fields, span: Span, tool: Str, param: Str, op: Str) -> C
     return CheckLeaf(span=span, check=check, atoms=atoms)
 
 
-_CALL_KEYS = ("tool", "which", "args")
+_CALL_KEYS: Final = ("tool", "which", "args")
 _WHICH: Final = ("any", "every", "no")
 
 

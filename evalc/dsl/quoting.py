@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from evalc.base.source import AliasedSpan, Source, Span
 from evalc.diagnostics.problem import Fix
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.grammar.parse import parse_check
 
-_IN_BRACKETS = frozenset("[]{},")
-_SPACES = frozenset((" ", "\t"))
-_COMMENT_BEHIND = re.compile(r"[ \t]+(#[^\r\n]*)")
-_CUT_OFF = re.compile(r"[ \t]*(?<=[ \t])#(?!evalc: ignore)\S[^\r\n]*")
-_COMMENT = re.compile(r"[ \t]+#")
-_TAKEN_APART = re.compile(r":(?: |$)| #")
-_LINE_REST = re.compile(r"[^\r\n]*")
-_CHECK = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*""")
-_TEMPLATE = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
-_BEFORE_COMMENT = re.compile(r"[ \t]#")
+_IN_BRACKETS: Final = frozenset("[]{},")
+_SPACES: Final = frozenset((" ", "\t"))
+_COMMENT_BEHIND: Final = re.compile(r"[ \t]+(#[^\r\n]*)")
+_CUT_OFF: Final = re.compile(r"[ \t]*(?<=[ \t])#(?!evalc: ignore)\S[^\r\n]*")
+_COMMENT: Final = re.compile(r"[ \t]+#")
+_TAKEN_APART: Final = re.compile(r":(?: |$)| #")
+_LINE_REST: Final = re.compile(r"[^\r\n]*")
+_CHECK: Final = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*""")
+_TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
+_BEFORE_COMMENT: Final = re.compile(r"[ \t]#")
 
 
 def quoted_line(raw: str) -> str:

@@ -34,7 +34,7 @@ MAX_DEPTH: Final = 100
 """How many levels of values are read by default."""
 
 # Only the classes are possessive: Python before 3.11.5 loses matches of a possessive group.
-_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*"'
+_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*"'
 _TOKEN: Final = re.compile(rf"{_STRING}|[\[\]{{}},:]|[^\s\[\]{{}},:\"]+", re.DOTALL)
 _COLON: Final = re.compile(r"\s*:")
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -21,9 +21,9 @@ Language = Literal["TOML", "JSON"]
 Keys = tuple[str | int, ...]
 """The way from the top of a text to a value: names of tables, and indices of lists."""
 
-_TOO_MANY_DIGITS = "a number has too many digits"
+_TOO_MANY_DIGITS: Final = "a number has too many digits"
 
-_TOKEN = re.compile(
+_TOKEN: Final = re.compile(
     r"""
     \"{3}(?:[^\\]|\\.)*?\"{3,5} | '{3}.*?'{3,5}      # TOML's texts of several lines
     | "(?:[^"\\\n]|\\.)*" | '[^'\n]*'
@@ -34,7 +34,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_DEEPEST = 16
+_DEEPEST: Final = 16
 """Tables and lists further in are passed over: no setting is so deep, and paths to them would grow with them."""
 
 
@@ -82,7 +82,7 @@ def _toml_fault(text: str, message: str) -> NotValid:
     return NotValid(what, sum(len(line) + 1 for line in lines) + int(numbers[2]) - 1)
 
 
-_TOML_WORDS = (
+_TOML_WORDS: Final = (
     ("Expected '=' after a key", "a `=` is expected after the key"),
     ("Expected newline or end of document", "the line should end after the value"),
     ("Expected ']'", "a `]` is expected here"),

@@ -12,7 +12,7 @@ import msgspec
 
 from evalc.base.source import Source
 
-_BREAK = r"(?:\r\n|\r|\n)"
+_BREAK: Final = r"(?:\r\n|\r|\n)"
 _PROPERTIES: Final = re.compile(r"(?:[&!][^ \t\r\n,\[\]{}]*|#[^\r\n]*|[ \t\r\n]+)*")
 _BREAKS: Final = re.compile(_BREAK)
 _FOLD: Final = rf"[ \t]*{_BREAK}(?:[ \t]*{_BREAK})*[ \t]*"

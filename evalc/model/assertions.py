@@ -97,7 +97,7 @@ def _limits(expect: Expect) -> Iterator[tuple[str, c.Check]]:
         yield "maxCost", c.Cost(max=expect.max_cost)
 
 
-PAIRS = (("minLength", "maxLength"), ("minToolCalls", "maxToolCalls"))
+PAIRS: Final = (("minLength", "maxLength"), ("minToolCalls", "maxToolCalls"))
 """Fields that are the two bounds of one check, unless a criterion links them apart."""
 
 

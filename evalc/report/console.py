@@ -52,10 +52,10 @@ from evalc.report.words import (
     symbols_of,
 )
 
-_RULE_WIDTH = 67
-_BAR_WIDTH = 20
-_MOST_SKIPPED = 10
-_MEASURED_CASES = 500
+_RULE_WIDTH: Final = 67
+_BAR_WIDTH: Final = 20
+_MOST_SKIPPED: Final = 10
+_MEASURED_CASES: Final = 500
 """The columns are as wide as these first cases need: all may be too many to hold."""
 
 _UNREMARKABLE: Final[frozenset[Status]] = frozenset(("passed", "expected-failure"))

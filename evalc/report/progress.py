@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Self, TextIO, final
+from typing import Final, Self, TextIO, final
 
 from msgspec import UNSET
 
@@ -14,8 +14,8 @@ from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import Suite
 from evalc.report.words import main_reason, symbols_of
 
-_SECONDS_BETWEEN_DRAWINGS = 0.1
-_MOST_NAMED = 20
+_SECONDS_BETWEEN_DRAWINGS: Final = 0.1
+_MOST_NAMED: Final = 20
 
 
 def draws(stream: TextIO, environ: Mapping[str, str]) -> bool:

@@ -229,7 +229,7 @@ def _left_out(rows: _Rows) -> Iterator[str]:
         yield f"{_GAP}and {more} more differ"
 
 
-_MOST_NAMED = 10
+_MOST_NAMED: Final = 10
 
 _COLORS: dict[Verdict, Color] = {"worse": "red", "better": "green", "inconclusive": "yellow", "unchanged": "dim"}
 

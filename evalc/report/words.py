@@ -33,7 +33,7 @@ _MOST_MISSING: Final = 10
 """The missing cases of a suite, and the missing suites, that reports name; JSON has all."""
 
 _MOST_DIGITS: Final = 12
-_MANY = 1_000_000
+_MANY: Final = 1_000_000
 
 
 # --- marks -----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from evalc.config.kinds import in_camel_case
 from evalc.dsl.build_case import CASE, LABEL, USER
 from evalc.dsl.build_criterion import CRITERION
@@ -104,7 +106,7 @@ COMPILED_FILE: Sentences = {
 }
 """The records of the compiled file; checks describe their fields where they are declared."""
 
-_TOTALS = {
+_TOTALS: Final = {
     "totalCases": "How many cases ran.",
     "passed": "How many of them passed.",
     "failed": "How many of them did not, those that ended in an error included.",

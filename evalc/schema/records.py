@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -13,7 +13,7 @@ from evalc.dsl.kinds import Schema
 Sentences = Mapping[str, Mapping[str, str]]
 """Sentences on the keys of records, by the names of records."""
 
-_TYPE = "What is checked."
+_TYPE: Final = "What is checked."
 _LIMITS: Mapping[str, Schema] = {
     "threshold": {"minimum": 0, "maximum": 1},
     "minPassRate": {"minimum": 0, "maximum": 1},

@@ -392,7 +392,7 @@ def _texts_of(tree: CaseTree) -> tuple[tuple[str, Str | None], ...]:
     )
 
 
-_PICKED = (
+_PICKED: Final = (
     ("/difficulty", "difficulty"),
     ("/threshold", "threshold"),
     ("/maxTurns", "max_turns"),

@@ -134,7 +134,7 @@ _OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck
 _OF_TEXTS_OR_PATTERNS: Final = _OF_TEXTS | {c.Regex}
 TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
 """The beginning of a template in a pattern, where braces may as well be its own."""
-_TOKEN = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
+_TOKEN: Final = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
 
 
 _Find = Callable[[], Iterator[tuple[str, Located]]]

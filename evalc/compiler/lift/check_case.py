@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
@@ -21,7 +22,7 @@ from evalc.model.checks.declaration import Declared, parts_of
 from evalc.model.json import pointer_step
 from evalc.model.numbers import COUNT, RANGES, WEIGHT
 
-_BARE_PATTERNS = frozenset({"responseMatches", "regexPattern"})
+_BARE_PATTERNS: Final = frozenset({"responseMatches", "regexPattern"})
 """The fields that hold only a pattern, without flags."""
 
 

@@ -28,10 +28,10 @@ from evalc.model.assertions import PAIRS, Assertion, assertions, judge_check
 from evalc.model.json import pointer_step
 from evalc.model.numbers import SHARE
 
-_FILE_NAME = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubric)\.jsonl?", re.IGNORECASE)
+_FILE_NAME: Final = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubric)\.jsonl?", re.IGNORECASE)
 _PREFIXES: dict[str, m.Tier] = {"gs-": "golden", "ls-": "labeled", "rg-": "regression"}
 _METADATA_KEYS = m.Metadata.__struct_encode_fields__
-_FOREIGN_KEYS = frozenset({"generatedAt"})
+_FOREIGN_KEYS: Final = frozenset({"generatedAt"})
 """Keys of other tools that are near one of ours and no typo."""
 
 
@@ -283,7 +283,7 @@ def _without_own_keys(data: Any) -> Any:
     }
 
 
-_FREE = frozenset({"inputs", "stubs", "referenceData", "schema", "args", "options", "typeChecks"})
+_FREE: Final = frozenset({"inputs", "stubs", "referenceData", "schema", "args", "options", "typeChecks"})
 
 
 def _checks(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from evalc.compiler import ir
 from evalc.compiler.order import SINGLE_KINDS, single_fields
@@ -12,9 +13,9 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared, parts_of, texts_of
 
-_TOKEN = re.compile(r"\{\{\s*(seed|snapshot):.*?\}\}", re.DOTALL)
-_GOLDEN = {c.ToolsCalled: "toolsCalled", c.NoToolErrors: "noToolErrors", c.NonEmpty: "responseNonEmpty"}
-_REQUIRED = {
+_TOKEN: Final = re.compile(r"\{\{\s*(seed|snapshot):.*?\}\}", re.DOTALL)
+_GOLDEN: Final = {c.ToolsCalled: "toolsCalled", c.NoToolErrors: "noToolErrors", c.NonEmpty: "responseNonEmpty"}
+_REQUIRED: Final = {
     "labeled": (("difficulty", "difficulty"),),
     "regression": (("difficulty", "difficulty"), ("createdAt", "created_at"), ("bugRef", "bug_ref")),
 }
@@ -28,8 +29,8 @@ _DIFFICULTIES: dict[str, tuple[str, ...]] = {
     "labeled": ("straightforward", "ambiguous", "edge"),
     "regression": ("regression",),
 }
-_ID_PREFIX = {"golden": "gs", "labeled": "ls", "regression": "rg"}
-_ID = re.compile(r"(?:gs|ls|rg)-[\w.-]+-\d{3,}|[^/\s][^/]*/.+")
+_ID_PREFIX: Final = {"golden": "gs", "labeled": "ls", "regression": "rg"}
+_ID: Final = re.compile(r"(?:gs|ls|rg)-[\w.-]+-\d{3,}|[^/\s][^/]*/.+")
 
 
 def check_contract(suite: ir.Suite, problems: Diagnostics) -> None:
@@ -134,9 +135,9 @@ def _patterns(check: Declared) -> Iterator[str]:
                 yield from _patterns(part)
 
 
-_WITHOUT_PATTERN = frozenset((c.Contains, c.NotContains, c.ContainsAny, c.IContains, c.Length, c.ToolsCalled))
+_WITHOUT_PATTERN: Final = frozenset((c.Contains, c.NotContains, c.ContainsAny, c.IContains, c.Length, c.ToolsCalled))
 """Kinds that most cases have, and that hold no pattern."""
-_SLASHED = re.compile(r"/(?P<pattern>(?:[^/\\\[\r\n]|\\.|\[(?:[^\]\\\r\n]|\\.)*\])+)/(?P<flags>[gimsuvy]{1,7})")
+_SLASHED: Final = re.compile(r"/(?P<pattern>(?:[^/\\\[\r\n]|\\.|\[(?:[^\]\\\r\n]|\\.)*\])+)/(?P<flags>[gimsuvy]{1,7})")
 
 
 def _named_turns(check: Declared) -> Iterator[int]:
@@ -147,7 +148,7 @@ def _named_turns(check: Declared) -> Iterator[int]:
             yield from _named_turns(part)
 
 
-_COMPOSED = (c.InTurn, c.AnyOf, c.AllOf, c.Not)
+_COMPOSED: Final = (c.InTurn, c.AnyOf, c.AllOf, c.Not)
 
 
 def _tools(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
@@ -213,4 +214,4 @@ def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]
                     yield where, Finding("EV404", token=token[0])
 
 
-_NOT_ALLOWED = "the names of tools, in patterns and in a rubric"
+_NOT_ALLOWED: Final = "the names of tools, in patterns and in a rubric"

@@ -19,7 +19,7 @@ from evalc.tools.registry import ToolRegistry
 # --- answers with a fault --------------------------------------------------------------------------------------------
 
 
-_CHARACTERS_A_TOKEN = 4
+_CHARACTERS_A_TOKEN: Final = 4
 
 
 class Mutant(NamedTuple):

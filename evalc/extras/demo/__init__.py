@@ -60,8 +60,8 @@ CITIES: Final[dict[str, Weather]] = {
 }
 
 # How many degrees a day is warmer than today, and whether its weather turns.
-_TREND = ((1, False), (2, False), (-1, True), (-3, True), (0, False), (1, False), (2, False))
-_TURNS = {
+_TREND: Final = ((1, False), (2, False), (-1, True), (-3, True), (0, False), (1, False), (2, False))
+_TURNS: Final = {
     "sunny": "partly cloudy",
     "clear": "cloudy",
     "partly cloudy": "showers",
@@ -95,16 +95,20 @@ def degrees(temperature: int, unit: Unit) -> int:
 # --- reviews of code -------------------------------------------------------------------------------------------------
 
 
-NO_CODE = "Please show me the Python code that I should review."
+NO_CODE: Final = "Please show me the Python code that I should review."
 
-_REVIEW = re.compile(r"\breview\w*\b", re.IGNORECASE)
-_CODE_WORD = re.compile(r"\b(code|python|function|class|script|snippet|module|pull request|diff)\b", re.IGNORECASE)
-_FENCED = re.compile(r"```[ \t]*(?:\w+[ \t]*\n|\n)?(.*?)(?:```|\Z)", re.DOTALL)
-_CODE_START = re.compile(r"(?:async[ \t]+def|def|class|import|from|try|with|for|while|if|@\w+)\b[^\n]*", re.MULTILINE)
+_REVIEW: Final = re.compile(r"\breview\w*\b", re.IGNORECASE)
+_CODE_WORD: Final = re.compile(
+    r"\b(code|python|function|class|script|snippet|module|pull request|diff)\b", re.IGNORECASE
+)
+_FENCED: Final = re.compile(r"```[ \t]*(?:\w+[ \t]*\n|\n)?(.*?)(?:```|\Z)", re.DOTALL)
+_CODE_START: Final = re.compile(
+    r"(?:async[ \t]+def|def|class|import|from|try|with|for|while|if|@\w+)\b[^\n]*", re.MULTILINE
+)
 
-_MOST_STARTS = 8
+_MOST_STARTS: Final = 8
 
-_MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+_MUTABLE: Final = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 # Changing the warning filters is not safe in threads, and the server has many.
 _filters = threading.Lock()
@@ -277,32 +281,34 @@ REFUSAL: Final = "I can only help with the weather and with reviews of Python co
 GREETING: Final = "Hello! Ask me about the weather in a city, or show me Python code to review."
 WHICH_CITY: Final = "Which city do you mean?"
 
-_INJECTION = re.compile(
+_INJECTION: Final = re.compile(
     r"(ignore|disregard|forget)\b.{0,40}\b(instructions?|rules|prompt|above)|system prompt|"
     r"\b(reveal|print|show|tell)\b.{0,40}\b(prompt|password|secrets?|api[ _-]?keys?|credentials)",
     re.IGNORECASE | re.DOTALL,
 )
-_GREETING = re.compile(r"\s*(hi|hello|hey|good (morning|afternoon|evening))\b|what can you do", re.IGNORECASE)
-_WEATHER = re.compile(
+_GREETING: Final = re.compile(r"\s*(hi|hello|hey|good (morning|afternoon|evening))\b|what can you do", re.IGNORECASE)
+_WEATHER: Final = re.compile(
     r"\b(weather|forecasts?|temperatures?|degrees|rain\w*|snow\w*|sun(ny)?|cloud\w*|wind\w*|fog\w*|humid\w*|"
     r"umbrella|jacket|coat|hot(ter)?|warm(er)?|cold(er)?|cool(er)?|outside)\b",
     re.IGNORECASE,
 )
-_FORECAST = re.compile(r"\b(forecasts?|tomorrow|weekend|week|(next|coming) \w+ days?|[\w]+[- ]days?)\b", re.IGNORECASE)
-_UMBRELLA = re.compile(r"\b(umbrella|raincoat|rain|raining)\b", re.IGNORECASE)
-_COMPARE = re.compile(
+_FORECAST: Final = re.compile(
+    r"\b(forecasts?|tomorrow|weekend|week|(next|coming) \w+ days?|[\w]+[- ]days?)\b", re.IGNORECASE
+)
+_UMBRELLA: Final = re.compile(r"\b(umbrella|raincoat|rain|raining)\b", re.IGNORECASE)
+_COMPARE: Final = re.compile(
     r"\b(compare|warmer|colder|cooler|hotter|versus|vs|difference between|which (city )?is)\b", re.IGNORECASE
 )
-_JSON = re.compile(r"\bjson\b", re.IGNORECASE)
-_FAHRENHEIT = re.compile(r"fahrenheit|°\s*F\b", re.IGNORECASE)
-_CELSIUS = re.compile(r"celsius|°\s*C\b", re.IGNORECASE)
-_DAYS = re.compile(r"\b(\d{1,6}|one|two|three|four|five|six|seven)[- ]days?\b", re.IGNORECASE)
+_JSON: Final = re.compile(r"\bjson\b", re.IGNORECASE)
+_FAHRENHEIT: Final = re.compile(r"fahrenheit|°\s*F\b", re.IGNORECASE)
+_CELSIUS: Final = re.compile(r"celsius|°\s*C\b", re.IGNORECASE)
+_DAYS: Final = re.compile(r"\b(\d{1,6}|one|two|three|four|five|six|seven)[- ]days?\b", re.IGNORECASE)
 _NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven")
 
-_KNOWN_CITY = re.compile(r"\b(" + "|".join(map(re.escape, CITIES)) + r")\b", re.IGNORECASE)
-_NAMED_CITY = re.compile(r"\b(?:in|for|at|than|and|or|to)\s+([A-Z][\w'-]{1,40}(?:\s[A-Z][\w'-]{1,40}){0,2})")
-_ANY_CITY = re.compile(r"\b(?:weather|forecast|temperature|like|umbrella) (?:in|for|at) ([a-z][\w'-]{1,40})")
-_NO_CITY = re.compile(
+_KNOWN_CITY: Final = re.compile(r"\b(" + "|".join(map(re.escape, CITIES)) + r")\b", re.IGNORECASE)
+_NAMED_CITY: Final = re.compile(r"\b(?:in|for|at|than|and|or|to)\s+([A-Z][\w'-]{1,40}(?:\s[A-Z][\w'-]{1,40}){0,2})")
+_ANY_CITY: Final = re.compile(r"\b(?:weather|forecast|temperature|like|umbrella) (?:in|for|at) ([a-z][\w'-]{1,40})")
+_NO_CITY: Final = re.compile(
     r"(an?|the|my|your|this|that|next|json|celsius|fahrenheit|degrees|today|tomorrow|(mon|tues|wednes|thurs|fri|satur|"
     r"sun)day|weekend|week|all|both|one|two|three|four|five|six|seven)",
     re.IGNORECASE,

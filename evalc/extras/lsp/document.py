@@ -96,7 +96,7 @@ def _cases_of(node: Node | None) -> Sequence | None:
     return found if isinstance(found, Sequence) else None
 
 
-_BYTES_A_UNIT = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+_BYTES_A_UNIT: Final = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 
 @final

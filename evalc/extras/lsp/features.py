@@ -29,8 +29,8 @@ from evalc.extras.lsp.workspace import Workspace, beside
 from evalc.setup.compile import collector_off, problems_of
 from evalc.tools.registry import Tool
 
-SOURCE = "evalc"
-_SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}
+SOURCE: Final = "evalc"
+_SEVERITIES: Final = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}
 
 
 # --- problems --------------------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def _related(problem: Problem, encoding: Encoding) -> list[lsp.DiagnosticRelated
 # --- fixes -----------------------------------------------------------------------------------------------------------
 
 
-_IGNORE = "# evalc: ignore"
+_IGNORE: Final = "# evalc: ignore"
 
 
 def actions(
@@ -197,7 +197,7 @@ def hints(workspace: Workspace, document: Document, range_: lsp.Range) -> list[l
 # --- hover -----------------------------------------------------------------------------------------------------------
 
 
-_LONGEST_VALUE = 500
+_LONGEST_VALUE: Final = 500
 
 
 def hover(workspace: Workspace, document: Document, position: lsp.Position) -> lsp.Hover | None:
@@ -397,7 +397,7 @@ def _beginning(path: Path, line: int = 1) -> lsp.Location:
 # --- symbols ---------------------------------------------------------------------------------------------------------
 
 
-_MOST_FOUND = 500
+_MOST_FOUND: Final = 500
 
 
 def symbols(workspace: Workspace, document: Document) -> list[lsp.DocumentSymbol]:

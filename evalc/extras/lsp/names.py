@@ -150,7 +150,7 @@ def _in_body(source: Source, body: CheckBody) -> Iterator[_Named]:
 # --- names that can be written ---------------------------------------------------------------------------------------
 
 
-_MOST_SEED_PATHS = 2_000
+_MOST_SEED_PATHS: Final = 2_000
 
 
 @final

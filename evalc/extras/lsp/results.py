@@ -139,8 +139,8 @@ def _quoted(text: str) -> Iterator[str]:
     return (f"    {line}" for line in text.splitlines())
 
 
-RUN = "evalc.run"
-SHOW = "evalc.show"
+RUN: Final = "evalc.run"
+SHOW: Final = "evalc.show"
 
 
 def lenses(workspace: Workspace, results: LatestResults, document: Document) -> Iterator[lsp.CodeLens]:

@@ -38,7 +38,7 @@ from evalc.setup.compile import collector_off, compiled, options_for, policy_of
 from evalc.tools.load import load_tools
 from evalc.tools.registry import ToolRegistry
 
-_YAML = (".yaml", ".yml")
+_YAML: Final = (".yaml", ".yml")
 _PROMPT_KEYS: Final = tuple(re.compile(rf"^{key}[ \t]*:", re.MULTILINE) for key in ("id", "prompt"))
 
 

@@ -28,8 +28,8 @@ from evalc.runtime.store.runs import LATEST, find_results
 from evalc.setup.choice import id_in_pattern
 from evalc.setup.compile import collector_off
 
-_LEAST_ROWS = 5
-_WIDEST_ID = 50
+_LEAST_ROWS: Final = 5
+_WIDEST_ID: Final = 50
 
 
 class _Row(NamedTuple):
@@ -117,7 +117,7 @@ def _counts(rows: Sequence[_Row]) -> str:
     return ", ".join(filter(None, parts)) or "no cases"
 
 
-_LONGEST_FILTER = 100_000
+_LONGEST_FILTER: Final = 100_000
 """The characters that a choice of cases may take on a command line; of more cases, all are run."""
 
 

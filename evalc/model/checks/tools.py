@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -10,7 +10,7 @@ from msgspec import Meta
 from evalc.model.checks.declaration import Arguments, Declared, Field, Matched, ParamName, Text, ToolName
 
 ParamAssertion = Literal["equals", "contains", "oneOf", "exists", "notExists", "matches"]
-NO_TOOL = "__none__"
+NO_TOOL: Final = "__none__"
 """The only member of the set that means no tool at all."""
 
 

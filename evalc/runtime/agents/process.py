@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast, final
+from typing import Final, cast, final
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
@@ -20,10 +20,10 @@ from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Session
 
-_STDOUT = 1
-_GRACE_SECONDS = 0.5
-_STDERR_KEPT = 8 * 1024
-_LINE_END = re.compile(rb"[\r\n]")
+_STDOUT: Final = 1
+_GRACE_SECONDS: Final = 0.5
+_STDERR_KEPT: Final = 8 * 1024
+_LINE_END: Final = re.compile(rb"[\r\n]")
 
 
 @final

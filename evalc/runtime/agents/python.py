@@ -21,7 +21,7 @@ from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.mapping import or_rather
 
-_GRACE_SECONDS = 0.5
+_GRACE_SECONDS: Final = 0.5
 
 
 @final

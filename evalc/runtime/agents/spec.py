@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import final
+from typing import Final, final
 from urllib.parse import unquote, urlsplit
 
 from evalc import extras
@@ -17,14 +17,14 @@ from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.options import Access, HttpOptions, ModelOptions
 from evalc.runtime.store.redact import Redactor
 
-_SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
+_SECRET_HEADER: Final = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
 
-_HOST = re.compile(
+_HOST: Final = re.compile(
     r"(?:localhost(?::\d{1,5})?|(?!demo:)[\w-]+(?:\.[\w-]+)*:\d{1,5}|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+(?=/))(?=[/?#]|$)"
 )
 """A host as in a URL that has lost its scheme; what follows is not repeated, since it may hold credentials."""
 
-_FORMS = (
+_FORMS: Final = (
     "http://...",
     "https://...",
     *MODEL_FORMS,

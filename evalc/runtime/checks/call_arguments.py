@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 import msgspec
 
@@ -16,7 +16,7 @@ from evalc.runtime.checks.token_values import resolved_text, resolved_value, wit
 from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Evidence, Verdict, broken, failed, skipped
 from evalc.runtime.checks.wording import number, quoted, shown
 
-_MOST_SHOWN = 3
+_MOST_SHOWN: Final = 3
 
 
 async def call_has(check: c.CallHas, evidence: Evidence) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import final
+from typing import Final, final
 
 import msgspec
 
@@ -15,7 +15,7 @@ from evalc.runtime.agents.options import ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.base import Judge
 
-FORMS = ", ".join(
+FORMS: Final = ", ".join(
     f"`{form}`"
     for form in (*MODEL_FORMS, "local", "local:MODEL.gguf", "python:module:name", "http://...", "https://...")
 )

@@ -23,13 +23,13 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 SHORTEST: Final = 8
 """Shorter values are not secrets: striking out `true` or `8080` would spoil every text and hide nothing."""
 
-_MASK = "***"
+_MASK: Final = "***"
 
 _ELLIPSES: Final = ("...", "…")
 _DISTINCTIVE: Final = 4
 """From this length on, the beginning of a secret before an ellipsis counts as a secret that was cut."""
 
-_JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
+_JSON_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
 
 
 def _foreign(value: object) -> str:

@@ -201,8 +201,8 @@ def is_complete(status: int, accepted: Collection[int] = ()) -> bool:
     return 200 <= status < 300 and (status not in INCOMPLETE_STATUSES or status in accepted)
 
 
-_LONGEST_WAIT = 8.0
-_LONGEST_RETRY_AFTER = 60.0
+_LONGEST_WAIT: Final = 8.0
+_LONGEST_RETRY_AFTER: Final = 60.0
 
 
 @final
