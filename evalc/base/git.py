@@ -72,14 +72,14 @@ def ignored_files(files: Iterable[Path], folder: Path) -> frozenset[Path]:
         return frozenset()
     done = _git(top, "check-ignore", "-z", "--stdin", given=b"\0".join(map(os.fsencode, asked)))
     if done.returncode not in (0, 1):  # 1: none is ignored
-        raise UsageError(f"git cannot tell what it ignores: {_first_line(done.stderr)}")
+        raise UsageError(f"git cannot say what it ignores: {_first_line(done.stderr)}")
     return frozenset(Path(os.fsdecode(name)) for name in done.stdout.split(b"\0") if name)
 
 
 def _names(top: Path, *arguments: str) -> Iterator[str]:
     done = _git(top, *arguments)
     if done.returncode != 0:
-        raise UsageError(f"git cannot tell what has changed: {_first_line(done.stderr)}")
+        raise UsageError(f"git cannot say what has changed: {_first_line(done.stderr)}")
     return (os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
 
 

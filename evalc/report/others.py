@@ -186,7 +186,7 @@ def _noise(noise: NoisePlan) -> str:
         case "runs":
             return f"noise: {varies}, as {noise.of} verdicts of earlier runs show; {_percent(noise.passes)} pass"
         case "assumed":
-            why = "assumed, since too few earlier runs tell: each case passes nine times in ten"
+            why = "assumed, since there are too few earlier runs: each case passes nine times in ten"
             return f"noise: {varies} ({why}); `evalc run --repeat 5` measures it"
 
 

@@ -204,7 +204,7 @@ RESULT: Sentences = {
         "label": "The expected class, and the class that the agent gave.",
         "notAttempted": "How many attempts were left out, since they could not change how the case ends.",
         "variant": "The variant of the prompt that the case ran with.",
-        "caseHash": "A hash of the case, by which another case under the same id is told.",
+        "caseHash": "A hash of the case, by which another case under the same id is noticed.",
         "tags": "Words to choose cases by.",
     },
     "AttemptResult": {

@@ -250,7 +250,7 @@ class Evaluator:
     def _named(self, name: str, module: Module, at: ModulePlace, depth: int) -> Value:
         binding = module.names.get(name)
         if binding is None:
-            return None if name == "undefined" else Unread(f"nothing in the module tells what `{name}` is", at)
+            return None if name == "undefined" else Unread(f"the module does not say what `{name}` is", at)
         return self._once((id(module), name), binding, module, at, depth)
 
     def _once(self, key: tuple[int, str], binding: Binding, module: Module, at: ModulePlace, depth: int) -> Value:

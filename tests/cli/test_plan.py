@@ -30,7 +30,7 @@ def test_power_of_so_many_cases(invoke: Invoke, project: Path) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     assert "a pass rate of 0.9 at 95 % holds from 49 of 50 passes on, and fails up to 40" in outcome.out
     assert "noise: 18 % of the verdicts change between two runs of the same agent" in outcome.out
-    assert "assumed, since too few earlier runs tell" in outcome.out
+    assert "assumed, since there are too few earlier runs" in outcome.out
     message = "this many cases: a regression shows once 5 cases got worse (10 %) and none better"
     assert f"{message}; with this noise, a fall from 90 % to 68.6 % of passes shows four times in five" in outcome.out
     assert "no earlier run says what a case costs" in outcome.out

@@ -230,7 +230,7 @@ def _sources(names: tuple[c.Source, ...], evidence: Evidence) -> list[Any] | Ver
         found += [call.error for call in calls if call.error is not msgspec.UNSET]
         if calls and all(call.result is msgspec.UNSET and call.error is msgspec.UNSET for call in calls):
             return broken(
-                "the agent reports calls without their `result`, so nothing tells what the tools said (map it by "
+                "the agent reports calls without their `result`, so what the tools said is not known (map it by "
                 "`agent.response.result` in the configuration)"
             )
     return found
