@@ -13,7 +13,7 @@ import pytest
 import evalc
 from evalc.cli.ending import ExitCode
 from evalc.config.load import load_settings
-from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG
+from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG, spelled
 from evalc.diagnostics.catalogue import entries
 from evalc.dsl.build_case import CASE
 from evalc.dsl.build_expect import EXPECT_KEYS
@@ -22,7 +22,7 @@ from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS
 from evalc.dsl.build_suite import DOCUMENTS
 from evalc.model import case as m
 from evalc.model.checks import Check
-from evalc.setup.flags import FLAGS, spelled
+from evalc.setup.flags import FLAGS
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "specs").glob("*.md")))

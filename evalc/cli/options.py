@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, final, get_arg
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from evalc.setup.flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, both_spellings, help_of, spelled
+from evalc.config.settings import Settings, spelled
+from evalc.setup.flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, both_spellings, help_of
 
 if TYPE_CHECKING:
-    from evalc.config.settings import Settings
     from evalc.runtime.store.resume import PastRun
 
 C = TypeVar("C", bound=Callable[..., int])

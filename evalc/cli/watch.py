@@ -16,7 +16,8 @@ from evalc.base.errors import UsageError
 from evalc.base.terminal import Screen, first_of, visible
 from evalc.cli.ending import ExitCode, inventory_lines, print_error, print_problems
 from evalc.cli.options import Paths, settings_of, with_flags
-from evalc.setup.flags import several, spelled
+from evalc.config.settings import spelled
+from evalc.setup.flags import several
 
 if TYPE_CHECKING:
     from evalc.extras.watch import Seen, Watcher

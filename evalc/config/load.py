@@ -12,7 +12,7 @@ from evalc.base.errors import SourceError, UsageError
 from evalc.base.files import find_project, is_below, read_limited
 from evalc.base.source import Source, Span
 from evalc.config.kinds import Folders, Value, described, located
-from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG, Settings, shape, with_values
+from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG, Settings, shape, spelled, with_values
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.kinds import Key, Shape
 from evalc.dsl.read_toml import KeyPlace, Keys, Language, NotValid, decode, locate
@@ -88,7 +88,7 @@ def settings_with(config: str | None, flags: Mapping[str, object]) -> Loaded:
     Raises:
         UsageError: a flag has a value that it does not take.
     """
-    said = {f"--{name.replace('_', '-')}": value for name, value in flags.items()}
+    said = {spelled(name): value for name, value in flags.items()}
     overrides = [
         Override(KEY_OF_FLAG[flag].name, False if flag.startswith("--no-") else value, flag)
         for flag, value in said.items()

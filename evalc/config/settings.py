@@ -35,6 +35,11 @@ _SIMILARITY: Final[k.Kind[Literal["edit-distance", "embeddings"]]] = k.one_of("e
 _A_KEY: Final = {"Authorization": "Bearer ${AGENT_KEY}"}
 
 
+def spelled(name: str) -> str:
+    """A flag as it is written, from its name in Python."""
+    return f"--{name.replace('_', '-')}"
+
+
 @final
 class Setting(msgspec.Struct, Generic[T], eq=False):
     """The declaration of a setting. In a table it is the attribute that holds the value.
@@ -73,7 +78,7 @@ class Setting(msgspec.Struct, Generic[T], eq=False):
     def __set_name__(self, _table: type, attribute: str) -> None:
         self.attribute = attribute
         self.name = attribute.removesuffix("_ms") if self.kind is k.DURATION else attribute
-        self.flag = f"--{self.name.replace('_', '-')}" if self.flag == "--" else self.flag
+        self.flag = spelled(self.name) if self.flag == "--" else self.flag
 
     @overload
     def __get__(self, table: None, owner: type) -> Self: ...

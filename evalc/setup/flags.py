@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict
 
 from evalc.base.errors import UsageError
-from evalc.config.settings import KEY_OF_FLAG
+from evalc.config.settings import KEY_OF_FLAG, spelled
 
 if TYPE_CHECKING:
     from evalc.runtime.agents.base import Agent
@@ -203,11 +203,6 @@ def several(value: Any) -> tuple[Any, ...]:
     if value is None:
         return ()
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else (value,)
-
-
-def spelled(name: str) -> str:
-    """A flag as it is written, from its name in Python."""
-    return f"--{name.replace('_', '-')}"
 
 
 def help_of(name: str) -> str:

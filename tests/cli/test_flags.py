@@ -8,8 +8,8 @@ import pytest
 
 from evalc.base.errors import SourceError, UsageError
 from evalc.cli.options import settings_of
-from evalc.config.settings import KEY_OF_FLAG, Settings
-from evalc.setup.flags import FLAGS, OLD, RunFlags, help_of, spelled
+from evalc.config.settings import KEY_OF_FLAG, Settings, spelled
+from evalc.setup.flags import FLAGS, OLD, RunFlags, help_of
 
 
 def test_the_flags_of_the_command_line_are_those_of_a_call() -> None:
