@@ -10,13 +10,13 @@ import asyncio
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, final
 
 import msgspec
 
 from evalc.base.errors import AgentError, AgentTimeout
 from evalc.base.guard import bounded, unbounded
-from evalc.model.answer import AgentRequest, AgentResponse, PlayedUser, Usage
+from evalc.model.answer import AgentRequest, AgentResponse, AnsweredTurn, PlayedUser, Usage
 from evalc.model.case import SimulatedUser
 from evalc.runtime.agents.base import Session
 from evalc.runtime.checks.grounding import folded, numbers_in, numbers_in_words, unfounded_numbers
@@ -235,20 +235,6 @@ class _Unusable(Exception):
     """An answer that is not of the agreed form, or that this user could not give; the message says why."""
 
 
-class Exchange(Protocol):
-    """One turn of a conversation: what was said, and the answer."""
-
-    @property
-    def message(self) -> str:
-        """The messages of the user."""
-        ...
-
-    @property
-    def response(self) -> AgentResponse:
-        """The answers of the agent."""
-        ...
-
-
 class _Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     goal: str
     say: str
@@ -296,7 +282,7 @@ class UserPlayer:
         self._timeout_ms = timeout_ms
         self.played = PlayedUser()
 
-    async def next(self, turns: Sequence[Exchange]) -> str | None:
+    async def next(self, turns: Sequence[AnsweredTurn]) -> str | None:
         """The message of the user after these turns; None if the user is done.
 
         Raises:
@@ -318,7 +304,7 @@ class UserPlayer:
                 return None if said.done else said.say
         raise UserError(complaint)
 
-    def _request(self, turns: Sequence[Exchange], complaint: str | None) -> AgentRequest:
+    def _request(self, turns: Sequence[AnsweredTurn], complaint: str | None) -> AgentRequest:
         user = self._user
         messages = [
             {"role": role, "content": text}
@@ -367,7 +353,7 @@ class UserPlayer:
 
     # --- what such a user could say ---
 
-    def _check(self, said: _Said, turns: Sequence[Exchange]) -> None:
+    def _check(self, said: _Said, turns: Sequence[AnsweredTurn]) -> None:
         """Refuse what no such user could say.
 
         Raises:
@@ -402,7 +388,7 @@ class UserPlayer:
             if other := next((given for given in given_for(name, said.say) if not gives(given, value)), None):
                 raise _Unusable(f"it says {quoted(other)} for the fact {quoted(name)}, which is {quoted(value)}")
 
-    def _check_words(self, say: str, turns: Sequence[Exchange]) -> None:
+    def _check_words(self, say: str, turns: Sequence[AnsweredTurn]) -> None:
         if not say.strip():
             raise _Unusable("it says nothing, and is not done")
         if len(say) > _LONGEST:
