@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalc.diagnostics.render_text import Tried
 
 
-class Format(StrEnum):
+class ProblemFormat(StrEnum):
     """How problems are printed."""
 
     TEXT = "text"
@@ -37,7 +37,7 @@ class Format(StrEnum):
 def check_files(  # noqa: PLR0913 - the parameters are the command's
     paths: Sequence[str],
     *,
-    output_format: Format = Format.TEXT,
+    output_format: ProblemFormat = ProblemFormat.TEXT,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     fix: bool = False,
@@ -90,7 +90,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
         _print_found(problems, output_format, tried=tried)
     if checked.inventory.is_empty and not problems:
         raise UsageError(api.nothing_found(looked_at, checked.inventory))
-    if output_format is Format.TEXT and not diff:
+    if output_format is ProblemFormat.TEXT and not diff:
         sys.stdout.writelines(inventory_lines(checked.inventory, all_good=not problems, verbose=verbose))
     failed = any(problem.severity == "error" for problem in problems)
     return ExitCode.USAGE if failed and not exit_zero else ExitCode.OK
@@ -119,23 +119,23 @@ def _codes(flag: str, given: Sequence[str], read: Callable[[str], str]) -> tuple
         raise UsageError(f"`{flag}`: {bad}") from None
 
 
-def _print_found(problems: Sequence[Problem], output_format: Format, *, tried: Tried) -> None:
+def _print_found(problems: Sequence[Problem], output_format: ProblemFormat, *, tried: Tried) -> None:
     """Print what was found; in words also how much of it fixes would cure that were not `tried`."""
     # Each is deferred for start-up: a command prints in one format.
     match output_format:
-        case Format.JSON:
+        case ProblemFormat.JSON:
             from evalc.diagnostics.render_data import render_json  # noqa: PLC0415
 
             sys.stdout.write(render_json(problems))
-        case Format.SARIF:
+        case ProblemFormat.SARIF:
             from evalc.diagnostics.render_data import render_sarif  # noqa: PLC0415
 
             sys.stdout.write(render_sarif(problems))
-        case Format.GITHUB:
+        case ProblemFormat.GITHUB:
             from evalc.diagnostics.render_data import render_github  # noqa: PLC0415
 
             sys.stdout.write(render_github(problems))
-        case Format.TEXT if problems:
+        case ProblemFormat.TEXT if problems:
             print_problems(problems, sys.stdout, tried=tried)
 
 

@@ -16,7 +16,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, only_writer, write_atomic
 from evalc.base.source import Source
 from evalc.base.terminal import counted, visible
-from evalc.cli.checking import Format, check_files, difference
+from evalc.cli.checking import ProblemFormat, check_files, difference
 from evalc.cli.ending import ExitCode, print_problems, print_warning, shown_path, standard_input
 from evalc.cli.options import Paths, PathsOrStdin, settings_of, with_flags
 from evalc.diagnostics.near import as_code
@@ -69,8 +69,8 @@ def init(
 def check(
     paths: PathsOrStdin = None,
     output_format: Annotated[
-        Format, typer.Option("--format", help="How to print the problems. Default: text.")
-    ] = Format.TEXT,
+        ProblemFormat, typer.Option("--format", help="How to print the problems. Default: text.")
+    ] = ProblemFormat.TEXT,
     select: Annotated[
         list[str] | None,
         typer.Option(

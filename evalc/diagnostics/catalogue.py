@@ -55,7 +55,7 @@ _FORMS: Final[dict[str, Callable[[Any], str]]] = {
 
 
 @final
-class Line(msgspec.Struct, frozen=True):
+class Wording(msgspec.Struct, frozen=True):
     """One way to say a message, and the condition of it."""
 
     text: str
@@ -96,11 +96,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     example: str
     cure: str
-    lines: dict[Kind, tuple[Line, ...]]
+    lines: dict[Kind, tuple[Wording, ...]]
 
-    def line(self, kind: Kind, fields: Mapping[str, Any]) -> Line:
+    def line(self, kind: Kind, fields: Mapping[str, Any]) -> Wording:
         """The first line of a kind whose condition holds; an empty one if there is none."""
-        return next((line for line in self.lines.get(kind, ()) if line.fits(fields)), Line(""))
+        return next((line for line in self.lines.get(kind, ()) if line.fits(fields)), Wording(""))
 
     def explanation(self) -> str:
         """The output of `evalc explain CODE`, with a line end."""
@@ -123,7 +123,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         if text.startswith("insert "):
             return Typo(None, text.removeprefix("insert "))
         written, near, offered = re.split(r"-> (near )?", text)
-        name = Line(written.strip()).said(fields)
+        name = Wording(written.strip()).said(fields)
         meant = fields[offered.strip("{}")]
         if near:
             return typo_of(name, meant)
@@ -185,16 +185,16 @@ def _entries_of(text: str) -> Iterator[Entry]:
         )
 
 
-def _parts(rest: list[str]) -> tuple[list[str], dict[Kind, tuple[Line, ...]], list[str]]:
+def _parts(rest: list[str]) -> tuple[list[str], dict[Kind, tuple[Wording, ...]], list[str]]:
     """The paragraphs below the summary, the words, and the example."""
     why: list[str] = []
-    lines: dict[Kind, tuple[Line, ...]] = {}
+    lines: dict[Kind, tuple[Wording, ...]] = {}
     example: list[str] = []
     block = why
     for each in rest:
         if found := _LINE.fullmatch(each):
             kind: Kind = found["kind"]  # type: ignore[assignment]  # one of them, by the expression
-            lines[kind] = (*lines.get(kind, ()), Line(found["text"] or "", found["condition"] or ""))
+            lines[kind] = (*lines.get(kind, ()), Wording(found["text"] or "", found["condition"] or ""))
         elif each == "  example:":
             block = example
         elif each.startswith("    ") or not each:

@@ -13,7 +13,7 @@ import pytest
 
 import evalc
 from evalc.config.load import load_settings
-from evalc.diagnostics.catalogue import CONDITION, FIELD, SAVED, Entry, Line, entries, saved_table
+from evalc.diagnostics.catalogue import CONDITION, FIELD, SAVED, Entry, Wording, entries, saved_table
 from evalc.diagnostics.fixing import fixed
 
 ALL = entries()
@@ -130,12 +130,12 @@ def _codes(code: ast.expr, tree: ast.Module) -> Iterator[str]:
             yield str(node.value)
 
 
-def asked(line: Line) -> set[str]:
+def asked(line: Wording) -> set[str]:
     """The fields in the condition of a line."""
     return {found["name"] for found in map(CONDITION.fullmatch, line.condition.split(" and ")) if found is not None}
 
 
-def named(line: Line) -> set[str]:
+def named(line: Wording) -> set[str]:
     """The fields in the text of a line."""
     return {found["name"] for found in FIELD.finditer(line.text)}
 

@@ -101,7 +101,7 @@ END: Final = "[DONE]"
 """The data of an event that ends a stream, as OpenAI's and many others do."""
 
 
-class Shape(Protocol):
+class EventShape(Protocol):
     """Adds events up to an answer.
 
     Attributes:
@@ -158,7 +158,7 @@ class OwnEvents:
         self._calls = EventCalls()
 
     def take(self, event: ServerSentEvent, document: object) -> None:
-        """Add an event (see Shape)."""
+        """Add an event (see EventShape)."""
         fields = document if isinstance(document, Mapping) else {}
         is_last = event.name in _LAST_NAMES or fields.get("type") in _LAST_NAMES
         if event.data == END:
@@ -206,7 +206,7 @@ class OwnEvents:
         self._last |= {key: document[key] for key in ("response", "usage") if key in document}
 
     def fields(self) -> Mapping[str, Any]:
-        """The answer so far (see Shape)."""
+        """The answer so far (see EventShape)."""
         calls = self._calls.fields()
         if self._unread and not (self._texts or self._last or calls):
             raise AgentProtocolError("the stream has none of `delta`, `text`, `response` and `toolCalls`")
@@ -288,7 +288,7 @@ class _Deltas:
         self._usage: dict[str, Any] = {}
 
     def fields(self) -> Mapping[str, Any]:
-        """The answer so far (see Shape)."""
+        """The answer so far (see EventShape)."""
         refuse_unfinished(self.finish_reason, self._calls)
         calls = [call.fields() for call in self._calls]
         return {"response": "".join(self._texts), "toolCalls": calls, "usage": self._usage}
@@ -313,7 +313,7 @@ class OpenAIChunks(_Deltas):
     _refuses = False
 
     def take(self, event: ServerSentEvent, document: object) -> None:
-        """Add an event (see Shape)."""
+        """Add an event (see EventShape)."""
         if event.data == END:
             self.done = True
             return
@@ -351,7 +351,7 @@ class OpenAIChunks(_Deltas):
         wire.refuse_unread_calls(chunk, read)
 
     def fields(self) -> Mapping[str, Any]:
-        """The answer so far (see Shape)."""
+        """The answer so far (see EventShape)."""
         if self._has_choices and not self._has_first:
             raise AgentProtocolError("the stream has no choice with the index 0")
         fields = super().fields()
@@ -406,7 +406,7 @@ class AnthropicEvents(_Deltas):
     """Blocks of text and of tool use, each begun, added to and ended; events of unknown types add nothing."""
 
     def take(self, event: ServerSentEvent, document: object) -> None:
-        """Add an event (see Shape)."""
+        """Add an event (see EventShape)."""
         content = _object(document, "an event of the stream")
         block: object = content.get("content_block")
         message = content.get("message")

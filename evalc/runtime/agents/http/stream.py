@@ -21,10 +21,10 @@ from evalc.runtime.agents.http.events import (
     AnthropicEvents,
     EventCalls,
     EventParser,
+    EventShape,
     OpenAIChunks,
     OwnEvents,
     ServerSentEvent,
-    Shape,
 )
 from evalc.runtime.mapping import AnswerPaths, JsonPath, NotSearchable, StreamPaths
 
@@ -151,7 +151,7 @@ class StreamedAnswer:
     def __init__(self, paths: StreamPaths | None, calls: AnswerPaths) -> None:
         self._parser = EventParser()
         self._calls = calls
-        self._shape: Shape | None = None if paths is None else _Configured(paths, calls)
+        self._shape: EventShape | None = None if paths is None else _Configured(paths, calls)
 
     def feed(self, piece: bytes) -> bool:
         """Add a piece of the body. Whether the answer is whole.
@@ -273,7 +273,7 @@ def _names_failure(name: object) -> bool:
     return isinstance(name, str) and _FAILURE.fullmatch(name) is not None
 
 
-def _shape_of(document: object) -> Shape | None:
+def _shape_of(document: object) -> EventShape | None:
     match document:
         case {"type": "ping"}:  # which Anthropic's API sends, and others too
             return None
