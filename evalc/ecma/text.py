@@ -1,8 +1,12 @@
-"""Trims white space as `String.prototype.trim` does, for labels too."""
+"""Trims white space as `String.prototype.trim` does, and measures texts: their characters, words, lines and bytes."""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from evalc.model.checks.texts import LengthUnit
 
 LINE_TERMINATORS: Final = "\n\r\u2028\u2029"
 
@@ -11,6 +15,8 @@ SPACES: Final = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
+_WORD: Final = re.compile(f"[^{SPACES}]+")
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
 def trim(text: str) -> str:
@@ -24,3 +30,20 @@ def class_name(text: str, path: str | None) -> str:
     The check of a label and the count of classes both read it here, so that they agree.
     """
     return trim(text) if path is None else text
+
+
+def length_of(text: str, unit: LengthUnit) -> int:
+    """Unicode code points, runs of what JavaScript takes for no white space, lines, or bytes of UTF-8.
+
+    A line end that nothing follows begins no further line; an empty text has none.
+    """
+    match unit:
+        case "chars":
+            return len(text)
+        case "words":
+            return sum(1 for _ in _WORD.finditer(text))
+        case "lines":
+            ends = sum(1 for _ in _LINE_END.finditer(text))
+            return ends if not text or text[-1] in "\r\n" else ends + 1
+        case "bytes":
+            return len(text.encode("utf-8", "surrogatepass"))

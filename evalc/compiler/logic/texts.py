@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn
 
 from evalc.compiler.logic.formulas import Atom, Begins, Exceeds, Has, HasFolded, HasHeading, Is, IsJson, Matches, Unit
 from evalc.compiler.patterns import answer
-from evalc.ecma.text import SPACES, trim
+from evalc.ecma.text import length_of, trim
 from evalc.ecma.tokens import find_tokens
 
 _OPEN, _CLOSE, _BYTE = 0x10FE00, 0x10FE01, 0x10FF00  # the end of the last private use area
@@ -56,8 +56,6 @@ def without_tokens(encoded: str) -> str:
     return encoded if is_fixed(encoded) else _RUN.sub("", encoded)
 
 
-_WORD: Final = re.compile(f"[^{SPACES}]+")
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _LONGEST: Final = 10_000
 _JSON_SPACES: Final = " \t\n\r"
 _JSON_STARTS: Final = {"object": "{", "array": "[", "strict": '{["-0123456789tfn'}
@@ -75,7 +73,7 @@ def is_so(atom: Atom, text: str) -> bool | None:
         case Begins(text=start):
             return _found(text.startswith(start), start)
         case Exceeds(unit=unit, limit=limit):
-            count = measure(text, unit)
+            count = _measure(text, unit)
             return None if count is None else count > limit
         case IsJson(mode=mode):
             return _is_json(text, mode)
@@ -92,25 +90,18 @@ def _found(found: bool, other: str) -> bool | None:
     return found if found or without_tokens(other) == other else None
 
 
-def measure(text: str, unit: Unit) -> int | None:
-    """How much of what the unit counts is in the text, as `length` counts; None for units that texts do not have."""
+def _measure(text: str, unit: Unit) -> int | None:
+    """The length of a text in a unit; None for units that texts do not have."""
     match unit:
-        case "chars":
-            return len(text)
-        case "words":
-            return len(_WORD.findall(text))
-        case "lines":
-            ends = len(_LINE_END.findall(text))
-            return ends if not text or text[-1] in "\r\n" else ends + 1
-        case "bytes":
-            return len(text.encode("utf-8", "surrogatepass"))
+        case "chars" | "words" | "lines" | "bytes":
+            return length_of(text, unit)
         case _:
             return None
 
 
 def least(encoded: str, unit: Unit) -> int:
     """How much is at least in a text that has this one in it, whatever surrounds it and its tokens are worth."""
-    return measure(without_tokens(encoded), unit) or 0
+    return _measure(without_tokens(encoded), unit) or 0
 
 
 def least_folded(encoded: str, unit: Unit) -> int:

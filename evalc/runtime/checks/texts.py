@@ -6,11 +6,10 @@ The texts of `contains`, `not_contains`, `icontains`, `contains_any`, `equals` a
 
 from __future__ import annotations
 
-import re
 from typing import Final, Literal
 
 from evalc.ecma.regexp import PatternError, RegexpError, RegexpTimeout, compile_pattern, test_async
-from evalc.ecma.text import SPACES, trim
+from evalc.ecma.text import length_of, trim
 from evalc.ecma.tokens import Unresolved, resolve
 from evalc.model import checks as c
 from evalc.model.result import TextFinding
@@ -28,13 +27,11 @@ from evalc.runtime.checks.verdict import (
 from evalc.runtime.checks.wording import SHOWN, listed, quoted, shown
 
 _LONGEST_FINDING: Final = 1_000
-_WORD: Final = re.compile(f"[^{SPACES}]+")
 _EMPTY_GROUP: Final = Verdict(
     outcome="skipped",
     message="the group is empty",
     notes=(Note("a group of alternatives is empty", "skipped"),),
 )
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
 def contains(check: c.Contains, evidence: Evidence) -> Verdict:
@@ -133,24 +130,7 @@ def non_empty(evidence: Evidence) -> Verdict:
 
 def length(check: c.Length, evidence: Evidence) -> Verdict:
     """The response's length in the check's unit, both bounds inclusive."""
-    return within(measure(evidence.response, check.unit), check.min, check.max, check.unit)
-
-
-def measure(text: str, unit: c.LengthUnit) -> int:
-    """Unicode code points, runs of what JavaScript takes for no white space, lines, or bytes of UTF-8.
-
-    A line end that nothing follows begins no further line; an empty text has none.
-    """
-    match unit:
-        case "chars":
-            return len(text)
-        case "words":
-            return sum(1 for _ in _WORD.finditer(text))
-        case "lines":
-            ends = sum(1 for _ in _LINE_END.finditer(text))
-            return ends if not text or text[-1] in "\r\n" else ends + 1
-        case "bytes":
-            return len(text.encode("utf-8", "surrogatepass"))
+    return within(length_of(evidence.response, check.unit), check.min, check.max, check.unit)
 
 
 def within(count: int, lowest: int | None, highest: int | None, things: str) -> Verdict:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.ecma.text import length_of
 from evalc.model import checks as c
-from evalc.runtime.checks.texts import measure
 from tests.runtime.checks.conftest import Ask
 
 SEED = {"a": "AAPL", "n": 150.0, "none": None}
@@ -159,7 +159,7 @@ def test_non_empty_does_not_trim_what_javascript_keeps(ask: Ask) -> None:
     ],
 )
 def test_lengths(text: str, unit: c.LengthUnit, size: int) -> None:
-    assert measure(text, unit) == size
+    assert length_of(text, unit) == size
 
 
 def test_length_bounds_are_inclusive(ask: Ask) -> None:
