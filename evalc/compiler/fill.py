@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import assert_never
+from typing import Final, assert_never
 
 from evalc.base.source import Span
 from evalc.diagnostics.problem import Finding
@@ -14,6 +15,9 @@ from evalc.dsl.walk import is_null
 from evalc.grammar import nodes as g
 
 Inputs = Mapping[str, Node]
+
+OPENS_TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
+"""The beginning of a template in a pattern, where braces may as well be its own."""
 
 
 def fill(template: g.Template, inputs: Inputs, *, transform: Callable[[str], str] = str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final, final
 
 import msgspec
 
+from evalc.compiler.fill import OPENS_TEMPLATE
 from evalc.compiler.slug import dimension_of
 from evalc.grammar.parse import parse_check
 from evalc.model import checks as c
@@ -270,7 +271,6 @@ _SHORTENED: Final = Speller(
 )
 
 
-_OPENS_TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
 _BRACES: Final = re.compile(
     r"\{\{(?!\s*(?:seed|snapshot):\s*(?:[^{}\s]|\{(?!\{)|\}(?!\}))(?:[^{}]|\{(?!\{)|\}(?!\}))*\}\})"
 )
@@ -292,11 +292,11 @@ def escaped(text: str) -> str:
 
 def _escaped_text(text: str) -> str:
     """The same, only where needed: in a check's text, braces that open no template are literal."""
-    return escaped(text) if "\\{{" in text or _OPENS_TEMPLATE.search(text) else text
+    return escaped(text) if "\\{{" in text or OPENS_TEMPLATE.search(text) else text
 
 
 def _escaped_pattern(pattern: str) -> str:
-    return escaped(pattern) if _OPENS_TEMPLATE.search(pattern) else pattern
+    return escaped(pattern) if OPENS_TEMPLATE.search(pattern) else pattern
 
 
 LITERALLY: Final = Spelling(text=_escaped_text, pattern=_escaped_pattern)

@@ -14,7 +14,7 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.compiler.emit.emission import Emission
-from evalc.compiler.fill import fill, not_texts, tokens, variables
+from evalc.compiler.fill import OPENS_TEMPLATE, fill, not_texts, tokens, variables
 from evalc.compiler.include import Scope
 from evalc.compiler.ir import Located
 from evalc.compiler.lift.check_case import check_vocabulary
@@ -132,8 +132,6 @@ def _argument(node: Node, fill: Fill, report: Report) -> Any:
 _OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck) if kind is not c.Regex)
 """The checks that stay as they were written if there is no template to fill."""
 _OF_TEXTS_OR_PATTERNS: Final = _OF_TEXTS | {c.Regex}
-TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
-"""The beginning of a template in a pattern, where braces may as well be its own."""
 _TOKEN: Final = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
 
 
@@ -339,7 +337,7 @@ class CheckEmitter:
                 return value
 
     def _text(self, value: str, role: Filled, leaf: CheckLeaf, at: str) -> str:
-        if "{{" not in value or (role.is_pattern and not TEMPLATE.search(value)):
+        if "{{" not in value or (role.is_pattern and not OPENS_TEMPLATE.search(value)):
             return value
 
         def place(start: int, end: int) -> Span:

@@ -9,8 +9,8 @@ import msgspec
 
 from evalc.base.source import Source
 from evalc.compiler import ir
-from evalc.compiler.emit.check import TEMPLATE, check_of_texts
-from evalc.compiler.fill import Inputs, fill
+from evalc.compiler.emit.check import check_of_texts
+from evalc.compiler.fill import OPENS_TEMPLATE, Inputs, fill
 from evalc.compiler.merge import MergedCase
 from evalc.compiler.patterns import examine
 from evalc.dsl.nodes import Scalar
@@ -102,7 +102,7 @@ def _blanks_of(body: CheckBody) -> tuple[_Blank, ...] | None:
             continue
         if not isinstance(value, str):
             return None
-        if field.role.is_pattern and not TEMPLATE.search(value):
+        if field.role.is_pattern and not OPENS_TEMPLATE.search(value):
             continue
         template = parse_template(value, lenient=True).node
         if template is None:
