@@ -410,7 +410,7 @@ def test_no_key_stands_twice(invoke: Invoke, cities: Path, key: str) -> None:
 def test_accept_without_a_run_is_an_error(invoke: Invoke) -> None:
     outcome = invoke("accept")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "is neither a run with results in" in outcome.err
+    assert "there is no run with results in" in outcome.err
 
 
 def test_the_baseline_is_no_evals_but_evals_of_its_name_are(invoke: Invoke, cities: Path) -> None:

@@ -189,9 +189,9 @@ def test_a_torn_file_beside_results_is_warned_of(invoke: Invoke, results: Path) 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("show",), "`latest` is neither a run with results in"),
-        (("diff",), "`latest` is neither a run with results in"),
-        (("diff", "latest~1", "latest"), "is neither a run with results in"),
+        (("show",), "there is no run with results in"),
+        (("diff",), "there is no run with results in"),
+        (("diff", "latest~1", "latest"), "there is no run with results in"),
         (("show", "a\0b"), "neither a run"),
     ],
 )

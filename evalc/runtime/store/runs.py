@@ -256,6 +256,8 @@ def find_results(name: str, output_dir: Path) -> PastResults:
         UsageError: there is no such run, or it has no results.
     """
     path = find_folder(name, output_dir, lambda path: path.is_file() or bool(result_files(path)))
+    if path is None and name == LATEST:
+        raise UsageError(f"there is no run with results in `{output_dir}` yet: `evalc run` makes one")
     if path is None:
         raise UsageError(f"`{name}` is neither a run with results in `{output_dir}` nor a result file or folder")
     if path.is_file():
