@@ -24,12 +24,13 @@ from evalc.runtime.mapping import AnswerPaths, StreamPaths
 
 if TYPE_CHECKING:
     from evalc.dsl.walk import Fields
+    from evalc.runtime.agents.options import Method
 
 T = TypeVar("T")
 
 _MODELS: Final = ", ".join(f"`{form}`" for form in MODEL_FORMS)
 _API: Final[k.Kind[ApiName]] = k.one_of("chat", "responses")
-_METHOD: Final[k.Kind[Literal["POST", "PUT", "PATCH"]]] = k.one_of("POST", "PUT", "PATCH")
+_METHOD: Final[k.Kind[Method]] = k.one_of("POST", "PUT", "PATCH")
 _RUBRICS: Final[k.Kind[Literal["passed", "always"]]] = k.one_of("passed", "always")
 _SIMILARITY: Final[k.Kind[Literal["edit-distance", "embeddings"]]] = k.one_of("edit-distance", "embeddings")
 _A_KEY: Final = {"Authorization": "Bearer ${AGENT_KEY}"}
