@@ -296,7 +296,7 @@ GATES: Final = k.Shape(
         ),
         "max_p95_ms": k.Key(
             k.Number(k.number(exclusiveMinimum=0), int, float),
-            "The same in milliseconds, as it was written before.",
+            "The same in milliseconds; `max_p95` is preferred.",
             (5000,),
         ),
         "fail_on_regression": k.Key(k.FLAG, "Whether no case may fail that passed in the baseline.", (True,)),

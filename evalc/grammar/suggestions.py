@@ -128,10 +128,14 @@ def _is_question(before: str) -> bool:
 
 def _quoted(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
     """The line with the rest of it in quotes or brackets, if the words before it lack nothing else."""
-    if not before.endswith((" ", ",")) or not rest or not terminals <= _VALUES or not _says_no_more(rest, before):
+    if not before.endswith((" ", ",")) or not rest or not terminals <= _VALUES:
+        return None
+    if terminals == {"LSQB"} and not parse_check(f"{before}[name]").faults:
+        return _names(before, rest)
+    if not _says_no_more(rest, before):
         return None
     if terminals == {"LSQB"}:
-        return _listed(before, rest)
+        return _texts(before, rest, "[{}]")
     if "STRING" not in terminals:
         return None
     if before.rstrip().endswith("headings"):
@@ -144,11 +148,10 @@ def _quoted(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
     return Meant(f'{before}"{rest}"', is_sure or (_is_question(before) and not re.search(r"[\d&/]", rest)))
 
 
-def _listed(before: str, rest: str) -> Meant | None:
-    """The line with brackets around the names or the texts of its list."""
-    if parse_check(f"{before}[name]").faults:
-        return _texts(before, rest, "[{}]")
-    if not _NAMES.fullmatch(rest):
+def _names(before: str, rest: str) -> Meant | None:
+    """The line with brackets around the names of its list; a part of a name, as in `lookup_order`, is no keyword."""
+    names = rest.lower().replace(",", " ").split()
+    if not _NAMES.fullmatch(rest) or keywords().intersection(names) or _DESCRIBES.fullmatch(names[0]):
         return None
     return Meant(f"{before}[{rest}]", _SURE_NAMES.search(rest) is not None)
 

@@ -23,6 +23,7 @@ SAFE = [
     ("contains any of Secret, Password", 'contains any of ["Secret", "Password"]'),
     ("has headings Summary, Risks", 'has headings "Summary", "Risks"'),
     ("tools called search, book", "tools called [search, book]"),
+    ("tools called lookup_order, book", "tools called [lookup_order, book]"),
     ("tools not called delete_user", "tools not called [delete_user]"),
     ("judge Is it kind?", 'judge "Is it kind?"'),
 ]
