@@ -402,8 +402,8 @@ def test_a_value_with_a_problem_leaves_its_default(folder: Path) -> None:
         ("evalc.config.json", "[" * 100_000, "1:1: error[EV620]: this is not valid JSON: it is nested too deeply"),
         (
             "evalc.config.json",
-            '{"a": ' + "[" * 400 + "]" * 400 + "}",
-            "1:1: error[EV620]: this is not valid JSON: it is",
+            '{"a": ' + "[" * 5_000 + "]" * 5_000 + "}",
+            "1:1: error[EV620]: this is not valid JSON: it is nested too deeply",
         ),
         ("evalc.config.json", '{"timeout": NaN}', "1:13: error[EV620]: this is not valid JSON: NaN"),
         ("evalc.config.json", "", "1:1: error[EV620]: this is not valid JSON: the text is empty"),
