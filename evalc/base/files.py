@@ -325,33 +325,42 @@ _PATIENCE_SECONDS: Final = 10
 def only_writer(folder: Path) -> Iterator[None]:
     """Keep other processes that ask for the same from changing files of a folder, from reading them to writing them.
 
-    The system ends the lock with the process, however that ends. Windows and some network file systems have none.
+    The system ends the lock with the process, however that ends.
 
     Raises:
         OSError: the folder cannot be opened, or another process keeps it for too long.
     """
-    if sys.platform == "win32":
+    if sys.platform == "win32":  # which opens no folders
         yield
         return
-    import fcntl  # noqa: PLC0415 - for start-up: few commands write what was read before
-
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         until = time.monotonic() + _PATIENCE_SECONDS
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    raise OSError(errno.EAGAIN, "another process is writing to it", str(folder)) from None
-                time.sleep(0.02)
-                continue
-            except OSError:  # there are no locks
-                pass
-            break
+        while not lock(descriptor):
+            if time.monotonic() > until:
+                raise OSError(errno.EAGAIN, "another process is writing to it", str(folder))
+            time.sleep(0.02)
         yield
     finally:
         os.close(descriptor)
+
+
+def lock(descriptor: int) -> bool:
+    """Lock an open file or folder until it is closed; false if another process has it.
+
+    Where there are no locks, as on Windows and some network file systems, everybody gets one.
+    """
+    if sys.platform == "win32":
+        return True
+    import fcntl  # noqa: PLC0415 - for start-up: few commands write what was read before
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def write_atomic(path: Path, data: bytes | Iterable[bytes]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple, final
 import msgspec
 
 from evalc.base.errors import UsageError
-from evalc.base.files import open_regular, refuse_link_out
+from evalc.base.files import lock, open_regular, refuse_link_out
 from evalc.model.answer import ToolMode
 from evalc.model.json import short_hash
 from evalc.model.result import (
@@ -353,9 +352,6 @@ def data_hash(data: object) -> str | None:
     return None if data is None else short_hash(json.dumps(data, default=repr))
 
 
-if sys.platform != "win32":
-    import fcntl
-
 _CREATE: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
 _REOPEN: Final = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
@@ -427,11 +423,9 @@ class Journal:
         self._file = file
         self._redactor = redactor
         self._end = 0
-        try:
-            _lock(file, path)
-        except BaseException:
+        if not lock(file):
             self.close()
-            raise
+            raise UsageError(f"another process is at work on this run: it writes `{path}`")
 
     def _begin(self, header: Header) -> None:
         self.header, json = redacted(header, encoded(header), self._redactor)
@@ -560,16 +554,6 @@ def _answers_of(line: _Line) -> tuple[object, ...]:
     """The texts that the checks of the line's case read."""
     attempts = [answer.details for answer in line.answers] or [line.result.details]
     return tuple((details.response, details.tool_calls, details.turns) for details in attempts)
-
-
-def _lock(file: int, path: Path) -> None:
-    if sys.platform != "win32":
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"another process is at work on this run: it writes `{path}`") from None
-        except OSError:  # some network file systems have no locks
-            return
 
 
 class CaseRun(NamedTuple):
