@@ -336,7 +336,7 @@ def refuse_unread_calls(answer: object, read: Iterable[object] = ()) -> None:
         AgentProtocolError: it has one.
     """
     if (place := unread_call_in(answer, read)) is not None:
-        raise AgentProtocolError(f"`{place}` probably is a tool call, or holds some, and is not read")
+        raise AgentProtocolError(f"`{place}` looks like a tool call, and evalc does not read it")
 
 
 def unread_call_in(answer: object, read: Iterable[object] = ()) -> str | None:

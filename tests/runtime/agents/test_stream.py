@@ -269,7 +269,7 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
             "the model ended with `tool_use`, and no tool call is in its answer",
         ),
         (data(chunk({"content": "ok"}), chunk({}, "tool_calls")), "the model ended with `tool_calls`"),
-        (data(chunk({"toolCalls": [BOOK]}), chunk({}, "stop")), "`choices[0].delta.toolCalls` probably is"),
+        (data(chunk({"toolCalls": [BOOK]}), chunk({}, "stop")), "`choices[0].delta.toolCalls` looks like a tool call"),
         (data(pieces({"index": 0, "id": "a"}), chunk({}, "stop")), "a tool call of the stream has no name"),
         (
             data({"choices": [{"index": 1, "delta": {"content": "x"}, "finish_reason": "stop"}]}),
@@ -278,7 +278,10 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
         (data({"delta": "ok"}) + named("done", {"output": "bad"}), "an event `done` of the stream has `output`"),
         (data(pieces({"index": [0], **BOOK}), chunk({}, "stop")), "`index` of a tool call is not a number"),
         (named("done", {"message": {"content": "bad"}}), "the stream has none of `delta`, `text`"),
-        (data({"delta": "ok"}) + named("done", {"message": {"tool_calls": [BOOK]}}), "`message.tool_calls` probably"),
+        (
+            data({"delta": "ok"}) + named("done", {"message": {"tool_calls": [BOOK]}}),
+            "`message.tool_calls` looks like a tool call",
+        ),
         (data({"delta": "ok"}) + named("done", {"name": "book", "args": {}}), "an event `done` of the stream has"),
         # Formats of others.
         (
@@ -290,19 +293,19 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
         (data({"response": "I am ", "p": "a"}, {"response": "bad", "p": "b"}), "comes after the whole `response`"),
         (data({"delta": "a"}, {"response": "ab"}, OWN_CALL), "comes after the whole `response`"),
         (named("tool_call", {"text": "book()"}) + data({"delta": "ok"}), "an event `tool_call` of the stream"),
-        (b'data: ok\n\ndata: [{"type": "tool_call", "name": "book"}]\n\n', "probably is a tool call"),
+        (b'data: ok\n\ndata: [{"type": "tool_call", "name": "book"}]\n\n', "looks like a tool call"),
         (
             data({"delta": "ok"}) + named("done", {"steps": [{"tool": "book"}]}),
             "an event `done` of the stream has `steps`",
         ),
         (
             data(chunk({"content": "ok"}), {"toolCalls": [BOOK]}, chunk({}, "stop")),
-            "`toolCalls` probably is a tool call, or holds some",
+            "`toolCalls` looks like a tool call",
         ),
         (data(chunk({"content": "ok"})) + named("tool_call", {}) + data(chunk({}, "stop")), "an event `tool_call`"),
         (
             data(chunk({"content": "ok"}), {**chunk({}, "stop"), "tool_calls": [BOOK]}),
-            "`tool_calls` probably is a tool call, or holds some",
+            "`tool_calls` looks like a tool call",
         ),
         (
             data(
@@ -314,14 +317,18 @@ def test_no_call_of_a_stream_is_lost(stream: bytes, names: list[str]) -> None:
         ),
         (
             data(BEGUN, block("text", text="x"), {"toolCalls": [BOOK]}, ENDED),
-            "`toolCalls` probably is a tool call, or holds some",
+            "`toolCalls` looks like a tool call",
         ),
         (data(BEGUN, {"type": "message_delta", "delta": {"stop_reason": "pause_turn"}}, ENDED), "has not finished"),
+        (
+            data(BEGUN, {"type": "content_block_start", "index": 0, "content_block": {"toolUse": BOOK}}, ENDED),
+            "`content_block.toolUse` looks like a tool call",
+        ),
         (named("tool_call", {"name": "book"}) + data({"delta": "ok"}), "an event `tool_call` of the stream"),
         (b"event: tool_call\ndata: book\n\ndata: ok\n\n", "an event `tool_call` of the stream"),
         (
             data({"delta": "ok"}, {"type": "response.function_call_arguments.delta", "delta": "{}"}),
-            "`response.function_call_arguments.delta` probably is a tool call",
+            "`response.function_call_arguments.delta` looks like a tool call",
         ),
     ],
 )
@@ -337,6 +344,9 @@ def test_an_event_that_may_be_an_unread_call_is_an_error(stream: bytes, words: s
         data({"delta": "o"}, {}, {"type": "heartbeat"}, {"delta": "k"}, {"type": "done"}),
         named("metadata", {"run": 1}) + data({"delta": "ok"}) + named("ping", {}) + DONE,
         b"data: o\n\ndata: k\n\n" + named("end", {}),
+        data({"response": "ok"}, {"usage": {"inputTokens": 1}}),
+        b"data: ok\n\n" + data({"usage": {"inputTokens": 1}}),
+        data({"type": "ping", "delta": "o"}, {"delta": "k"}) + DONE,
         data({"delta": "ok"}) + named("done", {"id": "m", "finish_reason": "stop", "status": {"code": 1}}),
         data({"choices": None}, chunk({"content": "ok"}), chunk({}, "stop"), {"choices": [], "usage": {}}) + DONE,
         data(chunk({"content": [{"type": "text", "text": "ok"}]}), chunk({}, "stop")) + DONE,
@@ -394,9 +404,11 @@ def test_calls_of_an_event_under_another_key_are_noticed(stream: bytes) -> None:
     assert (answer.near_calls, answer.reports_calls, answer.tool_calls) == ("calls", False, ())
 
 
-def test_calls_of_an_event_under_another_key_do_not_count_where_others_are_reported() -> None:
-    answer = answered(data(NEAR, {"toolCalls": ["look"]}, {"response": "ok"}))
+def test_calls_of_an_event_under_another_key_count_unless_they_are_those_that_are_reported() -> None:
+    answer = answered(data({"calls": ["look"]}, {"toolCalls": ["look"]}, {"response": "ok"}))
     assert (answer.near_calls, answer.reports_calls) == (None, True)
+    answer = answered(data(NEAR, {"toolCalls": ["look"]}, {"response": "ok"}))
+    assert (answer.near_calls, answer.reports_calls) == ("calls", False)
     answer = answered(data(NEAR, {"toolCalls": []}, {"response": "ok"}))
     assert (answer.near_calls, answer.reports_calls) == ("calls", False)
 

@@ -168,9 +168,10 @@ class OwnEvents:
         elif not _KNOWN.isdisjoint(fields):
             if "response" in self._last and not fields.keys().isdisjoint(("response", "delta", "text", *wire.CALLS)):
                 self._refuse(event, fields)
-            self.may_end = "response" in fields
             self.done = is_last
             self._take_fields(fields)
+            if fields.keys() & _KNOWN != {"usage"}:  # which says nothing of where the answer ends
+                self.may_end = "response" in fields
         elif wire.near_calls_in(fields) is not None:
             self._calls.take(fields)
             self.done = is_last
@@ -248,7 +249,8 @@ class EventCalls:
         """
         found = wire.calls_in(document)
         if found is None:
-            self.take_near(document)
+            if (near := wire.near_calls_in(document)) is not None:
+                self._near.setdefault(near, document[near])
             return
         _, calls = found
         if not isinstance(calls, list | tuple):
@@ -258,16 +260,9 @@ class EventCalls:
             self._calls.clear()
         self._calls += map(self._read, calls)
 
-    def take_near(self, document: Mapping[str, Any]) -> None:
-        """Add what probably is a list of calls under another name."""
-        if (near := wire.near_calls_in(document)) is not None:
-            self._near.setdefault(near, document[near])
-
     def fields(self) -> Mapping[str, Any]:
-        """The calls; where there are none, what probably is one."""
-        if self._calls or not self._near:
-            return {"toolCalls": self._calls} if self._are_reported else {}
-        return self._near
+        """The calls, and what probably are others under names near theirs."""
+        return self._near | ({"toolCalls": self._calls} if self._are_reported else {})
 
 
 # --- shapes of providers ---------------------------------------------------------------------------------------------
@@ -326,7 +321,7 @@ class OpenAIChunks(_Deltas):
         ours = [each for each in choices if not each.get("index")]
         if wire.is_call_type(event.name):
             raise AgentProtocolError(f"an event `{excerpt(event.name)}` of the stream is not read")
-        read: list[Any] = [each for each in choices if each not in ours]
+        read: list[Any] = [each for each in choices if each.get("index")]
         for choice in ours:
             self._has_first = True
             for part in (choice.get("delta"), choice.get("message")):
@@ -412,7 +407,8 @@ class AnthropicEvents(_Deltas):
         message = content.get("message")
         blocks = _list(message.get("content"), "content") if isinstance(message, Mapping) else []
         wire.refuse_unread_calls({"type": event.name})
-        wire.refuse_unread_calls(content, [block, *blocks])
+        begun = (each for each in (block, *blocks) if isinstance(each, Mapping))
+        wire.refuse_unread_calls(content, [each for each in begun if wire.is_call_type(each.get("type"))])
         match content.get("type"):
             case "message_start":
                 self._take_usage(_object(message or {}, "a message").get("usage"))
@@ -430,7 +426,6 @@ class AnthropicEvents(_Deltas):
 
     def _take_block(self, index: int, block: Mapping[str, Any]) -> None:
         type_ = block.get("type")
-        wire.refuse_unread_calls(block, [block])
         if wire.is_call_type(type_):  # those of the provider's own tools too: `server_tool_use`, `mcp_tool_use`
             if index in self._begun:
                 raise AgentProtocolError(f"two blocks of the stream have the index {index}")

@@ -275,7 +275,7 @@ def _names_failure(name: object) -> bool:
 
 def _shape_of(document: object) -> EventShape | None:
     match document:
-        case {"type": "ping"}:  # which Anthropic's API sends, and others too
+        case {"type": "ping", **rest} if not rest:  # which Anthropic's API sends, and others too
             return None
         case {"choices": _}:
             return OpenAIChunks()

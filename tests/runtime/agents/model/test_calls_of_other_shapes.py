@@ -34,15 +34,15 @@ def messages(*blocks: dict[str, Any], reason: str = "end_turn") -> tuple[Api, di
     [
         (
             chat({"content": "ok"}, tool_calls=[FUNCTION]),
-            "`choices[0].tool_calls` probably is a tool call, or holds some",
+            "`choices[0].tool_calls` looks like a tool call",
         ),
         (
             chat({"content": "ok", "toolCalls": [FUNCTION]}),
-            "`choices[0].message.toolCalls` probably is a tool call, or holds some",
+            "`choices[0].message.toolCalls` looks like a tool call",
         ),
         (
             chat({"content": [TEXT, {"type": "tool_use", "name": "book"}]}),
-            "`choices[0].message.content[1]` probably is",
+            "`choices[0].message.content[1]` looks like a tool call",
         ),
         (chat({"content": "ok"}, finish_reason="tool_calls"), "the model ended with `tool_calls`, and no tool call"),
         (chat({"content": "ok"}, finish_reason="function_call"), "the model ended with `function_call`"),
@@ -51,16 +51,22 @@ def messages(*blocks: dict[str, Any], reason: str = "end_turn") -> tuple[Api, di
         (chat({"content": "ok"}, finish_reason="TOOL_CALLS"), "the model ended with `TOOL_CALLS`"),
         (
             (ChatCompletions(), {"choices": [{"message": {"content": "ok"}}, {"message": {"tool_calls": [FUNCTION]}}]}),
-            "`choices[1].message.tool_calls` probably is a tool call, or holds some",
+            "`choices[1].message.tool_calls` looks like a tool call",
         ),
         (
             (ChatCompletions(), {"choices": [{"message": {"content": "ok"}}], "tool_calls": [FUNCTION]}),
-            "`tool_calls` probably is a tool call, or holds some",
+            "`tool_calls` looks like a tool call",
         ),
-        (responses({"type": "message", "content": [], "tool_calls": [FUNCTION]}), "`output[0].tool_calls` probably"),
-        (responses({"type": "message", "content": [{"type": "tool_use"}]}), "`output[0].content[0]` probably is"),
+        (
+            responses({"type": "message", "content": [], "tool_calls": [FUNCTION]}),
+            "`output[0].tool_calls` looks like a tool call",
+        ),
+        (
+            responses({"type": "message", "content": [{"type": "tool_use"}]}),
+            "`output[0].content[0]` looks like a tool call",
+        ),
         ((Responses(), {"status": "requires_action", "output": []}), "has not finished"),
-        (messages(TEXT, {"toolUse": {"name": "book"}}), "`content[1].toolUse` probably is a tool call, or holds some"),
+        (messages(TEXT, {"toolUse": {"name": "book"}}), "`content[1].toolUse` looks like a tool call"),
         (messages(TEXT, reason="tool_use"), "the model ended with `tool_use`, and no tool call"),
         (messages(TEXT, {"type": "error"}), "the model failed"),
         (messages(TEXT, reason="pause_turn"), "the model has not finished"),
