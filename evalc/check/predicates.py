@@ -1,0 +1,214 @@
+"""The predicates: one row each, which every phase reads.
+
+A row says of what a predicate may be asked, which of its operand's texts are filled and how, how a line with it looks,
+and what editors say of it. What it means is `holds` in `evalc.runtime.checks`, by the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, Literal, NamedTuple, final
+
+import msgspec
+
+from evalc.check.tree import (
+    All,
+    Argument,
+    At,
+    Blank,
+    Call,
+    Check,
+    Measure,
+    Node,
+    Not,
+    Of,
+    Some,
+    Step,
+    Test,
+)
+
+Kind = Literal["value", "number", "names", "call"]
+"""What a subject is: a JSON value or a text, a number that was measured, the names of the tools called, one call."""
+
+
+@final
+class Role(msgspec.Struct, frozen=True, gc=False):
+    """What a text of a check is.
+
+    Attributes:
+        no_tokens_in: what messages call the text if it must not hold a `{{seed:...}}` (contract, Token Locations);
+            empty where tokens are allowed.
+        is_pattern: whether it is a regular expression, into which values go escaped.
+        json_too: whether a list or a mapping may fill it, as JSON.
+        names: what it names, if it is looked up: the file of a schema, the check of a package.
+    """
+
+    no_tokens_in: str = ""
+    is_pattern: bool = False
+    json_too: bool = False
+    names: Literal["", "schema", "check", "path"] = ""
+
+
+TEXT: Final = Role()
+VALUE: Final = Role(json_too=True)
+"""A text within any JSON value."""
+PATTERN: Final = Role("a regular expression", is_pattern=True)
+MATCHED: Final = Role(is_pattern=True)
+"""A regular expression that may hold tokens."""
+TOOL: Final = Role("a tool's name")
+PARAM: Final = Role("a parameter's name")
+HEADING: Final = Role("a heading")
+QUESTION: Final = Role("what a judge is asked", json_too=True)
+LABEL: Final = Role("a name")
+SCHEMA: Final = Role(names="schema")
+PACKAGED: Final = Role(names="check")
+PATH: Final = Role(names="path")
+"""A path or a word that no template fills."""
+
+
+class Predicate(NamedTuple):
+    """A predicate.
+
+    Attributes:
+        on: the kinds of subjects that it may be asked of.
+        line: how it is written behind its subject, with `{}` for its operand; the first word begins it.
+        sentence: what editors and the schema say of it.
+        roles: the roles of the texts in its operand: one for all, or one for each part of a tuple.
+        examples: lines with it, behind a subject.
+        identity: whether it says what the value is, so that it decides every other predicate of that subject.
+    """
+
+    on: frozenset[Kind]
+    line: str
+    sentence: str
+    roles: Role | tuple[Role, ...] = TEXT
+    examples: tuple[str, ...] = ()
+    identity: bool = False
+
+
+_VALUE: Final = frozenset[Kind]({"value"})
+_NUMBER: Final = frozenset[Kind]({"value", "number"})
+_NAMES: Final = frozenset[Kind]({"names"})
+_CALL: Final = frozenset[Kind]({"call"})
+
+PREDICATES: Final[Mapping[str, Predicate]] = {
+    "contains": Predicate(_VALUE, "contains {}", "It contains the text; at a list, an item equals the value.", VALUE),
+    "contains_any": Predicate(_VALUE, "contains any of {}", "It contains at least one of the values.", VALUE),
+    "contains_all": Predicate(_VALUE, "contains all of {}", "It contains each of the values.", VALUE),
+    "occurs": Predicate(_VALUE, "contains {} times", "It contains the text so many times.", (TEXT, TEXT)),
+    "matches": Predicate(
+        _VALUE, "matches {}", "It matches the pattern: `new RegExp(pattern, flags).test(text)`.", PATTERN
+    ),
+    "equals": Predicate(_VALUE, "equals {}", "Its text is exactly this text.", TEXT, identity=True),
+    "is": Predicate(
+        _NUMBER, "equals {}", "It is this JSON value; numbers are compared as numbers.", VALUE, identity=True
+    ),
+    "one_of": Predicate(_NUMBER, "one of {}", "It equals one of the values.", VALUE),
+    "starts_with": Predicate(_VALUE, "starts with {}", "It starts with the text."),
+    "ends_with": Predicate(_VALUE, "ends with {}", "It ends with the text."),
+    "similar": Predicate(_VALUE, "similar to {}", "It is similar to the text: 1 is the same, 0 shares nothing.", TEXT),
+    "between": Predicate(_NUMBER, "{}", "It is a number within the bounds.", TEXT),
+    "within": Predicate(_NUMBER, "within {} of {}", "It is a number at most so far from the other.", TEXT),
+    "exists": Predicate(_VALUE, "exists", "It is there."),
+    "empty": Predicate(_VALUE, "is empty", "It is null, a text of white space, an empty list or an empty object."),
+    "non_empty": Predicate(_VALUE, "non-empty", "It is more than white space; at a place, it is not empty."),
+    "is_a": Predicate(_VALUE, "is a {}", "It is of this type.", PATH),
+    "format": Predicate(_VALUE, "is a {}", "It has this format.", PATH),
+    "sorted": Predicate(_VALUE, "is sorted{}", "It is a sorted list of numbers or of texts.", PATH),
+    "unique": Predicate(_VALUE, "is unique", "No item of the list is there twice."),
+    "language": Predicate(_VALUE, "is in {}", "It is written in this language.", PATH),
+    "markdown": Predicate(_VALUE, "has a {}", "It has such a part in Markdown.", PATH),
+    "structure": Predicate(_VALUE, "has {}", "It has these JSON fields, or these Markdown headings.", (PATH, HEADING)),
+    "json": Predicate(_VALUE, "json{}", "It is JSON, and valid against the schema if there is one.", (PATH, SCHEMA)),
+    "numbers_from": Predicate(_VALUE, "numbers from {}", "Every number in it occurs in a source.", PATH),
+    "quotes_from": Predicate(_VALUE, "quotes from {}", "Every text in double quotes occurs in a source.", PATH),
+    "judge": Predicate(_VALUE, "judge {}", "A judge gives it at least the score.", (LABEL, TEXT, QUESTION, TEXT)),
+    "check": Predicate(
+        _VALUE, "check {}", "A check that an installed package provides.", (PACKAGED, VALUE, VALUE, TEXT)
+    ),
+    "called": Predicate(_NAMES, "called {}", "Exactly these tools were called, in this order.", TOOL, identity=True),
+    "acceptable": Predicate(_NAMES, "one of {}", "The tools that were called are one of these sets.", TOOL),
+    "not_called": Predicate(_NAMES, "not called {}", "None of these tools was called.", TOOL),
+    "include": Predicate(_NAMES, "include {}", "These tools were called, each as often as it is listed.", TOOL),
+    "in_order": Predicate(_NAMES, "in order {}", "These tools were called in this order.", TOOL),
+    "only": Predicate(_NAMES, "only {}", "No other tool was called.", TOOL),
+    "before": Predicate(_NAMES, "{} called before {}", "Both were called, the first one first.", TOOL),
+    "no_errors": Predicate(_NAMES, "no tool errors", "No call of a tool failed."),
+    "fails": Predicate(_CALL, "fails", "The call failed."),
+}
+
+
+def roles_of(test: Test, *, of_argument: bool = False) -> Role | tuple[Role, ...]:
+    """The roles of the texts of a test; the pattern of a call's argument may hold tokens."""
+    return MATCHED if of_argument and test.predicate == "matches" else PREDICATES[test.predicate].roles
+
+
+Change = Callable[[Role, str | Blank], Any]
+"""Gives what takes the place of a text, or of a bare template, of a role."""
+
+
+def mapped(check: Check, change: Change, *, in_call: bool = False) -> Check:
+    """The check with each of its texts changed, in the order in which they stand; the same one if nothing changes."""
+    match check:
+        case Test():
+            operand = _mapped(roles_of(check, of_argument=in_call), check.operand, change)
+            return check if operand is check.operand else msgspec.structs.replace(check, operand=operand)
+        case Of():
+            step = _mapped_step(check.step, change)
+            part = mapped(check.check, change, in_call=in_call or isinstance(check.step, Call))
+            return check if step is check.step and part is check.check else Of(step, part)
+        case Not():
+            part = mapped(check.check, change, in_call=in_call)
+            return check if part is check.check else Not(part)
+        case All() | Some():
+            parts = tuple([mapped(part, change, in_call=in_call) for part in check.checks])
+            return check if all(map(_is, parts, check.checks)) else type(check)(parts)
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _mapped_step(step: Step, change: Change) -> Step:
+    match step:
+        case Call(text) | Measure(_, text):
+            field, role = "tool", TOOL
+        case Argument(text):
+            field, role = "name", PARAM
+        case At(text):
+            field, role = "path", PATH
+        case _:
+            return step
+    changed = change(role, text) if text else text
+    return step if changed is text else msgspec.structs.replace(step, **{field: changed})
+
+
+def _mapped(role: Role | tuple[Role, ...], value: Any, change: Change) -> Any:
+    match value:
+        case str() | Blank():
+            return change(role if isinstance(role, Role) else role[0], value)
+        case tuple() | list():
+            roles = (role,) * len(value) if isinstance(role, Role) else role
+            items = [_mapped(each, item, change) for each, item in zip(roles, value, strict=True)]
+            return value if all(map(_is, items, value)) else type(value)(items)
+        case dict():
+            changed = {key: _mapped(role, item, change) for key, item in value.items()}
+            return value if all(map(_is, changed.values(), value.values())) else changed
+        case Node():
+            parts = {name: _mapped(role, getattr(value, name), change) for name in value.__struct_fields__}
+            same = all(part is getattr(value, name) for name, part in parts.items())
+            return value if same else msgspec.structs.replace(value, **parts)
+        case _:
+            return value
+
+
+def texts_of(check: Check) -> Iterator[tuple[Role, str | Blank]]:
+    """The texts and bare templates of a check, each with its role, in the order in which they stand."""
+    found: list[tuple[Role, str | Blank]] = []
+
+    def keep(role: Role, text: str | Blank) -> str | Blank:
+        found.append((role, text))
+        return text
+
+    mapped(check, keep)
+    return iter(found)
