@@ -40,13 +40,14 @@ class Role(msgspec.Struct, frozen=True, gc=False):
             empty where tokens are allowed.
         is_pattern: whether it is a regular expression, into which values go escaped.
         json_too: whether a list or a mapping may fill it, as JSON.
-        names: what it names, if it is looked up: the file of a schema, the check of a package.
+        names: what it names, if no template fills it: the file of a schema, the check of a package, a path; a `word`
+            of the language is no text at all.
     """
 
     no_tokens_in: str = ""
     is_pattern: bool = False
     json_too: bool = False
-    names: Literal["", "schema", "check", "path"] = ""
+    names: Literal["", "schema", "check", "path", "word"] = ""
 
 
 TEXT: Final = Role()
@@ -63,7 +64,7 @@ LABEL: Final = Role("a name")
 SCHEMA: Final = Role(names="schema")
 PACKAGED: Final = Role(names="check")
 PATH: Final = Role(names="path")
-"""A path or a word that no template fills."""
+WORD: Final = Role(names="word")
 
 
 class Predicate(NamedTuple):
@@ -97,7 +98,7 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "contains_all": Predicate(_VALUE, "contains all of {}", "It contains each of the values.", VALUE),
     "occurs": Predicate(_VALUE, "contains {} times", "It contains the text so many times.", (TEXT, TEXT)),
     "matches": Predicate(
-        _VALUE, "matches {}", "It matches the pattern: `new RegExp(pattern, flags).test(text)`.", PATTERN
+        _VALUE, "matches {}", "It matches the pattern: `new RegExp(pattern, flags).test(text)`.", (PATTERN, WORD)
     ),
     "equals": Predicate(_VALUE, "equals {}", "Its text is exactly this text.", TEXT, identity=True),
     "is": Predicate(
@@ -112,17 +113,17 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "exists": Predicate(_VALUE, "exists", "It is there."),
     "empty": Predicate(_VALUE, "is empty", "It is null, a text of white space, an empty list or an empty object."),
     "non_empty": Predicate(_VALUE, "non-empty", "It is more than white space; at a place, it is not empty."),
-    "is_a": Predicate(_VALUE, "is a {}", "It is of this type.", PATH),
-    "format": Predicate(_VALUE, "is a {}", "It has this format.", PATH),
-    "sorted": Predicate(_VALUE, "is sorted{}", "It is a sorted list of numbers or of texts.", PATH),
+    "is_a": Predicate(_VALUE, "is a {}", "It is of this type.", WORD),
+    "format": Predicate(_VALUE, "is a {}", "It has this format.", WORD),
+    "sorted": Predicate(_VALUE, "is sorted{}", "It is a sorted list of numbers or of texts.", WORD),
     "unique": Predicate(_VALUE, "is unique", "No item of the list is there twice."),
-    "language": Predicate(_VALUE, "is in {}", "It is written in this language.", PATH),
-    "markdown": Predicate(_VALUE, "has a {}", "It has such a part in Markdown.", PATH),
-    "structure": Predicate(_VALUE, "has {}", "It has these JSON fields, or these Markdown headings.", (PATH, HEADING)),
-    "json": Predicate(_VALUE, "json{}", "It is JSON, and valid against the schema if there is one.", (PATH, SCHEMA)),
-    "numbers_from": Predicate(_VALUE, "numbers from {}", "Every number in it occurs in a source.", PATH),
-    "quotes_from": Predicate(_VALUE, "quotes from {}", "Every text in double quotes occurs in a source.", PATH),
-    "judge": Predicate(_VALUE, "judge {}", "A judge gives it at least the score.", (LABEL, TEXT, QUESTION, TEXT)),
+    "language": Predicate(_VALUE, "is in {}", "It is written in this language.", WORD),
+    "markdown": Predicate(_VALUE, "has a {}", "It has such a part in Markdown.", WORD),
+    "structure": Predicate(_VALUE, "has {}", "It has these JSON fields, or these Markdown headings.", (WORD, HEADING)),
+    "json": Predicate(_VALUE, "json{}", "It is JSON, and valid against the schema if there is one.", (WORD, SCHEMA)),
+    "numbers_from": Predicate(_VALUE, "numbers from {}", "Every number in it occurs in a source.", WORD),
+    "quotes_from": Predicate(_VALUE, "quotes from {}", "Every text in double quotes occurs in a source.", WORD),
+    "judge": Predicate(_VALUE, "judge {}", "A judge gives it at least the score.", (LABEL, WORD, QUESTION, WORD)),
     "check": Predicate(
         _VALUE, "check {}", "A check that an installed package provides.", (PACKAGED, VALUE, VALUE, TEXT)
     ),
@@ -140,7 +141,7 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
 
 def roles_of(test: Test, *, of_argument: bool = False) -> Role | tuple[Role, ...]:
     """The roles of the texts of a test; the pattern of a call's argument may hold tokens."""
-    return MATCHED if of_argument and test.predicate == "matches" else PREDICATES[test.predicate].roles
+    return (MATCHED, WORD) if of_argument and test.predicate == "matches" else PREDICATES[test.predicate].roles
 
 
 Change = Callable[[Role, str | Blank], Any]
@@ -184,6 +185,8 @@ def _mapped_step(step: Step, change: Change) -> Step:
 
 
 def _mapped(role: Role | tuple[Role, ...], value: Any, change: Change) -> Any:
+    if role is WORD or (role is SCHEMA and not isinstance(value, str)):
+        return value
     match value:
         case str() | Blank():
             return change(role if isinstance(role, Role) else role[0], value)
