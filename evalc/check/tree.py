@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -127,6 +127,8 @@ class Bounds(Node, frozen=True):
 
 class Test(Node, frozen=True):
     """A predicate of the subject, one of `PREDICATES`, with its operand (see there)."""
+
+    __test__: ClassVar = False  # it is no class of tests, wherever pytest meets it
 
     predicate: str
     operand: Any = None
