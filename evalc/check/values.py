@@ -1,0 +1,231 @@
+"""What checks ask of JSON values: texts, equality, order, containment, types and measures.
+
+A question that a value of this type cannot be asked raises `CannotAsk`, so that `not` cannot turn it into a pass.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from itertools import pairwise, starmap
+from math import isfinite
+from typing import Any, Final, Literal, TypeGuard
+
+from evalc.ecma.text import Unit, length_of, trim
+from evalc.ecma.values import to_json
+from evalc.model.json import is_number, is_same, values_at
+
+
+class CannotAsk(Exception):
+    """A value of this type cannot be asked; `wanted` says what can be, `found` is the value or `MISSING`."""
+
+    def __init__(self, wanted: str, found: Any) -> None:
+        super().__init__(f"expected {wanted}, found {described(found)}")
+        self.wanted = wanted
+        self.found = found
+
+
+class OnlyInside(CannotAsk):
+    """No item of a list equals the value that is sought, but the text of `found`, an item or the list, contains it."""
+
+    def __init__(self, sought: Any, found: Any) -> None:
+        super().__init__(f"an item `{text_of(sought)}`", found)
+        self.sought = sought
+
+
+def described(value: Any) -> str:
+    """What a value is, as messages say it: ``the text `12 EUR` ``, `the number 5`, `an empty list`, `null`."""
+    match value:
+        case str():
+            return f"the text `{value}`" if value else "an empty text"
+        case list():
+            return f"a list of {len(value)} item{'s' * (len(value) > 1)}" if value else "an empty list"
+        case dict():
+            return "an object" if value else "an empty object"
+        case None | bool():
+            return to_json(value)
+        case int() | float():
+            return f"the number {to_json(value)}"
+        case _:
+            return "nothing"
+
+
+# --- texts and equality ----------------------------------------------------------------------------------------------
+
+
+def text_of(value: Any) -> str:
+    """The text of a value: a text itself, else its JSON as `JSON.stringify` writes it."""
+    return value if isinstance(value, str) else to_json(value)
+
+
+def folded(text: str, ignoring_case: bool) -> str:
+    """The text as it is compared."""
+    return text.casefold() if ignoring_case else text
+
+
+def equals(value: Any, wanted: Any, *, ignoring_case: bool = False) -> bool:
+    """Whether a value is the wanted one: a text is compared with the value's text, any other value as JSON."""
+    if isinstance(wanted, str):
+        return folded(text_of(value), ignoring_case) == folded(wanted, ignoring_case)
+    return is_same(value, wanted)
+
+
+def is_one_of(value: Any, wanted: Iterable[Any], *, ignoring_case: bool = False) -> bool:
+    """Whether a value equals one of these."""
+    return any(equals(value, each, ignoring_case=ignoring_case) for each in wanted)
+
+
+def is_empty(value: Any) -> bool:
+    """Whether it is null, a text of white space, or a list or an object of nothing."""
+    if value is None or isinstance(value, list | dict):
+        return not value
+    return not trim(as_text(value, "a text, a list, an object or null"))
+
+
+# --- what a value contains -------------------------------------------------------------------------------------------
+
+
+def occurrences(value: Any, wanted: Any, *, ignoring_case: bool = False) -> int:
+    """How many items of a list equal the wanted value; of another value, how often its text contains the wanted text.
+
+    Occurrences in a text do not overlap.
+
+    Raises:
+        OnlyInside: no item equals it, but the list's JSON contains its text: `timeout` in `["timeout after 3s"]`.
+    """
+    if not isinstance(value, list):
+        return folded(text_of(value), ignoring_case).count(folded(text_of(wanted), ignoring_case))
+    count = sum(equals(item, wanted, ignoring_case=ignoring_case) for item in value)
+    if count == 0 and _is_inside(value, wanted, ignoring_case):
+        raise OnlyInside(wanted, next((item for item in value if _is_inside(item, wanted, ignoring_case)), value))
+    return count
+
+
+def contains(value: Any, wanted: Any, *, ignoring_case: bool = False) -> bool:
+    """Whether a list has the wanted value as an item, or the text of another value contains it.
+
+    Raises:
+        OnlyInside: as of `occurrences`.
+    """
+    return occurrences(value, wanted, ignoring_case=ignoring_case) > 0
+
+
+def _is_inside(value: Any, wanted: Any, ignoring_case: bool) -> bool:
+    """Whether a value's text contains the text, as it is or as JSON writes it within quotes."""
+    text = folded(text_of(value), ignoring_case)
+    sought = text_of(wanted)
+    return any(folded(each, ignoring_case) in text for each in (sought, to_json(sought)[1:-1]))
+
+
+# --- numbers and order -----------------------------------------------------------------------------------------------
+
+Order = Literal["<", "<=", ">", ">="]
+_ORDERS: Final[dict[Order, Callable[[Any, Any], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def compares(value: Any, order: Order, bound: float) -> bool:
+    """Whether a number stands in this order to a bound, exactly, also beyond 2^53."""
+    return _ORDERS[order](_number(value), bound)
+
+
+def is_within(value: Any, distance: float, of: float) -> bool:
+    """Whether a number is at most so far from another one, in decimal digits: 0.1 is within 0.1 of 0.2."""
+    number = _number(value)
+    return isfinite(number) and abs(_exact(number) - _exact(of)) <= _exact(distance)
+
+
+def is_sorted(value: Any, *, descending: bool = False, by: str = "") -> bool:
+    """Whether a list of numbers, or of texts by their code points, is in order; `by` is a path into its items.
+
+    Equal neighbours are in order.
+    """
+    keys = [next(values_at(item, by)) if by else item for item in _list(value)]
+    kind = is_text if keys and is_text(keys[0]) else is_number
+    for key in keys:
+        if not kind(key):
+            raise CannotAsk(f"only numbers or only texts {f'at {by} of the items' if by else 'in the list'}", key)
+    return all(starmap(operator.ge if descending else operator.le, pairwise(keys)))
+
+
+def is_unique(value: Any) -> bool:
+    """Whether no two items of a list are the same JSON."""
+    items = _list(value)
+    return len(set(map(_hashable, items))) == len(items)
+
+
+def _hashable(value: Any) -> object:
+    """A value that is equal and hashes equally if and only if the JSON is the same."""
+    match value:
+        case bool():
+            return bool, value
+        case list():
+            return list, *map(_hashable, value)
+        case dict():
+            return dict, frozenset((key, _hashable(member)) for key, member in value.items())
+        case _:
+            return value
+
+
+def _exact(number: float) -> Fraction:
+    """The number that its shortest digits write."""
+    return Fraction(number if isinstance(number, int) else repr(number))
+
+
+# --- types and measures ----------------------------------------------------------------------------------------------
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Whether a JSON value is a text."""
+    return isinstance(value, str)
+
+
+def is_integer(value: object) -> bool:
+    """Whether a JSON value is a whole number, however it is written: 5, 5.0 and 5e0."""
+    return is_number(value) and value == value // 1
+
+
+TYPES: Final[dict[str, Callable[[Any], bool]]] = {
+    "text": is_text,
+    "number": is_number,
+    "integer": is_integer,
+    "boolean": lambda value: isinstance(value, bool),
+    "list": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+    "null": lambda value: value is None,
+}
+"""What `is a TYPE` asks of a JSON value."""
+
+
+def measure(value: Any, unit: Unit) -> int:
+    """The length of a text in a unit."""
+    return length_of(as_text(value), unit)
+
+
+def count(value: Any) -> int:
+    """The number of items of a list."""
+    return len(_list(value))
+
+
+def as_text(value: Any, wanted: str = "a text") -> str:
+    """The value, which is a text."""
+    if is_text(value):
+        return value
+    raise CannotAsk(wanted, value)
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    raise CannotAsk("a list", value)
+
+
+def _number(value: Any) -> int | float:
+    if is_number(value):
+        return value
+    raise CannotAsk("a number", value)
