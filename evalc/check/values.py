@@ -6,15 +6,24 @@ A question that a value of this type cannot be asked raises `CannotAsk`, so that
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import pairwise, starmap
 from math import isfinite
 from typing import Any, Final, Literal, TypeGuard
 
+from evalc.check.tree import Bounds
 from evalc.ecma.text import Unit, length_of, trim
 from evalc.ecma.values import to_json
 from evalc.model.json import is_number, is_same, values_at
+from evalc.model.json_schema import FORMATS as SCHEMA_FORMATS
+
+JsonType = Literal["string", "number", "integer", "boolean", "array", "object", "null"]
+FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
+    "date": lambda text: SCHEMA_FORMATS["date"](text) or SCHEMA_FORMATS["date-time"](text),
+    **{name: SCHEMA_FORMATS[name] for name in ("date-time", "uuid", "email", "url")},
+}
+"""What `is a FORMAT` asks of a text, as JSON Schema does, but that a date may have a time."""
 
 
 class CannotAsk(Exception):
@@ -120,18 +129,16 @@ def _is_inside(value: Any, wanted: Any, ignoring_case: bool) -> bool:
 
 # --- numbers and order -----------------------------------------------------------------------------------------------
 
-Order = Literal["<", "<=", ">", ">="]
-_ORDERS: Final[dict[Order, Callable[[Any, Any], bool]]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
-
-def compares(value: Any, order: Order, bound: float) -> bool:
-    """Whether a number stands in this order to a bound, exactly, also beyond 2^53."""
-    return _ORDERS[order](_number(value), bound)
+def is_between(value: Any, bounds: Bounds) -> bool:
+    """Whether a number is within the bounds, exactly, also beyond 2^53."""
+    number = _number(value)
+    return (
+        (bounds.min is None or number >= bounds.min)
+        and (bounds.max is None or number <= bounds.max)
+        and (bounds.above is None or number > bounds.above)
+        and (bounds.below is None or number < bounds.below)
+    )
 
 
 def is_within(value: Any, distance: float, of: float) -> bool:
@@ -185,21 +192,33 @@ def is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str)
 
 
-def is_integer(value: object) -> bool:
-    """Whether a JSON value is a whole number, however it is written: 5, 5.0 and 5e0."""
-    return is_number(value) and value == value // 1
+def type_of(value: Any) -> JsonType:
+    """The JSON type of a value, `integer` where it is a whole number, however that is written: 5, 5.0 and 5e0."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "integer" if value.is_integer() else "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
 
 
-TYPES: Final[dict[str, Callable[[Any], bool]]] = {
-    "text": is_text,
-    "number": is_number,
-    "integer": is_integer,
-    "boolean": lambda value: isinstance(value, bool),
-    "list": lambda value: isinstance(value, list),
-    "object": lambda value: isinstance(value, dict),
-    "null": lambda value: value is None,
-}
-"""What `is a TYPE` asks of a JSON value."""
+def is_a(value: Any, wanted: JsonType) -> bool:
+    """Whether a value is of a type; an integer is a number."""
+    return wanted == type_of(value) or (wanted == "number" and is_number(value))
+
+
+def has_format(value: Any, name: str) -> bool:
+    """Whether a text has a format, one of `FORMATS`."""
+    return FORMATS[name](as_text(value))
 
 
 def measure(value: Any, unit: Unit) -> int:

@@ -72,7 +72,7 @@ _EMAIL: Final = re.compile(r"[^\s@]+@(?:[^\s@.]+\.)+[^\s@.]+")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _URI_PART: Final = r"(?:[\w.~:/?\[\]@!$&'()*+,;=-]|%[0-9a-fA-F]{2})"
 _URI: Final = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_URI_PART}+(?:#{_URI_PART}*)?", re.ASCII)
-_URL: Final = re.compile(rf"(?i:https?)://{_URI_PART}+(?:#{_URI_PART}*)?", re.ASCII)
+_URL: Final = re.compile(rf"(?i:https?)://{_URI_PART}+(?:#{_URI_PART}*)?")
 _HOST: Final = re.compile(r"[a-zA-Z]+://(?:[^/?#@]*@)?(?:\[[0-9A-Fa-f:.]+\]|[^/?#@:\[\]]+)(?::[0-9]*)?(?=[/?#]|\Z)")
 _IPV4: Final = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!\Z)|\Z)){4}")
 _LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"

@@ -110,25 +110,6 @@ def parse_leniently(text: str) -> Any:
         return parse(trim(blocks[0]))
 
 
-def type_of(value: Any) -> str:
-    """The JSON type of a value, `integer` where it is a whole number."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "integer" if value.is_integer() else "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"
-
-
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"`{constant}` is not JSON")
 
