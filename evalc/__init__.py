@@ -3,11 +3,15 @@
 The public names, imported when they are first used (PEP 562), so that the command line starts fast.
 """
 
+import sys
+
 __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # as in typing, whose import would take as long as the rest of `evalc --version`
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from evalc.api import Run, check, compile, run, run_async  # noqa: A004
     from evalc.base.errors import (
         AgentError,
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
     from evalc.model.answer import AgentResponse, ToolCall
     from evalc.runtime.agents.recording import ScriptedAgent
+else:
+    ModuleType = type(sys)
 
 _HOMES = {
     "AgentError": "evalc.base.errors",
@@ -78,6 +84,17 @@ def __getattr__(name: str) -> object:
     from importlib import import_module  # noqa: PLC0415 - the point of this function is to import late
 
     return getattr(import_module(_HOMES[name]), name)
+
+
+class _Package(ModuleType):
+    """The package: a room of the same name, once imported, does not take the place of a public name (`evalc.check`)."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in _HOMES or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import doctest
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,11 @@ def test_the_docstrings_run(module: ModuleType, tmp_path: Path, monkeypatch: pyt
     outcome = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert outcome.attempted > 0
     assert outcome.failed == 0
+
+
+def test_a_public_name_stays_when_a_package_of_that_name_is_imported() -> None:
+    importlib.import_module("evalc.check.values")
+    assert all(not isinstance(getattr(evalc, name), ModuleType) for name in PUBLIC)
 
 
 def test_importing_evalc_imports_nothing_else_of_it() -> None:
