@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Final, assert_never
+from collections.abc import Callable, Container, Iterator, Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple, assert_never
 
 from evalc.base.source import Span
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.nodes import Node, Scalar, Sequence
+from evalc.dsl import nodes as n
+from evalc.dsl.nodes import Node, Scalar
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.walk import is_null
 from evalc.grammar import nodes as g
@@ -25,31 +27,139 @@ def fill(template: g.Template, inputs: Inputs, *, transform: Callable[[str], str
 
     The text of each input is transformed before it goes in (escaped, in a pattern).
     """
-    return "".join(_parts(template.parts, inputs, transform, None))
+    return "".join(_parts(template.parts, inputs, transform))
 
 
-def _parts(parts: tuple[g.Part, ...], inputs: Inputs, transform: Callable[[str], str], this: Node | None) -> list[str]:
+def _parts(parts: tuple[g.Part, ...], inputs: Inputs, transform: Callable[[str], str]) -> list[str]:
     texts: list[str] = []
     for part in parts:
         match part:
             case g.Words():
                 texts.append(part.value)
             case g.Variable():
-                node = this if this is not None and part.name == "this" else inputs.get(part.name)
+                node = value_of(part.name, inputs)
                 if node is not None:
                     texts.append(transform(text_of_input(node)))
             case g.TemplateToken():
                 texts.append(part.text)
             case g.If():
-                node = this if this is not None and part.name.name == "this" else inputs.get(part.name.name)
-                chosen = part.then if _is_truthy(node) is not part.negated else part.otherwise
-                texts += _parts(chosen, inputs, transform, this)
+                texts += _parts(_branch(part, inputs), inputs, transform)
             case g.Each():
-                for item in _items(inputs.get(part.name.name)):
-                    texts += _parts(part.body, inputs, transform, item)
+                for scope in _scopes(part, inputs):
+                    texts += _parts(part.body, scope, transform)
             case _:
                 assert_never(part)
     return texts
+
+
+def _branch(part: g.If, inputs: Inputs) -> tuple[g.Part, ...]:
+    return part.then if _is_truthy(value_of(part.name.name, inputs)) is not part.negated else part.otherwise
+
+
+def _scopes(part: g.Each, inputs: Inputs) -> Iterator[Inputs]:
+    """The inputs for each item of a list, which is `this` there."""
+    return ({**inputs, "this": item} for item in _items(value_of(part.name.name, inputs)))
+
+
+# --- names and paths -------------------------------------------------------------------------------------------------
+
+_STEP: Final = re.compile(r"\.(?P<key>[^.\[]*)|\[(?P<index>[0-9]+)\]")
+
+
+@lru_cache(4_096)
+def readings(name: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The ways to read a name of a template: as an input and the steps from there, the longest input first.
+
+    An input may have dots in its name, so `a.b` is an input before it is a place in `a`.
+    """
+    if "." not in name and "[" not in name:
+        return ((name, ()),)
+    steps = list(_STEP.finditer(name))
+    keys = tuple(step["key"] if step["index"] is None else step["index"] for step in steps)
+    ends = [steps[0].start(), *(step.end() for step in steps)]
+    return tuple((name[: ends[at]], keys[at:]) for at in reversed(range(len(ends))))
+
+
+def root_of(name: str, known: Container[str]) -> str | None:
+    """The input that a name begins with; None if none of those that are known is meant."""
+    return next((root for root, _ in readings(name) if root in known), None)
+
+
+def value_of(name: str, inputs: Inputs) -> Node | None:
+    """What a name of a template means; None if there is no such value."""
+    node = inputs.get(name)
+    if node is not None or ("." not in name and "[" not in name):
+        return node
+    found = _walked(name, inputs)
+    return None if isinstance(found, Astray) else found
+
+
+class Astray(NamedTuple):
+    """Where a path leads nowhere: the input that it begins in, how far it leads, what is there and the next step."""
+
+    root: str
+    reached: str
+    value: Node
+    step: str
+
+
+def _walked(name: str, inputs: Inputs) -> Node | Astray | None:
+    root = root_of(name, inputs)
+    if root is None:
+        return None
+    node, at = inputs[root], len(root)
+    for step in dict(readings(name))[root]:
+        inner = _member(node, step)
+        if inner is None:
+            return Astray(root, name[:at], node, step)
+        node = inner
+        at += len(step) + (2 if name[at] == "[" else 1)
+    return node
+
+
+def _member(node: Node, step: str) -> Node | None:
+    """The value of a key, or the item of a list at an index; None if there is none."""
+    match node:
+        case n.Mapping(pairs=pairs):
+            return next((value for key, value in pairs if key.text == step), None)
+        case n.Sequence(items=items) if step.isascii() and step.isdigit() and int(step) < len(items):
+            return items[int(step)]
+        case _:
+            return None
+
+
+def astray(parts: tuple[g.Part, ...], inputs: Inputs) -> Iterator[tuple[g.Variable, Astray]]:
+    """The paths of a template that lead nowhere, in the parts that these inputs leave in.
+
+    A condition and a list to repeat for may lead to what is absent, though not into a text.
+    """
+    for part in parts:
+        match part:
+            case g.Variable():
+                if part.name not in inputs and isinstance(found := _walked(part.name, inputs), Astray):
+                    yield part, found
+            case g.If():
+                yield from _astray_at_a_block(part.name, inputs)
+                yield from astray(_branch(part, inputs), inputs)
+            case g.Each():
+                yield from _astray_at_a_block(part.name, inputs)
+                root = root_of(part.name.name, inputs) or part.name.name
+                for scope in _scopes(part, inputs):
+                    inner = astray(part.body, scope)
+                    yield from ((one, at._replace(root=root) if at.root == "this" else at) for one, at in inner)
+            case g.Words() | g.TemplateToken():
+                pass
+            case _:
+                assert_never(part)
+
+
+def _astray_at_a_block(variable: g.Variable, inputs: Inputs) -> Iterator[tuple[g.Variable, Astray]]:
+    found = _walked(variable.name, inputs)
+    if isinstance(found, Astray) and isinstance(found.value, Scalar) and not is_null(found.value):
+        yield variable, found
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
 
 
 def text_of_input(node: Node) -> str:
@@ -74,29 +184,38 @@ def _is_truthy(node: Node | None) -> bool:
 
 
 def _items(node: Node | None) -> tuple[Node, ...]:
-    return node.items if isinstance(node, Sequence) else () if node is None else (node,)
+    return node.items if isinstance(node, n.Sequence) else () if node is None else (node,)
 
 
-def variables(parts: tuple[g.Part, ...], guarded: frozenset[str] = frozenset()) -> Iterator[tuple[g.Variable, bool]]:
-    """Every name that a template uses, and whether it may be absent there: as a condition, or below its own `#if`."""
+def variables(
+    parts: tuple[g.Part, ...], guarded: frozenset[str] = frozenset(), *, repeated: bool = False
+) -> Iterator[tuple[g.Variable, bool]]:
+    """Every name that a template uses, and whether it may be absent there: as a condition, or below its own `#if`.
+
+    `this` is not among them; nor is a path into it where the part is `repeated`, below an `#each`.
+    """
     for part in parts:
         match part:
             case g.Words() | g.TemplateToken():
                 pass
             case g.Variable():
-                if part.name != "this":
-                    yield part, part.name in guarded
+                if part.name != "this" and not (repeated and root_of(part.name, _THIS)):
+                    yield part, bool(guarded) and root_of(part.name, guarded) is not None
             case g.If():
-                if part.name.name != "this":
+                if part.name.name != "this" and not (repeated and root_of(part.name.name, _THIS)):
                     yield part.name, True
                 inside = guarded | {part.name.name}
-                yield from variables(part.then, guarded if part.negated else inside)
-                yield from variables(part.otherwise, inside if part.negated else guarded)
+                yield from variables(part.then, guarded if part.negated else inside, repeated=repeated)
+                yield from variables(part.otherwise, inside if part.negated else guarded, repeated=repeated)
             case g.Each():
-                yield part.name, True
-                yield from variables(part.body, guarded | {part.name.name})
+                if not (repeated and root_of(part.name.name, _THIS)):
+                    yield part.name, True
+                yield from variables(part.body, guarded | {part.name.name}, repeated=True)
             case _:
                 assert_never(part)
+
+
+_THIS: Final = ("this",)
 
 
 def not_texts(parts: tuple[g.Part, ...], inputs: Inputs) -> Iterator[tuple[g.Variable, Node]]:
@@ -104,14 +223,14 @@ def not_texts(parts: tuple[g.Part, ...], inputs: Inputs) -> Iterator[tuple[g.Var
     for part in parts:
         match part:
             case g.Variable():
-                node = inputs.get(part.name)
+                node = value_of(part.name, inputs)
                 if node is not None and not isinstance(node, Scalar):
                     yield part, node
             case g.If():
                 yield from not_texts((*part.then, *part.otherwise), inputs)
             case g.Each():
-                for item in _items(inputs.get(part.name.name)):
-                    yield from not_texts(part.body, {**inputs, "this": item})
+                for scope in _scopes(part, inputs):
+                    yield from not_texts(part.body, scope)
             case g.Words() | g.TemplateToken():
                 pass
             case _:

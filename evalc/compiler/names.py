@@ -13,7 +13,7 @@ import msgspec
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span, where_used
 from evalc.compiler.discover import shown
-from evalc.compiler.fill import tokens, variables
+from evalc.compiler.fill import readings, root_of, tokens, variables
 from evalc.compiler.fingerprints import composed
 from evalc.compiler.merge import GivenInput, MergedCase, MergedSuite
 from evalc.compiler.prompts import PromptLibrary, read_prompts
@@ -176,6 +176,11 @@ class ResolvedPrompt(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         parts = () if self.template is None else self.template.parts
         return frozenset(variable.name for variable, may_be_absent in variables(parts) if not may_be_absent)
 
+    @cached_property
+    def unguarded_paths(self) -> tuple[str, ...]:
+        """Those of them that may be paths into an input."""
+        return tuple(name for name in self.unguarded if len(readings(name)) > 1)
+
 
 @final
 class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -192,10 +197,12 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The defaults of the declared inputs."""
         return {name: tree.default for name, tree in (self.declared or {}).items() if tree.default is not None}
 
-    @property
-    def needed(self) -> frozenset[str]:
-        """The names that what is sent cannot do without."""
-        return frozenset() if self.prompt is None else self.prompt.unguarded
+    def needed(self, given: frozenset[str]) -> frozenset[str]:
+        """The inputs that what is sent cannot do without, of those that some case gives."""
+        if self.prompt is None:
+            return frozenset()
+        roots = (root_of(path, given) for path in self.prompt.unguarded_paths)
+        return (self.prompt.unguarded & given).union(root for root in roots if root is not None)
 
 
 @final
@@ -247,7 +254,7 @@ def resolve_names(
 
 def _given_by(cases: Sequence[MergedCase]) -> set[str]:
     given = {item.name.value for case in cases for layer in case.layers for item in layer.fields.inputs or ()}
-    return given.union(*(case.rows.columns() for case in cases if case.rows is not None))
+    return given.union(*(case.rows.columns for case in cases if case.rows is not None))
 
 
 # --- names of the suite ----------------------------------------------------------------------------------------------
@@ -474,7 +481,7 @@ def _check_prompt_variables(tree: SuiteTree, names: Names, problems: Diagnostics
             continue
         known = frozenset(declared) if declared is not None else names.given
         for variable, _ in variables(prompt.template.parts):
-            if variable.name not in known and (not tree.partial or nearest(variable.name, known)):
+            if root_of(variable.name, known) is None and (not tree.partial or nearest(variable.name, known)):
                 span = locate(prompt.tree.source, prompt.tree.text.span, variable.start, variable.end)
                 finding = Finding("EV205", name=variable.name, known=tuple(sorted(known)))
                 problems.add(prompt.tree.source, span, finding)

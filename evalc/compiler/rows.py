@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, assert_never, final
@@ -60,7 +61,7 @@ class Row(NamedTuple):
 
 
 @final
-class Rows(msgspec.Struct, frozen=True, kw_only=True):
+class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The rows of a case, which may be iterated several times."""
 
     source: Source  # the eval file
@@ -114,6 +115,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         cells = self.placed(row).cells if self.path is not None else ()
         return next((span_of(cell.value) for cell in cells if cell.name.value == column), row.span)
 
+    @cached_property
     def columns(self) -> frozenset[str]:
         """Every column that some row has."""
         if self._is_csv:

@@ -32,12 +32,14 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 50
 """How deep blocks may nest."""
 
-_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*(?=\s*\}\})")
+_WRITTEN: Final = r"[A-Za-z_][\w.-]*(?:\[[0-9]{1,9}\](?:\.[\w.-]*)?)*"
+"""A name as templates write it, perhaps a path: `order.items[0].sku`."""
+_NAME: Final = re.compile(rf"{_WRITTEN}(?=\s*\}}\}})")
 _ANY_TAG: Final = re.compile(r"\{\{(?P<inside>(?:[^{}]|\{(?!\{)|\}(?!\}))*)(?P<close>\}\})?")
 _HELPER: Final = re.compile(r"\s*[#/]\s*(\w*)")
 _OPENER: Final = re.compile(r"(?<!\\)\{\{(?=\s*#)")
 _BLOCK_TAG: Final = re.compile(
-    r"(?P<literal>\\\{\{)|\{\{\s*(?:#(?P<open>if|unless|each)\s+[A-Za-z_][\w.-]*|/(?P<close>if|unless|each))\s*\}\}"
+    rf"(?P<literal>\\\{{\{{)|\{{\{{\s*(?:#(?P<open>if|unless|each)\s+{_WRITTEN}|/(?P<close>if|unless|each))\s*\}}\}}"
     r"|\{\{"  # of `{{{/if}}` the first two, as the grammar reads them: what is left closes nothing
 )
 _ELLIPSIS_AT: Final = 37

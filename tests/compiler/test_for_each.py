@@ -174,6 +174,8 @@ def test_only_the_first_faults_of_many_rows_are_reported_one_by_one() -> None:
 def test_a_name_that_no_column_has_is_reported_once_at_its_place() -> None:
     Path("r.csv").write_text("id,town\n1,P\n2,Q\n")
     assert places(LIST % "r.csv") == ["s.eval.yaml:5:19 EV205", "s.eval.yaml:8:31 EV205"]
+    in_a_list = LIST % "[{id: 1, town: P}, {id: 2, town: Q}]"
+    assert places(in_a_list) == ["s.eval.yaml:5:19 EV205", "s.eval.yaml:8:31 EV205"]
 
 
 def test_a_row_and_a_case_cannot_share_an_id() -> None:

@@ -22,6 +22,12 @@ TEMPLATES: list[tuple[str, tuple[Part, ...]]] = [
     ("plain } { text \\{", (words(0, "plain } { text \\{"),)),
     ("a {{name}}\n", (words(0, "a "), variable(4, 8, "name"), words(10, "\n"))),
     ("{{ a.b-c }}", (variable(3, 8, "a.b-c"),)),
+    ("{{ a.b[0][12].c-d }}", (variable(3, 17, "a.b[0][12].c-d"),)),
+    (
+        "{{#each a[0].b}}{{this.c}}{{/each}}",
+        (Each(start=0, end=35, name=variable(8, 14, "a[0].b"), body=(variable(18, 24, "this.c"),)),),
+    ),
+    ("{{#if a[0]}}{{/if}}", (If(start=0, end=19, name=variable(6, 10, "a[0]"), then=()),)),
     ("{{elsewhere}}{{iff}}", (variable(2, 11, "elsewhere"), variable(15, 18, "iff"))),
     ('{"a": {{x}}}', (words(0, '{"a": '), variable(8, 9, "x"), words(11, "}"))),
     ("{{#if a}}x{{/if}}", (If(start=0, end=17, name=variable(6, 7, "a"), then=(words(9, "x"),)),)),

@@ -11,7 +11,7 @@ from evalc.compiler import ir
 from evalc.compiler.emit.emission import Emission, count_in_case, number_in_case, number_of, repetitions_of
 from evalc.compiler.emit.row_checks import RowChecks, row_checks
 from evalc.compiler.emit.validate import checks_of, label_of
-from evalc.compiler.fill import fill, text_of_input, variables
+from evalc.compiler.fill import fill, root_of, text_of_input, variables
 from evalc.compiler.merge import MergedCase
 from evalc.compiler.names import Names, Variant, check_inputs
 from evalc.compiler.places import node_at
@@ -65,7 +65,8 @@ def _filled_where_known(emission: Emission, text: str) -> str:
     if parse is None or parse.node is None or parse.faults:
         return text
     names = {variable.name for variable, _ in variables(parse.node.parts)}
-    return fill(parse.node, emission.inputs) if names <= emission.known else text
+    known = emission.known
+    return fill(parse.node, emission.inputs) if all(root_of(name, known) for name in names) else text
 
 
 def messages_of(emission: Emission, node: Node) -> tuple[m.Message, ...] | None:
@@ -153,7 +154,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         `like` is the case of another row of the table, with which nothing is wrong: only what a row fills is made.
         `checks` says how the checks of its rows are made, if that is known.
         """
-        emission = self._emission(case, row, variant, quiet=problems is None and like is not None)
+        emission = self._emission(case, row, variant, quiet=problems is None, has_sound_row=like is not None)
         if problems is not None:
             _check_inputs(emission)
         made = _made(emission, like, checks)
@@ -165,7 +166,15 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
                     problems.add(problem.source, problem.span, problem.finding)
         return made
 
-    def _emission(self, case: MergedCase, row: Row | None, variant: Variant, *, quiet: bool = False) -> Emission:
+    def _emission(
+        self,
+        case: MergedCase,
+        row: Row | None,
+        variant: Variant,
+        *,
+        quiet: bool = False,
+        has_sound_row: bool = False,
+    ) -> Emission:
         given = case.inputs(row)
         return Emission(
             self.suite.source,
@@ -179,7 +188,8 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             variant.defaults | {name: value.value for name, value in given.items()},
             not (variant.partial or case.inputs_partial),
             Diagnostics(),
-            quiet,
+            quiet and has_sound_row,
+            has_sound_row,
         )
 
     def row_checks(self, case: MergedCase, row: Row, variant: Variant, made: ir.Case) -> RowChecks | None:
@@ -204,7 +214,7 @@ def _check_inputs(emission: Emission) -> None:
         emission.row,
         variant.declared,
         partial=variant.partial,
-        needed=variant.needed & emission.names.given,
+        needed=variant.needed(emission.names.given),
         problems=emission.problems,
     )
 

@@ -14,7 +14,7 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.compiler.emit.emission import Emission
-from evalc.compiler.fill import OPENS_TEMPLATE, fill, not_texts, tokens, variables
+from evalc.compiler.fill import OPENS_TEMPLATE, fill, not_texts, root_of, tokens, variables
 from evalc.compiler.include import Scope
 from evalc.compiler.ir import Located
 from evalc.compiler.lift.check_case import check_vocabulary
@@ -381,14 +381,16 @@ class CheckEmitter:
 
     def _check_names(self, template: g.Template, role: Filled, place: Callable[[int, int], Span]) -> None:
         """Report names that nobody gives, and values that are not texts."""
-        for variable, _ in variables(template.parts):
-            if variable.name in self._case.inputs:
-                continue
-            if not self._case.knows_all:
-                self._failed = True
-            elif variable.name not in self._case.known:
-                finding = Finding("EV205", name=variable.name, known=tuple(sorted(self._case.known)))
+        if not self._case.knows_all:
+            self._failed |= any(
+                root_of(variable.name, self._case.inputs) is None for variable, _ in variables(template.parts)
+            )
+        for variable, finding, at in self._case.misnamed(template):
+            if at is None:
                 self._add(place(variable.start, variable.end), finding)
+            else:
+                self._case.problems.add(*at, finding)
+                self._failed = True
         if not role.json_too:
             for variable, node in not_texts(template.parts, self._case.inputs):
                 not_one = Finding("EV316", name=variable.name, found=described(node))

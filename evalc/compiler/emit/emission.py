@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from collections.abc import Sequence as AnySequence
 from functools import partial
 from math import ceil
 from typing import Any, TypeVar, final
@@ -10,23 +11,26 @@ from typing import Any, TypeVar, final
 import msgspec
 
 from evalc.base.source import Source, Span
+from evalc.base.terminal import counted
 from evalc.compiler import ir
-from evalc.compiler.fill import Inputs, fill, not_texts, tokens, variables
+from evalc.compiler.fill import Astray, Inputs, astray, fill, not_texts, readings, root_of, tokens, variables
 from evalc.compiler.merge import GivenInput, MergedCase
 from evalc.compiler.names import Names, Variant
 from evalc.compiler.places import node_at
 from evalc.compiler.rows import Row
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import mismatches
+from evalc.diagnostics.near import nearest, typo_of
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.diagnostics.raised import outside
 from evalc.dsl.build_suite import GatesTree
-from evalc.dsl.nodes import Node, Scalar, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.reasons import reason_of
 from evalc.dsl.scalars import kind_of, to_plain
 from evalc.dsl.tree import Num, Str
-from evalc.dsl.walk import described
+from evalc.dsl.walk import described, is_null
+from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m
 from evalc.model.case import Gates
@@ -52,12 +56,14 @@ class Emission(msgspec.Struct):
     knows_all: bool
     problems: Diagnostics  # where findings go
     quiet: bool  # the case was made before, and nothing was wrong with it
+    has_sound_row: bool  # nothing was wrong with the case of an earlier row
     failed: bool = False  # something of it was wrong and left out
 
     @property
     def known(self) -> frozenset[str]:
         """The names that its templates may use."""
-        return frozenset(self.inputs) | frozenset(self.variant.declared or ())
+        columns = () if self.row is None or self.case.rows is None else self.case.rows.columns
+        return frozenset(self.inputs).union(self.variant.declared or (), columns)
 
     def at(self, source: Source, span: Span) -> ir.Where:
         """A place as the IR has it: a span if it is in the suite's own source."""
@@ -72,8 +78,11 @@ class Emission(msgspec.Struct):
         return filled
 
     def one_text(self, text: Str | None, source: Source | None = None) -> str | None:
-        """Like `text`, for a text that a list or mapping cannot fill; None if one does, which is reported."""
-        filled = self.text(text, source)
+        """Like `text`, for a text that a list or mapping cannot fill; None if one does, which is reported.
+
+        A row need not give what it is filled with.
+        """
+        filled = self.text(text, source, may_lack=True)
         if text is not None and filled is not None and not self.quiet and "{{" in text.value:
             source = source or self.case.tree.source
             template = parse_template(text.value).node
@@ -96,15 +105,62 @@ class Emission(msgspec.Struct):
         self.failed = True
 
     def _lacks_names(self, text: Str) -> bool:
-        """Whether names of the text are unknown, which is reported, or may be."""
-        parse = parse_template(text.value)
-        names = set() if parse.node is None else {variable.name for variable, _ in variables(parse.node.parts)}
-        return not (self.knows_all and names <= self.known)
+        """Whether names of the text have no value, which is reported, or may have none."""
+        template = parse_template(text.value).node
+        return not self.knows_all or (template is not None and any(self.misnamed(template)))
 
-    def text(self, text: Str | None, source: Source | None = None) -> str | None:
+    def misnamed(
+        self, template: g.Template, case: str = "", *, may_lack: bool = False
+    ) -> Iterator[tuple[g.Variable, Finding, tuple[Source, Span] | None]]:
+        """The names of a template that nothing gives and the paths that lead nowhere, each with its finding.
+
+        Of a value that a row has wrong, or lacks unless the text `may_lack` it, the place is there.
+        """
+        for variable, may_be_absent in variables(template.parts):
+            if variable.name in self.inputs or root_of(variable.name, self.inputs) is not None:
+                continue
+            known = self.known
+            root = root_of(variable.name, known)
+            if root is None and self.knows_all:
+                if not nearest(variable.name, known):
+                    variable = _without_steps(variable)  # noqa: PLW2901
+                yield variable, Finding("EV205", name=variable.name, known=tuple(sorted(known)), case=case), None
+            elif self._is_column(root) and not (may_lack or may_be_absent) and self.row is not None:
+                finding = Finding("EV208", name=root, case=self.case.tree.name.value, in_row=True)
+                yield variable, finding, (self.row.source, self.row.span)
+        for variable, path in astray(template.parts, self.inputs):
+            finding, place = self._astray(variable, path, case)
+            yield variable, finding, place
+
+    def _is_column(self, name: str | None) -> bool:
+        """Whether other rows give an input, and nothing declares it."""
+        return name is not None and self.row is not None and name not in (self.variant.declared or ())
+
+    def _astray(self, variable: g.Variable, path: Astray, case: str) -> tuple[Finding, tuple[Source, Span] | None]:
+        """The finding about a path that leads nowhere; its place is that of a value that a row has wrong."""
+        keys = tuple(key.text for key, _ in path.value.pairs) if isinstance(path.value, Mapping) else ()
+        beyond = variable.name[len(path.reached) + 1 + len(path.step) :]
+        alike = tuple(f"{path.reached}.{key}{beyond}" for key in keys)
+        if not self.has_sound_row and typo_of(variable.name, alike):
+            return Finding("EV205", name=variable.name, known=alike, case=case), None
+        size = len(path.value.items) if isinstance(path.value, Sequence) else None
+        finding = Finding(
+            "EV180",
+            path=variable.name,
+            reached=path.reached,
+            step=path.step,
+            found="null" if is_null(path.value) else described(path.value),
+            items=None if size is None else counted(size, "item"),
+            known=keys,
+        )
+        given = self.given.get(path.root)
+        return finding, None if given is None or self.row is None else (given.source, span_of(path.value))
+
+    def text(self, text: Str | None, source: Source | None = None, *, may_lack: bool = False) -> str | None:
         """A text with its templates filled; None if it is absent or has faults.
 
-        It is in `source`, or if none is given, in the source of the case.
+        It is in `source`, or if none is given, in the source of the case. If it `may_lack` what it is filled with,
+        it is empty in a row that does not give that.
         """
         if text is None or "{{" not in text.value:
             return None if text is None else text.value
@@ -118,10 +174,9 @@ class Emission(msgspec.Struct):
             return None
         if self.quiet:
             return fill(parse.node, self.inputs)
-        for variable, _ in variables(parse.node.parts):
-            if variable.name not in self.inputs and self.knows_all and variable.name not in self.known:
-                finding = Finding("EV205", name=variable.name, known=tuple(sorted(self.known)), case=tree.name.value)
-                self.problems.add(source, locate(source, text.span, variable.start, variable.end), finding)
+        for variable, finding, in_row in self.misnamed(parse.node, tree.name.value, may_lack=may_lack):
+            place = (source, locate(source, text.span, variable.start, variable.end)) if in_row is None else in_row
+            self.problems.add(*place, finding)
         for token in tokens(parse.node.parts):
             where = "a message" if text is tree.message else "this text"
             span = locate(source, text.span, token.start, token.end)
@@ -149,6 +204,12 @@ class Emission(msgspec.Struct):
             else:
                 plain[name] = to_plain(value, partial(self.problems.add, given.source))
         return plain or None
+
+
+def _without_steps(variable: g.Variable) -> g.Variable:
+    """The input that a path would begin in."""
+    root = readings(variable.name)[-1][0]
+    return g.Variable(start=variable.start, end=variable.start + len(root), name=root)
 
 
 def number_of(source: Source, number: Num | None, name: str, problems: Diagnostics) -> int | float | None:
@@ -190,7 +251,7 @@ def gates_of(source: Source, tree: GatesTree | None, problems: Diagnostics) -> G
 
 
 def _by_class(
-    source: Source, limits: Sequence[tuple[str, Num]], name: str, problems: Diagnostics
+    source: Source, limits: AnySequence[tuple[str, Num]], name: str, problems: Diagnostics
 ) -> dict[str, int | float] | None:
     """The limits by class; a limit that is not a share is reported and left out."""
     found: dict[str, int | float] = {}

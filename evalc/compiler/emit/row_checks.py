@@ -10,7 +10,7 @@ import msgspec
 from evalc.base.source import Source
 from evalc.compiler import ir
 from evalc.compiler.emit.check import check_of_texts
-from evalc.compiler.fill import OPENS_TEMPLATE, Inputs, fill
+from evalc.compiler.fill import OPENS_TEMPLATE, Inputs, fill, value_of
 from evalc.compiler.merge import MergedCase
 from evalc.compiler.patterns import examine
 from evalc.dsl.nodes import Scalar
@@ -45,10 +45,8 @@ class RowChecks(NamedTuple):
 
     def sound(self, inputs: Inputs) -> tuple[ir.Check, ...] | None:
         """The same if nothing can be wrong with them; of None nothing follows."""
-        if self.names is None or not self.names <= inputs.keys():
-            return None
-        for name in self.names:
-            value = inputs[name]
+        for name in self.names if self.names is not None else ("",):
+            value = value_of(name, inputs)
             if not isinstance(value, Scalar) or "{{" in value.text:
                 return None
         checks = self.of(inputs)

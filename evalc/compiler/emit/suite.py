@@ -209,14 +209,23 @@ def _rows(
 
 
 def _placed(
-    found: Diagnostics, case: MergedCase, rows: Rows, row: Row, variant: Variant, emitter: CaseEmitter
+    found: Diagnostics,
+    case: MergedCase,
+    rows: Rows,
+    row: Row,
+    variant: Variant,
+    emitter: CaseEmitter,
+    like: ir.Case | None,
 ) -> Iterator[Problem]:
     """The problems of a case, those with the cells of its row at their places, which are looked for now."""
+    if rows.path is None:
+        yield from found
+        return
     elsewhere = [problem for problem in found if problem.source is not row.source]
     yield from elsewhere
     if len(elsewhere) < len(found):
         again = Diagnostics()
-        emitter.emit(case, rows.placed(row), variant, again)
+        emitter.emit(case, rows.placed(row), variant, again, like=like)
         yield from (problem for problem in again if problem.source is row.source)
 
 
@@ -279,7 +288,7 @@ def _check_rows(
                 kept.append(made)
                 if len(kept) > MOST_KEPT:
                     kept = None
-            for problem in _placed(found, case, rows, row, variant, emitter):
+            for problem in _placed(found, case, rows, row, variant, emitter, like):
                 if problem.source is row.source and rows.path is not None:
                     report(problem.source, problem.span, problem.finding)
                 else:
