@@ -107,7 +107,8 @@ def merge(tree: SuiteTree, library: IncludeLibrary, problems: Diagnostics) -> Me
     for case in tree.cases:
         inherited = defaults if case.inherits else nothing
         own = Layer(fields=case, scope=shared.scope)
-        rows = None if case.for_each is None else find_rows(tree.source, case.for_each, problems)
+        called = case.name if case.id is None else case.id
+        rows = None if case.for_each is None else find_rows(tree.source, case.for_each, called.value, problems)
         uses_are_whole = check_uses(shared.scope, tree.source, case.checks, problems)
         cases.append(
             MergedCase(

@@ -335,6 +335,8 @@ def _check_unique(tree: SuiteTree, suite: str, problems: Diagnostics) -> None:
         _note(tree.source, "criterion", criterion.name, criterion.name.value, first, problems)
     first_ids: dict[str, Str] = {}
     for case in tree.cases:
+        if case.for_each is not None and "{{" in (case.name if case.id is None else case.id).value:
+            continue  # each row fills it, and what comes of that is compared where cases are
         if case.id is not None:
             _note(tree.source, "id", case.id, case.id.value, first_ids, problems)
         elif case.name.value:

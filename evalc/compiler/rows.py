@@ -25,6 +25,7 @@ from evalc.base.json_fault import fault_of, unique_keys
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.compiler.discover import shown
+from evalc.compiler.fill import root_of, variables
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_case import ForEachTree, InputValue
@@ -32,6 +33,7 @@ from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence, span_of
 from evalc.dsl.read_json import JsonPlaces, half_characters
 from evalc.dsl.sources import open_lines
 from evalc.dsl.tree import Str
+from evalc.grammar.parse import parse_template
 from evalc.model.json import pointer_step
 
 if TYPE_CHECKING:
@@ -68,13 +70,16 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     tree: ForEachTree  # what `for_each:` says
     path: Path | None  # the file of the rows; None for a list
     stamp: tuple[int, ...] = ()  # distinguishes this state of the file from a later one
+    called: str = ""  # the id or else the name of the case, which may be a template that a row fills
 
     def read(self, report: Report) -> Iterator[Row]:
         """The rows that are as they should be; what is wrong with the others is reported."""
         seen = Fingerprints()
         for number, written in enumerate(self._written(report), start=1):
-            row = self._keyed(written, number)
-            if not row.key:
+            row = self._with_key(written, number)
+            if not self.keyed:
+                yield row
+            elif not row.key:
                 report(row.source, row.span, Finding("EV215", column=self.tree.key.value if self.tree.key else ""))
             elif (line := seen.add(row.key, self._line_of(row))) is not None:
                 report(row.source, self._place_of_key(row), Finding("EV206", what="row", name=row.key, line=line))
@@ -89,10 +94,17 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         self._hold()
         if sound:
-            yield from map(self._keyed, self._written(say_nothing), count(1))
+            yield from map(self._with_key, self._written(say_nothing), count(1))
         else:
             yield from self.read(say_nothing)
         self._hold()
+
+    @cached_property
+    def keyed(self) -> bool:
+        """Whether the key of its row is in the id of each case: a template that rows fill differs without it."""
+        template = parse_template(self.called).node if "{{" in self.called and self.tree.key is None else None
+        names = () if template is None else (variable.name for variable, _ in variables(template.parts))
+        return all(root_of(name, self.columns) is None for name in names)
 
     def _hold(self) -> None:
         if self.path is not None and self.stamp != _stamp_of(self.path):
@@ -145,8 +157,10 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             with file:
                 yield from _lines(file, shown(self.path), report)
 
-    def _keyed(self, row: Row, number: int) -> Row:
+    def _with_key(self, row: Row, number: int) -> Row:
         """The row with the text of the key column; else of `id` or `name`, else with its number."""
+        if not self.keyed:
+            return row
         column = self._column_of_key(row)
         if column is None:
             return row._replace(key=str(number), numbered=True)
@@ -160,10 +174,10 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return next((column for column in _KEY_COLUMNS if column in names), None)
 
 
-def find_rows(source: Source, tree: ForEachTree, problems: Diagnostics) -> Rows | None:
+def find_rows(source: Source, tree: ForEachTree, called: str, problems: Diagnostics) -> Rows | None:
     """The rows of a case; None if its file may not be read or is of another kind, which is reported."""
     if tree.file is None:
-        return Rows(source=source, tree=tree, path=None)
+        return Rows(source=source, tree=tree, path=None, called=called)
     path = Path(source.name).parent / tree.file.value
     root = project_root(Path(source.name))
     if not is_below(path, root):
@@ -176,7 +190,7 @@ def find_rows(source: Source, tree: ForEachTree, problems: Diagnostics) -> Rows 
     if not os.path.lexists(path):
         problems.add(source, tree.file.span, Finding("EV600", path=tree.file.value))
         return None
-    return Rows(source=source, tree=tree, path=path, stamp=_stamp_of(path))
+    return Rows(source=source, tree=tree, path=path, stamp=_stamp_of(path), called=called)
 
 
 def _stamp_of(path: Path) -> tuple[int, ...]:

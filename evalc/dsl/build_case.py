@@ -126,6 +126,8 @@ class CaseTree(CaseFields, frozen=True, kw_only=True, gc=False):
 
 _COUNT: Final = re.compile(r"(?P<count>[0-9]{1,9})(?:\s*/\s*(?P<of>[0-9]{1,9}))?")
 _SHARE: Final = re.compile(r"(?P<percent>[0-9]{1,9}(?:\.[0-9]+)?)\s*%")
+_ALONE: Final = re.compile(r"\s*\{\{[^{}]*\}\}\s*")
+"""A template and nothing else."""
 TIERS: Final = ("golden", "labeled", "regression", "rubric")
 DIFFICULTIES: Final = ("straightforward", "ambiguous", "edge", "regression")
 
@@ -150,6 +152,13 @@ def _allowed(fields: Fields, key: str) -> Any:
     """The faults that do not count for the case, each with its reason; without one the fault counts."""
     fields.forbid_empty(key)
     return ALLOW.read(fields, key)
+
+
+def _tags(fields: Fields, key: str) -> tuple[Str, ...] | None:
+    """The tags: a list of texts, or a template that a list fills."""
+    node = fields.node(key)
+    text = fields.text(key) if isinstance(node, Scalar) and _ALONE.fullmatch(node.text) else None
+    return fields.texts(key) if text is None else (text,)
 
 
 def _inputs(fields: Fields, key: str) -> tuple[InputValue, ...] | None:
@@ -470,14 +479,14 @@ CASE: Final = k.Shape(
     {
         "name": k.Key(
             k.NAME,
-            "The case's name, which its results go by; unique in the suite.",
+            "The case's name, which its results go by; unique in the suite. Rows may fill it.",
             ("basic_code_review",),
             required="add `name:`: results are matched by it",
         ),
         "description": k.Key(k.TEXT, "What the case is about; by default its name."),
         "id": k.Key(
             k.FILLED,
-            "The id that results and baselines know the case by; by default `SUITE/NAME`.",
+            "The id that results and baselines know the case by; by default `SUITE/NAME`. Rows may fill it.",
             ("rg-get-weather-001",),
         ),
         "tier": k.Key(k.Choice(TIERS), "The tier of this case, where it is another than the suite's."),
@@ -549,7 +558,11 @@ CASE: Final = k.Shape(
         ),
         "skip": k.Key(_REASON, "Why the case does not run.", ("the service is down",)),
         "archived": k.Key(_REASON, "Why a locked regression case is retired.", ("the tool is gone",)),
-        "tags": k.Key(k.TEXTS, "Words to choose cases by.", (["smoke"],)),
+        "tags": k.Key(
+            k.Kind(k.any_of(k.list_of(k.text()), {"type": "string", "pattern": _ALONE.pattern}), read=_tags),
+            "Words to choose cases by; templates, and a list of an input or a row as a whole.",
+            (["smoke"], "{{tags}}"),
+        ),
         "allow": k.Key(
             k.Kind(k.or_absent(ALLOW.schema), read=_allowed),
             "Faults that `evalc challenge` does not count for this case, each with the reason.",

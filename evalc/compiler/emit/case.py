@@ -229,7 +229,6 @@ def _case(emission: Emission) -> ir.Case:
     stubs = _stubs(emission)
     return ir.Case(
         **_filled_fields(emission, *checks_of(emission)),
-        name=tree.name.value,
         tier=emission.tier,
         difficulty=_difficulty(emission.case, emission.tier),
         created_at=None if tree.created_at is None else tree.created_at.value,
@@ -265,9 +264,11 @@ def _filled_fields(emission: Emission, checks: tuple[ir.Check, ...], links: tupl
     messages = None if tree.messages is None else messages_of(emission, tree.messages)
     message = message_of(emission, messages)
     emission.failed |= message is None
+    name = _of_row(emission, tree.name, "the name")
     return {
-        "id": _id(emission),
-        "description": emission.text(tree.description) or tree.name.value,
+        "id": _id(emission, name),
+        "name": name,
+        "description": emission.text(tree.description) or name,
         "message": message or "",
         "messages": messages,
         "follow_ups": None if tree.turns is None else follow_ups_of(emission, tree.turns),
@@ -288,12 +289,12 @@ def _filled_fields(emission: Emission, checks: tuple[ir.Check, ...], links: tupl
 
 
 def _tags(emission: Emission) -> tuple[str, ...] | None:
-    """The tags, each once; a tag that the inputs leave empty is left out."""
+    """The tags, each once; a list gives one an item, and a tag that the inputs leave empty is left out."""
     given = emission.case.tags
     if given is None:
         return None
-    tags = [(each.text.value, emission.one_text(each.text, each.source)) for each in given]
-    return tuple(dict.fromkeys(tag for written, tag in tags if tag is not None and (tag or not written)))
+    tags = [(each.text.value, tag) for each in given for tag in emission.texts(each.text, each.source)]
+    return tuple(dict.fromkeys(tag for written, tag in tags if tag or not written))
 
 
 def _allowed(emission: Emission) -> dict[str, str] | None:
@@ -302,14 +303,21 @@ def _allowed(emission: Emission) -> dict[str, str] | None:
     return {name: reason for name, reason in reasons.items() if reason is not None} or None
 
 
-def _id(emission: Emission) -> str:
+def _of_row(emission: Emission, text: Str, what: str) -> str:
+    """A text that tells the cases of a table apart, filled by the row; without a row it is what it is."""
+    if emission.row is None or "{{" not in text.value:
+        return text.value
+    return emission.filled(text, what) or ""
+
+
+def _id(emission: Emission, name: str) -> str:
     """The id: as it is given, else of the suite and the name; a row and a prompt that is compared add their own."""
     tree, row, variant = emission.case.tree, emission.row, emission.variant
-    base = tree.id.value if tree.id is not None else f"{emission.names.suite}/{tree.name.value}"
+    base = _of_row(emission, tree.id, "the id") if tree.id is not None else f"{emission.names.suite}/{name}"
     if row is None and variant.name is None:
         return base
-    added = (None if row is None else row.key, variant.name)
-    return "@".join([base, *[name for name in added if name is not None]])
+    added = (None if row is None else row.key or None, variant.name)
+    return "@".join([base, *[each for each in added if each is not None]])
 
 
 def _difficulty(case: MergedCase, tier: m.Tier) -> m.Difficulty | None:

@@ -13,7 +13,19 @@ import msgspec
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.compiler import ir
-from evalc.compiler.fill import Astray, Inputs, astray, fill, not_texts, readings, root_of, tokens, variables
+from evalc.compiler.fill import (
+    Astray,
+    Inputs,
+    astray,
+    fill,
+    not_texts,
+    readings,
+    root_of,
+    text_of_input,
+    tokens,
+    value_of,
+    variables,
+)
 from evalc.compiler.merge import GivenInput, MergedCase
 from evalc.compiler.names import Names, Variant
 from evalc.compiler.places import node_at
@@ -91,6 +103,23 @@ class Emission(msgspec.Struct):
                 self.problems.add(source, span, Finding("EV316", name=variable.name, found=described(node)))
                 filled = None
         return filled
+
+    def texts(self, text: Str, source: Source) -> tuple[str, ...]:
+        """The text with its templates filled, for each item where it is a template of a list alone."""
+        template = parse_template(text.value.strip()).node if "{{" in text.value else None
+        match None if template is None else template.parts:
+            case (g.Variable(name=name),):
+                node = value_of(name, self.inputs)
+            case _:
+                name, node = "", None
+        if not isinstance(node, Sequence):
+            filled = self.one_text(text, source)
+            return () if filled is None else (filled,)
+        for item in node.items:
+            if not isinstance(item, Scalar):
+                place = (source, text.span) if self.row is None else (self.row.source, span_of(item))
+                self._fail(*place, Finding("EV316", name=name, found=f"a list with {described(item)} in it"))
+        return tuple(text_of_input(item) for item in node.items if isinstance(item, Scalar))
 
     def reason(self, key: str, text: Str | None, source: Source | None = None) -> str | None:
         """The reason that a text gives, its templates filled; None if it gives none, or its inputs say no."""

@@ -96,5 +96,7 @@ def check_ids(suite: ir.Suite, seen: Fingerprints, problems: Diagnostics) -> Non
     reported where names are.
     """
     for case in suite.cases:
-        if seen.add(case.id) is not None and "@" in case.id and not suite.from_json:
-            problems.add(*suite.place(case.where), Finding("EV206", what="id", name=case.id))
+        if seen.add(case.id) is not None and not suite.from_json:
+            where = case.where if "@" in case.id else case.row
+            if where is not None:
+                problems.add(*suite.place(where), Finding("EV206", what="id", name=case.id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, final
@@ -67,11 +68,12 @@ class LatestResults:
         if known is None or known[0] != runs:
             known = self._known[folder, name, tool] = (runs, [[*_ended(run, name, tool)] for run in runs])
         tiers = {id_: _tier(suite, case) for case, id_ in ids_of(suite, name)}
+        filled = {id_: re.compile(f"{_pattern_of(id_)}(@.*)?", re.DOTALL) for id_ in tiers if "{{" in id_}
         verdicts: dict[str, CaseVerdict] = {}
         for run in known[1]:
             by_case: dict[str, list[Ended]] = {}
             for each in run:
-                id_ = _declared(each.case.id, tiers)
+                id_ = _declared(each.case.id, tiers, filled)
                 if tiers.get(id_) == each.tier:
                     by_case.setdefault(id_, []).append(each)
             verdicts |= {id_: CaseVerdict(tuple(ended)) for id_, ended in by_case.items()}
@@ -82,11 +84,20 @@ def _tier(suite: SuiteTree, case: CaseTree) -> str:
     return next((str(tier.value) for tier in (case.tier, suite.tier) if tier is not None), "labeled")
 
 
-def _declared(id_: str, declared: Container[str]) -> str:
-    """The id that a file declares, without what rows and variants add to it; the shortest where it declares none."""
-    while id_ not in declared and "@" in id_:
+def _declared(id_: str, declared: Container[str], filled: Mapping[str, re.Pattern[str]]) -> str:
+    """The id that a file declares, without what rows and variants add to it; the shortest where it declares none.
+
+    `filled` are the patterns of the declared ids that rows fill.
+    """
+    found = next((each for each, pattern in filled.items() if pattern.fullmatch(id_)), None)
+    while found is None and id_ not in declared and "@" in id_:
         id_ = id_.rpartition("@")[0]
-    return id_
+    return found or id_
+
+
+def _pattern_of(id_: str) -> str:
+    """The pattern of an id, in which the templates that rows fill may be any text."""
+    return ".*".join(map(id_in_pattern, re.split(r"\{\{.*?\}\}", id_)))
 
 
 def _ended(run: Path, name: str, tool: str) -> Iterator[Ended]:
@@ -169,4 +180,4 @@ def filter_of(id_: str, declared: Iterable[str]) -> str:
     Of the ids that its file declares, those that begin like a row of it are cases of their own.
     """
     others = "".join(f"(?!{id_in_pattern(each)}(@|$))" for each in declared if each.startswith(f"{id_}@"))
-    return f"/^{others}{id_in_pattern(id_)}(@.*)?$/"
+    return f"/^{others}{_pattern_of(id_)}(@.*)?$/"

@@ -1,0 +1,151 @@
+"""What rows fill beside texts and checks: names, ids, tags, reasons, labels and descriptions of cases."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import evalc
+from evalc.model.case import Case
+
+HEAD = """suite: s
+eval:
+  test_cases:
+    - name: %s
+      message: "Where is {{order.sku}}?"
+      for_each: r.jsonl
+      validate: [non-empty]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "evalc.toml").touch()
+    monkeypatch.chdir(tmp_path)
+
+
+def rows(*given: dict[str, object]) -> None:
+    Path("r.jsonl").write_text("\n".join(json.dumps(row) for row in given))
+
+
+def written(name: str = "a", more: str = "") -> evalc.Source:
+    return evalc.Source("s.eval.yaml", HEAD % json.dumps(name) + more)
+
+
+def cases(source: evalc.Source) -> list[Case]:
+    compilation = evalc.compile(source)
+    assert [str(problem) for problem in compilation.problems] == []
+    (suite,) = compilation.suites
+    made = list(suite.cases())
+    assert made == list(suite.cases()), "a second time"
+    return made
+
+
+def said(source: evalc.Source) -> list[str]:
+    found = evalc.check(source)
+    return [f"{p.source.name}:{p.start.line}:{p.start.column} {p.code}" for p in found]
+
+
+FIRST: dict[str, object] = {"id": 1, "order": {"sku": "A1", "kind": "room"}}
+SECOND: dict[str, object] = {"id": 2, "order": {"sku": "B2", "kind": "desk"}}
+
+
+def test_an_id_that_rows_fill_is_the_whole_id() -> None:
+    rows(FIRST, SECOND)
+    made = cases(written(more='      id: "order-{{order.sku}}"\n'))
+    assert [case.id for case in made] == ["order-A1", "order-B2"]
+
+
+def test_a_name_that_rows_fill_is_in_the_id_and_the_description() -> None:
+    rows(FIRST, SECOND)
+    made = cases(written("{{order.kind}} {{order.sku}}"))
+    assert [(case.id, case.description) for case in made] == [
+        ("s/room A1", "room A1"),
+        ("s/desk B2", "desk B2"),
+    ]
+
+
+def test_an_id_keeps_the_key_that_is_asked_for_or_that_alone_tells_rows_apart() -> None:
+    rows(FIRST, SECOND)
+    source = written(more='      id: "{{order.kind}}"\n')
+    asked = evalc.Source("s.eval.yaml", source.text.replace("r.jsonl", "{file: r.jsonl, key: id}"))
+    assert [case.id for case in cases(asked)] == ["room@1", "desk@2"]
+    same = written(more='      id: "x-{{shop}}"\n      inputs: {shop: north}\n')
+    assert [case.id for case in cases(same)] == ["x-north@1", "x-north@2"]
+
+
+def test_rows_that_fill_ids_need_no_key_of_their_own() -> None:
+    rows({"name": "same", **FIRST, "id": "same"}, {"name": "same", **SECOND, "id": "same"})
+    assert [case.id for case in cases(written("{{order.sku}}"))] == ["s/A1", "s/B2"]
+    rows({"order": FIRST["order"]}, {"order": SECOND["order"]})
+    assert [case.id for case in cases(written("{{order.sku}}"))] == ["s/A1", "s/B2"]
+
+
+@pytest.mark.parametrize(
+    ("second", "place"),
+    [
+        ({"order": {"sku": "A1"}}, "r.jsonl:2:1 EV206"),
+        ({"order": {"sku": ""}}, "r.jsonl:2:1 EV309"),
+        ({"order": {}}, "r.jsonl:2:11 EV180"),
+        ({"oder": {"sku": "A1"}}, "r.jsonl:2:1 EV208"),
+    ],
+)
+def test_a_row_that_fills_no_id_of_its_own_is_named(second: dict[str, object], place: str) -> None:
+    rows({"order": {"sku": "A1"}}, second)
+    source = written("{{order.sku}}")
+    message = evalc.Source("s.eval.yaml", source.text.replace('"Where is {{order.sku}}?"', "hi"))
+    assert said(message) == [place]
+
+
+def test_two_tables_may_fill_the_same_template_of_a_name() -> None:
+    rows(FIRST)
+    more = written("{{order.sku}}").text
+    more += '    - name: "{{order.sku}}"\n      message: hi\n      validate: [non-empty]\n'
+    more += "      for_each: [{order: {sku: C3}}]\n"
+    assert [case.id for case in cases(evalc.Source("s.eval.yaml", more))] == ["s/A1", "s/C3"]
+    clash = evalc.Source("s.eval.yaml", more.replace("C3", "A1"))
+    assert said(clash) == ["s.eval.yaml:11:19 EV206"]
+
+
+@pytest.mark.parametrize("written_as", ['"{{tags}}"', '["{{tags}}"]', '\n        - "{{ tags }}"'])
+def test_tags_are_a_list_of_the_row(written_as: str) -> None:
+    rows({**FIRST, "tags": ["smoke", 7, None]}, {**SECOND, "tags": "slow"}, {"id": 3, "order": {"sku": "C3"}})
+    made = cases(written(more=f"      tags: {written_as}\n"))
+    assert [case.tags for case in made] == [("smoke", "7"), ("slow",), ()]
+    with_others = cases(written(more='      tags: ["{{order.sku}}", "{{tags}}", "{{order.sku}}"]\n'))
+    assert [case.tags for case in with_others] == [("A1", "smoke", "7"), ("B2", "slow"), ("C3",)]
+
+
+def test_a_tag_is_one_text() -> None:
+    rows({**FIRST, "tags": ["smoke", ["deep"]]})
+    assert said(written(more='      tags: "{{tags}}"\n')) == ["r.jsonl:1:69 EV316"]
+    rows({**FIRST, "tags": ["smoke"]})
+    assert said(written(more='      tags: "x {{tags}}"\n')) == ["s.eval.yaml:8:13 EV301"]
+    assert said(written(more='      tags: ["x {{tags}}"]\n')) == ["s.eval.yaml:8:19 EV316"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"), [("down", "down"), ("", None), (False, None), (None, None), ("#17", "#17"), (0, None)]
+)
+def test_a_reason_that_a_row_leaves_empty_is_no_reason(cell: object, reason: str | None) -> None:
+    rows({**FIRST, "why": cell}, SECOND)
+    more = '      skip: "{{why}}"\n      expected_failure: "{{why}}"\n'
+    first, second = cases(written(more=more))
+    assert (first.skip, first.expected_failure) == (reason, reason)
+    assert (second.skip, second.expected_failure) == (None, None), "the row has no such key"
+
+
+def test_a_label_and_a_description_are_filled_by_path() -> None:
+    rows(FIRST, SECOND)
+    more = '      label: {expected: "{{order.kind}}"}\n      description: "{{order.kind}} {{order}}"\n'
+    first, _ = cases(written(more=more))
+    assert first.label is not None
+    assert first.label.expected == "room"
+    assert first.description == 'room {"sku": "A1", "kind": "room"}'
+
+
+def test_names_and_ids_without_rows_are_what_they_are() -> None:
+    text = 'suite: s\neval:\n  test_cases:\n    - {name: "{{x}}", message: hi, inputs: {x: 1}, validate: [non-empty]}\n'
+    assert [case.id for case in cases(evalc.Source("s.eval.yaml", text))] == ["s/{{x}}"]
