@@ -25,7 +25,7 @@ def _in_their_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_clean_ones_have_no_problems() -> None:
     compilation = evalc.compile(CLEAN)
     assert [str(problem) for problem in compilation.problems] == []
-    assert compilation.inventory.read == "6 suites, 1 prompt, 1 shared rules file"
+    assert compilation.inventory.read == "7 suites, 1 prompt, 1 shared rules file"
 
 
 def test_the_file_of_mistakes_shows_many_kinds() -> None:

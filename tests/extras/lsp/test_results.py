@@ -70,6 +70,18 @@ def test_a_case_whose_id_looks_like_a_row_of_another_is_one_of_its_own(editor: E
     assert chosen == [True, False, True]
 
 
+def test_a_case_whose_id_rows_fill_has_the_verdict_of_all_of_its_rows(editor: Editor, project: Path) -> None:
+    rows = "[{sku: A1, text: yes}, {sku: A2, text: never}]"
+    checks = """['contains "{{text}}"']"""
+    case = f'{{name: a, id: "order-{{{{sku}}}}", message: hi, for_each: {rows}, validate: {checks}}}'
+    (project / "r.eval.yaml").write_text(f"suite: r\neval: {{test_cases: [{case}]}}\n")
+    run(project)
+    editor.open("r.eval.yaml")
+    assert verdicts(editor, "r.eval.yaml") == ["1 of 2 passed"]
+    pattern = compile_pattern(filter_of("order-{{sku}}", ("order-{{sku}}",))[1:-1])
+    assert [pattern.test(id_) for id_ in ("order-A1", "order-A1@prompt", "other-A1")] == [True, True, False]
+
+
 def test_a_command_of_a_lens_runs_its_case_alone(editor: Editor, project: Path) -> None:
     cases = [
         f'{{name: {name}, id: "{id_}", message: hi, expected: yes}}' for name, id_ in (("one", "r/b"), ("two", "r/b@x"))
