@@ -237,14 +237,18 @@ TYPES: Final[Mapping[str, tuple[Form, ...]]] = {
 
 def check_of(record: Record) -> Check:
     """The check that a record means; the record has the shape that its type asks for."""
-    type_ = record["type"]
-    if type_ == CALL_HAS:
+    if record["type"] == CALL_HAS:
         return _calls_of(record)
-    for form in TYPES[type_]:
+    check: Check = _fill(form_of(record).tree, record)
+    return check
+
+
+def form_of(record: Record) -> Form:
+    """The form that a record has."""
+    for form in TYPES[record["type"]]:
         if not form.fixed or form.fixed.items() <= record.items():
-            check: Check = _fill(form.tree, record)
-            return check
-    raise KeyError(type_)
+            return form
+    raise KeyError(record["type"])
 
 
 def record_of(check: Check) -> Record:

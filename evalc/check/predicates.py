@@ -93,7 +93,9 @@ _NAMES: Final = frozenset[Kind]({"names"})
 _CALL: Final = frozenset[Kind]({"call"})
 
 PREDICATES: Final[Mapping[str, Predicate]] = {
-    "contains": Predicate(_VALUE, "contains {}", "It contains the text; at a list, an item equals the value.", VALUE),
+    "contains": Predicate(
+        _VALUE, "contains {}", "It contains the text, case-sensitively; at a list, an item equals the value.", VALUE
+    ),
     "contains_any": Predicate(_VALUE, "contains any of {}", "It contains at least one of the values.", VALUE),
     "contains_all": Predicate(_VALUE, "contains all of {}", "It contains each of the values.", VALUE),
     "occurs": Predicate(_VALUE, "contains {} times", "It contains the text so many times.", (TEXT, TEXT)),
@@ -107,12 +109,19 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "one_of": Predicate(_NUMBER, "one of {}", "It equals one of the values.", VALUE),
     "starts_with": Predicate(_VALUE, "starts with {}", "It starts with the text."),
     "ends_with": Predicate(_VALUE, "ends with {}", "It ends with the text."),
-    "similar": Predicate(_VALUE, "similar to {}", "It is similar to the text: 1 is the same, 0 shares nothing.", TEXT),
+    "similar": Predicate(
+        _VALUE,
+        "similar to {}",
+        "It is similar to the text, by edit distance: 1 is the same text, 0 shares nothing with it.",
+        TEXT,
+    ),
     "between": Predicate(_NUMBER, "{}", "It is a number within the bounds.", TEXT),
     "within": Predicate(_NUMBER, "within {} of {}", "It is a number at most so far from the other.", TEXT),
     "exists": Predicate(_VALUE, "exists", "It is there."),
     "empty": Predicate(_VALUE, "is empty", "It is null, a text of white space, an empty list or an empty object."),
-    "non_empty": Predicate(_VALUE, "non-empty", "It is more than white space; at a place, it is not empty."),
+    "non_empty": Predicate(
+        _VALUE, "non-empty", "It is more than white space, as JavaScript trims it; at a place, it is not empty."
+    ),
     "is_a": Predicate(_VALUE, "is a {}", "It is of this type.", WORD),
     "format": Predicate(_VALUE, "is a {}", "It has this format.", WORD),
     "sorted": Predicate(_VALUE, "is sorted{}", "It is a sorted list of numbers or of texts.", WORD),
@@ -121,18 +130,48 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "markdown": Predicate(_VALUE, "has a {}", "It has such a part in Markdown.", WORD),
     "structure": Predicate(_VALUE, "has {}", "It has these JSON fields, or these Markdown headings.", (WORD, HEADING)),
     "json": Predicate(_VALUE, "json{}", "It is JSON, and valid against the schema if there is one.", (WORD, SCHEMA)),
-    "numbers_from": Predicate(_VALUE, "numbers from {}", "Every number in it occurs in a source.", WORD),
-    "quotes_from": Predicate(_VALUE, "quotes from {}", "Every text in double quotes occurs in a source.", WORD),
-    "judge": Predicate(_VALUE, "judge {}", "A judge gives it at least the score.", (LABEL, WORD, QUESTION, WORD)),
+    "numbers_from": Predicate(
+        _VALUE,
+        "numbers from {}",
+        "Every number in it occurs in a source: a result of a tool, or the message that was sent.",
+        WORD,
+    ),
+    "quotes_from": Predicate(
+        _VALUE,
+        "quotes from {}",
+        "Every text that it has in double quotes occurs in a source: a result of a tool, or the message.",
+        WORD,
+    ),
+    "judge": Predicate(
+        _VALUE,
+        "judge {}",
+        "A judge scores it by the criteria, with at least the score required.",
+        (LABEL, WORD, QUESTION, WORD),
+    ),
     "check": Predicate(
-        _VALUE, "check {}", "A check that an installed package provides.", (PACKAGED, VALUE, VALUE, TEXT)
+        _VALUE,
+        "check {}",
+        "A check that an installed package provides (entry point `evalc.checks`), called with JSON values.",
+        (PACKAGED, VALUE, VALUE, TEXT),
     ),
     "called": Predicate(_NAMES, "called {}", "Exactly these tools were called, in this order.", TOOL, identity=True),
-    "acceptable": Predicate(_NAMES, "one of {}", "The tools that were called are one of these sets.", TOOL),
+    "acceptable": Predicate(
+        _NAMES,
+        "one of {}",
+        'The tools that were called are one of these sets; `none` is the empty set, `["__none__"]` in JSON.',
+        TOOL,
+    ),
     "not_called": Predicate(_NAMES, "not called {}", "None of these tools was called.", TOOL),
-    "include": Predicate(_NAMES, "include {}", "These tools were called, each as often as it is listed.", TOOL),
-    "in_order": Predicate(_NAMES, "in order {}", "These tools were called in this order.", TOOL),
-    "only": Predicate(_NAMES, "only {}", "No other tool was called.", TOOL),
+    "include": Predicate(
+        _NAMES,
+        "include {}",
+        "These tools were called, in any order and among any others. A name that is listed twice requires two calls.",
+        TOOL,
+    ),
+    "in_order": Predicate(
+        _NAMES, "in order {}", "These tools were called in this order, with any other calls in between.", TOOL
+    ),
+    "only": Predicate(_NAMES, "only {}", "No tool was called but these, each any number of times.", TOOL),
     "before": Predicate(_NAMES, "{} called before {}", "Both were called, the first one first.", TOOL),
     "no_errors": Predicate(_NAMES, "no tool errors", "No call of a tool failed."),
     "fails": Predicate(_CALL, "fails", "The call failed."),

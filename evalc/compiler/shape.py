@@ -6,6 +6,7 @@ kinds that the walker reads follow from them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
@@ -96,6 +97,9 @@ class _Null(Kind):
     looks = frozenset({"null"})
 
 
+_NO_NOUNS: Final = frozenset({"`of`", "`has`"})
+
+
 class _Literal(Kind):
     """One of a few texts. Anything else is named as a text that is none of them."""
 
@@ -108,8 +112,23 @@ class _Literal(Kind):
 
     def take(self, fields: Fields, node: _At, what: str) -> Any:
         if node.data not in self._choices:
-            called = what.strip("`") if what.startswith("`") else what
+            called = f"value of {what}" if what in _NO_NOUNS else what.strip("`") if what.startswith("`") else what
             fields.no_choice(node, called, _shown(node.data), self._choices)
+
+
+class _OrToken(Kind):
+    """A value of a kind, or a token in its place."""
+
+    def __init__(self, kind: Kind, token: str) -> None:
+        super().__init__({})
+        self.looks = kind.looks | {"text"}
+        self.expected = kind.expected
+        self._kind = kind
+        self._token = re.compile(token)
+
+    def take(self, fields: Fields, node: Any, what: str) -> Any:
+        if not isinstance(node.data, str) or not self._token.search(node.data):
+            self._kind.take(fields, node, what)
 
 
 class _Map(MapOf):
@@ -159,7 +178,13 @@ def _shape(record: type[msgspec.Struct]) -> Shape:
     type_ = t.type_info(record)
     assert isinstance(type_, t.StructType)  # noqa: S101 - for the type checker
     keys = {field.encode_name: Key(_kind(field.type), required=field.required) for field in type_.fields}
-    return Shape("", keys | ({type_.tag_field: Key(ANYTHING, kept=True)} if type_.tag_field else {}))
+    one_of: tuple[str, ...] = getattr(record, "asks_one_of", ())
+
+    def build(fields: Fields, _: object) -> None:
+        if one_of and not any(key in fields for key in one_of):
+            fields.require(one_of[0])
+
+    return Shape("", keys | ({type_.tag_field: Key(ANYTHING, kept=True)} if type_.tag_field else {}), build=build)
 
 
 def _kind(type_: t.Type) -> Kind:
@@ -194,8 +219,14 @@ def _kind(type_: t.Type) -> Kind:
 
 def _union(type_: t.UnionType) -> Kind:
     records = [each for each in type_.types if isinstance(each, t.StructType)]
-    others = [_kind(each) for each in type_.types if each not in records or len(records) == 1]
-    return OneOf(*others, *([_Tagged(records)] if len(records) > 1 else []))
+    tokens = [each.pattern for each in type_.types if isinstance(each, t.StrType) and each.pattern]
+    others = [
+        _kind(each)
+        for each in type_.types
+        if (each not in records or len(records) == 1) and getattr(each, "pattern", None) not in tokens
+    ]
+    kind = OneOf(*others, *([_Tagged(records)] if len(records) > 1 else []))
+    return _OrToken(kind, tokens[0]) if tokens else kind
 
 
 def named(data: object) -> str:
