@@ -218,6 +218,14 @@ def variables(
 _THIS: Final = ("this",)
 
 
+def only_names(template: g.Template, inputs: Inputs) -> bool:
+    """Whether a template is texts and names of these inputs alone, so that nothing can be wrong with it."""
+    for part in template.parts:
+        if type(part) is not g.Words and not (type(part) is g.Variable and part.name in inputs):
+            return False
+    return True
+
+
 def not_texts(parts: tuple[g.Part, ...], inputs: Inputs) -> Iterator[tuple[g.Variable, Node]]:
     """The variables of a template whose value is a list or mapping, which would become JSON."""
     for part in parts:

@@ -19,6 +19,7 @@ from evalc.compiler.fill import (
     astray,
     fill,
     not_texts,
+    only_names,
     readings,
     root_of,
     text_of_input,
@@ -201,7 +202,7 @@ class Emission(msgspec.Struct):
         if parse.node is None:
             self.failed = True
             return None
-        if self.quiet:
+        if self.quiet or only_names(parse.node, self.inputs):
             return fill(parse.node, self.inputs)
         for variable, finding, in_row in self.misnamed(parse.node, tree.name.value, may_lack=may_lack):
             place = (source, locate(source, text.span, variable.start, variable.end)) if in_row is None else in_row

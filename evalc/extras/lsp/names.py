@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, final, get_args
 
 from evalc.base.source import Source, Span
+from evalc.compiler.fill import root_of
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_criterion import CriterionTree
 from evalc.dsl.build_prompt import InputTree, PromptTree
@@ -33,7 +34,7 @@ Kind = Literal["rule", "criterion", "prompt", "input", "seed", "tool", "file"]
 
 _TOOL: Final = get_args(ToolName)[1]
 _VARIABLE: Final = re.compile(
-    r"(?<!\\)\{\{\s*(?:#(?:if|unless|each)\s+)?(?!else\s*\}\})(?P<name>[A-Za-z_][\w.-]*)\s*\}\}"
+    r"(?<!\\)\{\{\s*(?:#(?:if|unless|each)\s+)?(?!else\s*\}\})(?P<name>[A-Za-z_][\w.[\]-]*)\s*\}\}"
 )
 
 
@@ -58,8 +59,10 @@ def mentions(found: Outline) -> tuple[Mention, ...]:
         prompted = () if suite.prompt is None else suite.prompt.inputs or ()
         inputs = {each.name.value for each in (*(suite.inputs or ()), *prompted)}
         own = next(each for each in found.documents if each.start <= suite.span.start <= each.end)
-        uses = (use for use in _VARIABLE.finditer(source.text, own.start, own.end) if use["name"] in inputs)
-        every |= {Mention("input", use["name"], Span(*use.span("name")), document=number) for use in uses}
+        for use in _VARIABLE.finditer(source.text, own.start, own.end):
+            root, at = root_of(use["name"], inputs), use.start("name")
+            if root is not None:
+                every.add(Mention("input", root, Span(at, at + len(root)), document=number))
     for token in find_tokens(source.text):
         if token.source == "seed":
             at = source.text.find(token.path, token.start + len("{{seed:"))
