@@ -1,0 +1,102 @@
+"""Reads what fills a bare template (`nights {{n}}`) as its place asks: as a text, a number, a list or any value."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import Any, Final, NamedTuple
+
+from evalc.base.json_fault import unique_keys
+from evalc.check.tree import Asked, Blank
+from evalc.check.values import described
+from evalc.ecma.values import to_json
+from evalc.model.json import is_number
+
+WANTED: Final[dict[Asked, str]] = {
+    "text": "a text",
+    "number": "a number",
+    "whole": "a whole number",
+    "list": "a list",
+    "flag": "`true` or `false`",
+    "any": "a value",
+}
+"""What a place asks, in words."""
+
+
+class Given(NamedTuple):
+    """What fills a template: the text as it was written, and the value; a cell of CSV is only a text (`is_cell`)."""
+
+    text: str
+    value: Any
+    is_cell: bool = False
+
+
+class Misfit(NamedTuple):
+    """Why something does not fit a place: what is wanted there and what was found, in words."""
+
+    wanted: str
+    found: str
+    is_empty: bool = False  # whether nothing was given
+
+
+def fitted(blank: Blank, given: Given) -> Any:
+    """The operand that a bare template becomes, or a `Misfit`.
+
+    Where any value fits, a cell is JSON only if that is how the value is written: `007`, `1.10` and `1e5` are texts.
+    """
+    if blank.asks == "text":
+        return given.text
+    if given.is_cell and not given.text.strip():
+        return Misfit(WANTED[blank.asks], "an empty cell", is_empty=True)
+    if blank.asks == "any":
+        return _of_cell(given.text) if given.is_cell else given.value
+    value = _decoded(given.text) if given.is_cell else given.value
+    match blank.asks:
+        case "number" | "whole" if is_number(value) and _is_finite(value):
+            number = _scaled(value, blank.scale)
+            if blank.asks == "number" or (isinstance(number, int) and number >= 0):
+                return number
+        case "list" if isinstance(value, list):
+            return tuple(value)
+        case "flag" if isinstance(value, bool):
+            return value
+        case _:
+            pass
+    return Misfit(WANTED[blank.asks], described(given.text if value is _NOT_JSON else value))
+
+
+def _of_cell(cell: str) -> Any:
+    value = _decoded(cell)
+    if value is _NOT_JSON:
+        return cell
+    spaced = json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else None
+    return value if cell in (to_json(value), spaced) else cell
+
+
+_NOT_JSON: Final = object()
+
+
+def _decoded(text: str) -> Any:
+    """The value of a JSON text; `_NOT_JSON` of any other."""
+    try:
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=unique_keys)
+    except (ValueError, RecursionError):
+        return _NOT_JSON
+
+
+def _refuse(word: str) -> object:
+    raise ValueError(word)
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return isfinite(number)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def _scaled(number: int | float, scale: float) -> int | float:
+    """A number as checks have it: in the base unit of its place, a whole one as an integer."""
+    if scale != 1:
+        number = round(number * scale, 6)  # as a number with its unit on a line: 4.35 s are 4350 ms
+    return int(number) if isinstance(number, float) and number.is_integer() else number
