@@ -183,8 +183,32 @@ class Emission(msgspec.Struct):
             items=None if size is None else counted(size, "item"),
             known=keys,
         )
-        given = self.given.get(path.root)
-        return finding, None if given is None or self.row is None else (given.source, span_of(path.value))
+        return finding, self.place_in_row(path.root, path.value)
+
+    def place_in_row(self, name: str, node: Node) -> tuple[Source, Span] | None:
+        """The place of a value of an input, if its case is made from a row."""
+        given = self.given.get(name)
+        return None if given is None or self.row is None else (given.source, span_of(node))
+
+    def is_cell(self, name: str) -> bool:
+        """Whether an input is a cell of CSV, which has no type."""
+        given, rows = self.given.get(name), self.case.rows
+        return (
+            rows is not None
+            and rows.is_csv
+            and self.row is not None
+            and given is not None
+            and (given.source is self.row.source)
+        )
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the case is skipped or retired, for which its inputs may give the reason."""
+        tree = self.case.tree
+        texts = [(key, text) for key, text in (("skip", tree.skip), ("archived", tree.archived)) if text is not None]
+        parsed = [(key, parse_template(text.value).node) for key, text in texts]
+        filled = [(key, fill(template, self.inputs)) for key, template in parsed if template is not None]
+        return any(reason_of(text, key, lambda _: None) is not None for key, text in filled)
 
     def text(self, text: Str | None, source: Source | None = None, *, may_lack: bool = False) -> str | None:
         """A text with its templates filled; None if it is absent or has faults.
