@@ -31,7 +31,7 @@ class Given(NamedTuple):
     is_cell: bool = False
 
 
-NOTHING: Final = Given("", None, is_cell=True)
+NOTHING: Final = Given("", "", is_cell=True)
 """What fills a template whose name has no value: the same as an empty cell."""
 
 
@@ -54,6 +54,8 @@ def fitted(blank: Blank, given: Given) -> Any:
         return Misfit(WANTED[blank.asks], "empty", is_empty=True)
     if blank.asks == "any":
         return _of_cell(given.text) if given.is_cell else given.value
+    if given.value is None:
+        return Misfit(WANTED[blank.asks], "null", is_empty=True)
     value = _decoded(given.text) if given.is_cell else given.value
     match blank.asks:
         case "number" | "whole" if is_number(value) and _is_finite(value):

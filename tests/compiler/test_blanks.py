@@ -109,6 +109,14 @@ def test_an_empty_cell_is_an_error_unless_its_row_is_skipped(blanks: Blanks) -> 
     assert blanks.fill("text", table) == (["5", "", " "], [])
 
 
+def test_a_skipped_row_may_lack_what_others_have(blanks: Blanks) -> None:
+    lacking = ('{"id": 2, "n": null, "why": "down"}', '{"id": 2, "why": "down"}', '{"id": 2, "n": {}, "why": "down"}')
+    for row in lacking:
+        Path("r.jsonl").write_text(f'{{"id": 1, "n": {{"m": 5}}}}\n{row}\n')
+        operands, said = blanks.fill("number", '      for_each: r.jsonl\n      skip: "{{why}}"\n', "{{n.m}}")
+        assert (operands, said) == ([5, UNFILLED], [])
+
+
 def test_a_number_is_in_the_unit_that_follows_it(blanks: Blanks) -> None:
     assert blanks.fill("number", "      inputs: {n: 1.5}\n", scale=1000) == ([1500], [])
 

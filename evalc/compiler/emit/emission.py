@@ -144,7 +144,8 @@ class Emission(msgspec.Struct):
     ) -> Iterator[tuple[g.Variable, Finding, tuple[Source, Span] | None]]:
         """The names of a template that nothing gives and the paths that lead nowhere, each with its finding.
 
-        Of a value that a row has wrong, or lacks unless the text `may_lack` it, the place is there.
+        Of a value that a row has wrong, or lacks unless the text `may_lack` it, the place is there. A row that is
+        skipped may lack anything.
         """
         for variable, may_be_absent in variables(template.parts):
             if variable.name in self.inputs or root_of(variable.name, self.inputs) is not None:
@@ -155,10 +156,12 @@ class Emission(msgspec.Struct):
                 if not nearest(variable.name, known):
                     variable = _without_steps(variable)  # noqa: PLW2901
                 yield variable, Finding("EV205", name=variable.name, known=tuple(sorted(known)), case=case), None
-            elif self._is_column(root) and not (may_lack or may_be_absent) and self.row is not None:
+            elif self._is_column(root) and not (may_lack or may_be_absent or self.is_left_out) and self.row is not None:
                 finding = Finding("EV208", name=root, case=self.case.tree.name.value, in_row=True)
                 yield variable, finding, (self.row.source, self.row.span)
         for variable, path in astray(template.parts, self.inputs):
+            if self.row is not None and self.is_left_out:
+                return
             finding, place = self._astray(variable, path, case)
             yield variable, finding, place
 
