@@ -76,6 +76,7 @@ def test_every_dependency_has_its_reason() -> None:
 
 PLAIN_READS = {"read_bytes", "read_text"}
 OF_THE_PACKAGE = {
+    "check/translate/names.py": "the words of other tools",
     "diagnostics/catalogue.py": "the package's own table of findings",
     "grammar/lalr.py": "the grammars and their tables",
     "report/html/page.py": "the page's own parts",

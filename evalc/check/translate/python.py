@@ -1,0 +1,66 @@
+"""Reads expressions of Python, which is the tree that JavaScript and jq are written in, too."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+from evalc.check.translate.lines import NoLine, Part, Step
+
+_TEXT: Final = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
+_AT: Final = re.compile(rf"{_TEXT}|(?<![\w.$])at\s+([A-Za-z_$][\w$]*(?:\.[\w$]+|\[(?:\d+|\*)\])*)")
+_STEP: Final = re.compile(
+    r"""\.?([A-Za-z_][\w-]*)|\.(\d+)|\[(\d+)\]|(\[\*\]|\.\*|\[\])|\[(?:"([^"\\]+)"|'([^'\\]+)')\]"""
+)
+_FLAGS: Final = {"I": "i", "IGNORECASE": "i", "M": "m", "MULTILINE": "m", "S": "s", "DOTALL": "s", "A": "", "ASCII": ""}
+_ONLY_PYTHON: Final = re.compile(r"\(\?(?![:=!]|<[=!])|\\[AZ\d]|\\N|\[\[|[+*?}]\+|--|&&|\|\||~~")
+
+
+def with_places(code: str) -> str:
+    """Code in which `at PATH` is a call that a parser of the language can read."""
+    return _AT.sub(lambda found: found[1] or f'__at__("{found[2]}")', code)
+
+
+def read_python(code: str) -> ast.expr:
+    """The tree of an expression, or of `assert EXPRESSION`."""
+    try:
+        (statement,) = ast.parse(with_places(code).strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise NoLine from None
+    match statement:
+        case ast.Expr(value) | ast.Assert(value):
+            return value
+    raise NoLine
+
+
+def regex(pattern: object, flags: ast.expr | str | None = None, whole: str = "{}") -> Part:
+    """A pattern of Python in JavaScript's syntax, where both read it alike."""
+    if isinstance(flags, ast.expr):
+        named = [each.strip().removeprefix("re.") for each in ast.unparse(flags).split("|")]
+        if not all(name in _FLAGS for name in named):
+            raise NoLine
+        flags = "".join(_FLAGS[name] for name in named)
+    if not isinstance(pattern, str):
+        raise NoLine
+    opening = re.match(r"\(\?([ims]+)\)|", pattern)
+    pattern, letters = pattern[opening.end() :] if opening else pattern, (opening and opening[1]) or ""
+    flags = "".join(sorted({*(flags or ""), *letters}))
+    if _ONLY_PYTHON.search(pattern) or (whole != "{}" and "m" in flags):
+        raise NoLine
+    return Part("regex", whole.replace("{}", pattern), flags, foreign=bool(re.search(r"\\[dwbsDWBS]|[$.]", pattern)))
+
+
+def path_steps(text: str) -> tuple[Step, ...] | None:
+    """The steps of a path as `at`, JSONPath or jq write it; None if the text is no such path."""
+    rest = text.removeprefix("$")
+    steps: list[Step] = []
+    at = 0
+    while at < len(rest):
+        found = _STEP.match(rest, at)
+        if not found or (rest[at] not in ".[" and (at > 0 or text.startswith("$"))):
+            return None
+        name, dotted, index, star, double, single = found.groups()
+        steps.append("*" if star else int(index or dotted) if index or dotted else name or double or single)
+        at = found.end()
+    return tuple(steps)

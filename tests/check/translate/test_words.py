@@ -1,0 +1,235 @@
+"""Lines and mappings in the words of other tools become the line of evalc that says the same, or none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalc.check.translate import translated, translated_mapping
+from evalc.check.translate.names import NOTES
+
+LINES = {
+    # promptfoo
+    'icontains "Paris"': 'contains "Paris" ignoring case',
+    'contains-any ["a", "b"]': 'contains any of ["a", "b"]',
+    'not-icontains "x"': 'not contains "x" ignoring case',
+    'starts-with "Hi"': 'starts with "Hi"',
+    "not-regex /a+b/": "not matches /a+b/",
+    'is-json {"type": "object"}': 'json matching {"type": "object"}',
+    "word-count 50": "words == 50",
+    "word-count between 5 and 10": "words >= 5 and words <= 10",
+    "latency 2000": "latency <= 2s",
+    "latency < 2000": "latency < 2s",
+    'llm-rubric "Is it kind?"': 'judge "Is it kind?"',
+    'javascript output.includes("x")': 'contains "x"',
+    'python "x" in output': 'contains "x"',
+    # Hurl, Karate, Postman
+    'jsonpath "$.name" exists': "at name exists",
+    'jsonpath "$.items" count == 2': "at items count 2",
+    'jsonpath "$.name" isString': "at name is a text",
+    'jsonpath "$.user.name" startsWith "A"': 'at user.name starts with "A"',
+    'jsonpath "$.n" not == 4': None,
+    'body contains "x"': 'contains "x"',
+    "duration < 1500": "latency < 1.5s",
+    "match response.name == '#string'": "at name is a text",
+    "match response.name == 'Ann'": 'at name equals "Ann"',
+    "match each items[*].price == '#number'": "every item of items has price is a number",
+    "pm.expect(json.total).to.eql(5)": "at total == 5",
+    # Chai and Jest
+    'expect(response).toContain("x")': 'contains "x"',
+    'expect(response).not.toContain("x")': 'not contains "x"',
+    "expect(response).toMatch(/x/i)": "matches /x/i",
+    'expect(json.items).to.be.an("array")': "at items is a list",
+    "expect(json.total).toBeLessThan(5)": "at total < 5",
+    "expect(json.total).toBeGreaterThanOrEqual(5)": "at total >= 5",
+    "expect(json.name).toBeNull()": "at name is null",
+    "expect(json.name).to.not.be.undefined": "at name exists",
+    "expect(json.items).toHaveLength(3)": "at items count 3",
+    "expect(json).to.have.property('name')": "at name exists",
+    "expect(book).toHaveBeenCalledTimes(2)": "tool book called 2 times",
+    "expect(book).not.toHaveBeenCalled()": "tool book not called",
+    # jq
+    ".a.b == 4": "at a.b == 4",
+    ".items | map(.price) | all(. > 0)": "every item of items has price > 0",
+    "all(.items[]; .price > 0)": "every item of items has price > 0",
+    "[.items[] | select(.price > 100)] | length == 0": "no item of items has price > 100",
+    "jq '.items | length > 2'": "at items count > 2",
+    # Gherkin and English
+    "Then the response should be valid JSON": "json",
+    'the response should contain "a" or "b"': 'contains any of ["a", "b"]',
+    'contains "a" and not "b"': 'contains "a" and not contains "b"',
+    "calls get_weather once": "tool get_weather called once",
+    "never calls cancel": "tool cancel not called",
+    'calls book with city "Paris" and nights 2': 'any call of book has city "Paris", nights == 2',
+    "calls search and then book": "tools in order [search, book]",
+    "max_tool_calls 3": "tool count <= 3",
+    "responseTime < 1500ms": "latency < 1.5s",
+    "answers in under 2 seconds": "latency < 2s",
+    'pattern "A: \\d+"': "matches /A: \\d+/",
+    "ends with a question mark": 'ends with "?"',
+    "no longer than 40 characters": "length <= 40",
+    "total tokens is at most 500": "total tokens <= 500",
+    "in turn 2 the reply should contain 'x'": 'turn 2 contains "x"',
+    'g_eval "Is it right?" >= 0.7': 'judge "Is it right?" >= 7/10',
+    "trajectory unordered match [search, book]": "tools include [search, book] and tool count == 2",
+}
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_a_line_in_other_words_has_its_line(text: str) -> None:
+    found = translated(text)
+    assert (found and found.line) == LINES[text]
+
+
+MAPPINGS: list[tuple[dict[str, Any], str | None]] = [
+    ({"type": "contains", "value": "x"}, 'contains "x"'),
+    ({"type": "not-icontains-any", "value": ["x", "y"]}, 'not contains any of ["x", "y"] ignoring case'),
+    ({"assert": "equals", "expected": "x"}, 'equals "x"'),
+    ({"type": "regex", "pattern": "x", "flags": "i"}, "matches /x/i"),
+    ({"type": "latency", "threshold": 1500}, "latency <= 1.5s"),
+    ({"type": "cost", "threshold": 0.002}, "cost <= $0.002"),
+    ({"type": "javascript", "value": "output.length < 5"}, "length < 5"),
+    ({"type": "llm-rubric", "value": "Is it kind?"}, 'judge "Is it kind?"'),
+    ({"type": "llm-rubric", "value": "Is it kind?", "threshold": 0.8}, 'judge "Is it kind?" >= 8/10'),
+    ({"path": "$.total", "op": "lt", "value": 3}, "at total < 3"),
+    ({"jsonpath": "$.a", "exists": True}, "at a exists"),
+    ({"jsonpath": "$.a", "exists": False}, "at a not exists"),
+    ({"contains_all": ["x", "y"]}, 'contains all of ["x", "y"]'),
+    ({"contains": ["x", "y"]}, None),
+    ({"max_words": 50}, "words <= 50"),
+    ({"length": {"min": 1, "max": 3}}, "length >= 1 and length <= 3"),
+    ({"json": {"status": "ok", "items": {"count": 2}}}, 'at status equals "ok" and at items count 2'),
+    ({"tool": "book", "args": {"city": "Paris"}}, 'any call of book has city "Paris"'),
+    ({"tool": "book", "times": 2}, "tool book called 2 times"),
+    ({"not": {"contains": "x"}}, 'not contains "x"'),
+    ({"any": ["contains 'x'", {"contains": "y"}]}, 'contains "x" or contains "y"'),
+    ({"jq": ".a == 1"}, "at a == 1"),
+    ({"type": "contains", "value": "x", "weight": 2}, None),
+    ({"type": "contains"}, None),
+]
+
+
+@pytest.mark.parametrize(("pairs", "line"), MAPPINGS)
+def test_a_mapping_in_other_words_has_its_line(pairs: dict[str, Any], line: str | None) -> None:
+    found = translated_mapping(pairs)
+    assert (found and found.line) == line
+
+
+NEAR_MISSES = """
+contains an address in Paris
+contains the name of the city
+does not not contain "x"
+is a refusal
+is-refusal
+the response should be polite
+contains something like "x"
+about 20 words
+contains "x" near "y"
+tokens < 500
+error_count == 0
+tool_calls[0].name == "search"
+len(messages) < 5
+response.status == 200
+response.status_code < 400
+latency < 2
+duration < 2
+total > 5
+latancy < 2000
+words.length < 5
+data["ok"]
+"Tokyo" in response.lower()
+response > 5
+sum(i["price"] for i in items) == 60
+jq '[.items[].price] | add == 60'
+response.replace("a", "b") == "b"
+re.search(r"(?P<n>x)", response)
+re.search(pattern, response)
+re.search("x", response, re.X)
+json.loads(response)["a"] == json.loads(response)["b"]
+typeof json.x === "object"
+json.items.every(i => i.tags.some(t => t === "a"))
+response.includes(name)
+response.length < limit
+`${name}` === response
+eval("1")
+calls a tool
+calls the tool
+uses the right tool
+contains "x" but only once or twice
+matches the style of "x"
+similarity >= 0.8
+faithfulness > 0.9
+levenshtein "abc" 3
+contains either
+ends with a joke
+expect(response)
+expect(response).toBeTruthy()
+expect(response).toMatchSnapshot()
+not
+and
+( contains "x"
+contains "x" and
+javascript file://check.js
+python import os
+at items[-1].price > 5
+.items[-1].price > 5
+.items[] | .price > 5
+json.items.find(i => i.a === 1).b === 2
+response.includes("x") ? 1 : 0
+a = 5
+contains "{{x}}" and len(response) < 4 and foo
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("text", NEAR_MISSES)
+def test_a_line_without_a_sure_meaning_has_no_translation(text: str) -> None:
+    assert translated(text) is None
+
+
+@pytest.mark.parametrize("text", [text for text in LINES if LINES[text]])
+@pytest.mark.parametrize("more", [" somehow", " or so", " foo()", ' "y"'])
+def test_no_word_is_dropped(text: str, more: str) -> None:
+    found, plain = translated(text + more), translated(text)
+    assert found is None or plain is None or found.line != plain.line
+
+
+PIECES = """at $.items[*].price response contains not any of each json tool called book == <= 5 ( ) && { } [ ] , .
+! len( expect( .to .not with : is a in and or => i | all( ms % ' ` "x" /x/i"""
+WORDS = PIECES.split()
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(st.text(max_size=60), st.lists(st.sampled_from([*WORDS, *LINES]), max_size=12).map(" ".join)))
+def test_no_line_raises(text: str) -> None:
+    found = translated(text)
+    assert found is None or ("\n" not in found.line and found.line.strip())
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.sampled_from([*WORDS, *LINES])
+)
+NAMES = "type value at path op contains not json tool args any threshold length max min expect jq name called times"
+KEYS = st.sampled_from(NAMES.split())
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.recursive(
+        SCALARS, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3))
+    )
+)
+def test_no_mapping_raises(pairs: Any) -> None:
+    if isinstance(pairs, dict):
+        found = translated_mapping(pairs)
+        assert found is None or found.line
+
+
+def test_the_page_and_the_messages_have_the_same_notes() -> None:
+    page = (Path(__file__).parents[3] / "specs" / "language.md").read_text(encoding="utf-8")
+    table = page.partition("| what differs |\n|---|---|\n")[2].partition("\n\n")[0]
+    rows = [line.rsplit(" | ", 1)[1].removesuffix(" |") for line in table.splitlines()]
+    assert sorted(rows) == sorted(NOTES.values())
