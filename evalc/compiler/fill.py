@@ -90,8 +90,13 @@ def value_of(name: str, inputs: Inputs) -> Node | None:
     node = inputs.get(name)
     if node is not None or ("." not in name and "[" not in name):
         return node
-    found = _walked(name, inputs)
-    return None if isinstance(found, Astray) else found
+    for root, steps in readings(name):
+        node = inputs.get(root)
+        if node is not None:
+            for step in steps:
+                node = None if node is None else _member(node, step)
+            return node
+    return None
 
 
 class Astray(NamedTuple):
@@ -103,7 +108,8 @@ class Astray(NamedTuple):
     step: str
 
 
-def _walked(name: str, inputs: Inputs) -> Node | Astray | None:
+def _end_of(name: str, inputs: Inputs) -> Astray | None:
+    """Where the path that a name is leads nowhere; None if it leads to a value, or begins in no input."""
     root = root_of(name, inputs)
     if root is None:
         return None
@@ -114,7 +120,7 @@ def _walked(name: str, inputs: Inputs) -> Node | Astray | None:
             return Astray(root, name[:at], node, step)
         node = inner
         at += len(step) + (2 if name[at] == "[" else 1)
-    return node
+    return None
 
 
 def _member(node: Node, step: str) -> Node | None:
@@ -136,7 +142,8 @@ def astray(parts: tuple[g.Part, ...], inputs: Inputs) -> Iterator[tuple[g.Variab
     for part in parts:
         match part:
             case g.Variable():
-                if part.name not in inputs and isinstance(found := _walked(part.name, inputs), Astray):
+                found = None if value_of(part.name, inputs) is not None else _end_of(part.name, inputs)
+                if found is not None:
                     yield part, found
             case g.If():
                 yield from _astray_at_a_block(part.name, inputs)
@@ -154,8 +161,8 @@ def astray(parts: tuple[g.Part, ...], inputs: Inputs) -> Iterator[tuple[g.Variab
 
 
 def _astray_at_a_block(variable: g.Variable, inputs: Inputs) -> Iterator[tuple[g.Variable, Astray]]:
-    found = _walked(variable.name, inputs)
-    if isinstance(found, Astray) and isinstance(found.value, Scalar) and not is_null(found.value):
+    found = _end_of(variable.name, inputs)
+    if found is not None and isinstance(found.value, Scalar) and not is_null(found.value):
         yield variable, found
 
 
@@ -219,9 +226,11 @@ _THIS: Final = ("this",)
 
 
 def only_names(template: g.Template, inputs: Inputs) -> bool:
-    """Whether a template is texts and names of these inputs alone, so that nothing can be wrong with it."""
+    """Whether a template is texts and names that have values alone, so that nothing can be wrong with it."""
     for part in template.parts:
-        if type(part) is not g.Words and not (type(part) is g.Variable and part.name in inputs):
+        if type(part) is g.Words:
+            continue
+        if type(part) is not g.Variable or (part.name not in inputs and value_of(part.name, inputs) is None):
             return False
     return True
 

@@ -107,12 +107,17 @@ class Emission(msgspec.Struct):
 
     def texts(self, text: Str, source: Source) -> tuple[str, ...]:
         """The text with its templates filled, for each item where it is a template of a list alone."""
-        template = parse_template(text.value.strip()).node if "{{" in text.value else None
+        if "{{" not in text.value:
+            return (text.value,)
+        alone = text.value.strip()
+        template = parse_template(alone).node
         match None if template is None else template.parts:
             case (g.Variable(name=name),):
                 node = value_of(name, self.inputs)
             case _:
                 name, node = "", None
+        if isinstance(node, Scalar) and alone == text.value:
+            return (text_of_input(node),)
         if not isinstance(node, Sequence):
             filled = self.one_text(text, source)
             return () if filled is None else (filled,)
