@@ -31,6 +31,10 @@ class Given(NamedTuple):
     is_cell: bool = False
 
 
+NOTHING: Final = Given("", "", is_cell=True)
+"""What fills a template whose name has no value: the same as an empty cell."""
+
+
 class Misfit(NamedTuple):
     """Why something does not fit a place: what is wanted there and what was found, in words."""
 
@@ -47,9 +51,11 @@ def fitted(blank: Blank, given: Given) -> Any:
     if blank.asks == "text":
         return given.text
     if given.is_cell and not given.text.strip():
-        return Misfit(WANTED[blank.asks], "an empty cell", is_empty=True)
+        return Misfit(WANTED[blank.asks], "empty", is_empty=True)
     if blank.asks == "any":
         return _of_cell(given.text) if given.is_cell else given.value
+    if given.value is None:
+        return Misfit(WANTED[blank.asks], "null", is_empty=True)
     value = _decoded(given.text) if given.is_cell else given.value
     match blank.asks:
         case "number" | "whole" if is_number(value) and _is_finite(value):

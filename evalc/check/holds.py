@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from evalc.check.tree import Test
 from evalc.check.values import (
+    CannotAsk,
     contains,
     equals,
     folded,
@@ -56,10 +57,28 @@ def set_of(names: Sequence[str]) -> frozenset[str]:
     return frozenset(names) - {NO_TOOL} if len(names) == 1 else frozenset(names)
 
 
+def _decided(by: bool, value: Any, wanted: Sequence[Any], ignoring_case: bool) -> bool:
+    """Whether it contains a wanted one (`by` true), or all of them (`by` false).
+
+    Raises:
+        CannotAsk: none of them decides it, and one cannot be asked.
+    """
+    unasked = None
+    for each in wanted:
+        try:
+            if contains(value, each, ignoring_case=ignoring_case) is by:
+                return by
+        except CannotAsk as error:
+            unasked = unasked or error
+    if unasked is not None:
+        raise unasked
+    return not by
+
+
 HOLDS: Final[Mapping[str, Callable[[Any, Any, bool], bool]]] = {
     "contains": lambda value, wanted, case: contains(value, wanted, ignoring_case=case),
-    "contains_any": lambda value, wanted, case: any(contains(value, each, ignoring_case=case) for each in wanted),
-    "contains_all": lambda value, wanted, case: all(contains(value, each, ignoring_case=case) for each in wanted),
+    "contains_any": lambda value, wanted, case: _decided(True, value, wanted, case),
+    "contains_all": lambda value, wanted, case: _decided(False, value, wanted, case),
     "occurs": lambda value, asked, case: is_between(occurrences(value, asked[0], ignoring_case=case), asked[1]),
     "equals": lambda value, wanted, case: equals(value, wanted, ignoring_case=case),
     "is": lambda value, wanted, _: is_same(value, wanted),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
 from itertools import pairwise, starmap
 from math import isfinite
 from typing import Any, Final, Literal, TypeGuard
@@ -143,8 +142,14 @@ def is_between(value: Any, bounds: Bounds) -> bool:
 
 def is_within(value: Any, distance: float, of: float) -> bool:
     """Whether a number is at most so far from another one, in decimal digits: 0.1 is within 0.1 of 0.2."""
+    from fractions import Fraction  # noqa: PLC0415 - for start-up
+
     number = _number(value)
-    return isfinite(number) and abs(_exact(number) - _exact(of)) <= _exact(distance)
+    if not isfinite(number):
+        return False
+    # A float is the number that its shortest digits write.
+    exact, center, most = (Fraction(each if isinstance(each, int) else repr(each)) for each in (number, of, distance))
+    return abs(exact - center) <= most
 
 
 def is_sorted(value: Any, *, descending: bool = False, by: str = "") -> bool:
@@ -177,11 +182,6 @@ def _hashable(value: Any) -> object:
             return dict, frozenset((key, _hashable(member)) for key, member in value.items())
         case _:
             return value
-
-
-def _exact(number: float) -> Fraction:
-    """The number that its shortest digits write."""
-    return Fraction(number if isinstance(number, int) else repr(number))
 
 
 # --- types and measures ----------------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The row with each of its cells at its own place; those of a file are read without."""
         if self.path is None:
             return row
-        place = placed_csv if self._is_csv else placed_json
+        place = placed_csv if self.is_csv else placed_json
         return row._replace(cells=place(row.source, row.cells))
 
     def _place_of_key(self, row: Row) -> Span:
@@ -130,7 +130,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def columns(self) -> frozenset[str]:
         """Every column that some row has."""
-        if self._is_csv:
+        if self.is_csv:
             row = next(self._written(say_nothing), None)  # the header holds for all
             return frozenset() if row is None else frozenset(cell.name.value for cell in row.cells)
         if self.path is None:
@@ -138,14 +138,15 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return _json_columns(self._lines(say_nothing))
 
     @property
-    def _is_csv(self) -> bool:
+    def is_csv(self) -> bool:
+        """Whether its cells are texts."""
         return self.path is not None and self.path.suffix.lower() == ".csv"
 
     def _written(self, report: Report) -> Iterator[Row]:
         if self.path is None:
             yield from (_of_mapping(self.source, row) for row in self.tree.rows)
             return
-        read = _csv_rows if self._is_csv else _json_rows
+        read = _csv_rows if self.is_csv else _json_rows
         yield from read(self._lines(report), shown(self.path), report)
 
     def _lines(self, report: Report) -> Iterator[_Line]:

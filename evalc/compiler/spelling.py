@@ -4,34 +4,51 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, final
 
 import msgspec
 
+from evalc.check.forms import TYPES, check_of, record_of
+from evalc.check.holds import NO_TOOL
+from evalc.check.predicates import PREDICATES, TOOL, WORD, Role
+from evalc.check.subjects import MEASURES
+from evalc.check.tree import (
+    All,
+    Argument,
+    At,
+    Blank,
+    Bounds,
+    Call,
+    Check,
+    Failure,
+    Items,
+    Measure,
+    Node,
+    Not,
+    Of,
+    Result,
+    Some,
+    Step,
+    Test,
+    Tools,
+    Turn,
+)
 from evalc.compiler.fill import OPENS_TEMPLATE
 from evalc.compiler.slug import dimension_of
+from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.grammar.parse import parse_check
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared, type_name
 from evalc.model.json import only_key
 
 NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _PARAM: Final = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*", re.ASCII)
 _PATH: Final = re.compile(r"(?:[A-Za-z_$][\w$-]*|\[[0-9]{0,9}\])(?:\.[\w$-]+|\[[0-9]{0,9}\])*", re.ASCII)
-_FIELD: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
+_SEED: Final = re.compile(r"\{\{\s*seed:[^{}]+\}\}")
 _NEVER_A_NAME: Final = frozenset({"and", "or", "not", "none", "for", "count"})
-_TOOL_TESTS: Final = {
-    "equals": "equals",
-    "contains": "contains",
-    "oneOf": "one of",
-    "matches": "matches",
-    "exists": "exists",
-    "notExists": "not exists",
-}
-_COMPOSITION: Final = c.AnyOf | c.AllOf
+_COMPOSITION: Final = All | Some
 _LONGEST_SHOWN: Final = 60
 
 
@@ -39,9 +56,14 @@ class NoLine(Exception):
     """A part of a check that no line can say."""
 
 
-def describe(check: c.Check) -> str:
+def describe(check: c.Check | Check) -> str:
     """The check as an author would write it on one line, long texts cut; for messages."""
-    return _SHORTENED.line(check)
+    return _SHORTENED.line(tree_of(check))
+
+
+def tree_of(check: c.Check | Check) -> Check:
+    """The tree of a check of either model."""
+    return check if isinstance(check, Node) else check_of(msgspec.to_builtins(check))
 
 
 @final
@@ -54,99 +76,235 @@ class Speller:
     schema: Callable[[object], str]  # what follows `matching` for a JSON Schema
     exact: bool  # whether the line must mean the same check: what has no line then raises `NoLine`
 
-    def line(self, check: c.Check) -> str:
+    def line(self, check: Check) -> str:
         """The one-line form of a check.
 
         Raises:
             NoLine: it has none, and `exact` asks for it.
         """
         match check:
-            case c.Regex():
-                return f"matches {self.pattern(check.pattern, check.flags)}"
-            case c.Json():
-                mode = "" if check.mode == "strict" else f" {check.mode}"
-                return f"json{mode}" if check.schema is None else f"json{mode} matching {self.schema(check.schema)}"
-            case c.Structure():
-                return self._structure(check)
-            case c.Number() | c.Count() | c.Value():
-                self._only_if(not isinstance(check, c.Value) or not isinstance(check.value, str))
-                return f"{'' if isinstance(check, c.Value) else 'response '}{self._of_value(check)}"
-            case c.NumbersFrom() | c.QuotesFrom():
-                return self._grounded(check)
-            case c.ToolParam():
-                return self._tool_param(check)
-            case c.CallHas():
-                return self._call_has(check)
-            case c.Judge():
-                return self._judge(check)
-            case c.Custom():
-                return self._custom(check)
-            case c.At():
-                self._only_if(not isinstance(check.check, _COMPOSITION))
-                return f"at {self._path(check.path)} {self._of_place(check.check)}"
-            case c.InTurn():
-                inner = self.line(check.check)
-                return f"turn {check.turn} {f'({inner})' if isinstance(check.check, _COMPOSITION) else inner}"
-            case c.AnyOf() | c.AllOf():
-                return (" or " if isinstance(check, c.AnyOf) else " and ").join(map(self._operand, check.checks))
-            case c.Not():
-                inner = self.line(check.check)
-                return f"not ({inner})" if isinstance(check.check, _COMPOSITION | c.NotContains) else f"not {inner}"
-            case _:
-                return _FIELD.sub(lambda field: self._field(check, field[1], field[2]), check.line)
+            case Test():
+                written = self._test(check)
+                return written if written[:1].isalpha() else f"response {written}"  # YAML has its own meaning for signs
+            case Of(Turn(number), inner):
+                return (
+                    f"turn {number} {f'({self.line(inner)})' if isinstance(inner, _COMPOSITION) else self.line(inner)}"
+                )
+            case Of(step, inner):
+                return self._of(step, inner)
+            case Not(inner):
+                return _negated(f"({self.line(inner)})" if isinstance(inner, _COMPOSITION) else self.line(inner))
+            case All(checks) | Some(checks):
+                self._only_if(bool(checks))
+                return (" and " if isinstance(check, All) else " or ").join(map(self._operand, checks))
 
-    def _field(self, check: Declared, name: str, form: str | None) -> str:
-        """A field of a check in the place that its declaration gives it."""
-        if name == "bounds":
-            return self._bounds(check)
-        value = getattr(check, name)
-        match value:
-            case str():
-                return self.text(value) if name == "value" else value
-            case int() | float():
-                return _duration(value) if form == "duration" else _number(value)
-            case _ if name == "values":
-                return self._list(map(self.text, value))
-            case _ if name == "sets":
-                return self._list("none" if names == (c.NO_TOOL,) else self._names(names) for names in value)
-            case _:
-                return self._names(value)
+    def _operand(self, check: Check) -> str:
+        """An operand of `and` and `or`, in parentheses where it would run into the next one."""
+        last = check.check if isinstance(check, Not) else check
+        is_argument = isinstance(last, Of) and isinstance(last.step, Call) and last.step.which == "first"
+        return f"({self.line(check)})" if is_argument or isinstance(check, _COMPOSITION) else self.line(check)
 
-    def _of_place(self, check: c.Check) -> str:
-        """The part after `at PATH`."""
+    # --- subjects ---
+
+    def _of(self, step: Step, check: Check) -> str:
+        match step, check:
+            case At(path), _:
+                return f"at {self._path(path)} {self._asked(check)}"
+            case Call(tool, "first"), Of(Argument(name), inner):
+                param = name if _PARAM.fullmatch(name) else self.text(name)
+                return f"tool {self._name(tool)}.{param} {self._asked(inner)}"
+            case Call(tool, which), _:
+                calls = f"call {which}" if isinstance(which, int) else f"{which} call"
+                return f"{calls} of {self._name(tool)} {self._of_call(check)}"
+            case Items(path, which), _:
+                return f"{which} {self._of_items(path, check)}"
+            case Tools(), Test(predicate):
+                line = PREDICATES[predicate].line
+                return f"{'tool ' if line[0] == '{' else '' if 'tool' in line else 'tools '}{self._test(check)}"
+            case Measure(of), Test("between"):
+                return f"{'response ' if of == 'items' else ''}{self._asked(Of(step, check))}"
+            case _:  # a step that a record can have in a place where no line has it
+                self._only_if(False)
+                return f"{type(step).__name__.lower()} {self._asked(check)}"
+
+    def _of_call(self, check: Check) -> str:
         match check:
-            case c.Not(check=c.Number() | c.Count() | c.Value() as inner):
-                return f"not {self._of_place(inner)}"
-            case c.Number() | c.Count() | c.Value():
-                self._only_if(not isinstance(check, c.Value) or not isinstance(check.value, str))
-                return self._of_value(check)
+            case Of(Result(), inner):
+                return f"returns {self._parts(inner)}"
+            case Of(Failure(), inner):
+                return f"fails with {self._asked(inner)}"
+            case Test("fails"):
+                return self._test(check)
+            case _:
+                return f"has {self._parts(check)}"
+
+    def _of_items(self, path: str, check: Check) -> str:
+        if path.endswith("[]") and path.count("[]") == 1:
+            asked = f"has {self._parts(check)}" if all(map(_is_part, _all_of(check))) else self._asked(check)
+            return f"item of {self._path(path.removesuffix('[]'))} {asked}"
+        self._only_if(bool(_PATH.fullmatch(path)))
+        return f"{path.replace('[]', '[*]')} {self._asked(check)}"
+
+    def _parts(self, check: Check) -> str:
+        """The tests of places that follow `has` and `returns`."""
+        parts = _all_of(check)
+        self._only_if(bool(parts) and all(map(_is_part, parts)))
+        return ", ".join(map(self._part, parts))
+
+    def _part(self, check: Check) -> str:
+        match check:
+            case Of(At(path), Test("equals" | "is", _, False) as test):
+                return f"{self._path(path)} {self._test(test).removeprefix('equals ')}"
+            case Of(At(path), Test("between", Bounds(least, most, None, None))) if least is not None and least == most:
+                return f"{self._path(path)} {_number(least)}..{_number(most)}"
+            case Of(At(path), inner):
+                return f"{self._path(path)} {self._asked(inner)}"
             case _:
                 return self.line(check)
 
-    def _of_value(self, check: c.Number | c.Count | c.Value) -> str:
+    def _asked(self, check: Check) -> str:
+        """The part of a line behind its subject."""
         match check:
-            case c.Value():
-                return f"equals {self._argument(check.value)}"
-            case c.Count():
-                return f"count {self._bounds(check)}"
-            case c.Number():
-                return self._bounds(check)
+            case Test():
+                return self._test(check)
+            case Not(inner) if not isinstance(inner, _COMPOSITION):
+                return _negated(self._asked(inner))
+            case Of(Measure(_, tool), Test("between", bounds)) if tool:
+                return f"tool {self._name(tool)} called {self._times(bounds)}"
+            case Of(Measure(of), Test("between", bounds)):
+                return MEASURES[of].line.replace("{}", self._bounds(bounds, _NUMBERS.get(of, _number)))
+            case Of(step, inner):
+                self._only_if(False)
+                return self._of(step, inner)
+            case _:
+                self._only_if(False)
+                return self.line(check)
 
-    def _grounded(self, check: c.NumbersFrom | c.QuotesFrom) -> str:
-        self._only_if(bool(check.sources))
-        return f"{'numbers' if isinstance(check, c.NumbersFrom) else 'quotes'} from {', '.join(check.sources)}"
+    # --- predicates and their operands ---
 
-    def _operand(self, check: c.Check) -> str:
-        """An operand of `and` and `or`, in parentheses where it would run into the next one."""
-        last = check.check if isinstance(check, c.Not) else check
-        runs_on = isinstance(check, _COMPOSITION) or isinstance(last, c.ToolParam)
-        return f"({self.line(check)})" if runs_on else self.line(check)
+    def _test(self, test: Test) -> str:
+        """A predicate with its operand, as its line has it."""
+        line, operand, roles = PREDICATES[test.predicate].line, test.operand, PREDICATES[test.predicate].roles
+        case = " ignoring case" * test.ignoring_case
+        if test.predicate in _WRITERS:
+            return _WRITERS[test.predicate](self, line, operand, case)
+        beginning, *rest = line.split("{}")
+        values = operand if len(rest) > 1 else (operand,)
+        return (
+            beginning
+            + "".join(f"{self._written(value, roles)}{end}" for value, end in zip(values, rest, strict=False))
+            + case
+        )
+
+    def _written(self, value: Any, role: Role | tuple[Role, ...]) -> str:
+        match value:
+            case tuple() if role in (TOOL, WORD):
+                items = [self._written(item, role) for item in value]
+                return ", ".join(items) if role is WORD else self._list(items)
+            case tuple():
+                return self._list(map(self._argument, value))
+            case Bounds():
+                return self._bounds(value)
+            case str() if role is WORD:
+                return value
+            case str() if role is TOOL:
+                return self._name(value)
+            case _:
+                return self._argument(value)
+
+    def _argument(self, value: Any) -> str:
+        """A JSON value whose texts are written like those of checks."""
+        match value:
+            case str():
+                return self.text(value)
+            case Blank():
+                return _blank(value)
+            case list() | tuple():
+                return self._list(map(self._argument, value))
+            case dict():
+                pairs = (f"{quoted(key)}: {self._argument(item)}" for key, item in value.items())
+                return f"{{{', '.join(pairs)}}}"
+            case _:
+                return json.dumps(value)
+
+    def _literal(self, line: str, value: Any, _: str) -> str:
+        """A value without quotes; a token that stands for one."""
+        token = isinstance(value, str) and _SEED.fullmatch(value)
+        self._only_if(not isinstance(value, str) or bool(token))
+        return line.replace("{}", value if token else self._argument(value))
+
+    def _occurs(self, line: str, operand: Any, case: str) -> str:
+        text, bounds = operand
+        return line.replace("{} times", f"{self._argument(text)}{case} {self._times(bounds)}")
+
+    def _matches(self, line: str, operand: Any, _: str) -> str:
+        pattern, flags = operand
+        return line.replace("{}", _blank(pattern) if isinstance(pattern, Blank) else self.pattern(pattern, flags))
+
+    def _similar(self, line: str, operand: Any, _: str) -> str:
+        text, threshold = operand
+        return f"{line.replace('{}', self._argument(text))} >= {_number(threshold)}"
+
+    def _within(self, line: str, operand: Any, _: str) -> str:
+        by, of = map(_number, operand)
+        return line.replace("{}", by, 1).replace("{}", of)
+
+    def _is_a(self, line: str, word: str, _: str) -> str:
+        self._only_if(word != "null")
+        word = {"string": "text", "array": "list"}.get(word, word)
+        return line.replace("a {}", f"an {word}" if word[0] in "aeio" else f"a {word}")
+
+    def _sorted(self, line: str, operand: Any, _: str) -> str:
+        descending, by = operand
+        return line.replace("{}", " descending" * descending + ("" if by is None else f" by {self._path(by)}"))
+
+    def _markdown(self, line: str, operand: Any, _: str) -> str:
+        part, language = operand
+        self._only_if(language is None or bool(NAME.fullmatch(language)))
+        return line.replace("{}", part if language is None else f"{part} in {language}")
+
+    def _structure(self, line: str, operand: Any, _: str) -> str:
+        fields, headings = operand
+        self._only_if(bool(fields) != bool(headings))
+        written = [self._path(path) + (f" as {type_}" if type_ else "") for path, type_ in fields]
+        parts = (("fields", written), ("headings", [self.text(heading) for heading in headings]))
+        return line.replace("{}", " and ".join(f"{word} {', '.join(items)}" for word, items in parts if items))
+
+    def _json(self, line: str, operand: Any, _: str) -> str:
+        mode, schema = operand
+        matching = "" if schema is None else f" matching {self.schema(schema)}"
+        return line.replace("{}", ("" if mode == "strict" else f" {mode}") + matching)
+
+    def _sources(self, line: str, sources: tuple[str, ...], _: str) -> str:
+        self._only_if(bool(sources))
+        return line.replace("{}", ", ".join(sources))
+
+    def _sets(self, line: str, sets: Any, _: str) -> str:
+        if isinstance(sets, Blank):
+            return line.replace("{}", _blank(sets))
+        names = ("none" if each == (NO_TOOL,) else self._written(each, TOOL) for each in sets)
+        return line.replace("{}", self._list(names))
+
+    def _judge(self, line: str, operand: Any, _: str) -> str:
+        dimension, most, question, least = operand
+        self._only_if(least is not None and dimension in ("", dimension_of(question)))
+        written = line.replace("{}", self.text(question))
+        if least is None:
+            return f"{written} of {_number(most)}"
+        return written if least == most == 1 else f"{written} >= {_number(least)}/{_number(most)}"
+
+    def _check(self, line: str, operand: Any, _: str) -> str:
+        name, args, options, bounds = operand
+        self._only_if(all(map(NAME.fullmatch, options)))
+        by_name = [f"{key}={self._argument(value)}" for key, value in options.items()]
+        called = name if _PARAM.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+        compared = "" if bounds == Bounds() else f" {self._bounds(bounds)}"
+        return line.replace("{}", f"{called}({', '.join([*map(self._argument, args), *by_name])}){compared}")
+
+    # --- parts of operands ---
 
     def _list(self, items: Iterable[str]) -> str:
         return f"[{', '.join(items)}]"
-
-    def _names(self, names: Iterable[str]) -> str:
-        return self._list(map(self._name, names))
 
     def _name(self, name: str) -> str:
         return name if NAME.fullmatch(name) and name not in _NEVER_A_NAME else self.text(name)
@@ -158,87 +316,61 @@ class Speller:
         self._only_if(key is not None)  # of several steps, at least one needs quotes
         return path if key is None else json.dumps(key, ensure_ascii=False)
 
-    def _bounds(self, check: Any) -> str:
-        least, most = check.min, check.max
-        self._only_if((least, most) != (None, None))
-        if least is None:
-            return ">= 0" if most is None else f"<= {_number(most)}"
-        if most is None:
-            return f">= {_number(least)}"
-        return f"== {_number(least)}" if least == most else f"{_number(least)}..{_number(most)}"
+    def _bounds(self, bounds: Bounds, write: Callable[[Any], str] | None = None) -> str:
+        write = write or _number
+        least, most = bounds.min, bounds.max
+        if least is not None and most is not None and bounds.above is bounds.below is None:
+            return f"== {write(least)}" if least == most else f"{write(least)}..{write(most)}"
+        signs = ((">=", least), ("<=", most), (">", bounds.above), ("<", bounds.below))
+        written = [f"{sign} {write(value)}" for sign, value in signs if value is not None]
+        self._only_if(len(written) == 1)
+        return " and ".join(written) or ">= 0"
 
-    def _structure(self, check: c.Structure) -> str:
-        self._only_if(bool(check.fields) != bool(check.headings))
-        fields = [self._path(field.path) + (f" as {field.type}" if field.type else "") for field in check.fields]
-        parts = [("fields", fields), ("headings", [self.text(heading) for heading in check.headings])]
-        return "has " + " and ".join(f"{word} {', '.join(items)}" for word, items in parts if items)
-
-    def _tool_param(self, check: c.ToolParam) -> str:
-        param = check.param_name if _PARAM.fullmatch(check.param_name) else self.text(check.param_name)
-        tested = f"tool {self._name(check.tool)}.{param} {_TOOL_TESTS[check.assertion]}"
-        if check.assertion in ("exists", "notExists"):
-            return tested
-        self._only_if(check.value is not None and isinstance(check.value, tuple) == (check.assertion == "oneOf"))
-        if isinstance(check.value, tuple):
-            return f"{tested} {self._list(map(self.text, check.value))}"
-        value = check.value or ""
-        return f"{tested} {self.pattern(value, '') if check.assertion == 'matches' else self.text(value)}"
-
-    def _call_has(self, check: c.CallHas) -> str:
-        which = f"call {check.which}" if isinstance(check.which, int) else f"{check.which} call"
-        tests = [f"{self._path(path)} {test}" for path, args in check.args.items() for test in self._arg_tests(args)]
-        self._only_if(bool(tests))
-        return f"{which} of {self._name(check.tool)} has {', '.join(tests)}"
-
-    def _arg_tests(self, test: c.ArgTest) -> Iterator[str]:
-        if test.equals is not msgspec.UNSET:
-            yield self._argument(test.equals)
-        if test.contains is not None:
-            yield f"contains {self.text(test.contains)}"
-        if test.matches is not None:
-            yield f"matches {self.pattern(test.matches, '')}"
-        if test.one_of is not None:
-            yield f"one of {self._list(map(self._argument, test.one_of))}"
-        if test.min is not None and test.max is not None:
-            yield f"{_number(test.min)}..{_number(test.max)}"
-        elif test.min is not None:
-            yield f">= {_number(test.min)}"
-        elif test.max is not None:
-            yield f"<= {_number(test.max)}"
-        if test.exists is not None:
-            yield "exists" if test.exists else "not exists"
-
-    def _judge(self, check: c.Judge) -> str:
-        self._only_if(check.min_score is not None and check.dimension == dimension_of(check.criteria))
-        question = f"judge {self.text(check.criteria)}"
-        if check.min_score is None:
-            return f"{question} of {_number(check.max_score)}"
-        is_yes = check.min_score == check.max_score == 1
-        return question if is_yes else f"{question} >= {_number(check.min_score)}/{_number(check.max_score)}"
-
-    def _custom(self, check: c.Custom) -> str:
-        self._only_if(all(map(NAME.fullmatch, check.options)))
-        by_place = [self._argument(value) for value in check.args]
-        by_name = [f"{name}={self._argument(value)}" for name, value in check.options.items()]
-        name = check.name if _PARAM.fullmatch(check.name) else json.dumps(check.name, ensure_ascii=False)
-        return f"check {name}({', '.join([*by_place, *by_name])})"
-
-    def _argument(self, value: Any) -> str:
-        """A JSON value whose texts are written like those of checks."""
-        match value:
-            case str():
-                return self.text(value)
-            case list():
-                return self._list(map(self._argument, value))
-            case dict():
-                pairs = (f"{quoted(key)}: {self._argument(item)}" for key, item in value.items())
-                return f"{{{', '.join(pairs)}}}"
-            case _:
-                return json.dumps(value)
+    def _times(self, bounds: Bounds) -> str:
+        """How often, as it follows `called` and a text that occurs."""
+        written = self._bounds(bounds)
+        if written == "== 1":
+            return "once"
+        sign, _, number = written.rpartition(" ")
+        return f"{_HOW_OFTEN.get(sign, '')}{number} times"
 
     def _only_if(self, has_line: bool) -> None:
         if self.exact and not has_line:
             raise NoLine
+
+
+_WRITERS: Final[Mapping[str, Callable[[Speller, str, Any, str], str]]] = {
+    "acceptable": Speller._sets,
+    "check": Speller._check,
+    "format": Speller._is_a,
+    "is": Speller._literal,
+    "is_a": Speller._is_a,
+    "json": Speller._json,
+    "judge": Speller._judge,
+    "markdown": Speller._markdown,
+    "matches": Speller._matches,
+    "numbers_from": Speller._sources,
+    "occurs": Speller._occurs,
+    "quotes_from": Speller._sources,
+    "similar": Speller._similar,
+    "sorted": Speller._sorted,
+    "structure": Speller._structure,
+    "within": Speller._within,
+}
+"""The writers of predicates whose operand is more than a value, a list or bounds."""
+_HOW_OFTEN: Final = {">=": "at least ", "<=": "at most ", ">": "more than ", "<": "less than "}
+
+
+def _negated(written: str) -> str:
+    return f"is not {written.removeprefix('is ')}" if written.startswith("is ") else f"not {written}"
+
+
+def _all_of(check: Check) -> tuple[Check, ...]:
+    return check.checks if isinstance(check, All) else (check,)
+
+
+def _is_part(check: Check) -> bool:
+    return isinstance(check, Of) and isinstance(check.step, At)
 
 
 def quoted(text: str) -> str:
@@ -246,16 +378,36 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\\\\{{", "\\{{")
 
 
-def _duration(milliseconds: int | float) -> str:
+def _number(value: Any) -> str:
+    """The number in digits, without an exponent; a token or a template in its place as it is."""
+    match value:
+        case str():
+            return value
+        case Blank():
+            return _blank(value)
+        case float() if value.is_integer():
+            return str(int(value))
+        case _:
+            return format(Decimal(repr(value)), "f")
+
+
+def _duration(milliseconds: Any) -> str:
+    if isinstance(milliseconds, str | Blank):
+        return _number(milliseconds)
     whole_seconds = milliseconds >= 1000 and milliseconds % 500 == 0
     return f"{_number(milliseconds / 1000)}s" if whole_seconds else f"{_number(milliseconds)}ms"
 
 
-def _number(value: int | float) -> str:
-    """The number in digits, without an exponent."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return format(Decimal(repr(value)), "f")
+def _price(dollars: Any) -> str:
+    return _number(dollars) if isinstance(dollars, str | Blank) else f"${_number(dollars)}"
+
+
+_NUMBERS: Final[Mapping[str, Callable[[Any], str]]] = {"ms": _duration, "dollars": _price}
+_UNITS: Final = {1: "", 0.01: "%", 1000: "s", 60_000: "m"}
+
+
+def _blank(value: Blank) -> str:
+    return value.template + _UNITS[value.scale]
 
 
 def _shortened(text: str) -> str:
@@ -306,11 +458,13 @@ AS_TEMPLATES: Final = Spelling(text=str, pattern=str)
 """Texts that may hold templates."""
 
 
+_OF_ONE_TEXT: Final = {("value",), ("value", "ignoringCase")}
+
 KeepSchema = Callable[[object], str]
 """Puts a check's JSON Schema into a file, and says its path."""
 
 
-def line_of(check: c.Check, spelling: Spelling, keep_schema: KeepSchema) -> str | None:
+def line_of(check: c.Check | Check, spelling: Spelling, keep_schema: KeepSchema) -> str | None:
     """The one-line form of a check; None if it has none."""
     speller = Speller(
         text=lambda text: quoted(spelling.text(text)),
@@ -319,7 +473,7 @@ def line_of(check: c.Check, spelling: Spelling, keep_schema: KeepSchema) -> str 
         exact=True,
     )
     try:
-        line = speller.line(check)
+        line = speller.line(tree_of(check))
     except NoLine:
         return None
     parse = parse_check(line)
@@ -331,13 +485,16 @@ def linked_to(line: str, criterion: str) -> str:
     return f"{line} for {criterion if NAME.fullmatch(criterion) else json.dumps(criterion, ensure_ascii=False)}"
 
 
-def mapping_of(check: c.Check, line: str, spelling: Spelling) -> dict[str, Any]:
+def mapping_of(check: c.Check | Check, line: str, spelling: Spelling) -> dict[str, Any]:
     """The mapping that says what a line says, so that a weight can be added."""
-    match check.__struct_fields__:
-        case ():
-            return {"type": type_name(check)}
-        case ("value",):
-            return {"type": type_name(check), "rule": spelling.text(getattr(check, "value"))}  # noqa: B009 - any check
+    record = record_of(tree_of(check))
+    type_ = record.pop("type")
+    keys = TYPES[type_][0].keys if type_ in CHECK_TYPES and type_ in TYPES else ("",)
+    match record:
+        case {"value": str(value)} if len(record) == 1 and keys in _OF_ONE_TEXT:
+            return {"type": type_, "rule": spelling.text(value)}
+        case {} if not keys:
+            return {"type": type_}
         case _:
             return {"all_of": [line]}
 

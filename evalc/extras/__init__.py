@@ -12,11 +12,38 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from evalc.extras import challenge, demo, history, importers, local, lsp, otel, parquet, ray, scaffold, watch
+    from evalc.extras import (
+        challenge,
+        demo,
+        history,
+        importers,
+        language,
+        local,
+        lsp,
+        otel,
+        parquet,
+        ray,
+        scaffold,
+        watch,
+    )
 
-__all__ = ["challenge", "demo", "history", "importers", "local", "lsp", "otel", "parquet", "ray", "scaffold", "watch"]
+__all__ = [
+    "challenge",
+    "demo",
+    "history",
+    "importers",
+    "language",
+    "local",
+    "lsp",
+    "otel",
+    "parquet",
+    "ray",
+    "scaffold",
+    "watch",
+]
 
 _NEEDS: Final = {
+    "language": ("`is in LANGUAGE`", "py3langid"),
     "local": ("`local`", "xllamacpp"),
     "lsp": ("`evalc lsp`", "pygls"),
     "otel": ("`otel`", "opentelemetry.exporter.otlp.proto.http"),

@@ -7,6 +7,7 @@ import pytest
 from evalc.check.holds import HOLDS, holds
 from evalc.check.predicates import PREDICATES
 from evalc.check.tree import Bounds, Test
+from evalc.check.values import CannotAsk
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,26 @@ def test_a_predicate_holds_of_some_values_and_not_of_others(test: Test, holding:
 
 def test_only_predicates_have_an_answer() -> None:
     assert HOLDS.keys() <= PREDICATES.keys()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "holds_any", "holds_all"),
+    [
+        (("a", "b"), True, None),
+        (("b", "a"), True, None),
+        (("b", "z"), None, False),
+        (("z", "b"), None, False),
+        (("b",), None, None),
+        (("a", "z"), True, False),
+    ],
+)
+def test_what_is_only_inside_an_item_decides_nothing(
+    wanted: tuple[str, ...], holds_any: bool | None, holds_all: bool | None
+) -> None:
+    for predicate, expected in (("contains_any", holds_any), ("contains_all", holds_all)):
+        test = Test(predicate, wanted)
+        if expected is None:
+            with pytest.raises(CannotAsk):
+                holds(["a", "bc"], test)
+        else:
+            assert holds(["a", "bc"], test) is expected

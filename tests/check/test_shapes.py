@@ -1,4 +1,4 @@
-"""The shapes of records: each form has one, and a record of the shape is one that its tree is written as."""
+"""The shapes of records: each form has one, and each misfit has its place."""
 
 from typing import Any
 

@@ -46,7 +46,7 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("name", extras._NEEDS)
+@pytest.mark.parametrize("name", ASKED)
 def test_without_its_packages_nothing_is_run_and_it_says_what_to_install(
     name: str, invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -149,7 +149,8 @@ class Emission(msgspec.Struct):
     ) -> Iterator[tuple[g.Variable, Finding, tuple[Source, Span] | None]]:
         """The names of a template that nothing gives and the paths that lead nowhere, each with its finding.
 
-        Of a value that a row has wrong, or lacks unless the text `may_lack` it, the place is there.
+        Of a value that a row has wrong, or lacks unless the text `may_lack` it, the place is there. A row that is
+        skipped may lack anything.
         """
         for variable, may_be_absent in variables(template.parts):
             if variable.name in self.inputs or root_of(variable.name, self.inputs) is not None:
@@ -160,10 +161,12 @@ class Emission(msgspec.Struct):
                 if not nearest(variable.name, known):
                     variable = _without_steps(variable)  # noqa: PLW2901
                 yield variable, Finding("EV205", name=variable.name, known=tuple(sorted(known)), case=case), None
-            elif self._is_column(root) and not (may_lack or may_be_absent) and self.row is not None:
+            elif self._is_column(root) and not (may_lack or may_be_absent or self.is_left_out) and self.row is not None:
                 finding = Finding("EV208", name=root, case=self.case.tree.name.value, in_row=True)
                 yield variable, finding, (self.row.source, self.row.span)
         for variable, path in astray(template.parts, self.inputs):
+            if self.row is not None and self.is_left_out:
+                return
             finding, place = self._astray(variable, path, case)
             yield variable, finding, place
 
@@ -188,8 +191,32 @@ class Emission(msgspec.Struct):
             items=None if size is None else counted(size, "item"),
             known=keys,
         )
-        given = self.given.get(path.root)
-        return finding, None if given is None or self.row is None else (given.source, span_of(path.value))
+        return finding, self.place_in_row(path.root, path.value)
+
+    def place_in_row(self, name: str, node: Node) -> tuple[Source, Span] | None:
+        """The place of a value of an input, if its case is made from a row."""
+        given = self.given.get(name)
+        return None if given is None or self.row is None else (given.source, span_of(node))
+
+    def is_cell(self, name: str) -> bool:
+        """Whether an input is a cell of CSV, which has no type."""
+        given, rows = self.given.get(name), self.case.rows
+        return (
+            rows is not None
+            and rows.is_csv
+            and self.row is not None
+            and given is not None
+            and (given.source is self.row.source)
+        )
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the case is skipped or retired, for which its inputs may give the reason."""
+        tree = self.case.tree
+        texts = [(key, text) for key, text in (("skip", tree.skip), ("archived", tree.archived)) if text is not None]
+        parsed = [(key, parse_template(text.value).node) for key, text in texts]
+        filled = [(key, fill(template, self.inputs)) for key, template in parsed if template is not None]
+        return any(reason_of(text, key, lambda _: None) is not None for key, text in filled)
 
     def text(self, text: Str | None, source: Source | None = None, *, may_lack: bool = False) -> str | None:
         """A text with its templates filled; None if it is absent or has faults.

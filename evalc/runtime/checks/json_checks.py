@@ -10,14 +10,14 @@ from typing import Any, Final
 
 import msgspec
 
+from evalc.check.markdown import headings, plain
 from evalc.check.values import type_of
 from evalc.ecma.regexp import RegexpError, RegexpTimeout
-from evalc.ecma.text import trim
 from evalc.ecma.values import to_json
 from evalc.model import checks as c
 from evalc.model.json import EVERY, MISSING, is_number, is_same, only_key, steps, values_at
 from evalc.model.json import to_json as as_json
-from evalc.runtime.checks.json_text import NotJson, headings, parse, parse_leniently
+from evalc.runtime.checks.json_text import NotJson, parse, parse_leniently
 from evalc.runtime.checks.schema import SchemaError, first_violation
 from evalc.runtime.checks.token_values import resolved_value, with_texts
 from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed, skipped
@@ -181,8 +181,8 @@ def _is_of_type(value: Any, expected: c.FieldType) -> bool:
 
 def _headings(expected: tuple[str, ...], response: str) -> Verdict:
     found = headings(response)
-    present = {trim(heading).casefold() for heading in found}
-    missing = [heading for heading in expected if trim(heading).casefold() not in present]
+    present = {heading.casefold() for heading in found}
+    missing = [heading for heading in expected if plain(heading).casefold() not in present]
     if not missing:
         return PASSED
     return failed(f"expected headings {listed(missing)} but found {listed(found) or 'none'}")

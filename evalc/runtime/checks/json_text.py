@@ -1,6 +1,6 @@
 """Finds the JSON value in a response, as `JSON.parse` reads it: the whole of it, or a fenced block of its Markdown.
 
-Headings and fenced blocks are found in linear time, however hostile the text is.
+Fenced blocks are found in linear time, however hostile the text is.
 """
 
 from __future__ import annotations
@@ -15,10 +15,6 @@ from evalc.ecma.text import trim
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)", re.DOTALL)
-_ATX: Final = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*))?")
-_CLOSING_HASHES: Final = re.compile(r"(?:^|[ \t])#+[ \t]*\Z")
-_UNDERLINE: Final = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
-_NO_PARAGRAPH: Final = re.compile(r" {0,3}(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])| {4}|\t")
 
 
 def fenced_blocks(markdown: str) -> list[str]:
@@ -33,26 +29,6 @@ def fenced_blocks(markdown: str) -> list[str]:
         elif in_fence:
             blocks[-1].append(line)
     return ["\n".join(block) for block in blocks]
-
-
-def headings(markdown: str) -> list[str]:
-    """The texts of the ATX and setext headings outside code fences, in their order."""
-    found: list[str] = []
-    paragraph: list[str] = []
-    for line, in_fence in _lines(markdown):
-        if in_fence is not False:
-            paragraph = []
-        elif atx := _ATX.fullmatch(line):
-            found.append(trim(_CLOSING_HASHES.sub("", atx[1] or "")))
-            paragraph = []
-        elif paragraph and _UNDERLINE.fullmatch(line):
-            found.append(" ".join(paragraph))
-            paragraph = []
-        elif not trim(line) or (not paragraph and _NO_PARAGRAPH.match(line)):
-            paragraph = []
-        else:
-            paragraph.append(trim(line))
-    return found
 
 
 def _lines(markdown: str) -> Iterator[tuple[str, bool | None]]:

@@ -1,0 +1,98 @@
+"""Reads Markdown: the headings of a text, and whether it has a table, a list, a block of code or a link.
+
+It is CommonMark with the tables and the bare addresses of GitHub, parsed in linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal
+
+from evalc.ecma.text import trim
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+Part = Literal["table", "list", "code block", "link"]
+
+_BLOCKS: Final[dict[Part, tuple[str, ...]]] = {
+    "table": ("table_open",),
+    "list": ("bullet_list_open", "ordered_list_open"),
+    "code block": ("fence", "code_block"),
+}
+_ADDRESS: Final = re.compile(r"(?<![\w/])(?:https?://|www\.)\w")
+_LANGUAGE: Final = re.compile(r"[^\s{}.,:=]+")
+_NAMES: Final = {
+    "c#": "csharp",
+    "c++": "cpp",
+    "cs": "csharp",
+    "golang": "go",
+    "js": "javascript",
+    "kt": "kotlin",
+    "md": "markdown",
+    "py": "python",
+    "python3": "python",
+    "rb": "ruby",
+    "rs": "rust",
+    "sh": "bash",
+    "shell": "bash",
+    "ts": "typescript",
+    "yml": "yaml",
+}
+"""Other names of the languages that code blocks are in."""
+
+
+def headings(markdown: str) -> list[str]:
+    """The headings in their order, as they are read: without white space around them and without marks of Markdown."""
+    tokens = _parser().parse(markdown)
+    return [plain(tokens[index + 1].content) for index, token in enumerate(tokens) if token.type == "heading_open"]
+
+
+def plain(line: str) -> str:
+    """A line of Markdown as it is read: ``the `code` `` and `**Summary**` are `the code` and `Summary`."""
+    return trim("".join(_texts(_parser(inline=True).parseInline(line))))
+
+
+def has(markdown: str, part: Part, language: str | None = None) -> bool:
+    """Whether there is such a part; a code block in a language is fenced and begins with a name of it."""
+    if part == "link":
+        return any(_is_link(token) for token in _flat(_parser(inline=True).parse(markdown)))
+    found = [token for token in _parser().parse(markdown) if token.type in _BLOCKS[part]]
+    return bool(found) if language is None else any(_language(token.info) == _language(language) for token in found)
+
+
+def _language(info: str) -> str:
+    found = _LANGUAGE.search(info)
+    name = found[0].casefold() if found else ""
+    return _NAMES.get(name, name)
+
+
+def _is_link(token: Token) -> bool:
+    return token.type == "link_open" or (token.type == "text" and _ADDRESS.search(token.content) is not None)
+
+
+def _texts(tokens: list[Token]) -> Iterator[str]:
+    for token in _flat(tokens):
+        if token.type in ("text", "code_inline"):
+            yield token.content
+        elif token.type in ("softbreak", "hardbreak"):
+            yield " "
+
+
+def _flat(tokens: list[Token]) -> Iterator[Token]:
+    for token in tokens:
+        yield token
+        yield from _flat(token.children or [])
+
+
+@lru_cache(maxsize=2)
+def _parser(*, inline: bool = False) -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - 40 ms, for the few suites that ask Markdown
+
+    parser = MarkdownIt("commonmark").enable("table")
+    if not inline:
+        parser.core.ruler.disable("inline")
+    return parser

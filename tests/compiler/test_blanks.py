@@ -1,0 +1,148 @@
+"""Bare templates in a case: rows and inputs give operands, and what does not fit is reported at its cell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalc
+from evalc.check.tree import Asked, Blank
+from evalc.compiler import ir
+from evalc.compiler.emit.blanks import UNFILLED, operand_of
+from evalc.compiler.emit.emission import Emission
+from evalc.compiler.emit.validate import checks_of as made
+from evalc.diagnostics.problem import Finding
+
+SUITE = """suite: s
+eval:
+  test_cases:
+    - name: a
+      message: hi
+      validate: [non-empty]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "evalc.toml").touch()
+    monkeypatch.chdir(tmp_path)
+
+
+class Blanks:
+    """Fills a bare template in every case that is compiled."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.operands: list[Any] = []
+        self.blank = Blank("{{n}}", "number")
+
+        def checks_of(emission: Emission) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
+            def report(_start: int, _end: int, finding: Finding) -> None:
+                emission.problems.add(emission.case.tree.source, emission.case.tree.span, finding)
+
+            self.operands.append(operand_of(emission, self.blank, report))
+            return made(emission)
+
+        monkeypatch.setattr("evalc.compiler.emit.case.checks_of", checks_of)
+        monkeypatch.setattr("evalc.compiler.emit.case.row_checks", lambda *_: None)
+
+    def fill(self, asks: Asked, more: str, template: str = "{{n}}", scale: float = 1) -> tuple[list[Any], list[str]]:
+        """The operands, and what was reported."""
+        self.operands, self.blank = [], Blank(template, asks, scale)
+        found = evalc.check(evalc.Source("s.eval.yaml", SUITE + more))
+        said = [f"{p.source.name}:{p.start.line}:{p.start.column} {p.code}" for p in found if p.severity == "error"]
+        return self.operands, said
+
+
+@pytest.fixture
+def blanks(monkeypatch: pytest.MonkeyPatch) -> Blanks:
+    return Blanks(monkeypatch)
+
+
+def test_cells_of_csv_are_read_as_the_place_asks(blanks: Blanks) -> None:
+    Path("r.csv").write_text('id,n\n1,5\n2,007\n3,"[""a""]"\n')
+    table = "      for_each: r.csv\n"
+    assert blanks.fill("any", table) == ([5, "007", ["a"]], [])
+    assert blanks.fill("text", table) == (["5", "007", '["a"]'], [])
+    operands, said = blanks.fill("number", table)
+    assert operands[0] == 5
+    assert set(operands[1:]) == {UNFILLED}
+    assert said == ["r.csv:3:3 EV181", "r.csv:4:3 EV181"]
+
+
+def test_values_of_json_lines_keep_their_types(blanks: Blanks) -> None:
+    Path("r.jsonl").write_text('{"id": 1, "n": 5}\n{"id": 2, "n": "5"}\n{"id": 3, "n": [1]}\n{"id": 4, "n": 1.50}')
+    table = "      for_each: r.jsonl\n"
+    assert blanks.fill("any", table) == ([5, "5", [1], 1.5], [])
+    assert blanks.fill("text", table) == (["5", "5", "[1]", "1.50"], [])
+    _, said = blanks.fill("number", table)
+    assert said == ["r.jsonl:2:16 EV181", "r.jsonl:3:16 EV181"]
+
+
+def test_rows_and_inputs_of_an_eval_file_have_the_types_of_yaml(blanks: Blanks) -> None:
+    assert blanks.fill("any", "      for_each: [{id: 1, n: 5}, {id: 2, n: '5'}, {id: 3, n: true}]\n") == (
+        [5, "5", True],
+        [],
+    )
+    assert blanks.fill("any", "      inputs: {n: {deep: [2]}}\n", "{{n.deep[0]}}") == ([2], [])
+    assert blanks.fill("flag", "      inputs: {n: 5}\n")[1] == ["s.eval.yaml:4:13 EV181"]
+    assert blanks.fill("flag", "      for_each: [{id: 1, n: 5}]\n")[1] == ["s.eval.yaml:7:29 EV181"]
+
+
+def test_a_path_gives_an_operand_and_leads_nowhere_at_its_row(blanks: Blanks) -> None:
+    Path("r.jsonl").write_text('{"id": 1, "o": {"n": 5}}\n{"id": 2, "o": {}}\n{"id": 3}\n')
+    operands, said = blanks.fill("number", "      for_each: r.jsonl\n", "{{o.n}}")
+    assert operands[0] == 5
+    assert said == ["r.jsonl:2:16 EV180", "r.jsonl:3:1 EV208"]
+
+
+def test_an_empty_cell_is_an_error_unless_its_row_is_skipped(blanks: Blanks) -> None:
+    Path("r.csv").write_text("id,n,why\n1,5,\n2,,down\n3, ,\n")
+    table = '      for_each: r.csv\n      skip: "{{why}}"\n'
+    asked: tuple[Asked, ...] = ("number", "any", "list", "flag")
+    for asks in asked:
+        said = blanks.fill(asks, table)[1]
+        assert said[-1] == "r.csv:4:3 EV181"
+        assert not any(place.startswith("r.csv:3") for place in said)
+    assert blanks.fill("text", table) == (["5", "", " "], [])
+
+
+def test_a_skipped_row_may_lack_what_others_have(blanks: Blanks) -> None:
+    lacking = ('{"id": 2, "n": null, "why": "down"}', '{"id": 2, "why": "down"}', '{"id": 2, "n": {}, "why": "down"}')
+    for row in lacking:
+        Path("r.jsonl").write_text(f'{{"id": 1, "n": {{"m": 5}}}}\n{row}\n')
+        operands, said = blanks.fill("number", '      for_each: r.jsonl\n      skip: "{{why}}"\n', "{{n.m}}")
+        assert (operands, said) == ([5, UNFILLED], [])
+
+
+def test_a_number_is_in_the_unit_that_follows_it(blanks: Blanks) -> None:
+    assert blanks.fill("number", "      inputs: {n: 1.5}\n", scale=1000) == ([1500], [])
+
+
+@pytest.mark.parametrize("asks", ["number", "whole", "any", "text"])
+def test_a_token_stays_for_the_run(blanks: Blanks, asks: Asked) -> None:
+    assert blanks.fill(asks, "", "{{seed:a.b}}") == (["{{seed:a.b}}"], [])
+
+
+def test_a_token_has_neither_unit_nor_items(blanks: Blanks) -> None:
+    asked: tuple[tuple[Asked, float], ...] = (("number", 1000), ("list", 1), ("flag", 1))
+    for asks, scale in asked:
+        operands, said = blanks.fill(asks, "", "{{seed:a.b}}", scale)
+        assert (operands, said) == ([UNFILLED], ["s.eval.yaml:4:13 EV405"])
+
+
+@pytest.mark.parametrize(
+    ("template", "code"), [("{{m}}", "EV205"), ("{{#if n}}", "EV150"), ("{{else}}", "EV152"), ("{{n m}}", "EV155")]
+)
+def test_a_template_that_gives_no_value_is_reported(blanks: Blanks, template: str, code: str) -> None:
+    operands, said = blanks.fill("number", "      inputs: {n: 1}\n", template)
+    assert (operands, said) == ([UNFILLED], [f"s.eval.yaml:4:13 {code}"])
+
+
+def test_what_does_not_fit_is_said_in_words(blanks: Blanks) -> None:
+    Path("r.jsonl").write_text(json.dumps({"id": 1, "n": "12 EUR"}))
+    blanks.blank = Blank("{{n}}", "number")
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{SUITE}      for_each: r.jsonl\n"))
+    assert problem.finding.message() == "`n` is the text `12 EUR`, and a number is needed here"
