@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, final
 
 from evalc.base.errors import UsageError
 from evalc.base.source import Source
+from evalc.check.tree import Check
 from evalc.compiler.compiled import Compilation
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Diagnostics, Problem
@@ -22,7 +23,6 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import read_source
 from evalc.extras.challenge.coverage import coverage_of
 from evalc.extras.challenge.strength import Challenge, GoodAnswers, Survived, challenge, kills, passes
-from evalc.model import checks as c
 from evalc.model.answer import AgentAnswer
 from evalc.model.case import Case
 from evalc.model.reports import Strength
@@ -183,7 +183,7 @@ class _Missing(NamedTuple):
     """A check that one case in the source is to get, its line, and the survivor that it kills."""
 
     place: Place
-    check: c.Check
+    check: Check
     item: str
     killed: Survived
 

@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial, reduce
+from operator import itemgetter
+from typing import Any, Final, Literal, NamedTuple, final
 
 import msgspec
 
-from evalc.model import checks as c
+from evalc.check.holds import HOLDS, NO_TOOL, holds
+from evalc.check.tree import (
+    All,
+    Argument,
+    At,
+    Bounds,
+    Call,
+    Check,
+    Failure,
+    Items,
+    Measure,
+    Not,
+    Of,
+    Result,
+    Some,
+    Test,
+    Tools,
+)
+from evalc.check.values import CannotAsk
+from evalc.compiler.spelling import tree_of
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, Usage
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
@@ -29,7 +51,7 @@ class Mutant(NamedTuple):
     difference: str  # what the fault is, in words or as `before → after`
     answer: AgentAnswer
     # checks that may distinguish it from a good answer, the best first; may be iterated once
-    cures: Iterable[c.Check] = ()
+    cures: Iterable[Check] = ()
     good: AgentAnswer | None = None  # the answer that it was made from; None if it was made from none
 
 
@@ -96,15 +118,157 @@ _OF_TYPE: Final[Mapping[str, Any]] = {
     "object": {},
     "null": None,
 }
+_OF_FORMAT: Final[Mapping[str, str]] = {
+    "date": "2026-01-31",
+    "date-time": "2026-01-31T12:00:00Z",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+    "email": "someone@example.com",
+    "url": "https://example.com",
+}
+_OF_MARKDOWN: Final[Mapping[str, str]] = {
+    "table": "\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n",
+    "list": "\n\n- one\n- two\n\n",
+    "code block": "\n\n```{}\npass\n```\n\n",
+    "link": "[the page](https://example.com)",
+}
+_IN_LANGUAGE: Final[Mapping[str, str]] = {
+    "English": "I have looked into your question, and this is what I found for you.",
+    "German": "Ich habe mir Ihre Frage angesehen, und das habe ich f\u00fcr Sie gefunden.",
+    "French": "J'ai examin\u00e9 votre question, et voici ce que j'ai trouv\u00e9 pour vous.",
+}
+
+
+class _Good(NamedTuple):
+    """How a good value has a predicate: where a text with it stands in a response, and the value for an operand."""
+
+    stands: Literal["within", "first", "last", "alone"]
+    value: Callable[[Any], Any]
+
+
+def _contained(value: Any) -> Any:
+    return value if isinstance(value, str) else [value]
+
+
+def _all_contained(values: Sequence[Any]) -> Any:
+    return " ".join(values) if all(isinstance(value, str) for value in values) else list(values)
+
+
+def _number(bounds: Bounds) -> Any:
+    """A number within the bounds."""
+    for bound, step in ((bounds.min, 0), (bounds.max, 0), (bounds.above, 1), (bounds.below, -1)):
+        if isinstance(bound, int | float):
+            other = bounds.below if bound is bounds.above else None
+            return (bound + other) / 2 if isinstance(other, int | float) and bound + step >= other else bound + step
+    return 1
+
+
+def _structured(operand: tuple[Sequence[tuple[str, str | None]], Sequence[str]]) -> Any:
+    fields, headings = operand
+    placed: Any = None
+    for path, type_ in fields:
+        placed = _placed(placed, steps(path), partial(_or_else, value=_OF_TYPE[type_ or "string"]))
+    return placed if fields else " ".join(f"\n# {heading}\n" for heading in headings)
+
+
+_GOOD: Final[Mapping[str, _Good]] = {
+    "contains": _Good("within", _contained),
+    "contains_any": _Good("within", lambda values: _contained(values[0]) if values else ""),
+    "contains_all": _Good("within", _all_contained),
+    "occurs": _Good("within", lambda asked: " ".join([asked[0]] * min(int(_number(asked[1])), _MOST_ITEMS))),
+    "similar": _Good("within", itemgetter(0)),
+    "structure": _Good("within", _structured),
+    "markdown": _Good("within", lambda asked: _OF_MARKDOWN[asked[0]].format(asked[1] or "")),
+    "language": _Good("within", lambda name: _IN_LANGUAGE.get(name, "text")),
+    "starts_with": _Good("first", str),
+    "ends_with": _Good("last", str),
+    "equals": _Good("alone", str),
+    "is": _Good("alone", lambda value: value),
+    "one_of": _Good("alone", lambda values: values[0] if values else "text"),
+    "between": _Good("alone", _number),
+    "within": _Good("alone", itemgetter(1)),
+    "empty": _Good("alone", lambda _: ""),
+    "is_a": _Good("alone", lambda name: _OF_TYPE[name]),
+    "format": _Good("alone", lambda name: _OF_FORMAT[name]),
+    "json": _Good("alone", lambda asked: [] if asked[0] == "array" else {}),
+    "sorted": _Good("alone", lambda _: []),
+    "unique": _Good("alone", lambda _: []),
+}
+"""The predicates that say how a good value looks; of the others, nothing is guessed but that it is there."""
+_OF_MEASURE: Final[Mapping[str, str]] = {
+    "chars": "a",
+    "bytes": "a",
+    "words": "word ",
+    "lines": "line\n",
+    "sentences": "So it is. ",
+    "tokens": "text",
+}
+
+
+def good_value(check: Check, value: Any = None) -> Any:
+    """A value that passes the check, as far as it can be guessed, made of what is there."""
+    match check:
+        case Of(At(path), inner):
+            return _placed(value, steps(path), partial(good_value, inner))
+        case Of(Items(path, which), inner) if which != "no":
+            return _placed(value, steps(path), partial(good_value, inner))
+        case Of(Argument(name), inner):
+            return _placed(value, (("key", name),), partial(good_value, inner))
+        case Of(Measure("items"), Test("between", bounds)):
+            return _or_else(value, ["text"] * min(int(_number(bounds)), _MOST_ITEMS))
+        case Of(Measure(of), Test("between", bounds)) if of in _OF_MEASURE:
+            return _or_else(value, (_OF_MEASURE[of] * min(int(_number(bounds)), _LONGEST)).rstrip())
+        case All(checks):
+            return reduce(lambda made, part: good_value(part, made), checks, value)
+        case Some((first, *_)):
+            return good_value(first, value)
+        case Not(Test("exists")):
+            return value
+        case Not(inner):
+            return _or_else(value, _bad_value(inner))
+        case Test(predicate, operand) if predicate in _GOOD:
+            return _or_else(value, _GOOD[predicate].value(operand))
+        case _:
+            return _or_else(value, "text")
+
+
+def _bad_value(check: Check) -> Any:
+    """A value that can be asked, and does not pass the check."""
+    other = another(good_value(check))
+    if isinstance(check, Test) and check.predicate in HOLDS:
+        for value in (other, "text", 1, [], [2, 1, 1], [1, 2]):
+            with suppress(CannotAsk):
+                if not holds(value, check):
+                    return value
+    return other
+
+
+def _or_else(there: Any, value: Any) -> Any:
+    return value if there is None else there
+
+
+def _placed(inner: Any, path: Sequence[Step], put: Callable[[Any], Any]) -> Any:
+    """The JSON with what `put` makes of a place of it in that place; its parents are made."""
+    if not path:
+        return put(inner)
+    (kind, step), *rest = path
+    if kind == "key":
+        members = inner if isinstance(inner, dict) else {}
+        placed = _placed(members.get(step), rest, put)
+        return members if placed is None and step not in members else {**members, step: placed}
+    index = 0 if kind == "every" else min(int(step), _MOST_ITEMS)
+    items = list(inner) if isinstance(inner, list) else []
+    items += [None] * (index + 1 - len(items))
+    items[index] = _placed(items[index], rest, put)
+    return items
 
 
 def good_answer(case: Case, tools: ToolRegistry | None) -> AgentResponse:
     """The guess: the texts that the checks require, after `expected`; the tools that they require."""
     required = _Required(tools)
     for assertion in assertions(case.expect):
-        required.add(assertion.check)
+        required.add(tree_of(assertion.check))
     if case.label is not None and case.label.path is None:
-        required.add(c.Equals(value=case.label.expected))
+        required.add(Test("equals", case.label.expected))
     return answered(required.text(case.expected or ""), tuple(required.calls()))
 
 
@@ -114,82 +278,76 @@ class _Required:
 
     def __init__(self, tools: ToolRegistry | None) -> None:
         self._tools = tools
-        self._parts: list[str] = []
-        self._begins = self._ends = ""
-        self._whole: str | None = None
+        self._texts: dict[str, list[str]] = {"first": [], "within": [], "last": [], "alone": []}
         self._least = 0
         self._json: Any = None
         self._is_json = False
         self._names: list[str] = []
-        self._params: dict[str, dict[str, Any]] = {}
+        self._times: dict[str, int] = {}
+        self._params: dict[str, Any] = {}
+        self._results: dict[str, Any] = {}
+        self._errors: dict[str, str] = {}
 
-    def add(self, check: c.Check) -> None:
-        """Take in what one check wants."""
+    def add(self, check: Check) -> None:
+        """Take in what one check requires."""
         match check:
-            case c.Contains(value=value) | c.IContains(value=value) | c.Similar(value=value):
-                self._parts.append(value)
-            case c.ContainsAny(values=(first, *_)):
-                self._parts.append(first)
-            case c.Equals(value=value):
-                self._whole = value
-            case c.StartsWith(value=value):
-                self._begins = value
-            case c.EndsWith(value=value):
-                self._ends = value
-            case c.Length(min=int() as least, unit="chars"):
-                self._least = max(self._least, least)
-            case c.Length(min=int() as least):
-                self._least = max(self._least, least * len(_FILLER))
-            case c.Structure(headings=headings) if headings:
-                self._parts += [f"\n# {heading}\n" for heading in headings]
-            case c.Json() | c.Structure() | c.At():
-                self._is_json = True
-                self._add_json(check)
-            case c.AnyOf(checks=(first, *_)):
+            case Some((first, *_)):
                 self.add(first)
-            case c.AllOf(checks=checks):
+            case All(checks):
                 for each in checks:
                     self.add(each)
-            case _:
-                self._add_calls(check)
-
-    def _add_json(self, check: c.Json | c.Structure | c.At) -> None:
-        match check:
-            case c.Json(mode="array"):
-                self._json = self._json or []
-            case c.Structure(fields=fields):
-                for field in fields:
-                    self._json = _placed(self._json, steps(field.path), _OF_TYPE.get(field.type or "string", "text"))
-            case c.At(path=path, check=inner):
-                value = _value_for(inner)
-                if value is not None:
-                    self._json = _placed(self._json, steps(path), value)
-            case _:
-                pass
-
-    def _add_calls(self, check: c.Check) -> None:
-        match check:
-            case c.ToolsCalled(names=names) | c.ToolsInOrder(names=names) | c.ToolsInclude(names=names):
-                if len(names) > len(self._names):
-                    self._names = list(names)
-            case c.ToolsAcceptable(sets=sets):
-                chosen = next((names for names in sets if names != (c.NO_TOOL,)), ())
-                self._names = self._names or list(chosen)
-            case c.ToolParam(tool=tool, param_name=name, assertion=assertion, value=value):
-                if assertion != "notExists":
-                    chosen_value = value[0] if isinstance(value, tuple) and value else value
-                    self._params.setdefault(tool, {})[name] = "text" if chosen_value is None else chosen_value
-            case c.CallHas(tool=tool, which=which, args=args) if which != "no":
-                for name, test in args.items():
-                    if "." not in name and "[" not in name:
-                        self._params.setdefault(tool, {})[name] = _argument(test)
+            case Of(Tools(), Test(predicate, names)):
+                self._add_names(predicate, names)
+            case Of(Measure("calls", tool), Test("between", bounds)) if tool:
+                self._times[tool] = int(_number(bounds))
+            case Of(Call(tool, which), inner) if which != "no":
+                if isinstance(which, int):
+                    self._times[tool] = max(which, self._times.get(tool, 0))
+                self._add_call(tool, inner)
+            case Of(Measure(of), Test("between", Bounds(min=int() as least))) if of in _OF_MEASURE:
+                self._least = max(self._least, least * (1 if of == "chars" else len(_FILLER)))
+            case Of(At() | Items() | Measure("items")):
+                self._is_json, self._json = True, good_value(check, self._json)
+            case Test(predicate) if predicate in _GOOD:
+                value = good_value(check)
+                if isinstance(value, str):
+                    self._texts[_GOOD[predicate].stands].append(value)
+                else:
+                    self._is_json, self._json = True, good_value(check, self._json)
             case _:
                 pass
+
+    def _add_names(self, predicate: str, names: Any) -> None:
+        if predicate == "acceptable":
+            chosen = next((each for each in names if each != (NO_TOOL,)), ())
+            self._names = self._names or list(chosen)
+        elif predicate in _REQUIRE and len(names) > len(self._names):
+            self._names = list(names)
+
+    def _add_call(self, tool: str, check: Check) -> None:
+        match check:
+            case Of(Result(), inner):
+                self._results[tool] = good_value(inner, self._results.get(tool))
+            case Of(Failure(), inner):
+                self._errors[tool] = str(good_value(inner))
+            case Test("fails"):
+                self._errors[tool] = "the tool failed"
+            case _:
+                made = good_value(check, self._params.get(tool))
+                self._params[tool] = made if isinstance(made, dict) else {}
 
     def calls(self) -> Iterator[ToolCall]:
         """The calls of the required tools, with the required parameters."""
-        for name in [*self._names, *(tool for tool in self._params if tool not in self._names)]:
-            yield ToolCall(name=name, success=True, params={**self._required(name), **self._params.get(name, {})})
+        named = dict.fromkeys((*self._params, *self._results, *self._errors, *self._times))
+        names = [*self._names, *(tool for tool in named if tool not in self._names and self._times.get(tool) != 0)]
+        for name in (*names, *(tool for tool, times in self._times.items() for _ in range(names.count(tool), times))):
+            yield ToolCall(
+                name=name,
+                success=name not in self._errors,
+                params={**self._required(name), **self._params.get(name, {})},
+                result=self._results.get(name, msgspec.UNSET),
+                error=self._errors.get(name, msgspec.UNSET),
+            )
 
     def _required(self, name: str) -> dict[str, Any]:
         tool = None if self._tools is None else self._tools.get(name)
@@ -202,73 +360,36 @@ class _Required:
 
     def text(self, base: str) -> str:
         """The required text; it begins with `base`, if nothing says otherwise."""
-        if self._whole is not None:
-            return self._whole
+        if self._texts["alone"]:
+            return self._texts["alone"][-1]
         if self._is_json:
             return json.dumps({} if self._json is None else self._json, ensure_ascii=False)
-        missing = [part for part in self._parts if part not in base]
-        text = " ".join(part for part in (self._begins, base, *missing) if part) or _ANYTHING
-        room = min(self._least, _LONGEST) - len(text) - len(self._ends)
+        begins, ends = ("".join(self._texts[stands][-1:]) for stands in ("first", "last"))
+        missing = [part for part in self._texts["within"] if part not in base]
+        text = " ".join(part for part in (begins, base, *missing) if part) or _ANYTHING
+        room = min(self._least, _LONGEST) - len(text) - len(ends)
         if room > 0:
             text += " " + _FILLER * (room // len(_FILLER) + 1)
-        return text + (f" {self._ends}" if self._ends and not text.endswith(self._ends) else "")
+        return text + (f" {ends}" if ends and not text.endswith(ends) else "")
 
 
-def _placed(inner: Any, path: Sequence[Step], value: object) -> Any:
-    """The JSON with a value at a place of it, unless something is there; its parents are made."""
-    if not path:
-        return value if inner is None else inner
-    (kind, step), *rest = path
-    if kind == "key":
-        members = inner if isinstance(inner, dict) else {}
-        return {**members, step: _placed(members.get(step), rest, value)}
-    index = 0 if kind == "every" else min(int(step), _MOST_ITEMS)
-    items = list(inner) if isinstance(inner, list) else []
-    items += [None] * (index + 1 - len(items))
-    items[index] = _placed(items[index], rest, value)
-    return items
+_REQUIRE: Final = frozenset({"called", "include", "in_order", "before"})
+"""The predicates of the names of tools that require the tools to be called."""
 
 
-def required_tools(check: c.Check) -> tuple[str, ...]:
-    """The tools that a check wants called."""
+def required_tools(check: Check) -> tuple[str, ...]:
+    """The tools that a check requires to be called."""
     match check:
-        case c.ToolsCalled(names=names) | c.ToolsInclude(names=names) | c.ToolsInOrder(names=names):
-            return names
-        case c.ToolsAcceptable(sets=sets):
-            return tuple(name for names in sets for name in names if name != c.NO_TOOL)
-        case c.ToolParam(tool=tool):
+        case Of(Tools(), Test(predicate, names)) if predicate in _REQUIRE:
+            return tuple(names)
+        case Of(Tools(), Test("acceptable", sets)):
+            return tuple(name for names in sets for name in names if name != NO_TOOL)
+        case Of(Call(tool, which)) if which != "no":
             return (tool,)
-        case c.CallHas(tool=tool, which=which) if which != "no":
+        case Of(Measure("calls", tool), Test("between", bounds)) if tool and _number(bounds) > 0:
             return (tool,)
         case _:
             return ()
-
-
-def _value_for(check: c.Check) -> object:
-    """A value that passes the check at a place; None if it cannot be guessed."""
-    match check:
-        case c.Value(value=value):
-            return value
-        case c.Contains() | c.IContains() | c.Equals() | c.StartsWith() | c.EndsWith():
-            return check.value
-        case c.ContainsAny(values=(first, *_)):
-            return first
-        case c.Number(min=least, max=most):
-            return least if least is not None else most
-        case c.Count(min=least, max=most):
-            count = least if least is not None else most or 0
-            return ["text"] * min(count, _MOST_ITEMS)
-        case c.NonEmpty() | c.Length():
-            return "text"
-        case _:
-            return None
-
-
-def _argument(test: c.ArgTest) -> object:
-    if test.one_of:
-        return test.one_of[0]
-    equal = "text" if test.equals is msgspec.UNSET else test.equals
-    return next((each for each in (test.contains, test.min, test.max) if each is not None), equal)
 
 
 def _of_schema(schema: object) -> object:
@@ -316,25 +437,25 @@ def broken_agents(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mut
 def _without_good(case: Case) -> Iterator[Mutant]:
     said = messages_of(case)
 
-    def saying(name: str, texts: Sequence[str], *cures: c.Check) -> Mutant:
+    def saying(name: str, texts: Sequence[str], *cures: Check) -> Mutant:
         answer = replies(case, [answered(text) for text in texts])
         return Mutant(name, f"answers {_shown(texts[-1])}", answer, cures)
 
-    yield saying("silent", [""] * len(said), c.NonEmpty())
+    yield saying("silent", [""] * len(said), Test("non_empty"))
     if said[-1].strip():
         yield saying("echo-message", said, *_not_quoting(said[-1]))
     system = case.input.system
     if system:
         yield saying("echo-prompt", [f"{system}\n\n{text}" for text in said], *_not_quoting(system))
-    yield saying("refusal", [_REFUSAL] * len(said), c.NotContains(value="I can't help"))
-    yield saying("apology", [_APOLOGY] * len(said), c.NotContains(value="something went wrong"))
+    yield saying("refusal", [_REFUSAL] * len(said), Not(Test("contains", "I can't help")))
+    yield saying("apology", [_APOLOGY] * len(said), Not(Test("contains", "something went wrong")))
 
 
 def _of_texts(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
     response = last_response(good)
     text, calls = response.response, response.tool_calls
 
-    def saying(name: str, difference: str, changed: str, *cures: c.Check) -> Mutant:
+    def saying(name: str, difference: str, changed: str, *cures: Check) -> Mutant:
         return Mutant(name, difference, with_response(good, changed, calls), cures, good)
 
     system = case.input.system
@@ -342,7 +463,7 @@ def _of_texts(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]
         changed = f"{system}\n\n{text}"
         yield saying("leaked-prompt", f"begins with {_shown(system)}", changed, *_not_quoting(system))
     leaked = json.dumps({"role": "assistant", "content": [{"type": "text", "text": text}]}, ensure_ascii=False)
-    yield saying("leaked-json", f"answers {_shown(leaked)}", leaked, c.Not(check=c.Json()))
+    yield saying("leaked-json", f"answers {_shown(leaked)}", leaked, Not(Test("json", ("strict", None))))
     kept = _first_half(text)
     if kept is not None:
         yield saying("truncated", f"ends after {_shown(kept[-_LONGEST_SHOWN:])}", kept, *_saying(text[len(kept) :]))
@@ -362,7 +483,7 @@ def _of_calls(
     names = tuple(call.name for call in calls)
     acceptable = {frozenset(names) for names in case.expect.tools_acceptable or ()}
 
-    def calling(name: str, difference: str, changed: tuple[ToolCall, ...], *cures: c.Check) -> Mutant:
+    def calling(name: str, difference: str, changed: tuple[ToolCall, ...], *cures: Check) -> Mutant:
         return Mutant(name, difference, with_response(good, text, changed), cures, good)
 
     if len(set(names)) > 1:
@@ -371,16 +492,16 @@ def _of_calls(
             difference = f"calls {_listed(changed)} instead of {_listed(calls)}"
             yield calling("tools-reordered", difference, changed, *order_of(case, names))
     left = calls[:-1]
-    if frozenset(call.name for call in left) not in acceptable and (left or c.NO_TOOL not in _flat(case)):
+    if frozenset(call.name for call in left) not in acceptable and (left or NO_TOOL not in _flat(case)):
         difference = f"calls {_listed(left)} instead of {_listed(calls)}"
-        yield calling("tool-missing", difference, left, *names_of(case, names), c.ToolsInclude(names=names))
+        yield calling("tool-missing", difference, left, *names_of(case, names), Of(Tools(), Test("include", names)))
     wrong = tuple(_wrongly(call, tools) for call in calls)
     if wrong != calls:
         difference = f"calls `{in_words(wrong[0])}` instead of `{in_words(calls[0])}`"
         cures = [cure for call in calls for cure in arguments_of(call)]
         yield calling("wrong-arguments", difference, wrong, *cures)
     broken = tuple(msgspec.structs.replace(call, success=False, error="the tool failed") for call in calls)
-    yield calling("tool-errors", f"every call of {_listed(calls)} fails", broken, c.NoToolErrors())
+    yield calling("tool-errors", f"every call of {_listed(calls)} fails", broken, Of(Tools(), Test("no_errors")))
 
 
 def _one_too_many(case: Case, good: AgentAnswer, calls: tuple[ToolCall, ...], around: Around) -> Iterator[Mutant]:
@@ -393,29 +514,29 @@ def _one_too_many(case: Case, good: AgentAnswer, calls: tuple[ToolCall, ...], ar
     extra = next((name for name in known if name not in spared), _SPARE_TOOL)
     changed = (*calls, ToolCall(name=extra, success=True))
     answer = with_response(good, last_response(good).response, changed)
-    cures = (*names_of(case, names), c.ToolsOnly(names=names)) if names else (c.ToolsCalled(names=()),)
+    cures = (*names_of(case, names), Of(Tools(), Test("only", names))) if names else (Of(Tools(), Test("called", ())),)
     yield Mutant("tool-extra", f"calls {_listed(changed)}", answer, cures, good)
 
 
-def names_of(case: Case, names: tuple[str, ...]) -> tuple[c.Check, ...]:
+def names_of(case: Case, names: tuple[str, ...]) -> tuple[Check, ...]:
     """The check that just these tools are called; none for a case that says already which."""
     says = case.expect.tools_called is not None or case.expect.tools_acceptable is not None
-    return () if says else (c.ToolsCalled(names=names),)
+    return () if says else (Of(Tools(), Test("called", names)),)
 
 
-def order_of(case: Case, names: tuple[str, ...]) -> tuple[c.Check, ...]:
+def order_of(case: Case, names: tuple[str, ...]) -> tuple[Check, ...]:
     """Checks of the order in which tools are called."""
-    return (c.ToolsInOrder(names=names), *names_of(case, names))
+    return (Of(Tools(), Test("in_order", names)), *names_of(case, names))
 
 
-def arguments_of(call: ToolCall) -> Iterator[c.Check]:
+def arguments_of(call: ToolCall) -> Iterator[Check]:
     """Checks of each argument of a call."""
     for name, value in call.params.items():
         match value:
             case str() if len(value) <= _LONGEST_QUOTED:
-                yield c.ToolParam(tool=call.name, param_name=name, assertion="equals", value=value)
+                yield Of(Call(call.name, "first"), Of(Argument(name), Test("equals", value)))
             case bool() | int() | float():
-                yield c.CallHas(tool=call.name, args={name: c.ArgTest(equals=value)})
+                yield Of(Call(call.name), Of(At(name), Test("is", value)))
             case _:
                 continue
 
@@ -453,29 +574,29 @@ def _wrongly(call: ToolCall, tools: ToolRegistry | None) -> ToolCall:
     return msgspec.structs.replace(call, params=params)
 
 
-def _not_quoting(text: str) -> Iterator[c.Check]:
+def _not_quoting(text: str) -> Iterator[Check]:
     lines = [line.strip() for line in text.splitlines()]
     for line in lines:
         if _SHORTEST_QUOTED <= len(line) <= _LONGEST_QUOTED:
-            yield c.NotContains(value=line)
+            yield Not(Test("contains", line))
     long = max(lines, key=len, default="")
     if len(long) > _LONGEST_QUOTED:
-        yield c.NotContains(value=long[:_LONGEST_QUOTED].rsplit(" ", 1)[0])
+        yield Not(Test("contains", long[:_LONGEST_QUOTED].rsplit(" ", 1)[0]))
 
 
-def _saying(rest: str) -> Iterator[c.Check]:
+def _saying(rest: str) -> Iterator[Check]:
     """Checks that the answer has what is at the end of a good answer."""
     for words in sorted(rest.split(), key=len, reverse=True)[:_SHORTEST_QUOTED]:
         word = words.strip(".,;:!?()[]{}\"'`*_")
         if _SHORTEST_QUOTED < len(word) <= _LONGEST_QUOTED:
-            yield c.Contains(value=word)
+            yield Test("contains", word)
 
 
-def _of_inputs(case: Case, text: str) -> tuple[c.Check, ...]:
+def _of_inputs(case: Case, text: str) -> tuple[Check, ...]:
     """Checks that the answer names what the case is about: its inputs that a good answer names."""
     values = [value for value in (case.input.inputs or {}).values() if isinstance(value, str)]
     return tuple(
-        c.Contains(value=value)
+        Test("contains", value)
         for value in values
         if _SHORTEST_QUOTED <= len(value) <= _LONGEST_QUOTED and value in text
     )

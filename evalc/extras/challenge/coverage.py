@@ -8,16 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple, final, get_args
 
+from evalc.check.forms import type_of
+from evalc.check.predicates import texts_of
+from evalc.check.tree import All, Argument, At, Call, Check, Not, Of, Test, Tools, parts_of
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
+from evalc.compiler.spelling import tree_of
 from evalc.dsl.places import locate
 from evalc.ecma.tokens import find_tokens
 from evalc.extras.challenge.answers import required_tools
 from evalc.grammar import nodes as g
-from evalc.model import checks as c
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
-from evalc.model.checks.declaration import parts_of, texts_of
 from evalc.model.reports import Coverage, Kind, Part, ToolCoverage
 from evalc.tools.registry import Tool, ToolRegistry
 
@@ -54,7 +56,7 @@ def prompts_of(suite: ir.Suite, *, judged: bool) -> dict[str, bool]:
 
 def _looks(case: ir.Case) -> bool:
     """Whether a case looks at what was said or done, and not only at how long that took and what it cost."""
-    return bool(case.expected) or not all(isinstance(each.check, c.Latency | c.Cost) for each in case.checks)
+    return bool(case.expected) or not all(type_of(tree_of(each.check)) in ("latency", "cost") for each in case.checks)
 
 
 def _place(suite: ir.Suite, prompt: ir.PromptTemplate, tag: g.Node) -> str:
@@ -177,7 +179,7 @@ class _Seen:
 
     def add(self, tier: str, case: Case) -> None:
         """Take in a case."""
-        checks = [each for assertion in assertions(case.expect) for each in _all(assertion.check)]
+        checks = [each for assertion in assertions(case.expect) for each in _all(tree_of(assertion.check))]
         required = frozenset(name for check in checks for name in required_tools(check))
         for name in required:
             self._cases[name] += 1
@@ -186,12 +188,12 @@ class _Seen:
         for argument in {argument for check in checks for argument in _arguments(check)}:
             self._arguments[argument] += 1
         if case.difficulty == "ambiguous":
-            ruled_out = frozenset(
-                name for check in checks if isinstance(check, c.ToolsNotCalled) for name in check.names
-            )
-            exact = any(isinstance(check, c.ToolsCalled | c.ToolsAcceptable | c.ToolsOnly) for check in checks)
+            of_names = [check.check for check in checks if isinstance(check, Of) and isinstance(check.step, Tools)]
+            named = [(test.predicate, test.operand) for test in of_names if isinstance(test, Test)]
+            ruled_out = frozenset(name for predicate, names in named if predicate == "not_called" for name in names)
+            exact = any(predicate in ("called", "acceptable", "only") for predicate, _ in named)
             self._ambiguous.add(_Choice(required, ruled_out, exact))
-        tokens = [token for check in checks for _, text, _ in texts_of(check) for token in find_tokens(text)]
+        tokens = [token for check in checks for _, text in texts_of(check) for token in find_tokens(str(text))]
         self._tokens |= {tuple(_STEP.findall(token.path)) for token in tokens if token.source == "seed"}
 
     def distinguishes(self, one: str, two: str) -> bool:
@@ -220,20 +222,22 @@ class _Seen:
         return any(path[: len(token)] == token for token in self._tokens)
 
 
-def _all(check: c.Check) -> Iterator[c.Check]:
+def _all(check: Check) -> Iterator[Check]:
     """A check and all that it is composed of, but for what is negated."""
     yield check
-    if not isinstance(check, c.Not):
+    if not isinstance(check, Not):
         for part, _ in parts_of(check):
-            yield from _all(part)  # type: ignore[arg-type]  # parts of a check are checks
+            yield from _all(part)
 
 
-def _arguments(check: c.Check) -> Iterator[tuple[str, str]]:
+def _arguments(check: Check) -> Iterator[tuple[str, str]]:
     match check:
-        case c.ToolParam(tool=tool, param_name=name):
+        case Of(Call(tool), Of(Argument(name))):
             yield tool, name.partition(".")[0]
-        case c.CallHas(tool=tool, args=args):
-            yield from ((tool, _STEP.findall(name)[0]) for name in args if _STEP.search(name))
+        case Of(Call(tool), inner):
+            parts = inner.checks if isinstance(inner, All) else (inner,)
+            paths = [part.step.path for part in parts if isinstance(part, Of) and isinstance(part.step, At)]
+            yield from ((tool, _STEP.findall(path)[0]) for path in paths if _STEP.search(path))
         case _:
             return
 

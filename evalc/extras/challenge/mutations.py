@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, Never, TypeVar
 import msgspec
 
 from evalc.base.source import Source
+from evalc.check.tree import At, Bounds, Check, Measure, Of, Test, Tools
 from evalc.dsl.read_json import JsonPlaces
 from evalc.extras.challenge.answers import (
     Mutant,
@@ -22,7 +23,6 @@ from evalc.extras.challenge.answers import (
     order_of,
     with_response,
 )
-from evalc.model import checks as c
 from evalc.model.answer import AgentAnswer, ToolCall
 from evalc.model.case import Case
 from evalc.model.json import path_of_key, pointer_step
@@ -165,7 +165,7 @@ class _Change(NamedTuple):
     name: str
     difference: str
     text: str
-    cures: Iterable[c.Check]
+    cures: Iterable[Check]
 
 
 # --- prose -----------------------------------------------------------------------------------------------------------
@@ -224,20 +224,20 @@ def _swapped(case: Case, text: str, others: Others) -> Iterator[_Change]:
             "entity-swapped",
             f"{_shown(value)} → {_shown(swap)}",
             text.replace(value, swap),
-            (c.Contains(value=value), *_around(text, start, start + len(value))),
+            (Test("contains", value), *_around(text, start, start + len(value))),
         )
 
 
-def _changed(name: str, text: str, start: int, end: int, said: str, cures: Iterable[c.Check]) -> _Change:
+def _changed(name: str, text: str, start: int, end: int, said: str, cures: Iterable[Check]) -> _Change:
     before, after = text[max(0, start - 20) : start], text[end : end + 20]
     difference = f"{_shown(before + text[start:end] + after)} → {_shown(before + said + after)}"
     return _Change(name, difference, text[:start] + said + text[end:], cures)
 
 
-def _around(text: str, start: int, end: int, *, alone: bool = True) -> Iterator[c.Check]:
+def _around(text: str, start: int, end: int, *, alone: bool = True) -> Iterator[Check]:
     """Checks that the answer has this stretch: by itself if it is long enough, then with the words next to it."""
     if alone and end - start > 1:
-        yield c.Contains(value=text[start:end])
+        yield Test("contains", text[start:end])
     words = list(_WORD.finditer(text))
     first = next((index for index, word in enumerate(words) if word.end() > start), 0)
     last = next((index for index in range(len(words) - 1, -1, -1) if words[index].start() < end), first)
@@ -245,19 +245,19 @@ def _around(text: str, start: int, end: int, *, alone: bool = True) -> Iterator[
         low, high = max(0, first - before), min(len(words) - 1, last + behind)
         phrase = text[words[low].start() : words[high].end()] if words else ""
         if phrase and "\n" not in phrase:
-            yield c.Contains(value=phrase)
+            yield Test("contains", phrase)
 
 
-def _of_words(text: str) -> Iterator[c.Check]:
+def _of_words(text: str) -> Iterator[Check]:
     """Checks of the distinctive parts of a stretch of the answer: numbers, names, its longest words, all of it."""
     numbers = [match[0] for match in _NUMBER.finditer(text)]
     longest = sorted((match[0] for match in _WORD.finditer(text)), key=len, reverse=True)
     for word in dict.fromkeys([*numbers[:1], *names_in(text)[:1], *longest[:_MOST]]):
         if len(word) >= _SHORTEST_NAME or (word in numbers and len(word) > 1):
-            yield c.Contains(value=word)
+            yield Test("contains", word)
     whole = text.strip()
     if whole and "\n" not in whole and len(whole) <= _LONGEST_SHOWN:
-        yield c.Contains(value=whole)
+        yield Test("contains", whole)
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def _of_words(text: str) -> Iterator[c.Check]:
 def _of_json(text: str, parts: JsonParts) -> Iterator[_Change]:
     for member in _spread(parts.members):
         left = text[: member.start] + text[member.end :]
-        cure = c.Structure(fields=(c.RequiredField(path=member.path),))
+        cure = Test("structure", (((member.path, None),), ()))
         yield _Change("field-dropped", f"without `{member.path}`", left, (cure,))
     leaves = [leaf for leaf in parts.leaves if leaf.path]
     for name, kind in (("number-changed", (int, float)), ("negated", bool), ("entity-swapped", str)):
@@ -283,17 +283,15 @@ def _of_leaf(name: str, text: str, leaf: Leaf) -> _Change:
     value = another(leaf.value)
     written = json.dumps(value, ensure_ascii=False)
     said = text[: leaf.start] + written + text[leaf.end :]
-    inner = c.Equals(value=leaf.value) if isinstance(leaf.value, str) else c.Value(value=leaf.value)
+    inner = Test("equals" if isinstance(leaf.value, str) else "is", leaf.value)
     was = cut(text[leaf.start : leaf.end], _LONGEST_SHOWN)
-    return _Change(
-        name, f"`{leaf.path}`: {was} → {cut(written, _LONGEST_SHOWN)}", said, (c.At(path=leaf.path, check=inner),)
-    )
+    return _Change(name, f"`{leaf.path}`: {was} → {cut(written, _LONGEST_SHOWN)}", said, (Of(At(leaf.path), inner),))
 
 
 # --- calls -----------------------------------------------------------------------------------------------------------
 
 
-_Called = tuple[str, str, tuple[ToolCall, ...], Iterable[c.Check]]
+_Called = tuple[str, str, tuple[ToolCall, ...], Iterable[Check]]
 
 
 def _of_calls(case: Case, calls: tuple[ToolCall, ...]) -> Iterator[_Called]:
@@ -301,9 +299,9 @@ def _of_calls(case: Case, calls: tuple[ToolCall, ...]) -> Iterator[_Called]:
     exact = names_of(case, names)
     for index, call in _spread(list(enumerate(calls))):
         left = (*calls[:index], *calls[index + 1 :])
-        yield "call-dropped", f"without `{in_words(call)}`", left, (*exact, c.ToolsInclude(names=names))
+        yield "call-dropped", f"without `{in_words(call)}`", left, (*exact, Of(Tools(), Test("include", names)))
     if calls:
-        cures = (*exact, c.ToolCount(max=len(calls)))
+        cures = (*exact, Of(Measure("calls"), Test("between", Bounds(max=len(calls)))))
         yield "call-repeated", f"`{in_words(calls[-1])}` twice", (*calls, calls[-1]), cures
     pairs = [index for index in range(len(calls) - 1) if names[index] != names[index + 1]]
     for index in _spread(pairs):

@@ -10,7 +10,11 @@ from typing import Final, Literal, NamedTuple, TypeVar, final
 
 import msgspec
 
-from evalc.compiler.spelling import LITERALLY, describe, line_of
+from evalc.check.forms import record_of
+from evalc.check.holds import NO_TOOL
+from evalc.check.predicates import TOOL, texts_of
+from evalc.check.tree import Check, Of, Turn
+from evalc.compiler.spelling import LITERALLY, describe, line_of, tree_of
 from evalc.dsl.quoting import as_item
 from evalc.extras.challenge.answers import (
     Around,
@@ -19,7 +23,6 @@ from evalc.extras.challenge.answers import (
     good_answer,
     last_response,
     replies,
-    required_tools,
 )
 from evalc.extras.challenge.mutations import Others, mutations, names_in
 from evalc.model import checks as c
@@ -53,7 +56,7 @@ _BRACES: Final = "{{"
 class Cure(NamedTuple):
     """A check, and the item of a list that says it in YAML."""
 
-    check: c.Check
+    check: Check
     line: str
 
 
@@ -72,23 +75,28 @@ async def line_that_kills(
     return None
 
 
-def _candidates(mutant: Mutant) -> Iterator[c.Check]:
+def _candidates(mutant: Mutant) -> Iterator[Check]:
     """The cures; in a conversation also as checks of the turn that was changed."""
     turns = len(mutant.answer.turns)
     for check in mutant.cures:
         yield check
         if turns > 1:
-            yield c.InTurn(turn=turns, check=check)
+            yield Of(Turn(turns), check)
 
 
-async def kills(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOptions) -> bool:
+def _struct_of(check: Check) -> c.Check:
+    struct: c.Check = msgspec.convert(record_of(check), c.Check)
+    return struct
+
+
+async def kills(case: Case, check: Check, answer: AgentAnswer, options: CaseOptions) -> bool:
     """Whether the check fails on the answer."""
-    return (await evaluate(check, evidence_of(case, answer, options))).outcome == "failed"
+    return (await evaluate(_struct_of(check), evidence_of(case, answer, options))).outcome == "failed"
 
 
-async def passes(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOptions) -> bool:
+async def passes(case: Case, check: Check, answer: AgentAnswer, options: CaseOptions) -> bool:
     """Whether the check holds for the answer."""
-    return (await evaluate(check, evidence_of(case, answer, options))).outcome == "passed"
+    return (await evaluate(_struct_of(check), evidence_of(case, answer, options))).outcome == "passed"
 
 
 # --- counts ----------------------------------------------------------------------------------------------------------
@@ -460,7 +468,7 @@ class _SuiteWide(NamedTuple):
         names: dict[str, None] = {}
         for case in (located.case for located in islice(suite.cases, _LOOKED_AT)):
             for assertion in assertions(case.expect):
-                tools |= dict.fromkeys(_tools_of(assertion.check))
+                tools |= dict.fromkeys(_tools_of(tree_of(assertion.check)))
             if how.run_id is None:
                 continue
             for name, value in (case.input.inputs or {}).items():
@@ -472,11 +480,5 @@ class _SuiteWide(NamedTuple):
         return cls(tuple(tools), Others({name: tuple(each) for name, each in values.items()}, tuple(names)))
 
 
-def _tools_of(check: c.Check) -> tuple[str, ...]:
-    match check:
-        case c.ToolsOnly(names=names) | c.ToolsNotCalled(names=names):
-            return names
-        case c.CallHas(tool=tool):
-            return (tool,)
-        case _:
-            return required_tools(check)
+def _tools_of(check: Check) -> Iterator[str]:
+    return (name for role, name in texts_of(check) if role is TOOL and isinstance(name, str) and name != NO_TOOL)
