@@ -37,7 +37,7 @@ def _parts(parts: tuple[g.Part, ...], inputs: Inputs, transform: Callable[[str],
             case g.Words():
                 texts.append(part.value)
             case g.Variable():
-                node = value_of(part.name, inputs)
+                node = inputs.get(part.name) or value_of(part.name, inputs)
                 if node is not None:
                     texts.append(transform(text_of_input(node)))
             case g.TemplateToken():

@@ -308,7 +308,7 @@ TRIGGERS: Final = (" ", ":", ".", "[", "{", "-", "/")
 """The characters after which an editor asks by itself."""
 
 _TEMPLATE: Final = re.compile(
-    r"\{\{\s*(?:(?P<seed>seed:\s*(?P<path>[^{}]*))|(?:#(?:if|unless|each)\s+)?(?P<name>[\w.-]*))$"
+    r"\{\{\s*(?:(?P<seed>seed:\s*(?P<path>[^{}]*))|(?:#(?:if|unless|each)\s+)?(?P<name>[\w.[\]-]*))$"
 )
 _FILE_KEYS: Final = frozenset({"include", "prompt_file", "file"})
 _SUFFIXES: Final = (".yaml", ".yml", ".csv", ".jsonl", ".json")
@@ -386,6 +386,8 @@ def _in_template(known: KnownNames, template: re.Match[str]) -> Iterator[_Offer]
         return
     for declared in known.inputs:
         yield _Offer(declared.name.value, lsp.CompletionItemKind.Variable, template["name"], "input")
+    for path in known.given_paths:
+        yield _Offer(path, lsp.CompletionItemKind.Variable, template["name"], "value of the case or its rows")
     if known.settings.seed_file is not None:
         yield _Offer("seed:", lsp.CompletionItemKind.Keyword, template["name"], "a value of the seed manifest")
 

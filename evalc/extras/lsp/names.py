@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, final, get_args
 
 from evalc.base.source import Source, Span
-from evalc.compiler.fill import root_of
+from evalc.compiler.fill import plain, root_of
+from evalc.compiler.rows import find_rows, say_nothing
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_criterion import CriterionTree
 from evalc.dsl.build_prompt import InputTree, PromptTree
@@ -154,6 +155,7 @@ def _in_body(source: Source, body: CheckBody) -> Iterator[_Named]:
 
 
 _MOST_SEED_PATHS: Final = 2_000
+_MOST_ROWS: Final = 20
 
 
 @final
@@ -197,6 +199,21 @@ class KnownNames:
     def inputs(self) -> tuple[InputTree, ...]:
         """The inputs that the suite, or a prompt that it uses, declares."""
         return tuple({each.name.value: each for _, each in self._declared_inputs()}.values())
+
+    @property
+    def given_paths(self) -> tuple[str, ...]:
+        """The paths of the values that the case at the place gives, or its first rows do, as templates name them."""
+        before = [case for case in (self.suite.cases if self.suite else ()) if case.span.start <= self._offset]
+        if not before or self.suite is None:
+            return ()
+        case = before[-1]
+        given = [*(case.inputs or ())]
+        rows = None if case.for_each is None else find_rows(self.suite.source, case.for_each, "", Diagnostics())
+        if rows is not None:
+            given += [cell for row in islice(rows.read(say_nothing), _MOST_ROWS) for cell in row.cells]
+        paths = (path for each in given for path in _paths(plain(each.value), each.name.value, inner_too=True))
+        written = (path for path in islice(paths, _MOST_SEED_PATHS) if _VARIABLE.fullmatch(f"{{{{{path}}}}}"))
+        return tuple(dict.fromkeys(written))
 
     def input_place(self, name: str) -> tuple[Source, Span] | None:
         """Where an input is declared: in the suite, or in a prompt that it uses."""
@@ -267,15 +284,17 @@ class KnownNames:
         return found[0], JsonPlaces(found[0]).key(pointer)
 
 
-def _paths(value: Any, at: str) -> Iterator[str]:
+def _paths(value: Any, at: str, *, inner_too: bool = False) -> Iterator[str]:
+    """The paths of the scalars in a value; with `inner_too`, those of lists and mappings and of null as well."""
+    is_inner = isinstance(value, Mapping | list)
+    if inner_too or (not is_inner and value is not None):
+        yield at
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _paths(inner, f"{at}.{key}" if at else str(key))
+            yield from _paths(inner, f"{at}.{key}" if at else str(key), inner_too=inner_too)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _paths(inner, f"{at}[{index}]")
-    elif value is not None:
-        yield at
+            yield from _paths(inner, f"{at}[{index}]", inner_too=inner_too)
 
 
 def share_of(criterion: CriterionTree, criteria: Sequence[CriterionTree]) -> str | None:

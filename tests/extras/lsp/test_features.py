@@ -186,6 +186,17 @@ def test_completion(editor: Editor, old: str, new: str, cursor: str, offered: se
     assert offered <= found.keys()
 
 
+def test_paths_into_the_rows_of_a_case_are_completed(editor: Editor, root: Path) -> None:
+    (root / "r.jsonl").write_text('{"id": 1, "order": {"items": [{"sku": "A1"}]}, "not a name": 1}\n{"note": null}\n')
+    case = "    - name: a\n      inputs: {shop: {town: Rome}}\n      for_each: r.jsonl\n      validate: [non-empty]\n"
+    name = "paths.eval.yaml"
+    editor.open(name, f'suite: s\neval:\n  test_cases:\n{case}      message: "Is {{{{o}}}}?"\n')
+    offered = editor.completions(name, "{{o|}}")
+    expected = {"id", "order", "order.items", "order.items[0]", "order.items[0].sku", "note", "shop", "shop.town"}
+    assert expected <= set(offered)
+    assert "not a name" not in offered
+
+
 def test_a_completion_replaces_what_has_been_typed_and_says_what_it_is_for(editor: Editor) -> None:
     editor.open(WEATHER, FILES[WEATHER].replace("      description: One city\n", "      thr\n", 1))
     item = editor.completions(WEATHER, "      thr|")["threshold"]
