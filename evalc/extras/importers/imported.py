@@ -13,18 +13,18 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.compiler.emit.check import all_of, any_of, negated
+from evalc.check.contract import PAIRS, judge_check, rank
+from evalc.check.forms import check_of, record_of
+from evalc.check.tree import All, At, Check, Not, Of, Some, Turn, all_of, negated, some_of
 from evalc.compiler.emit.validate import check_of_label
-from evalc.compiler.order import rank
 from evalc.compiler.slug import dimension_of
-from evalc.compiler.spelling import LITERALLY, Spelling, line_of, linked_to, mapping_of
+from evalc.compiler.spelling import LITERALLY, Spelling, line_of, linked_to, mapping_of, tree_of
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
 from evalc.model import case as m
-from evalc.model import checks as c
-from evalc.model.assertions import PAIRS, assertions, judge_check
+from evalc.model.assertions import assertions
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME: Final = 48
@@ -133,32 +133,31 @@ def _name_of(text: str) -> str:
     return words[: _LONGEST_NAME + 1].rpartition("_")[0] or words[:_LONGEST_NAME]
 
 
-def is_simplest(check: c.Check) -> bool:
+def is_simplest(check: Check) -> bool:
     """Whether its line compiles to the check itself, and not to several checks or to a simpler form of it."""
-    return not isinstance(check, c.AllOf) and _simplest(check) == check
+    return not isinstance(check, All) and _simplest(check) == check
 
 
-def _simplest(check: c.Check) -> c.Check:
+def _simplest(check: Check) -> Check:
     match check:
-        case c.AnyOf(checks=checks):
-            return any_of([*map(_simplest, checks)])
-        case c.AllOf(checks=checks):
-            return all_of([*map(_simplest, checks)])
-        case c.Not(check=inner):
+        case Some(checks):
+            return some_of(map(_simplest, checks))
+        case All(checks):
+            return all_of(map(_simplest, checks))
+        case Not(inner):
             return negated(_simplest(inner))
-        case c.At(check=inner) | c.InTurn(check=inner):
-            return msgspec.structs.replace(check, check=_simplest(inner))
+        case Of(At() | Turn() as step, inner):
+            return Of(step, _simplest(inner))
         case _:
             return check
 
 
-def record_of(check: c.Check, spelling: Spelling) -> Any:
+def _record(check: Check, spelling: Spelling) -> Any:
     """The check as the case model writes it, its texts spelled as those of a suite.
 
     An `all_of` is within another: an entry of `expect.checks` that is an `all_of` counts as its operands.
     """
-    whole = c.AllOf(checks=(check,)) if isinstance(check, c.AllOf) else check
-    return _spelled(msgspec.to_builtins(whole), spelling)
+    return _spelled(record_of(All((check,)) if isinstance(check, All) else check), spelling)
 
 
 def _spelled(value: Any, spelling: Spelling, *, is_pattern: bool = False) -> Any:
@@ -189,7 +188,7 @@ class _Entry(NamedTuple):
     """A check of a case: what it asks, the pointers of its assertions, and what it counts for."""
 
     at: tuple[str, ...]
-    check: c.Check
+    check: Check
     criterion: str | None = None
     weight: int | float = 1
 
@@ -213,13 +212,13 @@ def write_checks(case: m.Case, tier: m.Tier, schemas: Schemas, leave_out: LeaveO
         if entry.at == _REGEX_PATTERN and tier in ("golden", "regression"):
             comments.append(leave_out(entry.at[0], "in YAML a pattern has to be in the labeled tier"))
             continue
-        literally = not entry.is_linked and (not is_simplest(entry.check) or rank(entry.check) in behind)
+        literally = not entry.is_linked and (not is_simplest(entry.check) or rank(record_of(entry.check)) in behind)
         written = None if literally else _written(entry, schemas)
         if written is None:
             if entry.is_linked:
                 comments.append(leave_out(entry.at[0], "no line says the same, so that it counts for no criterion"))
-            records.append(record_of(entry.check, LITERALLY))
-            behind.add(rank(entry.check))
+            records.append(_record(entry.check, LITERALLY))
+            behind.add(rank(record_of(entry.check)))
         else:
             validate.append(Noted(written, tuple(comments)))
             comments = []
@@ -235,7 +234,7 @@ def write_checks(case: m.Case, tier: m.Tier, schemas: Schemas, leave_out: LeaveO
 def _entries(case: m.Case) -> Iterator[_Entry]:
     """The checks of `expect`, in the contract's order, each with what it counts for."""
     links = _links(case)
-    checks = {assertion.at: assertion.check for assertion in assertions(case.expect)}
+    checks = {assertion.at: tree_of(assertion.check) for assertion in assertions(case.expect)}
     done: set[str] = set()
     for at, check in checks.items():
         if at in done:
@@ -245,15 +244,14 @@ def _entries(case: m.Case) -> Iterator[_Entry]:
         weight = 1 if link is None else link.weight
         if upper in checks and upper not in links and not (link and len(link.at) == 1):
             done.add(upper)
-            whole = msgspec.structs.replace(check, max=checks[upper].max)  # type: ignore[union-attr]  # as PAIRS are
-            yield _Entry((at, upper), whole, criterion, weight)
+            yield _Entry((at, upper), check_of({**record_of(checks[upper]), **record_of(check)}), criterion, weight)
         else:
             yield _Entry((at,), check, criterion, weight)
 
 
 def _without_label(case: m.Case, entries: list[_Entry]) -> list[_Entry]:
     """The entries without the check that the case's label brings in YAML."""
-    brought = None if case.label is None else _Entry((), check_of_label(case.label))
+    brought = None if case.label is None else _Entry((), tree_of(check_of_label(case.label)))
     same = [entry for entry in entries if brought is not None and entry._replace(at=()) == brought]
     return [entry for entry in entries if entry not in same[-1:]]
 
@@ -269,11 +267,11 @@ def _judged(case: m.Case) -> tuple[list[Any], list[_Entry]]:
         if link is None and not entries:
             rubric.append(msgspec.to_builtins(dimension))
             continue
-        check = judge_check(dimension)
-        if criterion is not None and re.fullmatch(re.escape(criterion) + r"(?:-\d+)?", check.dimension):
+        named = dimension
+        if criterion is not None and re.fullmatch(re.escape(criterion) + r"(?:-\d+)?", dimension.dimension):
             # It has its dimension from the criterion: a line has no words for one.
-            check = msgspec.structs.replace(check, dimension=dimension_of(check.criteria))
-        entries.append(_Entry((at,), check, criterion, link.weight if link else 1))
+            named = msgspec.structs.replace(dimension, dimension=dimension_of(dimension.criteria))
+        entries.append(_Entry((at,), judge_check(named), criterion, link.weight if link else 1))
     return rubric, entries
 
 
@@ -296,13 +294,13 @@ def _written(entry: _Entry, schemas: Schemas) -> Any:
     linked = {"criterion": entry.criterion} if entry.criterion is not None else {}
     if entry.weight != 1:
         return {**mapping_of(entry.check, line, LITERALLY), **linked, "weight": entry.weight}
-    if isinstance(entry.check, c.AnyOf | c.AllOf) and len(line) > _LONG:
-        key = "any_of" if isinstance(entry.check, c.AnyOf) else "all_of"
+    if isinstance(entry.check, Some | All) and len(line) > _LONG:
+        key = "any_of" if isinstance(entry.check, Some) else "all_of"
         return {key: [_line(check, schemas) for check in entry.check.checks], **linked}
     return line if entry.criterion is None else linked_to(line, entry.criterion)
 
 
-def _line(check: c.Check, schemas: Schemas) -> str | None:
+def _line(check: Check, schemas: Schemas) -> str | None:
     """The line of a check, whose schemas are kept only if there is one."""
     has_line = line_of(check, LITERALLY, lambda _: "") is not None
     return line_of(check, LITERALLY, schemas.keep) if has_line else None

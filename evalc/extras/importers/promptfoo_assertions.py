@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, NamedTuple, final
 
-import msgspec
-
+from evalc.check.forms import together, type_of
+from evalc.check.tree import All, At, Bounds, Call, Check, Measure, Of, Some, Test, Tools
 from evalc.compiler.patterns import examine
 from evalc.compiler.spelling import AS_TEMPLATES, KeepSchema, line_of, mapping_of, quoted
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_templates import NotPlain, template_of, variables_of
 from evalc.grammar.parse import parse_check
-from evalc.model import checks as c
 from evalc.model.json import path_of_key
 
 _CODE: Final = "code does not run in an eval file; a package can provide a check (entry point `evalc.checks`)"
@@ -60,12 +59,12 @@ class Unmappable(Exception):
 class MappedCheck:
     """A line of a check, and the mapping that means the same for when a weight is added.
 
-    `check` is the check itself where it is one of the model's, and no composition of several.
+    `check` is the check itself, unless the line was made of others.
     """
 
     line: str
     mapping: Mapping[str, Any]
-    check: c.Check | None = None
+    check: Check | None = None
 
 
 _Build = Callable[["_Assertion"], "MappedCheck | tuple[MappedCheck, ...]"]
@@ -148,19 +147,20 @@ def of_one_test(checks: Sequence[MappedCheck], *, scored: Sequence[bool]) -> Seq
     have the arguments of two, both deny that there is none. A case has a limit once, as the narrowest of the
     limits without a weight or metric of their own (`scored`).
     """
-    calls = [check.check for check in checks if isinstance(check.check, c.CallHas)]
+    calls = [_call_of(check.check) for check in checks]
     placed: list[MappedCheck | None] = []
-    limits: dict[type[c.Check], tuple[int, c.Check]] = {}
-    for mapped, is_scored in zip(checks, scored, strict=True):
+    limits: dict[str, tuple[int, Check]] = {}
+    for mapped, call, is_scored in zip(checks, calls, scored, strict=True):
         check = mapped.check
-        if isinstance(check, c.CallHas) and _shares(check, calls):
-            placed.append(_line(f"not {_check(msgspec.structs.replace(check, which='no')).line}"))
+        if call is not None and any(other is not None and call.may_be(other) for other in calls if other is not call):
+            placed.append(_line(f"not {_check(Of(Call(call.tool, 'no'), call.asked)).line}"))
             continue
-        if isinstance(check, _ONCE) and not is_scored:
-            index, first = limits.setdefault(type(check), (len(placed), check))
+        type_ = "" if check is None else type_of(check)
+        if check is not None and type_ in _ONCE and not is_scored:
+            index, first = limits.setdefault(type_, (len(placed), check))
             both = _both(first, check)
             if index < len(placed) and both is not None:
-                limits[type(check)] = (index, both)
+                limits[type_] = (index, both)
                 placed[index] = _check(both)
                 placed.append(None)
                 continue
@@ -168,32 +168,42 @@ def of_one_test(checks: Sequence[MappedCheck], *, scored: Sequence[bool]) -> Seq
     return placed
 
 
-_ONCE: Final = (c.ToolCount, c.ToolsCalled, c.Latency, c.Cost)
-"""Checks that a case can have once."""
+_ONCE: Final = frozenset({"tool_count", "tools_called", "latency", "cost"})
+"""The types of checks that a case can have once."""
 
 
-def _both(first: c.Check, second: c.Check) -> c.Check | None:
+def _both(first: Check, second: Check) -> Check | None:
     """The one check that holds where both do; None if there is none."""
     match first, second:
-        case (c.ToolCount(), c.ToolCount()):
-            least = max((bound for bound in (first.min, second.min) if bound is not None), default=None)
-            most = min((bound for bound in (first.max, second.max) if bound is not None), default=None)
-            return None if least is not None and most is not None and least > most else c.ToolCount(min=least, max=most)
-        case (c.Latency(), c.Latency()):
-            return c.Latency(max=min(first.max, second.max))
-        case (c.Cost(), c.Cost()):
-            return c.Cost(max=min(first.max, second.max))
+        case Of(step, Test("between", Bounds() as one)), Of(_, Test("between", Bounds() as other)):
+            least = max((bound for bound in (one.min, other.min) if bound is not None), default=None)
+            most = min((bound for bound in (one.max, other.max) if bound is not None), default=None)
+            is_empty = least is not None and most is not None and least > most
+            return None if is_empty else Of(step, Test("between", Bounds(least, most)))
         case _:
             return first if first == second else None
 
 
-def _shares(call: c.CallHas, calls: Sequence[c.CallHas]) -> bool:
-    """Whether one call of the tool could be what this check wants, and what another one wants."""
-    return any(
-        other.tool == call.tool and all(other.args.get(path, test) == test for path, test in call.args.items())
-        for other in calls
-        if other is not call
-    )
+class _OfCall(NamedTuple):
+    """A check of any call of a tool: what it asks, and the tests of its arguments by their paths."""
+
+    tool: str
+    asked: Check
+    tests: Mapping[str, Check]
+
+    def may_be(self, other: _OfCall) -> bool:
+        """Whether one call of the tool could be what this check requires, and what another one requires."""
+        return other.tool == self.tool and all(other.tests.get(path, test) == test for path, test in self.tests.items())
+
+
+def _call_of(check: Check | None) -> _OfCall | None:
+    match check:
+        case Of(Call(tool), asked):
+            parts = asked.checks if isinstance(asked, All) else (asked,)
+            tests = {part.step.path: part.check for part in parts if isinstance(part, Of) and isinstance(part.step, At)}
+            return _OfCall(tool, asked, tests)
+        case _:
+            return None
 
 
 def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
@@ -214,22 +224,22 @@ def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
 # --- by type ---------------------------------------------------------------------------------------------------------
 
 
-def _check(check: c.Check, schema_path: str = "") -> MappedCheck:
+def _check(check: Check, schema_path: str = "") -> MappedCheck:
     line = line_of(check, AS_TEMPLATES, lambda _schema: schema_path)
     if line is None:
         raise Unmappable("no line says the same")
     return MappedCheck(line=line, mapping=mapping_of(check, line, AS_TEMPLATES), check=check)
 
 
-def _one(make: Callable[[str], c.Check]) -> _Build:
+def _one(make: Callable[[str], Check]) -> _Build:
     return lambda asked: _check(make(asked.text(asked.value)))
 
 
-def _each(make: Callable[[str], c.Check]) -> _Build:
+def _each(make: Callable[[str], Check]) -> _Build:
     return lambda asked: tuple(_check(make(text)) for text in asked.texts())
 
 
-def _limit(make: Callable[[int | float], c.Check]) -> _Build:
+def _limit(make: Callable[[int | float], Check]) -> _Build:
     def build(asked: _Assertion) -> MappedCheck:
         limit = asked.fields.get("threshold")
         if isinstance(limit, bool) or not isinstance(limit, int | float):
@@ -242,11 +252,11 @@ def _limit(make: Callable[[int | float], c.Check]) -> _Build:
 def _starts_with(asked: _Assertion) -> MappedCheck:
     if not isinstance(asked.value, str):
         raise Unmappable("promptfoo takes only a text here, and never passes it")
-    return _check(c.StartsWith(value=asked.text(asked.value)))
+    return _check(Test("starts_with", asked.text(asked.value)))
 
 
-def _any_of(checks: tuple[c.Check, ...]) -> MappedCheck:
-    return _check(c.AnyOf(checks=checks) if len(checks) > 1 else checks[0])
+def _any_of(checks: tuple[Check, ...]) -> MappedCheck:
+    return _check(Some(checks) if len(checks) > 1 else checks[0])
 
 
 def _equals(asked: _Assertion) -> MappedCheck:
@@ -255,8 +265,8 @@ def _equals(asked: _Assertion) -> MappedCheck:
     if isinstance(value, dict | list):
         if "{{" in json.dumps(value) or "{%" in json.dumps(value):
             raise Unmappable("there is a template inside of the value")
-        return _check(c.Json(schema={"const": value}), asked.keep_schema({"const": value}))
-    return _check(c.Equals(value=asked.text(value)))
+        return _check(Test("json", ("strict", {"const": value})), asked.keep_schema({"const": value}))
+    return _check(Test("equals", asked.text(value)))
 
 
 def _regex(asked: _Assertion) -> MappedCheck:
@@ -268,22 +278,22 @@ def _regex(asked: _Assertion) -> MappedCheck:
     error = examine(pattern, "").error
     if error is not None:
         raise Unmappable(f"it is not a valid regular expression: {error.message}")
-    return _check(c.Regex(pattern=pattern))
+    return _check(Test("matches", (pattern, "")))
 
 
 def _is_json(asked: _Assertion) -> MappedCheck:
     schema = asked.value
     if schema in (None, "", False):  # promptfoo asks for a schema only where the value is truthy
-        return _check(c.Json())
+        return _check(Test("json", ("strict", None)))
     if isinstance(schema, str) and not schema.startswith("file://"):
         raise Unmappable("the schema is a text; write it as a mapping")
-    return _check(c.Json(schema=True), asked.keep_schema(schema))
+    return _check(Test("json", ("strict", True)), asked.keep_schema(schema))
 
 
 def _word_count(asked: _Assertion) -> MappedCheck:
     bounds = asked.value if isinstance(asked.value, dict) else {"min": asked.value, "max": asked.value}
     least, most = _bounds(bounds, "the value is neither a whole number nor `min` and `max`")
-    return _check(c.Length(min=least, max=most, unit="words"))
+    return _check(Of(Measure("words"), Test("between", Bounds(least, most))))
 
 
 def _bounds(value: Mapping[str, Any], why_not: str) -> tuple[int | None, int | None]:
@@ -350,26 +360,30 @@ def _tool(step: object) -> str:
     return step
 
 
+def _of_names(predicate: str, *names: str) -> Check:
+    return Of(Tools(), Test(predicate, names))
+
+
 def _tool_used(asked: _Assertion) -> MappedCheck | tuple[MappedCheck, ...]:
     """Tools that were all called, or a tool that was called this often; inverted, tools that were not called."""
     value = asked.value
     if isinstance(value, dict):
         name, least, most = _tool(value), value.get("min", 1), value.get("max")
         if (least, most) == (0, 0):
-            return _check(c.ToolsNotCalled(names=(name,)))
+            return _check(_of_names("not_called", name))
         if any(type(bound) is not int or not 0 <= bound <= _MOST_CALLS for bound in (least, most or 0)):
             raise Unmappable(f"a count of calls is a whole number up to {_MOST_CALLS} here")
         if not least and most is None:
             raise Unmappable("it checks nothing: any number of calls will do")
-        included = (_check(c.ToolsInclude(names=(name,) * least)),) if least else ()
-        excluded = () if most is None else (_inverted((_check(c.ToolsInclude(names=(name,) * (most + 1))),)),)
+        included = (_check(_of_names("include", *[name] * least)),) if least else ()
+        excluded = () if most is None else (_inverted((_check(_of_names("include", *[name] * (most + 1))),)),)
         return (*included, *excluded)
     names = tuple(dict.fromkeys(map(_tool, value if isinstance(value, list) else [value])))
     if not names:
         raise Unmappable("it names no tool")
     if not str(asked.fields.get("type", "")).startswith("not-"):
-        return _check(c.ToolsInclude(names=names))
-    return _any_of(tuple(c.ToolsInclude(names=(name,)) for name in names))
+        return _check(_of_names("include", *names))
+    return _any_of(tuple(_of_names("include", name) for name in names))
 
 
 def _tool_sequence(asked: _Assertion) -> MappedCheck:
@@ -380,7 +394,7 @@ def _tool_sequence(asked: _Assertion) -> MappedCheck:
     if not isinstance(steps, list) or not steps or mode not in ("in_order", "exact"):
         raise Unmappable("the value is not a list of steps")
     names = tuple(map(_tool, steps))
-    return _check(c.ToolsCalled(names=names) if mode == "exact" else c.ToolsInOrder(names=names))
+    return _check(_of_names("called" if mode == "exact" else "in_order", *names))
 
 
 def _tool_arguments(asked: _Assertion) -> MappedCheck:
@@ -396,8 +410,9 @@ def _tool_arguments(asked: _Assertion) -> MappedCheck:
     tests = {path_of_key(key): test for key, test in args.items()}
     while any(isinstance(test, dict) for test in tests.values()):
         tests = dict(chain.from_iterable(_inside(path, test) for path, test in tests.items()))
-    equal = {path: c.ArgTest(equals=_argument(test, asked)) for path, test in tests.items()}
-    return _check(c.CallHas(tool=_tool(value), args=equal))
+    values = {path: _argument(test, asked) for path, test in tests.items()}
+    equal = [Of(At(path), Test("equals" if isinstance(each, str) else "is", each)) for path, each in values.items()]
+    return _check(Of(Call(_tool(value)), together(equal)))
 
 
 def _inside(path: str, value: Any) -> list[tuple[str, Any]]:
@@ -423,22 +438,22 @@ def _step_count(asked: _Assertion) -> MappedCheck:
     if not isinstance(value, dict) or value.get("type") != "tool" or value.get("pattern") or value.get("name"):
         raise Unmappable("only calls of tools are counted, all of them together")
     least, most = _bounds(value, "neither `min` nor `max` is a whole number")
-    return _check(c.ToolCount(min=least, max=most))
+    return _check(Of(Measure("calls"), Test("between", Bounds(least, most))))
 
 
 _BUILDERS: Final[dict[str, _Build]] = {
-    "contains": _one(lambda text: c.Contains(value=text)),
-    "icontains": _one(lambda text: c.IContains(value=text)),
-    "contains-any": lambda asked: _check(c.ContainsAny(values=asked.texts())),
-    "icontains-any": lambda asked: _any_of(tuple(c.IContains(value=text) for text in asked.texts())),
-    "contains-all": _each(lambda text: c.Contains(value=text)),
-    "icontains-all": _each(lambda text: c.IContains(value=text)),
+    "contains": _one(lambda text: Test("contains", text)),
+    "icontains": _one(lambda text: Test("contains", text, True)),
+    "contains-any": lambda asked: _check(Test("contains_any", asked.texts())),
+    "icontains-any": lambda asked: _any_of(tuple(Test("contains", text, True) for text in asked.texts())),
+    "contains-all": _each(lambda text: Test("contains", text)),
+    "icontains-all": _each(lambda text: Test("contains", text, True)),
     "equals": _equals,
     "starts-with": _starts_with,
     "regex": _regex,
     "is-json": _is_json,
-    "latency": _limit(lambda limit: c.Latency(max=limit)),
-    "cost": _limit(lambda limit: c.Cost(max=limit)),
+    "latency": _limit(lambda limit: Of(Measure("ms"), Test("between", Bounds(max=limit)))),
+    "cost": _limit(lambda limit: Of(Measure("dollars"), Test("between", Bounds(max=limit)))),
     "word-count": _word_count,
     "llm-rubric": _judge,
     "model-graded-closedqa": _judge,
