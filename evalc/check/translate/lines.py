@@ -253,8 +253,8 @@ def within(tolerance: object, number: object) -> Predicate:
 def occurring(text: str, op: str, number: object, *, folded: bool = False) -> Predicate:
     """How often a text occurs."""
     n = whole(number)
-    bounds = n if op == "==" else f"{op} {n}"
-    return asked(f"{contains(text, folded=folded).text} {bounds} times")
+    often = {"1": "once", "2": "twice"}.get(n, f"{n} times") if op == "==" else f"{op} {n} times"
+    return asked(f"{contains(text, folded=folded).text} {often}")
 
 
 def equal(value: Any) -> Predicate:

@@ -10,7 +10,7 @@ from evalc.check.translate import lines as ln
 from evalc.check.translate import names
 from evalc.check.translate.lines import Condition, NoLine, Part, Place, Test, fact, joined, negated
 from evalc.check.translate.meaning import Denoted
-from evalc.check.translate.python import path_steps
+from evalc.check.translate.python import path_steps, read_python
 from evalc.check.translate.verbs import with_arguments, words_of
 from evalc.check.translate.words import Lines
 
@@ -36,6 +36,14 @@ def read_mapping(lines: Lines, pairs: Mapping[str, Any], depth: int = 0) -> Cond
     if not pairs or depth > 6 or not all(isinstance(key, str) for key in pairs):
         raise NoLine
     rest = dict(pairs)
+    folded = next((rest.pop(key) for key in ("ignore_case", "ignoreCase") if key in rest and len(rest) == 2), False)
+    if folded is not False:
+        ((verb, value),) = rest.items()
+        return (
+            lines.verbs.asked(Place(), verb, [value], folded=True)
+            if folded is True
+            else lines.verbs.asked(Place(), "", [])
+        )
     for key in _TYPE:
         if isinstance(rest.get(key), str) and (len(rest) > 1 or key != "name"):
             return _assertion(lines, rest.pop(key), rest)
@@ -53,10 +61,9 @@ def _subject(lines: Lines, rest: dict[str, Any], others: tuple[str, ...] = ()) -
         if isinstance(rest.get(key), str) and len(rest) > 1:
             text = rest.pop(key)
             steps = path_steps(text) if key in _PATH else None
-            subject, left = (Place("json", steps), "") if steps else lines.subject(text)
-            if left or (key in _PATH and not steps):
+            if key in _PATH and not steps:
                 raise NoLine
-            return subject
+            return Place("json", steps) if steps else lines.meaning.denoted(read_python(text))
     return None
 
 
@@ -95,8 +102,12 @@ def _assertion(lines: Lines, name: str, rest: dict[str, Any]) -> Condition:
     """`{type: NAME, value: V}`."""
     flags, folded = rest.pop("flags", ""), rest.pop("ignore_case", rest.pop("ignoreCase", False))
     subject = _subject(lines, rest) if {"path", "jsonpath"} & set(rest) else Place()
-    values = _taken(rest, _VALUE)
     words, negative = words_of(name)
+    if words in _TOOL and not negative:
+        return _tool(lines, next(iter(_taken(rest, ("value", "name", "tool"))), None), rest)
+    values = _taken(rest, _VALUE)
+    if rest and not values and not flags and set(rest) <= set(names.OPERATORS) and subject == Place() and not negative:
+        return _pair(lines, words, rest, 0)
     if rest or not isinstance(flags, str) or not isinstance(folded, bool) or subject is None:
         raise NoLine
     if name in _CODE and len(values) == 1 and isinstance(values[0], str):
@@ -135,7 +146,7 @@ def _pair(lines: Lines, key: str, value: Any, depth: int) -> Condition:
         return joined("and", [_at(lines, path, each, depth) for path, each in rest.items()])
     if key.startswith("$."):
         return _at(lines, key, value, depth)
-    if plain in names.CALL_NAMES | {"tools"} and isinstance(value, list):
+    if plain in names.CALL_NAMES and isinstance(value, list):
         return fact(f"tools called {ln.names_of(value)}")
     if plain in ("toolsnotcalled", "forbiddentools", "toolnotcalled", "nottoolcalled") and value:
         tools = value if isinstance(value, list) else [value]

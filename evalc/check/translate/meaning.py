@@ -79,6 +79,8 @@ class Meaning:
         match left, right:
             case ast.Call(ast.Attribute(of, "get"), [ast.Constant(str() as key)], []), ast.Constant(None):
                 return self._when(op, self._nullish(self._place(of).member(key)))
+            case ast.Call(ast.Attribute(_, "find"), [ast.Lambda()], []), ast.Name("__undefined__"):
+                return self._when(op, negated(self.compared(">", Part("size", self.denoted(left).of), 0)))  # type: ignore[union-attr]
             case _, ast.Name("__undefined__"):
                 return self._when(op, Test(self._place(left), ln.MISSING))
         first, second = self.denoted(left), self.denoted(right)
@@ -223,7 +225,7 @@ class Meaning:
 
     def _sized(self, op: str, of: Part, number: float) -> Condition:
         match of:
-            case Part("keys", place):
+            case Part("items", place):
                 return Test(place, ln.measured("count", op, number))
             case Part("words" | "lines" as word, place):
                 return Test(place, ln.measured(word, op, number))
@@ -459,6 +461,8 @@ class Meaning:
 
     def _attribute(self, of: ast.expr, key: str) -> Denoted:
         found, known = self.denoted(of), names.key(key)
+        if found == Part("unknown", "pm") and key == "response":
+            return Place()
         if found == Part("unknown", "usage") and known in names.RUNS:
             return Part("run", *names.RUNS[known])
         if key == "length" and isinstance(found := self._known(found), Place | Part):
@@ -520,6 +524,8 @@ class Meaning:
                     return None
         denoted = [self.denoted(each) for each in given or ()]
         values = [each.value if isinstance(each, Part) and each.kind == "literal" else each for each in denoted]
+        if "toBeCloseTo" in words:
+            raise NoLine  # digits, where others take a distance
         verb, found = " ".join(words), self.denoted(subject)
         if re.search(r"[cC]alled", verb):
             return self._verbs.called(found, verb, values)
@@ -551,6 +557,8 @@ class Meaning:
                 item = (parameter.arg, body)
                 if method in ("every", "all", "some", "any"):
                     return self.quantified(_QUANTIFIERS[method], of, lambda found: self._asked(item, found))
+                if method == "find":
+                    return Part("item", self._listed(of, [item], None))
                 if method in ("filter", "map"):
                     return self._listed(of, *(([item], None) if method == "filter" else ([], item)))
                 raise NoLine
@@ -587,6 +595,8 @@ class Meaning:
 
     def _json_method(self, of: Place, method: str, given: list[Denoted]) -> Denoted:
         match method, given:
+            case "text", [] if of == Place():
+                return of
             case "json", [] if of == Place():
                 self.notes.add("fence")
                 return Place("json")
@@ -628,7 +638,11 @@ class Meaning:
 
     def _set(self, of: ast.expr) -> Denoted:
         found = self.denoted(of)
-        return Part("set of names") if found == Part("names") else found
+        if found == Part("names"):
+            return Part("set of names")
+        if not isinstance(found, Part) or found.kind != "literal":
+            raise NoLine
+        return found
 
     def _abs(self, of: ast.expr) -> Denoted:
         found = self.denoted(of)

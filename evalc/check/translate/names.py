@@ -42,7 +42,6 @@ RUNS: Final = {
 MEASURES: Final = _by_word("measures")
 TYPES: Final = _by_word("types")
 FORMATS: Final = _by_word("formats")
-LANGUAGES: Final = _by_word("languages")
 OPERATORS: Final = _by_word("operators")
 VERBS: Final = _by_word("verbs")
 MARKS: Final = _by_word("marks")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from evalc.check.languages import language_named
 from evalc.check.translate import lines as ln
 from evalc.check.translate import names
 from evalc.check.translate.lines import Condition, NoLine, Part, Place, Test, fact, joined, negated
@@ -112,7 +113,8 @@ class Verbs:
 
     def _described(self, subject: Denoted, meant: str, values: list[Any], *, folded: bool) -> Condition:
         """A type, a format or a language."""
-        bare = re.sub(r"^(?:type|instance|writtenin|in(?!teger)|valid)", "", meant)
+        shorter = re.sub(r"^(?:type|instance|(?:written|answers?|responds?|reply|replies|speaks?)?in|valid)", "", meant)
+        bare = meant if meant in names.TYPES else shorter
         if values or folded or not isinstance(subject, Place):
             raise NoLine
         if bare in names.TYPES and subject.root != "response":
@@ -120,8 +122,8 @@ class Verbs:
         if bare in names.FORMATS:
             word = names.FORMATS[bare]
             return Test(subject, ln.described(f"{'an' if word == 'email' else 'a'} {word}"))
-        if bare in names.LANGUAGES and meant != bare and subject == Place():
-            return Test(subject, ln.described(f"in {names.LANGUAGES[bare]}"))
+        if len(bare) > 3 and bare != meant:
+            return _language(self, subject, [bare], folded)
         raise NoLine
 
 
@@ -134,6 +136,8 @@ def _place(subject: Denoted) -> Place:
 def _several(values: list[Any]) -> list[Any]:
     """Several values, in one list or after one another."""
     listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
+    if len(listed) == 1 and isinstance(listed[0], str) and "," in listed[0]:
+        raise NoLine  # promptfoo splits it
     if not all(isinstance(each, str | int | float | bool | None) for each in listed):
         raise NoLine
     return listed
@@ -238,7 +242,7 @@ def _judge(verbs: Verbs, subject: Denoted, values: list[Any], _folded: bool) -> 
 
 
 def _language(_verbs: Verbs, subject: Denoted, values: list[Any], _folded: bool) -> Condition:
-    language = names.LANGUAGES.get(str(_one(values)).lower())
+    language = language_named(str(_one(values)))
     if language is None or subject != Place():
         raise NoLine
     return Test(Place(), ln.described(f"in {language}"))
@@ -267,6 +271,8 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "false": lambda verbs, subject, values, _folded: verbs.compared("==", subject, _one([*values, False])),
 }
 _WORDS: Final[Mapping[str, ln.Predicate]] = {
+    "jsonobject": ln.asked("json object"),
+    "jsonarray": ln.asked("json array"),
     "null": ln.described("null"),
     "missing": ln.MISSING,
     "exist": ln.EXISTS,
@@ -283,4 +289,4 @@ _WORDS: Final[Mapping[str, ln.Predicate]] = {
     "web": ln.asked(r"matches /https?:\/\/[^\s\/]/"),
 }
 """Predicates without a value."""
-_OF_RESPONSE: Final = frozenset({"table", "list", "codeblock", "digit", "mail", "web"})
+_OF_RESPONSE: Final = frozenset({"jsonobject", "jsonarray", "table", "list", "codeblock", "digit", "mail", "web"})

@@ -64,7 +64,7 @@ _LITERAL: Final = re.compile(
     r"(?P<unit> ?(?:ms|s|seconds?|secs?|milliseconds?|minutes?)\b)?(?![\w.])"
     r"|(?P<file>(?:[\w.-]+/)*[\w.-]+\.json\b)"
 )
-_JOINT: Final = re.compile(r"\s*(?:,\s*(?:(and|or)\s+)?|\s(and|or|to)\s+)")
+_JOINT: Final = re.compile(r"\s*(?:,\s*(?:(and|or|nor)\s+)?|\s(and|or|nor|to)\s+)")
 _WORDS: Final = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 _KARATE: Final = {
     "#string": "string", "#number": "number", "#boolean": "boolean", "#array": "array", "#object": "object",
@@ -78,10 +78,10 @@ _SUBJECTS: Final = {
     re.compile(pattern.replace("<P>", f"(?P<path>{_TEXT}|{_PATH})"), re.IGNORECASE): kind
     for pattern, kind in {
         r"(?:the )?(?:number of (?:items|elements) (?:in|of|at)|(?:length|size|count) of) (?:at )?<P>\s*": "size",
-        r"at <P> (?:has )?(?:length|size)\s*(?=[=<>!\d])": "size",
+        r"at (?!least|most)<P> (?:has )?(?:length|size)\s*(?=[=<>!\d])": "size",
         r"(?:the )?type of (?:at )?<P>(?: is| ==| =)\s*": "type",
         r"(?:.*? )??(?:json ?path|json_path|json key|json field|path|field|key|property|value (?:at|of)) <P>\s*": "",
-        rf"{_MATCH}at <P>\s*": "",
+        rf"{_MATCH}at (?!(?:least|most) \d)<P>\s*": "",
         rf"{_MATCH}(?P<path>\$[.\[](?:[\w$.-]|\[(?:\d+|\*)\])*)\s*": "",
         r"match (?:each )?(?:response\.)?(?!response\b)<P>\s*": "",
         r"(?:the )?(?:response|json|body|data)\.(?P<path>[A-Za-z_]\w*(?:\.\w+|\[\d+\])*)(?![\w(.])\s+(?=[a-z])": "",
@@ -165,7 +165,10 @@ class Lines:
     def _whole(self, text: str) -> Condition:
         """A line that stands in the table as a whole."""
         for pattern, line in _whole_lines():
-            if found := pattern.fullmatch(text):
+            if (found := pattern.fullmatch(text)) and not names.NO_TOOL & {
+                found.groupdict().get("T"),
+                found.groupdict().get("U"),
+            }:
                 return self._filled(line, {key: each for key, each in found.groupdict().items() if each is not None})
         raise NoLine
 
@@ -203,8 +206,8 @@ class Lines:
         verb, values, between, tail = _parted(f"contains {quoted[1]}{quoted[2]}" if quoted else rest)
         if not values and (found := re.fullmatch(r"(.*(?:start|end|begin)s? with) (?:an? )?([a-z ]+)", verb)):
             verb, values = found[1], [names.MARKS[names.key(found[2])] if names.key(found[2]) in names.MARKS else _no()]
-        if is_match and len(values) == 1 and isinstance(values[0], str) and values[0] in _KARATE:
-            verb, values = f"{verb.replace('==', '')} {_KARATE[values[0]]}", []
+        if is_match and values:
+            subject, verb, values = _karate(subject, verb, values)
         if isinstance(subject, Place) and (found := _MEASURED.fullmatch(verb)) and values:
             measure = names.MEASURES.get(found[1], "length") if found[1] != "count" else "count"
             subject, verb = _measure(subject, measure), found[2]
@@ -239,6 +242,8 @@ class Lines:
         match meant, sorted(between):
             case ("between", ["and"]) | ("containany" | "containnone" | "oneof", [","] | ["or"]):
                 return verb, values if meant == "between" else [values]
+            case "containnone", ["nor"]:
+                return verb, [values]
             case ("containall", [","] | ["and"]) | ("containnone", ["and"]):
                 return verb, [values]
             case ("contain" | "equal" | "", ["or"]):
@@ -253,7 +258,7 @@ class Lines:
             if found := pattern.match(text):
                 path, rest = found["path"], text[found.end() :].strip()
                 steps = path_steps(path[1:-1] if path[0] in "\"'" else path)
-                if not steps:
+                if not steps or not rest:
                     continue
                 is_size = steps[-1] == "length" and len(steps) > 1
                 place = Place("json", steps[:-1] if is_size else steps)
@@ -271,7 +276,7 @@ class Lines:
                 return Part("run", *names.RUNS[phrase]), rest
             if phrase in names.MEASURES and not re.match(r"(?:of|in) |\.", rest):
                 return Part("measure", Place(), names.MEASURES[phrase]), rest
-        found = re.match(rf"{_RESPONSE}(?![\w.\[(])\s*:?\s*", text, re.IGNORECASE)
+        found = re.match(rf"(?:match )?{_RESPONSE}(?![\w.\[(])\s*:?\s*", text, re.IGNORECASE)
         return Place(), text[found.end() :] if found else text
 
 
@@ -297,9 +302,20 @@ def _no() -> Any:
     raise NoLine
 
 
+def _karate(subject: Denoted, verb: str, values: list[Any]) -> tuple[Denoted, str, list[Any]]:
+    """Markers of types and sizes within texts."""
+    marker = values[0] if len(values) == 1 and isinstance(values[0], str) else ""
+    if marker in _KARATE:
+        return subject, f"{verb.replace('==', '')} {_KARATE[marker]}", []
+    size = re.fullmatch(r"#\[(\d+)\]", marker)
+    if size and isinstance(subject, Place):
+        return _measure(subject, "count"), verb, [int(size[1])]
+    return (subject, verb, values) if not marker.startswith("#") else _no()
+
+
 def _measure(place: Place, word: str) -> Part:
     if word == "count":
-        return Part("size", Part("keys", place))
+        return Part("size", Part("items", place))
     return Part("size", place) if word == "length" else Part("measure", place, word)
 
 
@@ -434,7 +450,7 @@ def _arguments(text: str) -> Any:
         return loose_value(text)
     arguments: dict[str, Any] = {}
     for piece in _pieces(text, r",|and"):
-        pair = re.fullmatch(r"([A-Za-z_]\w*)(?:\s*[=:]\s*|\s+(?:equal to |of |is )?)(.+)", piece)
+        pair = re.fullmatch(r"[\"'`]?([A-Za-z_]\w*)[\"'`]?(?:\s*[=:]\s*|\s+(?:equal to |of |is )?)(.+)", piece)
         literal = _LITERAL.fullmatch(pair[2]) if pair else None
         if not pair or not literal or pair[1] in arguments:
             raise NoLine

@@ -70,6 +70,13 @@ LINES = {
     "responseTime < 1500ms": "latency < 1.5s",
     "answers in under 2 seconds": "latency < 2s",
     'pattern "A: \\d+"': "matches /A: \\d+/",
+    "at least 20 words": "words >= 20",
+    "match response.items == '#[2]'": "at items count 2",
+    'contains neither "a" nor "b"': 'not contains any of ["a", "b"]',
+    "answers in French": "is in French",
+    'the response should have the field "name"': "at name exists",
+    "does not call any tool": "tools called []",
+    "pm.expect(pm.response.responseTime).to.be.below(200)": "latency < 200ms",
     "ends with a question mark": 'ends with "?"',
     "no longer than 40 characters": "length <= 40",
     "total tokens is at most 500": "total tokens <= 500",
@@ -100,6 +107,10 @@ MAPPINGS: list[tuple[dict[str, Any], str | None]] = [
     ({"jsonpath": "$.a", "exists": False}, "at a not exists"),
     ({"contains_all": ["x", "y"]}, 'contains all of ["x", "y"]'),
     ({"contains": ["x", "y"]}, None),
+    ({"type": "contains-any", "value": "x,y"}, None),
+    ({"contains": "x", "ignoreCase": True}, 'contains "x" ignoring case'),
+    ({"type": "length", "max": 40}, "length <= 40"),
+    ({"expect": "json.total", "toBe": 5}, "at total == 5"),
     ({"max_words": 50}, "words <= 50"),
     ({"length": {"min": 1, "max": 3}}, "length >= 1 and length <= 3"),
     ({"json": {"status": "ok", "items": {"count": 2}}}, 'at status equals "ok" and at items count 2'),
@@ -181,6 +192,12 @@ at items[-1].price > 5
 json.items.find(i => i.a === 1).b === 2
 response.includes("x") ? 1 : 0
 a = 5
+set(data["tags"]) == {"a", "b"}
+exact "Paris" [search]
+the price is between 10 and 20
+expect(json.total).toBeCloseTo(20, 1)
+Object.keys(JSON.parse(response)).length === 2
+match response.items == '#? _ > 0'
 contains "{{x}}" and len(response) < 4 and foo
 """.strip().splitlines()
 
