@@ -210,11 +210,12 @@ def _expected(table: Table, stack: list[int], last: int) -> frozenset[str]:
     return frozenset(terminal for terminal in terminals if _reduced(table, [*stack], None, terminal, last))
 
 
-Language = Literal["check", "rule", "criterion", "template"]
+Language = Literal["check", "checks", "rule", "criterion", "template"]
 
 
 STARTS: Final[dict[Language, tuple[str, ...]]] = {
     "check": ("line",),
+    "checks": ("line",),
     "rule": ("length", "tool_count", "json", "number", "count", "structure", "regex", "latency", "tokens", "cost"),
     "criterion": ("criterion",),
     "template": ("template",),

@@ -7,11 +7,12 @@ Texts may still hold templates: a check is parsed first and its texts are filled
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
+from evalc.check import tree
 from evalc.diagnostics.problem import Fault
 from evalc.model.checks import Check
 
@@ -79,6 +80,17 @@ class CheckLine(Node, frozen=True, gc=False):
 
     check: Check
     atoms: Atoms
+    criterion: Text | None = None
+
+
+class ReadCheck(Node, frozen=True, gc=False):
+    """A whole one-line check: its tree, its texts unfilled, and the criterion it counts for.
+
+    `places` are where its texts were written, in the order of `texts_of`.
+    """
+
+    check: tree.Check
+    places: Sequence[Atom]
     criterion: Text | None = None
 
 
