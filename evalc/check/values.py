@@ -120,7 +120,12 @@ def contains(value: Any, wanted: Any, *, ignoring_case: bool = False) -> bool:
 
 
 def _is_inside(value: Any, wanted: Any, ignoring_case: bool) -> bool:
-    """Whether a value's text contains the text, as it is or as JSON writes it within quotes."""
+    """Whether a value's text contains the text, as it is or as JSON writes it within quotes.
+
+    A number is in no longer number: 5 is not in `[15]`, but it is only inside `["5"]`.
+    """
+    if not isinstance(wanted, str):
+        return any(text_of(item) == text_of(wanted) for item in (value if isinstance(value, list) else [value]))
     text = folded(text_of(value), ignoring_case)
     sought = text_of(wanted)
     return any(folded(each, ignoring_case) in text for each in (sought, to_json(sought)[1:-1]))

@@ -92,7 +92,7 @@ def test_empty(value: Any, empty: bool) -> None:
         ([5], "5", True),
         ([5.0], 5, True),
         (["5"], 5, "5"),
-        ([15], 5, 15),
+        ([15], 5, False),
         ([], "a", False),
         ([True], True, True),
         ([1], True, False),
