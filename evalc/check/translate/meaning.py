@@ -214,7 +214,7 @@ class Meaning:
     def run(self, op: str, word: str, unit: str, number: float) -> Condition:
         """A limit of the run."""
         if unit == "?":  # seconds or milliseconds?
-            if number < 20:
+            if number < 100:
                 raise NoLine
             unit = "ms"
             self.notes.add("seconds")
@@ -344,7 +344,7 @@ class Meaning:
 
         match of:
             case Part("listed"):
-                return self.quantified(quantifier, of, inside) if not kept or quantifier == "any" else self._none()
+                return self.quantified(quantifier, of, inside) if not kept or quantifier == "any" else _none()
             case Part("literal", _, list() as values) if 0 < len(values) <= 20:
                 each = [inside(Part("literal", None, one)) for one in values]
                 return joined("or" if quantifier == "any" else "and", each)
@@ -411,7 +411,10 @@ class Meaning:
             case ast.Attribute(of, key):
                 return self._expectation(node) or self._attribute(of, key)
             case ast.Subscript(of, ast.Constant(str() | int() as key)) if not isinstance(key, bool):
-                return self._known(self.denoted(of), used=True).member(key)  # type: ignore[union-attr]
+                found = self._known(self.denoted(of), used=True)
+                if isinstance(key, int) and isinstance(found, Place) and not _is_plural(found):
+                    raise NoLine  # a letter of a text, or an item?
+                return found.member(key)  # type: ignore[union-attr]
             case ast.Call(function, arguments, keywords):
                 return self._expectation(node) or self._call(function, arguments, keywords)
             case ast.GeneratorExp(elt, [one]) | ast.ListComp(elt, [one]) | ast.SetComp(elt, [one]):
@@ -486,7 +489,7 @@ class Meaning:
         mapped = None if isinstance(value, ast.Name) and value.id == name else (name, value)
         found = self._listed(of, kept, mapped)
         if isinstance(node, ast.SetComp):
-            return Part("set of names") if found == Part("names") else self._none()
+            return Part("set of names") if found == Part("names") else _none()
         return found
 
     def _listed(self, of: Denoted, kept: list[tuple[str, ast.expr]], value: tuple[str, ast.expr] | None) -> Denoted:
@@ -503,9 +506,6 @@ class Meaning:
             return self.denoted(node)
         except NoLine:
             return None
-
-    def _none(self) -> Any:
-        raise NoLine
 
     def _expectation(self, node: ast.expr) -> Condition | None:
         """Read `expect(x).not.toBe(1)`, in the words of Chai or Jest; None for other code."""
@@ -573,7 +573,7 @@ class Meaning:
 
     def _text_method(self, of: Place, method: str, given: list[Denoted]) -> Denoted | None:
         match of, method, given:
-            case Place(), "match" | "search", [Part("regex") as pattern]:
+            case Place(), "match", [Part("regex") as pattern]:
                 return self.matches(of, pattern)
             case Place(), "startswith" | "endswith", [Part("literal", _, text)]:
                 return self.edge(of, f"{method.removesuffix('with')} with", text)
@@ -584,7 +584,9 @@ class Meaning:
             case Place(), "count" | "indexof" | "find" | "rfind" | "lastindexof", [
                 Part("literal", _, str() as text)
             ] if text:
-                return Part("occurrences" if method == "count" else "found", of, text)
+                return (
+                    Part("occurrences" if method == "count" else "found", of, text) if not _is_plural(of) else _none()
+                )
             case Place(), "splitlines", []:
                 return self._split("lines", of)
             case Place(), "split", [Part("literal", _, "\n") | Part("regex", r"\r?\n" | r"\n", "")]:
@@ -715,7 +717,11 @@ class _Call:
         raise NoLine
 
 
+def _none() -> Any:
+    raise NoLine
+
+
 def _is_plural(place: Place) -> bool:
     """Whether a place is a list by its name."""
-    name = place.path[-1] if place.path else ""
+    name = place.path[-1] if place.path else "data" if place.root == "json" else ""
     return isinstance(name, str) and bool(re.search(r"[^su]s$|List$|_list$|^(?:data|list|children|people)$", name))

@@ -60,6 +60,8 @@ class Verbs:
     def asked(self, subject: Denoted, verb: str, values: list[Any], *, folded: bool = False) -> Condition:
         """Read a verb about a subject, with the values that follow it."""
         meant, negative = words_of(verb)
+        if not meant and not re.search(r"\b(?:is|are|be|value)\b|[Bb]e$|^\W*(?:not)?\W*$", verb):
+            raise NoLine  # `has "x"`
         condition = self._asked(subject, meant or "equal" * bool(values), values, folded=folded)
         return negated(condition) if negative else condition
 

@@ -154,7 +154,7 @@ class Lines:
         for word, pattern in (("or", r"or|\|\|"), ("and", r"and|&&|but")):
             first, *others = _pieces(text, pattern)
             elided = re.fullmatch(rf"(.*?)\s*{_TEXT}", first)  # `contains "x" and not "y"`
-            verb = elided[1] if elided else ""
+            verb = elided[1] if elided and re.fullmatch(r"[A-Za-z' -]+", elided[1]) else "("
             pieces = [first, *(re.sub(rf"^(not )?(?={_TEXT}$)", rf"\g<1>{verb} ", each) for each in others)]
             if others:
                 return joined(word, [self.condition(piece, depth + 1) for piece in pieces])  # type: ignore[arg-type]

@@ -192,6 +192,17 @@ at items[-1].price > 5
 json.items.find(i => i.a === 1).b === 2
 response.includes("x") ? 1 : 0
 a = 5
+has no "x"
+does "x"
+response == "a" or "b"
+response_time < 2
+response[0] == "A"
+data["name"][0] == "A"
+data["tags"].count("new") == 2
+response.search(/x/)
+len(re.findall("x", response)) == 2
+choices.length === 1
+toolCalls.some(c => c.name !== "book")
 set(data["tags"]) == {"a", "b"}
 exact "Paris" [search]
 the price is between 10 and 20
