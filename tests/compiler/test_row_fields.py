@@ -53,7 +53,7 @@ SECOND: dict[str, object] = {"id": 2, "order": {"sku": "B2", "kind": "desk"}}
 
 
 def test_an_id_that_rows_fill_is_the_whole_id() -> None:
-    rows(FIRST, SECOND)
+    rows(FIRST, {"id": 2, "order": {"sku": "B2 \n", "kind": "desk"}})
     made = cases(written(more='      id: "order-{{order.sku}}"\n'))
     assert [case.id for case in made] == ["order-A1", "order-B2"]
 

@@ -307,7 +307,7 @@ def _of_row(emission: Emission, text: Str, what: str) -> str:
     """A text that tells the cases of a table apart, filled by the row; without a row it is what it is."""
     if emission.row is None or "{{" not in text.value:
         return text.value
-    return emission.filled(text, what) or ""
+    return (emission.filled(text, what) or "").strip()
 
 
 def _id(emission: Emission, name: str) -> str:
