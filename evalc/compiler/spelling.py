@@ -111,6 +111,7 @@ class Speller:
             case At(path), _:
                 return f"at {self._path(path)} {self._asked(check)}"
             case Call(tool, "first"), Of(Argument(name), inner):
+                self._only_if(not isinstance(inner, Not) or inner.check == Test("exists"))  # it would negate it all
                 param = name if _PARAM.fullmatch(name) else self.text(name)
                 return f"tool {self._name(tool)}.{param} {self._asked(inner)}"
             case Call(tool, which), _:
@@ -476,8 +477,7 @@ def line_of(check: c.Check | Check, spelling: Spelling, keep_schema: KeepSchema)
         line = speller.line(tree_of(check))
     except NoLine:
         return None
-    parse = parse_check(line)
-    return line if parse.node is not None and not parse.faults else None
+    return None if parse_check(line).node is None else line
 
 
 def linked_to(line: str, criterion: str) -> str:
@@ -507,8 +507,8 @@ def pattern_of(pattern: str, flags: str, spelling: Spelling) -> str:
     """
     written = spelling.pattern(pattern)
     literal = f"/{written}/{flags}"
-    parse = parse_check(f"matches {literal}")
-    if parse.node is not None and parse.node.check == c.Regex(pattern=written, flags=flags):
+    read = parse_check(f"matches {literal}").node
+    if read is not None and tree_of(read.check) == Test("matches", (written, flags)):
         return literal
     if flags:
         raise NoLine

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from evalc.check.forms import check_of
-from evalc.check.tree import At, Blank, Bounds, Measure, Not, Of, Test, Turn
-from evalc.compiler.spelling import AS_TEMPLATES, describe, line_of
+from evalc.check.predicates import PREDICATES
+from evalc.check.tree import (
+    All,
+    Argument,
+    At,
+    Blank,
+    Bounds,
+    Call,
+    Failure,
+    Items,
+    Measure,
+    Not,
+    Of,
+    Result,
+    Some,
+    Test,
+    Turn,
+)
+from evalc.compiler.spelling import AS_TEMPLATES, NoLine, Speller, describe, line_of, quoted
+from evalc.grammar.read_check import check_line
 from tests.check.test_forms import RECORDS
 
 LINES = """\
@@ -101,6 +120,67 @@ judge "Is it kind?"
 @pytest.mark.parametrize(("record", "line"), list(zip(RECORDS, LINES, strict=True)), ids=LINES)
 def test_each_form_is_written_on_one_line(record: dict[str, Any], line: str) -> None:
     assert describe(check_of(record)) == line
+
+
+WITHIN: dict[str, Callable[[Any], Any]] = {
+    "the response": lambda check: check,
+    "a place": lambda check: Of(At("a"), check),
+    "a place, negated": lambda check: Of(At("a"), Not(check)),
+    "an argument": lambda check: Of(Call("t", "first"), Of(Argument("p.q"), check)),
+    "calls": lambda check: Of(Call("t", "every"), Of(At("p"), check)),
+    "a result": lambda check: Of(Call("t", 2), Of(Result(), Of(At("p"), check))),
+    "an error": lambda check: Of(Call("t", "no"), Of(Failure(), check)),
+    "items": lambda check: Of(Items("a[]", "no"), check),
+    "places in items": lambda check: Of(Items("a[].b", "any"), check),
+    "parts of items": lambda check: Of(Items("a[]", "every"), All((Of(At("p"), check), Of(At("q"), Test("exists"))))),
+    "a turn": lambda check: Of(Turn(2), check),
+    "a negation": Not,
+    "a choice": lambda check: Some((check, Test("unique"))),
+    "a conjunction": lambda check: All((Test("exists"), check)),
+}
+SPELLER = Speller(
+    text=quoted,
+    pattern=lambda pattern, flags: f"/{pattern}/{flags}",
+    schema=lambda schema: quoted(str(schema)),
+    exact=True,
+)
+
+
+@pytest.mark.parametrize("within", WITHIN)
+def test_a_line_of_each_predicate_of_each_subject_is_read_as_the_same_check(within: str) -> None:
+    """Where the reader refuses a line, the predicate is not one of the subject."""
+    read = 0
+    for record in RECORDS:
+        check = WITHIN[within](_unread(check_of(record)))
+        try:
+            line = SPELLER.line(check)
+        except NoLine:
+            continue
+        node = check_line(line).node
+        if node is not None:
+            read += 1
+            assert node.check == check, line
+    assert read >= 20
+
+
+def _unread(check: Any) -> Any:
+    """The check as a line has it: with the path of its schema, and without a judge's dimension."""
+    match check:
+        case Test("json", (mode, schema)) if schema is not None:
+            return Test("json", (mode, "a.json"))
+        case Test("judge", (_, most, question, least)):
+            return Test("judge", ("", most, question, least))
+        case _:
+            return check
+
+
+def test_each_example_of_a_predicate_is_read() -> None:
+    subjects = {"names": "tools ", "call": "any call of t "}
+    for name, row in PREDICATES.items():
+        for example in row.examples:
+            (*_, kind) = sorted(row.on)
+            subject = "tool book " if name == "before" else subjects.get(kind, "") * (name != "no_errors")
+            assert check_line(subject + example).node is not None, example
 
 
 def test_a_template_in_the_place_of_a_value_is_written_with_its_unit() -> None:
