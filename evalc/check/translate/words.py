@@ -322,17 +322,15 @@ def _measure(place: Place, word: str) -> Part:
 def _with_unit(subject: Denoted, verb: str, tail: str) -> tuple[Denoted, str]:
     """`at most 5 words`, `has 3 items`."""
     tail = re.sub(r" (?:long|in total|in length)$", "", tail)
-    verb = re.sub(
-        r"^(?:has|have|is|contains?|of)$", "==", re.sub(r"^(?:has|have|is|contains?|of) (?!between)", "", verb)
-    )
+    verb = re.sub(r"^(?:should |must )?(?:has|have|is|be|contains?|of)(?: (?!between)|$)", "", verb) or "=="
     if isinstance(subject, Part):
         if subject.kind == "measure" and names.MEASURES.get(tail) == subject.value:
             return subject, verb
         raise NoLine
     if tail in names.MEASURES:
-        return Part("measure", subject, names.MEASURES[tail]), verb or "=="
+        return Part("measure", subject, names.MEASURES[tail]), verb
     if tail in ("items", "elements", "entries", "item") and isinstance(subject, Place) and subject.path:
-        return _measure(subject, "count"), verb or _no()
+        return _measure(subject, "count"), verb
     raise NoLine
 
 

@@ -70,6 +70,7 @@ LINES = {
     "responseTime < 1500ms": "latency < 1.5s",
     "answers in under 2 seconds": "latency < 2s",
     'pattern "A: \\d+"': "matches /A: \\d+/",
+    "the response should have 3 lines": "lines == 3",
     "at least 20 words": "words >= 20",
     "match response.items == '#[2]'": "at items count 2",
     'contains neither "a" nor "b"': 'not contains any of ["a", "b"]',
