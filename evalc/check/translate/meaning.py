@@ -163,6 +163,8 @@ class Meaning:
     def equal(self, place: Place, value: Any) -> Condition:
         """Ask that a place is a value."""
         folded = self._folded(place, value)
+        if place.trimmed and value == "":
+            return self.size("==", place, 0)
         if place.trimmed:
             return self._trimmed(place, r"^\s*", value, r"\s*$", folded=folded)
         if folded:
@@ -575,6 +577,8 @@ class Meaning:
         match of, method, given:
             case Place(), "match", [Part("regex") as pattern]:
                 return self.matches(of, pattern)
+            case Place(), "startswith" | "endswith", [Part("literal", _, list() as texts)]:
+                return joined("or", [self.edge(of, f"{method.removesuffix('with')} with", text) for text in texts])
             case Place(), "startswith" | "endswith", [Part("literal", _, text)]:
                 return self.edge(of, f"{method.removesuffix('with')} with", text)
             case Place(), "lower" | "casefold" | "tolowercase" | "tolocalelowercase" | "upper" | "touppercase", []:

@@ -101,13 +101,13 @@ class Lines:
 
     def condition(self, text: str, depth: int = 0) -> Condition:
         """The condition that a line is, in whatever language it is."""
-        text = _SHELL.sub("", text.strip())
+        code, text = text.strip(), _SHELL.sub("", text.strip())
         ways: list[Callable[[], Condition]] = [
             lambda: self._in_language(text),
             lambda: self._turn(text, depth),
             lambda: self._whole(text),
             lambda: self.clause(text),
-            lambda: self.meaning.condition(read_python(text)),
+            lambda: self.meaning.condition(read_python(code)),
             lambda: self.meaning.condition(read_javascript(text)),
             lambda: self.code("jq" if re.match(r"[.\[]|\(\.|(?:has|all|any)\(", text) else "", text),
             lambda: self._split(text, depth),
@@ -141,7 +141,7 @@ class Lines:
     def _turn(self, text: str, depth: int) -> Condition:
         found = re.fullmatch(r"(?:(?:in|on|at|after) )?turn (\d+)[,:]? (.+)", text)
         found = found or re.fullmatch(
-            r"the (first|second|third|fourth|fifth) (?:reply|response|answer|turn) (.+)", text
+            r"(?:in )?the (first|second|third|fourth|fifth) (?:reply|response|answer|turn),? (.+)", text
         )
         if not found:
             raise NoLine
@@ -219,8 +219,9 @@ class Lines:
             verb, tail = "ends with", ""
         elif share and meant == "judge":
             values, tail = [*values, float(share[1])], ""
-        elif found := re.fullmatch(r"or (less|fewer|more|lower|higher)", tail):
-            verb, tail = f"{verb} {'at least' if found[1] in ('more', 'higher') else 'at most'}", ""
+        elif found := re.fullmatch(r"(\w+ )?or (less|fewer|more|lower|higher)", tail):
+            verb = f"{verb} {'at least' if found[2] in ('more', 'higher') else 'at most'}"
+            tail = (found[1] or "").strip()
         often = re.fullmatch(_TIMES, tail)
         if often and meant == "contain" and not words_of(verb)[1] and isinstance(subject, Place):
             (value,) = values

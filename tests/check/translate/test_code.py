@@ -29,6 +29,8 @@ def drawn_texts() -> list[dict[str, Any]]:
         "ok",
         "x",
         "x x x",
+        " \n",
+        "",
     ]
     texts += ["".join(draw.choices("Tokyo OK.x\n 12", k=draw.randint(1, 40))) for _ in range(60)]
     return [{"response": text, "toolCalls": drawn_calls(draw)} for text in texts]
@@ -94,6 +96,8 @@ response.find("x") == -1
 response in ["OK", "x"]
 len(response.split()) <= 2
 len(response.strip()) > 0
+response.strip() != ""
+response.startswith(("To", "Dear"))
 len(tool_calls) == 2
 [c["name"] for c in tool_calls] == ["search", "book"]
 "search" in [c["name"] for c in tool_calls]

@@ -71,6 +71,11 @@ LINES = {
     "answers in under 2 seconds": "latency < 2s",
     'pattern "A: \\d+"': "matches /A: \\d+/",
     "the response should have 3 lines": "lines == 3",
+    "50 words or fewer": "words <= 50",
+    "never calls refund or cancel": "tools not called [refund, cancel]",
+    "faster than 2 seconds": "latency < 2s",
+    'assert len(response) < 9, "too long"': "length < 9",
+    'in the second turn, the answer contains "x"': 'turn 2 contains "x"',
     "at least 20 words": "words >= 20",
     "match response.items == '#[2]'": "at items count 2",
     'contains neither "a" nor "b"': 'not contains any of ["a", "b"]',
@@ -219,7 +224,7 @@ def test_a_line_without_a_sure_meaning_has_no_translation(text: str) -> None:
     assert translated(text) is None
 
 
-@pytest.mark.parametrize("text", [text for text in LINES if LINES[text]])
+@pytest.mark.parametrize("text", [text for text in LINES if LINES[text] and not text.startswith("assert")])
 @pytest.mark.parametrize("more", [" somehow", " or so", " foo()", ' "y"'])
 def test_no_word_is_dropped(text: str, more: str) -> None:
     found, plain = translated(text + more), translated(text)
