@@ -136,13 +136,17 @@ def fmt(
         ),
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print the changes.")] = False,
+    canonical: Annotated[
+        bool,
+        typer.Option("--canonical", help="Write checks in the words of the documentation, too, where synonyms are."),
+    ] = False,
     **flags: Any,
 ) -> int:
     """Format eval files in one style.
 
     evalc changes indentation, blank lines, spaces and quotes. Comments, the order of keys and the meaning stay as they
-    are. JSON and files with syntax errors are left alone. Without PATH, format the paths of the configuration, else
-    the working folder.
+    are; so do the words of checks, but with --canonical. JSON and files with syntax errors are left alone. Without
+    PATH, format the paths of the configuration, else the working folder.
 
     \b
     Examples:
@@ -155,7 +159,7 @@ def fmt(
     problems = Diagnostics()
     writes = not (check or diff)
     changed = unchanged = 0
-    for file in _formatted(looked_at, settings, problems):
+    for file in _formatted(looked_at, settings, problems, canonical=canonical):
         changed, unchanged = changed + file.changed, unchanged + (not file.changed)
         if file.changed and diff:
             sys.stdout.writelines(difference(file.source, file.text))
@@ -173,21 +177,32 @@ def fmt(
     return ExitCode.FAILED if check and changed else ExitCode.OK
 
 
-def _formatted(paths: Sequence[str], settings: Settings, problems: Diagnostics) -> Iterator[FormattedFile]:
+def _formatted(
+    paths: Sequence[str], settings: Settings, problems: Diagnostics, *, canonical: bool
+) -> Iterator[FormattedFile]:
     """The eval files of the paths, formatted; what keeps others from being formatted is reported."""
     # For start-up: `--help` formats nothing.
     from evalc.compiler.discover import Finder  # noqa: PLC0415
     from evalc.dsl.format.eval_file import FormattedFile, format_file, format_source  # noqa: PLC0415
 
+    rewrite = None
+    if canonical:
+        from evalc.compiler.canonical import canonical as in_canonical_words  # noqa: PLC0415
+
+        rewrite = in_canonical_words
     typed = standard_input(paths)
     if typed is not None:
         source = Source(_STDIN, typed)
-        text = format_source(source, problems, named=True)
+        text = format_source(source, problems, named=True, rewrite=rewrite)
         if text is not None:
             yield FormattedFile(source=source, text=text)
     finder = Finder(exclude=settings.exclude, outputs=settings.written_paths)
     for path, named, _ in finder.expand((path for path in paths if path != "-"), problems.add):
-        file = None if path.suffix.lower() in (".json", ".jsonl") else format_file(path, problems, named=named)
+        file = (
+            None
+            if path.suffix.lower() in (".json", ".jsonl")
+            else format_file(path, problems, named=named, rewrite=rewrite)
+        )
         if file is not None:
             yield file
 

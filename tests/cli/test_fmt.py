@@ -37,6 +37,16 @@ def test_it_writes_what_is_not_in_the_style(invoke: Invoke, ugly: Path) -> None:
     assert (again.code, again.out, again.err) == (0, "", "2 files left unchanged\n")
 
 
+def test_words_of_checks_change_only_when_canonical_ones_are_asked_for(invoke: Invoke, project: Path) -> None:
+    path = project / "evals" / "words.eval.yaml"
+    path.write_text(NEAT.replace("non-empty", "length>=1   chars") + "        - length>=1   chars\n")
+    before = path.read_text()
+    assert invoke("fmt", str(path)).code == 0
+    assert path.read_text() == before
+    assert invoke("fmt", "--canonical", str(path)).code == 0
+    assert path.read_text() == before.replace("length>=1   chars", "length >= 1 chars")
+
+
 def test_check_lists_and_writes_nothing(invoke: Invoke, ugly: Path) -> None:
     before = ugly.read_bytes()
     outcome = invoke("fmt", "--check")

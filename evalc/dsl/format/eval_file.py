@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -30,7 +31,13 @@ class FormattedFile:
         return self.had_mark or self.text != self.source.text
 
 
-def format_file(path: Path, problems: Diagnostics, *, named: bool) -> FormattedFile | None:
+Rewrite = Callable[[Source], str]
+"""Makes the text that is formatted of the one that was read."""
+
+
+def format_file(
+    path: Path, problems: Diagnostics, *, named: bool, rewrite: Rewrite | None = None
+) -> FormattedFile | None:
     """The file at a path, formatted; None if it is not to be touched.
 
     `named` says that the user named it: then it is a problem when it cannot be formatted. A file that a search came
@@ -42,11 +49,11 @@ def format_file(path: Path, problems: Diagnostics, *, named: bool) -> FormattedF
         if named or is_meant_as_eval(path.name, beginning_of(path)):
             problems.extend(own)
         return None
-    text = format_source(source, problems, named=named)
+    text = format_source(source, problems, named=named, rewrite=rewrite)
     return None if text is None else FormattedFile(source=source, text=text, had_mark=_begins_with_mark(path))
 
 
-def format_source(source: Source, problems: Diagnostics, *, named: bool) -> str | None:
+def format_source(source: Source, problems: Diagnostics, *, named: bool, rewrite: Rewrite | None = None) -> str | None:
     """A text in the canonical style; None if it is not to be touched, see `format_file`."""
     own = Diagnostics()
     documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
@@ -59,7 +66,7 @@ def format_source(source: Source, problems: Diagnostics, *, named: bool) -> str 
             problems.add(source, Span(0, 0), Finding("EV640", path=source.name))
         return None
     try:
-        return format_text(source.text)
+        return format_text(source.text if rewrite is None else rewrite(source))
     except Unformattable as refusal:
         problems.add(source, Span(0, 0), Finding("EV650", reason=refusal.reason))
         return None
