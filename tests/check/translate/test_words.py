@@ -11,6 +11,13 @@ from hypothesis import strategies as st
 
 from evalc.check.translate import translated, translated_mapping
 from evalc.check.translate.names import NOTES
+from evalc.grammar.read_check import read_check
+from tests.check.translate.test_code import (
+    JAVASCRIPT_OF_OBJECTS,
+    JAVASCRIPT_OF_TEXTS,
+    PYTHON_OF_OBJECTS,
+    PYTHON_OF_TEXTS,
+)
 
 LINES = {
     # promptfoo
@@ -267,3 +274,10 @@ def test_the_page_and_the_messages_have_the_same_notes() -> None:
     table = page.partition("| what differs |\n|---|---|\n")[2].partition("\n\n")[0]
     rows = [line.rsplit(" | ", 1)[1].removesuffix(" |") for line in table.splitlines()]
     assert sorted(rows) == sorted(NOTES.values())
+
+
+def test_every_line_is_one_of_the_language() -> None:
+    originals = [*PYTHON_OF_TEXTS, *PYTHON_OF_OBJECTS, *JAVASCRIPT_OF_TEXTS, *JAVASCRIPT_OF_OBJECTS]
+    found = [translation.line for text in originals if (translation := translated(text))]
+    lines = [*found, *filter(None, LINES.values()), *(line for _, line in MAPPINGS if line)]
+    assert [line for line in lines if read_check(line).faults] == []
