@@ -43,6 +43,8 @@ _SLOTS: Final = {
     "<OP>": _COMPARING,
     "<N>": r"(?P<N>\d+(?:\.\d+)?)",
     "<UNIT>": r"(?P<UNIT>[a-z]+)",
+    "<V>": r'(?P<V>"[^"\\]*")',
+    "<TOOL>": r"(?:the )?(?:tool [\"'`]?(?P<T>[A-Za-z_][\w-]*)[\"'`]?|(?P<U>[A-Za-z_][\w-]*) tool(?:'s)?)",
 }
 _COUNTS: Final = {"once": 1, "twice": 2, "thrice": 3, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
@@ -173,7 +175,9 @@ class Lines:
         raise NoLine
 
     def _filled(self, line: str, slots: dict[str, str]) -> Condition:
-        tools = {key: slots[key] for key in ("T", "U") if key in slots}
+        tools: dict[str, str] = {key: slots[key] for key in ("T", "U") if key in slots}
+        if "U" in tools:
+            tools.setdefault("T", tools["U"])
         if any(tool.lower() in names.NO_TOOL for tool in tools.values()):
             raise NoLine
         if line.endswith("{TIMES}"):
@@ -188,7 +192,7 @@ class Lines:
         if unit not in ("ms", "s", "m"):
             raise NoLine
         filled: dict[str, Any] = {"L": ln.names_of(listed), "COUNT": len(listed), "OP": op, "UNIT": unit}
-        text = line.format_map({**slots, **filled})
+        text = line.format_map({**tools, **slots, **filled})
         opposite = text.replace(f" {op} ", f" {ln.OPPOSITE[op]} ") if "{OP}" in line else _OPPOSITES.get(line)
         return fact(text, opposite)
 

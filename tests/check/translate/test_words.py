@@ -83,6 +83,9 @@ LINES = {
     "faster than 2 seconds": "latency < 2s",
     'assert len(response) < 9, "too long"': "length < 9",
     'in the second turn, the answer contains "x"': 'turn 2 contains "x"',
+    'tool pay result contains "done"': 'any call of pay returns contains "done"',
+    'the pay tool\'s output mentions "done"': 'any call of pay returns contains "done"',
+    "tool pay does not fail": "no call of pay fails",
     "at least 20 words": "words >= 20",
     "match response.items == '#[2]'": "at items count 2",
     'contains neither "a" nor "b"': 'not contains any of ["a", "b"]',
@@ -205,6 +208,8 @@ at items[-1].price > 5
 json.items.find(i => i.a === 1).b === 2
 response.includes("x") ? 1 : 0
 a = 5
+the final result of the search contains "x" somewhere
+the tool fails
 has no "x"
 does "x"
 response == "a" or "b"
