@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, final
 
-LONGEST = 2_000
-
 
 @final
 class Translation(NamedTuple):
@@ -22,14 +20,14 @@ class Translation(NamedTuple):
 
 def translated(text: str) -> Translation | None:
     """The line that says the same as a line in other words; None if no line surely does."""
-    return _translation(text, lambda lines: lines.condition(text)) if len(text) <= LONGEST else None
+    return _translation(text, lambda lines: lines.condition(text))
 
 
 def translated_mapping(pairs: Mapping[str, Any]) -> Translation | None:
     """The line that says the same as a mapping in other words; None if no line surely does."""
     from evalc.check.translate.mappings import read_mapping  # noqa: PLC0415
 
-    return _translation(str(pairs), lambda lines: read_mapping(lines, pairs))
+    return _translation("", lambda lines: read_mapping(lines, pairs))
 
 
 def _translation(original: str, read: Callable[[Any], Any]) -> Translation | None:

@@ -17,6 +17,8 @@ from evalc.check.translate.meaning import Denoted
 from evalc.check.translate.python import path_steps, read_python
 from evalc.check.translate.verbs import Verbs, operator_of, with_arguments, words_of
 
+LONGEST: Final = 2_000
+"""The longest line that is looked at."""
 _TEXT: Final = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 _PATH: Final = r"""[A-Za-z_$][\w$-]*(?:\.[\w$-]+|\[(?:\d*|\*|"[^"]*"|'[^']*')\])*"""
 _TIMES: Final = (
@@ -115,7 +117,7 @@ class Lines:
             lambda: self._split(text, depth),
         ]
         before = set(self.notes)
-        for way in ways if text and depth <= 8 else ():
+        for way in ways if 0 < len(text) <= LONGEST and depth <= 8 else ():
             try:
                 found = way()
                 written(found)
@@ -133,7 +135,7 @@ class Lines:
     def code(self, language: str, code: str) -> Condition:
         """Read an expression of a language."""
         readers = {"javascript": read_javascript, "js": read_javascript, "python": read_python, "jq": read_jq}
-        if language not in readers or "\n" in code.strip():
+        if language not in readers or "\n" in code.strip() or len(code) > LONGEST:
             raise NoLine
         found = self.meaning.condition(readers[language](code.strip()))
         if language == "jq" and isinstance(found, Test) and "*" in found.place.path:

@@ -255,6 +255,15 @@ def test_no_line_raises(text: str) -> None:
     assert found is None or ("\n" not in found.line and found.line.strip())
 
 
+@pytest.mark.parametrize(
+    "piece", ["(", "-", "!", "not ", "[", "{", "a.b", "x => ", "[*]", ". | ", '"', "/", "a and ", "the "]
+)
+@pytest.mark.parametrize("times", [900, 5000])
+def test_no_deep_or_long_line_raises(piece: str, times: int) -> None:
+    assert translated(piece * times) is None
+    assert translated_mapping({"jq": piece * times}) is None
+
+
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.sampled_from([*WORDS, *LINES])
 )
