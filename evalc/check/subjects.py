@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from evalc.check.predicates import Kind
-from evalc.check.tree import Measured
+from evalc.check.tree import OF_TEXT, Measured
 
 
 class Subject(NamedTuple):
@@ -54,7 +54,10 @@ SUBJECTS: Final[tuple[Subject, ...]] = (
     Subject("call N of TOOL", "call", "The Nth call of a tool: its arguments, its result or its error."),
     Subject("tool NAME called", "number", "The number of calls of a tool; without a number, at least one."),
     Subject("tools", "names", "The names of the tools that were called, in order."),
-    *(measure._replace(line=measure.line.partition(" {}")[0]) for measure in MEASURES.values()),
+    *(
+        measure._replace(line=of if of in OF_TEXT - {"chars", "tokens"} else measure.line.partition(" {}")[0])
+        for of, measure in MEASURES.items()
+    ),
     Subject("turn N", "value", "What follows, of one turn of a conversation alone."),
 )
 """The subjects, in the order of the pages."""

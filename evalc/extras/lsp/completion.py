@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial, reduce
 from itertools import islice, takewhile
 from typing import Any, Final, Literal, NamedTuple, final
 
@@ -13,6 +13,9 @@ from jsonschema import Draft202012Validator
 from lsprotocol import types as lsp
 
 from evalc.base.source import Source, Span
+from evalc.check.predicates import PREDICATES, Predicate
+from evalc.check.shapes import RECORDS, sentence_of
+from evalc.check.subjects import SUBJECTS
 from evalc.compiler.pipeline import is_json
 from evalc.dsl.kinds import Schema
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
@@ -20,12 +23,8 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.extras.lsp.document import Document, Outline
 from evalc.extras.lsp.names import KnownNames, share_of
 from evalc.extras.lsp.workspace import Workspace
-from evalc.grammar.check_nodes import CHECK_STARTS
-from evalc.grammar.lalr import Token
-from evalc.grammar.parse import follow_check, parse_check
+from evalc.grammar.lalr import Token, following, load
 from evalc.grammar.unexpected import words_of
-from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared, beginnings, by_type, sentence_of, type_name
 from evalc.schema.language import language
 from evalc.schema.published import compiled_file
 from evalc.setup.compile import options_for
@@ -190,13 +189,51 @@ def _inside(shapes: list[Schema], key: str | int) -> list[Schema]:
 Names = Literal["criteria", "tools", "parameters"]
 
 _WORD: Final = re.compile(r"[A-Za-z][\w-]*$")
-_BEFORE_CHECK: Final = frozenset({"", "NOT", "AND", "OR", "LPAR", "RESPONSE"})
-_TOOL_LISTS: Final = frozenset({"CALLED", "ONE", "INCLUDE", "ORDER", "ONLY", "OF"})
-_ONLY_BEGIN: Final = frozenset({"NON_EMPTY", "LATENCY"})
-"""Terminals that only occur where a check begins: of the response, of the run."""
-_WRAPPING: Final = frozenset({"NOT", "TURN", "RESPONSE", "AT"})
-KINDS: Final = by_type(c.Check)
-"""The kinds of checks by their types."""
+_TOOL_LISTS: Final = frozenset({"CALLED", "ONE_OF", "INCLUDE", "ORDER", "ONLY", "OF"})
+_KEYWORD: Final = re.compile(r"[a-z][a-z\s-]*")
+_NAMES: Final = frozenset({"PATH", "NAME", "CHECK_NAME", "PARAM"})
+"""Terminals of words that an author chooses."""
+_SAMPLES: Final = (("NAME.PARAM", "t.p"), ("NAME", "t"), ("TOOL", "t"), ("PATH", "x"), ("N", "2"))
+"""What stands for words in capitals while a line is read."""
+_SUBJECTS: Final = ("", "at x ", "tools ", "tool t ", "any call of t ")
+"""Subjects, one of which each predicate may follow."""
+
+
+following_check = partial(following, load("checks"), "line")
+
+
+class Phrase(NamedTuple):
+    """A subject or a predicate: its fixed words, what editors say of it, and the terminals that it begins with."""
+
+    words: str
+    described: str
+    terminals: tuple[str, ...]
+
+
+@cache
+def phrases() -> tuple[Phrase, ...]:
+    """The phrases of checks: of predicates, then of subjects."""
+    found = [phrase for row in PREDICATES.values() for phrase in _of_predicate(row)]
+    for subject in SUBJECTS:
+        sample = reduce(lambda text, each: text.replace(*each), _SAMPLES, subject.line)
+        tokens = following_check(sample).tokens
+        words = " ".join(takewhile(str.islower, subject.line.split()))
+        described = f"**{subject.line}**\n\n{subject.sentence}"
+        found.append(Phrase(words, described, tuple(token.type for token in tokens)))
+    return tuple(found)
+
+
+def _of_predicate(row: Predicate) -> Iterator[Phrase]:
+    """The phrases that the examples of a predicate begin with."""
+    listed = "\n".join(f"`{example}`  " for example in row.examples)
+    for example in row.examples:
+        subject = next(each for each in _SUBJECTS if following_check(each + example).at == len(each + example))
+        tokens = [token for token in following_check(subject + example).tokens if token.start_pos >= len(subject)]
+        fixed = [*takewhile(lambda token: _KEYWORD.fullmatch(token) and token.type not in _NAMES, tokens)]
+        words = example[: fixed[-1].end_pos - len(subject)] if fixed else ""
+        title = f"{subject * (subject == 'tools ')}{words or 'a number'}"
+        described = f"**{title}**\n\n{row.sentence}\n\n{listed}"
+        yield Phrase(words, described, tuple(token.type for token in tokens[: len(fixed) + 1]))
 
 
 class Continuation(NamedTuple):
@@ -213,28 +250,29 @@ def continuation(before: str) -> Continuation | None:
     match = _WORD.search(before)
     word = match[0] if match else ""
     head = before[: len(before) - len(word)]
-    tokens, at, terminals = follow_check(head)
+    tokens, at, terminals = following_check(head)
     if head[at:].strip():
         return None
     if word and tokens and tokens[-1].end_pos == len(head) and tokens[-1].type not in {"LPAR", "LSQB", "DOT", "COMMA"}:
         return None
     names, tool = _names_after(tokens, terminals)
-    may_begin = not terminals.isdisjoint(_ONLY_BEGIN)
-    words = _beginnings(terminals & CHECK_STARTS) if may_begin else []
-    others = terminals - {"$END"} - (CHECK_STARTS - _WRAPPING if may_begin else frozenset())
-    words += [each for terminal in sorted(others) for each in words_of(terminal)]
-    return Continuation(word, tuple(dict.fromkeys(words)), names, tool)
+    words = {}
+    for phrase in phrases():
+        types = _read_behind(head, phrase.words) if phrase.words else ()
+        if types and types == phrase.terminals[: len(types)] and types[0] != (tokens[-1].type if tokens else ""):
+            words[phrase.words] = types[0]
+    begun = {*words.values(), *(token.type for token in tokens[-1:])}
+    others = [
+        spelt for each in sorted(terminals - begun) for spelt in words_of(each) if _read_behind(head, spelt) == (each,)
+    ]
+    return Continuation(word, (*words, *others), names, tool)
 
 
-def _beginnings(starts: frozenset[str]) -> list[str]:
-    """The beginnings of all checks whose first terminal is one of these, as far as they are always the same."""
-    fixed = [_fixed(begin) for kind in KINDS.values() for begin in beginnings(kind)]
-    return [" ".join(words) for words in fixed if words and words[0].upper().replace("-", "_") in starts]
-
-
-def _fixed(begin: str) -> list[str]:
-    """The words of a beginning before the first that carries a value: of `tool NAME.PARAM`, `tool`."""
-    return [word.partition("(")[0] for word in takewhile(lambda word: word[0].islower(), begin.split())]
+def _read_behind(head: str, words: str) -> tuple[str, ...]:
+    """The terminals that words are behind the beginning of a check; none where they cannot follow it."""
+    text = f"{head}{words}"
+    tokens, at, _ = following_check(text)
+    return tuple(token.type for token in tokens if token.start_pos >= len(head)) if at == len(text) else ()
 
 
 def _names_after(tokens: tuple[Token, ...], terminals: frozenset[str]) -> tuple[Names | None, str]:
@@ -244,12 +282,12 @@ def _names_after(tokens: tuple[Token, ...], terminals: frozenset[str]) -> tuple[
         return "criteria", ""
     if "PARAM" in terminals and last == "DOT":
         return "parameters", _text(tokens[-2])
-    if last in {"HAS", "COMMA"} and "CALL" in types and "PATH" in terminals:
+    if last in {"HAS", "COMMA"} and "CALL" in types and "PATH" in terminals and "RETURNS" not in types:
         called = types.index("OF", types.index("CALL"))
         return "parameters", _text(tokens[called + 1])
     if "NAME" not in terminals and "STRING" not in terminals:
         return None, ""
-    if last == "TOOL" or (last == "OF" and "CALL" in types):
+    if last in {"TOOL", "BEFORE", "AFTER"} or (last == "OF" and "CALL" in types):
         return "tools", ""
     if last in {"LSQB", "COMMA"} and "TOOLS" in types and _TOOL_LISTS.intersection(types):
         return "tools", ""
@@ -260,45 +298,21 @@ def _text(token: Token) -> str:
     return token[1:-1] if token.type == "STRING" else str(token)
 
 
-def kind_at(line: str, offset: int) -> type[Declared] | None:
-    """The kind of check at an offset of a line; None between checks."""
-    node = parse_check(line).node
-    if node is not None and not isinstance(node.check, c.AnyOf | c.AllOf | c.Not | c.At | c.InTurn):
-        return type(node.check)
-    tokens = follow_check(line).tokens
-    starts = [
-        index for index in range(len(tokens)) if _begins_check(tokens, index) and tokens[index].start_pos <= offset
-    ]
-    return _kind(tokens[starts[-1] :]) if starts else None
-
-
-def _begins_check(tokens: tuple[Token, ...], index: int) -> bool:
-    before = tokens[index - 1].type if index else ""
-    earlier = tokens[index - 2].type if index > 1 else ""
-    is_first = before in _BEFORE_CHECK or earlier in {"AT", "TURN"}
-    return is_first and tokens[index].type in CHECK_STARTS - {"LPAR", "RESPONSE", "AT", "TURN", "NOT"}
-
-
-def _kind(tokens: tuple[Token, ...]) -> type[Declared] | None:
-    """The kind of the check that begins here: the one with the longest beginning in common."""
-    words = [str(token) for token in tokens]
-    best: tuple[int, type[Declared] | None] = (0, None)
-    for kind in KINDS.values():
-        for begin in beginnings(kind):
-            fixed = _fixed(begin)
-            if fixed and words[: len(fixed)] == fixed and len(fixed) > best[0]:
-                best = (len(fixed), kind)
-    return best[1]
+def phrase_at(line: str, offset: int) -> Phrase | None:
+    """The phrase at an offset of a line, or the last one before it; None if there is none."""
+    tokens = following_check(line).tokens
+    types = [token.type for token in tokens]
+    for index in reversed([index for index, token in enumerate(tokens) if token.start_pos <= offset]):
+        known = [each for each in phrases() if [*each.terminals] == types[index : index + len(each.terminals)]]
+        if known:
+            return max(known, key=lambda phrase: len(phrase.terminals))
+    return None
 
 
 @cache
-def described_kind(kind: type[Declared]) -> str:
-    """The description of a kind of check for editors, in Markdown."""
-    lines = [f"**{type_name(kind)}**", "", sentence_of(kind)]
-    forms = [kind.line] if kind.line else [*beginnings(kind)]
-    if forms:
-        lines += ["", *(f"`{form}`  " for form in forms)]
-    return "\n".join(lines).strip()
+def described_type(type_: str) -> str:
+    """The description of a type of check for editors, in Markdown; empty for a type of a package."""
+    return f"**{type_}**\n\n{sentence_of(type_)}" if type_ in RECORDS else ""
 
 
 # --- what is offered -------------------------------------------------------------------------------------------------
@@ -429,7 +443,7 @@ def _values(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
     yield from _names(asked, key, before)
     for shape in asked.shapes.at(place):
         for value in filter(None, shape.get("enum", ())):
-            described = described_kind(KINDS[value]) if key == "type" and value in KINDS else ""
+            described = described_type(value) if key == "type" else ""
             insert = asked.in_quotes(place, value)
             yield _Offer(value, lsp.CompletionItemKind.EnumMember, before, "", described, insert)
         if _first_type(shape) == "boolean":
@@ -490,7 +504,7 @@ def _in_check(known: KnownNames, before: str) -> Iterator[_Offer]:
             yield from _parameters(known, found)
         case None:
             pass
-    documentation = {begin: described_kind(kind) for kind in reversed(KINDS.values()) for begin in beginnings(kind)}
+    documentation = {phrase.words: phrase.described for phrase in reversed(phrases())}
     for word in found.words:
         yield _Offer(word, lsp.CompletionItemKind.Keyword, found.word, "", documentation.get(word, ""))
 

@@ -22,7 +22,7 @@ from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.places import locate
 from evalc.dsl.texts import texts_of
 from evalc.dsl.tree import Str
-from evalc.extras.lsp.completion import KINDS, Place, Shapes, described_kind, kind_at, place_at, shapes_of
+from evalc.extras.lsp.completion import Place, Shapes, described_type, phrase_at, place_at, shapes_of
 from evalc.extras.lsp.document import Document, Encoding, range_in, uri_of
 from evalc.extras.lsp.names import KnownNames, Location, Mention, mention_at, mentions, occurrences, share_of
 from evalc.extras.lsp.workspace import Workspace, beside
@@ -265,13 +265,13 @@ def _of_place(shapes: Shapes, document: Document, place: Place, offset: int) -> 
     if place.is_key:
         sentence = shapes.described(place)
         return _lines(f"**{scalar.text}**", sentence) if sentence else ""
-    if place.keys[-1:] == ("type",) and scalar.text in KINDS:
-        return described_kind(KINDS[scalar.text])
+    if place.keys[-1:] == ("type",) and (described := described_type(scalar.text)):
+        return described
     if shapes.is_check(place):
         token, length = Span(scalar.start, scalar.end), len(scalar.text)
         ends = (locate(document.source, token, index, index + 1).end for index in range(length))
-        kind = kind_at(scalar.text, next((index for index, end in enumerate(ends) if end > offset), length))
-        return "" if kind is None else described_kind(kind)
+        phrase = phrase_at(scalar.text, next((index for index, end in enumerate(ends) if end > offset), length))
+        return "" if phrase is None else phrase.described
     return shapes.described(place)
 
 

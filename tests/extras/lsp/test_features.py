@@ -136,7 +136,7 @@ def test_edits_behind_characters_that_other_editors_count_in_another_way(editor:
     [
         ("  test_ca|ses", "test_cases"),
         ("contai|ns", "case-sensitively"),
-        ("tools cal|led", "**tools_called**"),
+        ("tools cal|led", "**tools called**"),
         ("type: not_con|tains", "**not_contains**"),
         ("name: rig|ht", "criterion, weight 0.75, 75 % of the score"),
         ("criterion: rig|ht", "Says what is so."),
