@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import msgspec
 from msgspec import inspect as t
 
 from evalc.base import installed
+from evalc.check.forms import TYPES
+from evalc.check.shapes import sentence_of
 from evalc.dsl import kinds as k
 from evalc.dsl.build_case import ALLOW, CASE, DEFAULTS, FOR_EACH, LABEL, TURN, USER
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
@@ -23,12 +25,11 @@ from evalc.dsl.document_kind import Kind
 from evalc.grammar.check_nodes import CHECK_STARTS
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared, by_type, members, sentence_of
 from evalc.schema.record_words import COMPILED_FILE
 from evalc.schema.records import definitions
 
 _TYPES: Final = sorted(CHECK_TYPES)
-_KINDS: Final = by_type(c.Check)
+_SOURCES: Final = ("tools", "message")
 _WITHOUT_TYPE: Final = (USE, *GROUPS)
 """The keys by which a check without a `type` is known; the first that is there counts."""
 _ONE_LINE: Final = (
@@ -209,7 +210,7 @@ def _check_mapping(custom: list[str]) -> k.Schema:
     of_type = [{"if": _with("type", {"const": name}), "then": k.ref(_definition_of(name))} for name in _TYPES]
     if custom:
         of_type.append({"if": _with("type", {"enum": custom}), "then": k.ref("check.custom")})
-    sentences = [sentence_of(_KINDS[name]) for name in _TYPES]
+    sentences = [sentence_of(name) for name in _TYPES]
     sentences += ["A check that an installed package provides."] * len(custom)
     type_ = {"description": CHECK["type"].sentence, "enum": [*_TYPES, *custom], "enumDescriptions": sentences}
     return {
@@ -236,9 +237,8 @@ def _with(key: str, value: k.Schema | None = None) -> k.Schema:
 
 def _typed(type_: str) -> k.Schema:
     """A check of one type, with the keys that the checker knows of it."""
-    kind = _KINDS[type_]
-    words = {**CHECK, "type": k.Key(k.Kind({"const": type_}), sentence_of(kind))}
-    words["rule"] = k.Key(k.Kind(_rule_of(kind)), CHECK["rule"].sentence, kind.examples)
+    words = {**CHECK, "type": k.Key(k.Kind({"const": type_}), sentence_of(type_))}
+    words["rule"] = k.Key(k.Kind(_rule_of(type_)), CHECK["rule"].sentence, _RULES.get(type_, ()))
     own = keys_of(type_)
     schema = _of_keys(("type", *own, *LINK_KEYS), words, title=type_, required=["type", *_required(own)])
     if "op" in own:
@@ -248,19 +248,51 @@ def _typed(type_: str) -> k.Schema:
     return schema
 
 
-def _rule_of(kind: type[Declared]) -> k.Schema:
-    """Schema of `rule:` for a kind of check: a list where its field is one, else a text."""
+_RULES: Final[Mapping[str, tuple[Any, ...]]] = {
+    "contains": ("type hint",),
+    "not_contains": ("I don't know",),
+    "icontains": ("refund",),
+    "contains_any": (["rain", "umbrella"],),
+    "regex": ("/^def .*:/m",),
+    "equals": ("42",),
+    "starts_with": ("Dear",),
+    "ends_with": ("Best regards",),
+    "length": ("min:100", "max:2000", "min:20,max:80 words"),
+    "json": ("strict", "lenient", "object", "array", "schema:answer.schema.json"),
+    "structure": ("fields:title,content", "fields:meta.title:string,items[].id:number", "headings:Summary,Risks"),
+    "number": ("min:18", "min:0,max:1", 30),
+    "count": ("min:2,max:5", 3),
+    "value": (30, True, [1, 2]),
+    "numbers_from": ("tools", ["tools", "message"]),
+    "quotes_from": ("tools", ["tools", "message"]),
+    "tools_called": (["get_weather"], []),
+    "tools_acceptable": ([["get_weather"], ["get_weather", "get_forecast"], "none"],),
+    "tools_not_called": (["delete_account"],),
+    "tools_include": (["search", "search", "book"],),
+    "tools_in_order": (["search", "book"],),
+    "tools_only": (["search", "book"],),
+    "tool_count": ("min:1,max:3",),
+    "latency": ("30s", "500ms"),
+    "tokens": (500,),
+    "cost": ("$0.02",),
+    "judge": ("Is the tone kind?",),
+}
+"""Rules that editors offer, by the types of checks."""
+
+
+def _rule_of(type_: str) -> k.Schema:
+    """Schema of `rule:` for a type of check: a list where its record has one, else a text."""
     tools: k.Schema = {"type": "array", "items": k.text()}
-    if kind is c.Value:
-        return {}
-    if kind in members(c.GroundedCheck):
-        return k.any_of(k.choice(get_args(c.Source)), k.filled_list_of(k.choice(get_args(c.Source))))
-    match kind.__struct_fields__:
-        case ("values",):
+    match next(iter(TYPES[type_][0].keys), "") if type_ in TYPES else "":
+        case _ if type_ == "value":
+            return {}
+        case "sources":
+            return k.any_of(k.choice(_SOURCES), k.filled_list_of(k.choice(_SOURCES)))
+        case "values":
             return k.filled_list_of(k.text())
-        case ("names",):
+        case "names":
             return tools
-        case ("sets",):
+        case "sets":
             return {"type": "array", "items": k.any_of({"const": "none"}, tools)}
         case _:
             return k.text()
