@@ -13,7 +13,7 @@ import msgspec
 
 from evalc.check.forms import TYPES, check_of, record_of
 from evalc.check.holds import NO_TOOL
-from evalc.check.predicates import PREDICATES, TOOL, WORD, Role
+from evalc.check.predicates import PREDICATES, TEXT, TOOL, WORD, Role
 from evalc.check.subjects import MEASURES
 from evalc.check.tree import (
     All,
@@ -185,31 +185,33 @@ class Speller:
 
     def _test(self, test: Test) -> str:
         """A predicate with its operand, as its line has it."""
-        line, operand, roles = PREDICATES[test.predicate].line, test.operand, PREDICATES[test.predicate].roles
+        row, operand = PREDICATES[test.predicate], test.operand
         case = " ignoring case" * test.ignoring_case
+        if test.predicate == "occurs":
+            return f"contains {self._argument(operand[0])}{case} {self._times(operand[1])}"
+        beginning, *ends = row.line.split("{}")
         if test.predicate in _WRITERS:
-            return _WRITERS[test.predicate](self, line, operand, case)
-        beginning, *rest = line.split("{}")
-        values = operand if len(rest) > 1 else (operand,)
-        return (
-            beginning
-            + "".join(f"{self._written(value, roles)}{end}" for value, end in zip(values, rest, strict=False))
-            + case
-        )
+            values: Iterable[str] = (_WRITERS[test.predicate](self, operand),)
+        else:
+            values = (self._written(each, row.roles) for each in (operand if len(ends) > 1 else (operand,)))
+        line = beginning + "".join(f"{value}{end}" for value, end in zip(values, ends, strict=False)) + case
+        return _BEFORE_A_VOWEL.sub(" an", line) if line.startswith("is a ") else line
 
     def _written(self, value: Any, role: Role | tuple[Role, ...]) -> str:
         match value:
-            case tuple() if role in (TOOL, WORD):
-                items = [self._written(item, role) for item in value]
-                return ", ".join(items) if role is WORD else self._list(items)
-            case tuple():
-                return self._list(map(self._argument, value))
+            case tuple() if role is WORD:
+                self._only_if(bool(value))
+                return ", ".join(value)
+            case tuple() if role is TOOL:
+                return self._list(map(self._name, value))
             case Bounds():
                 return self._bounds(value)
             case str() if role is WORD:
                 return value
             case str() if role is TOOL:
                 return self._name(value)
+            case int() | float() if not isinstance(value, bool) and role is TEXT:
+                return _number(value)
             case _:
                 return self._argument(value)
 
@@ -228,79 +230,65 @@ class Speller:
             case _:
                 return json.dumps(value)
 
-    def _literal(self, line: str, value: Any, _: str) -> str:
+    def _literal(self, value: Any) -> str:
         """A value without quotes; a token that stands for one."""
-        token = isinstance(value, str) and _SEED.fullmatch(value)
-        self._only_if(not isinstance(value, str) or bool(token))
-        return line.replace("{}", value if token else self._argument(value))
+        if not isinstance(value, str):
+            return self._argument(value)
+        self._only_if(bool(_SEED.fullmatch(value)))
+        return value if _SEED.fullmatch(value) else self.text(value)
 
-    def _occurs(self, line: str, operand: Any, case: str) -> str:
-        text, bounds = operand
-        return line.replace("{} times", f"{self._argument(text)}{case} {self._times(bounds)}")
-
-    def _matches(self, line: str, operand: Any, _: str) -> str:
+    def _matches(self, operand: Any) -> str:
         pattern, flags = operand
-        return line.replace("{}", _blank(pattern) if isinstance(pattern, Blank) else self.pattern(pattern, flags))
+        return _blank(pattern) if isinstance(pattern, Blank) else self.pattern(pattern, flags)
 
-    def _similar(self, line: str, operand: Any, _: str) -> str:
+    def _similar(self, operand: Any) -> str:
         text, threshold = operand
-        return f"{line.replace('{}', self._argument(text))} >= {_number(threshold)}"
+        return f"{self._argument(text)} >= {_number(threshold)}"
 
-    def _within(self, line: str, operand: Any, _: str) -> str:
-        by, of = map(_number, operand)
-        return line.replace("{}", by, 1).replace("{}", of)
-
-    def _is_a(self, line: str, word: str, _: str) -> str:
+    def _type(self, word: str) -> str:
         self._only_if(word != "null")
-        word = {"string": "text", "array": "list"}.get(word, word)
-        return line.replace("a {}", f"an {word}" if word[0] in "aeio" else f"a {word}")
+        return _SPOKEN.get(word, word)
 
-    def _sorted(self, line: str, operand: Any, _: str) -> str:
+    def _sorted(self, operand: Any) -> str:
         descending, by = operand
-        return line.replace("{}", " descending" * descending + ("" if by is None else f" by {self._path(by)}"))
+        return f"{' descending' * descending}{'' if by is None else f' by {self._path(by)}'}"
 
-    def _markdown(self, line: str, operand: Any, _: str) -> str:
+    def _markdown(self, operand: Any) -> str:
         part, language = operand
         self._only_if(language is None or bool(NAME.fullmatch(language)))
-        return line.replace("{}", part if language is None else f"{part} in {language}")
+        return str(part) if language is None else f"{part} in {language}"
 
-    def _structure(self, line: str, operand: Any, _: str) -> str:
+    def _structure(self, operand: Any) -> str:
         fields, headings = operand
         self._only_if(bool(fields) != bool(headings))
         written = [self._path(path) + (f" as {type_}" if type_ else "") for path, type_ in fields]
         parts = (("fields", written), ("headings", [self.text(heading) for heading in headings]))
-        return line.replace("{}", " and ".join(f"{word} {', '.join(items)}" for word, items in parts if items))
+        return " and ".join(f"{word} {', '.join(items)}" for word, items in parts if items)
 
-    def _json(self, line: str, operand: Any, _: str) -> str:
+    def _json(self, operand: Any) -> str:
         mode, schema = operand
         matching = "" if schema is None else f" matching {self.schema(schema)}"
-        return line.replace("{}", ("" if mode == "strict" else f" {mode}") + matching)
+        return ("" if mode == "strict" else f" {mode}") + matching
 
-    def _sources(self, line: str, sources: tuple[str, ...], _: str) -> str:
-        self._only_if(bool(sources))
-        return line.replace("{}", ", ".join(sources))
-
-    def _sets(self, line: str, sets: Any, _: str) -> str:
+    def _sets(self, sets: Any) -> str:
         if isinstance(sets, Blank):
-            return line.replace("{}", _blank(sets))
-        names = ("none" if each == (NO_TOOL,) else self._written(each, TOOL) for each in sets)
-        return line.replace("{}", self._list(names))
+            return _blank(sets)
+        return self._list("none" if each == (NO_TOOL,) else self._written(each, TOOL) for each in sets)
 
-    def _judge(self, line: str, operand: Any, _: str) -> str:
+    def _judge(self, operand: Any) -> str:
         dimension, most, question, least = operand
         self._only_if(least is not None and dimension in ("", dimension_of(question)))
-        written = line.replace("{}", self.text(question))
         if least is None:
-            return f"{written} of {_number(most)}"
-        return written if least == most == 1 else f"{written} >= {_number(least)}/{_number(most)}"
+            return f"{self.text(question)} of {_number(most)}"
+        return self.text(question) + ("" if least == most == 1 else f" >= {_number(least)}/{_number(most)}")
 
-    def _check(self, line: str, operand: Any, _: str) -> str:
+    def _check(self, operand: Any) -> str:
         name, args, options, bounds = operand
         self._only_if(all(map(NAME.fullmatch, options)))
         by_name = [f"{key}={self._argument(value)}" for key, value in options.items()]
         called = name if _PARAM.fullmatch(name) else json.dumps(name, ensure_ascii=False)
         compared = "" if bounds == Bounds() else f" {self._bounds(bounds)}"
-        return line.replace("{}", f"{called}({', '.join([*map(self._argument, args), *by_name])}){compared}")
+        return f"{called}({', '.join([*map(self._argument, args), *by_name])}){compared}"
 
     # --- parts of operands ---
 
@@ -340,25 +328,22 @@ class Speller:
             raise NoLine
 
 
-_WRITERS: Final[Mapping[str, Callable[[Speller, str, Any, str], str]]] = {
+_WRITERS: Final[Mapping[str, Callable[[Speller, Any], str]]] = {
     "acceptable": Speller._sets,
     "check": Speller._check,
-    "format": Speller._is_a,
     "is": Speller._literal,
-    "is_a": Speller._is_a,
+    "is_a": Speller._type,
     "json": Speller._json,
     "judge": Speller._judge,
     "markdown": Speller._markdown,
     "matches": Speller._matches,
-    "numbers_from": Speller._sources,
-    "occurs": Speller._occurs,
-    "quotes_from": Speller._sources,
     "similar": Speller._similar,
     "sorted": Speller._sorted,
     "structure": Speller._structure,
-    "within": Speller._within,
 }
-"""The writers of predicates whose operand is more than a value, a list or bounds."""
+"""The writers of operands that are more than a value, a list or bounds."""
+_SPOKEN: Final = {"string": "text", "array": "list"}
+_BEFORE_A_VOWEL: Final = re.compile(r" a(?= [aeio])")
 _HOW_OFTEN: Final = {">=": "at least ", "<=": "at most ", ">": "more than ", "<": "less than "}
 
 
