@@ -14,9 +14,12 @@ check holds, with a reason if it does not:
         count = answer.text.count(f"https://{to}")
         return Outcome(passed=count <= most, reason=f"found {count} links, expected at most {most}")
 
-Whatever it raises makes the case an error, and so does anything else than a `bool` or an `Outcome` that it returns:
-neither a pass nor a failure. It may take as long as a case may. It runs in a thread of its own, beside the checks of
-other cases, so what it keeps outside itself must be safe for threads.
+A check that measures a share returns a number, or an `Outcome` with a `score`, and the suite compares it:
+`check overlap("...") >= 0.7`.
+
+Whatever it raises makes the case an error, and so does anything else that it returns, and a number that no line
+compares: neither a pass nor a failure. It may take as long as a case may. It runs in a thread of its own, beside the
+checks of other cases, so what it keeps outside itself must be safe for threads.
 """
 
 from __future__ import annotations
@@ -60,15 +63,19 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a check holds, and why it does not; the reason is only shown if it does not."""
+    """Whether a check holds, and why it does not; the reason is only shown if it does not.
+
+    `score` is what it measured, which a line may compare.
+    """
 
     passed: bool
     reason: str = ""
+    score: float | None = None
 
 
 class Check(Protocol):
     """The object that an entry point names: called with the answer, and with JSON values by place and by name."""
 
     def __call__(self, answer: Answer, /, *args: Any, **options: Any) -> Any:
-        """Whether the check holds: a `bool`, an `Outcome`, or an awaitable of one of them."""
+        """Whether the check holds: a `bool`, a number, an `Outcome`, or an awaitable of one of them."""
         ...

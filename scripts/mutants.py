@@ -49,13 +49,14 @@ TARGETS: Final = {
         "tests/runtime/test_any_encoding.py",
     ),
     "runtime/checks/limits.py": ("tests/runtime/checks/test_limits.py",),
-    "runtime/checks/texts.py": (
+    "runtime/checks/ask.py": (
         "tests/runtime/checks/test_texts.py",
         "tests/runtime/checks/test_patterns.py",
         "tests/runtime/checks/test_tools.py",
     ),
-    "runtime/checks/tools.py": ("tests/runtime/checks/test_tools.py",),
-    "runtime/checks/composition.py": ("tests/runtime/checks/test_composition.py",),
+    "runtime/checks/calls.py": ("tests/runtime/checks/test_tools.py", "tests/runtime/checks/test_call_arguments.py"),
+    "runtime/checks/evaluate.py": ("tests/runtime/checks/test_composition.py",),
+    "runtime/checks/subjects.py": ("tests/runtime/checks/test_json_checks.py",),
     "runtime/checks/json_checks.py": (
         "tests/runtime/checks/test_json_checks.py",
         "tests/runtime/checks/test_structure.py",

@@ -15,6 +15,7 @@ FAMILIES: Final = {
     "EV10-12": "YAML and JSON",
     "EV13": "The one-line forms of checks, rules and criteria",
     "EV15": "Templates",
+    "EV16": "Predicates and their subjects",
     "EV18": "Values of inputs and rows",
     "EV2": "Names",
     "EV3": "Values",

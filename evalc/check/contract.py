@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from evalc.check.forms import FORMS, Record, check_of
 from evalc.check.tree import Check, Not, Of, Test, Turn, within
 from evalc.model.case import Expect, RubricDimension, ToolParamExpectation
@@ -141,8 +143,8 @@ def assertions(expect: Expect) -> Iterator[Assertion]:
                 yield Assertion(_pointer(key, index), key, make(item))
         else:
             yield Assertion(f"/expect/{key}", key, make(value))
-    records: Any = expect.checks or ()
-    for index, record in enumerate(records):
+    for index, entry in enumerate(expect.checks or ()):
+        record = msgspec.to_builtins(entry)
         check = check_of(record)
         yield Assertion(_pointer("checks", index), named(check, record), check)
 

@@ -6,7 +6,7 @@ Predicates that need a model, an engine, a schema or the calls themselves are ev
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from evalc.check.tree import Test
@@ -57,28 +57,33 @@ def set_of(names: Sequence[str]) -> frozenset[str]:
     return frozenset(names) - {NO_TOOL} if len(names) == 1 else frozenset(names)
 
 
-def _decided(by: bool, value: Any, wanted: Sequence[Any], ignoring_case: bool) -> bool:
-    """Whether it contains a wanted one (`by` true), or all of them (`by` false).
+def in_any(ask: Callable[[Any], bool], values: Iterable[Any]) -> bool:
+    """Whether it holds for one of the values; one that cannot be asked decides nothing if another one holds.
 
     Raises:
-        CannotAsk: none of them decides it, and one cannot be asked.
+        CannotAsk: it holds for none, and one of them cannot be asked.
     """
-    unasked = None
-    for each in wanted:
+    fault = None
+    for value in values:
         try:
-            if contains(value, each, ignoring_case=ignoring_case) is by:
-                return by
+            if ask(value):
+                return True
         except CannotAsk as error:
-            unasked = unasked or error
-    if unasked is not None:
-        raise unasked
-    return not by
+            fault = fault or error
+    if fault is not None:
+        raise fault
+    return False
+
+
+def in_all(ask: Callable[[Any], bool], values: Iterable[Any]) -> bool:
+    """Whether it holds for all of the values; as in `in_any`, one for which it does not hold decides."""
+    return not in_any(lambda value: not ask(value), values)
 
 
 HOLDS: Final[Mapping[str, Callable[[Any, Any, bool], bool]]] = {
     "contains": lambda value, wanted, case: contains(value, wanted, ignoring_case=case),
-    "contains_any": lambda value, wanted, case: _decided(True, value, wanted, case),
-    "contains_all": lambda value, wanted, case: _decided(False, value, wanted, case),
+    "contains_any": lambda value, wanted, case: in_any(lambda each: contains(value, each, ignoring_case=case), wanted),
+    "contains_all": lambda value, wanted, case: in_all(lambda each: contains(value, each, ignoring_case=case), wanted),
     "occurs": lambda value, asked, case: is_between(occurrences(value, asked[0], ignoring_case=case), asked[1]),
     "equals": lambda value, wanted, case: equals(value, wanted, ignoring_case=case),
     "is": lambda value, wanted, _: is_same(value, wanted),

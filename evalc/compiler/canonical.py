@@ -16,7 +16,7 @@ from evalc.dsl.nodes import Mapping
 from evalc.dsl.quoting import quoted_line
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import CheckLeaf, Str
-from evalc.grammar.read_check import check_line
+from evalc.grammar.read_check import read_check
 
 
 def canonical(source: Source) -> str:
@@ -62,11 +62,11 @@ def _written(part: Any) -> Iterator[Str]:
 
 def _canonical_line(written: str) -> str | None:
     """The canonical line of a check, if it says the same; None if nothing does."""
-    read = check_line(written).node
+    read = read_check(written).node
     line = None if read is None else line_of(read.check, AS_TEMPLATES, str)
     if read is None or line is None:
         return None
-    again = check_line(line).node
+    again = read_check(line).node
     if again is None or again.check != read.check:
         return None
     return line if read.criterion is None else linked_to(line, read.criterion.value)

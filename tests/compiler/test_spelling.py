@@ -27,7 +27,7 @@ from evalc.check.tree import (
     Turn,
 )
 from evalc.compiler.spelling import AS_TEMPLATES, NoLine, Speller, describe, line_of, quoted
-from evalc.grammar.read_check import check_line
+from evalc.grammar.read_check import read_check
 from tests.check.test_forms import RECORDS
 
 LINES = """\
@@ -156,7 +156,7 @@ def test_a_line_of_each_predicate_of_each_subject_is_read_as_the_same_check(with
             line = SPELLER.line(check)
         except NoLine:
             continue
-        node = check_line(line).node
+        node = read_check(line).node
         if node is not None:
             read += 1
             assert node.check == check, line
@@ -180,7 +180,7 @@ def test_each_example_of_a_predicate_is_read() -> None:
         for example in row.examples:
             (*_, kind) = sorted(row.on)
             subject = "tool book " if name == "before" else subjects.get(kind, "") * (name != "no_errors")
-            assert check_line(subject + example).node is not None, example
+            assert read_check(subject + example).node is not None, example
 
 
 def test_a_template_in_the_place_of_a_value_is_written_with_its_unit() -> None:

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from lark.exceptions import UnexpectedInput
 
-from evalc.grammar.build_tables import STARTS, lark_parser
-from evalc.grammar.lalr import Language
+from evalc.grammar.lalr import STARTS, Language, lark_parser
 
 GRAMMAR_OF: Final[dict[str, Language]] = {
     "check": "check",

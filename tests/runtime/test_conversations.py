@@ -274,12 +274,12 @@ USAGE = """
     ("suite", "error"),
     [
         (turns("[length == 1]", "[length == 2, cost <= 0.5]", whole="[cost <= 0.75]"), None),
-        (turns("[length == 1]", "[cost <= 0.4]"), "turn 2: expected at most $0.4 but it cost $0.5"),
-        (turns("[length == 1]", whole="[cost <= 0.2]"), "maxCost: expected at most $0.2 but it cost $0.25"),
+        (turns("[length == 1]", "[cost <= 0.4]"), "turn 2: expected at most $0.4, found $0.5"),
+        (turns("[length == 1]", whole="[cost <= 0.2]"), "maxCost: expected at most $0.2, found $0.25"),
         (turns("[]", "[]", whole="[turn 1 length == 1 and turn 2 length == 2]"), None),
         (
             turns("[]", "[]", whole="[turn 1 length == 2 or turn 2 length == 1]"),
-            "any_of: expected one of 2 checks to hold but none does: turn 1: expected at least 2 chars but got 1; ",
+            "any_of: expected one of 2 checks to hold but none does: turn 1: expected 2 characters, found 1; ",
         ),
         (turns("[{any_of: [length == 5, length == 6]}]"), "turn 1: expected one of 2 checks to hold but none does: "),
     ],
@@ -317,7 +317,7 @@ def test_a_conversation_is_checked_again(invoke: Invoke, project: Path, monkeypa
     evals.write_text(SUITE.replace("nights 2", "nights 3"))
     again = invoke("rescore", "latest")
     assert again.code == 1
-    assert "turn 2: expected a call of 'book' with nights 3 but in call 1 nights is 2" in again.out
+    assert "turn 2: expected such a call of 'book' but in call 1 nights is 2, expected 3" in again.out
     assert len(sys.modules["rescored_agent"].SEEN) == asked
     evals.write_text(SUITE.replace("Tomorrow, two", "Tomorrow, three"))
     assert "nothing was verified" in invoke("rescore", "latest").out
@@ -371,14 +371,16 @@ def test_earlier_messages_and_results_are_sources(tmp_path: Path, monkeypatch: p
 def test_one_turn_is_a_case_whose_checks_may_name_it(tmp_path: Path) -> None:
     agent = evalc.ScriptedAgent({"turn 1": "one"})
     assert run(turns('[equals "one"]'), agent, tmp_path).status == "passed"
-    assert str(run(turns('[equals "two"]'), agent, tmp_path).error).startswith("turn 1: expected")
+    assert str(run(turns('[equals "two"]'), agent, tmp_path).error).startswith(
+        "turn 1: response is `one`, expected `two`"
+    )
 
 
 def test_every_report_shows_the_turns(invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(SUITE.replace('equals "Booked."', 'equals "Done."'))
     spec = agent_of(project, monkeypatch, "reported_agent", HISTORY)
     outcome = invoke("run", "--agent", spec, "-o", "markdown:out.md", "-o", "junit:out.xml", "-o", "html:out.html")
-    assert "→ turn 2: expected" in outcome.out
+    assert "→ turn 2: response is" in outcome.out
     transcript = "turn 1\n  user: A room in Paris, please.\n  agent: When?\nturn 2 (failed)\n"
     for name in ("out.md", "out.xml"):
         assert transcript in (project / name).read_text()

@@ -235,7 +235,7 @@ def test_an_error_of_a_check_beats_a_failure_and_has_no_score() -> None:
 
 
 def test_a_check_that_breaks_is_an_error_of_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks(*_: object) -> None:
+    def breaks(*_: object, **__: object) -> None:
         raise TypeError("no such thing")
 
     monkeypatch.setattr("evalc.runtime.run.case.evaluate", breaks)

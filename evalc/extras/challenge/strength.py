@@ -10,7 +10,6 @@ from typing import Final, Literal, NamedTuple, TypeVar, final
 
 import msgspec
 
-from evalc.check.forms import record_of
 from evalc.check.holds import NO_TOOL
 from evalc.check.predicates import TOOL, texts_of
 from evalc.check.tree import Check, Of, Turn
@@ -25,7 +24,6 @@ from evalc.extras.challenge.answers import (
     replies,
 )
 from evalc.extras.challenge.mutations import Others, mutations, names_in
-from evalc.model import checks as c
 from evalc.model.answer import AgentAnswer
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
@@ -84,19 +82,14 @@ def _candidates(mutant: Mutant) -> Iterator[Check]:
             yield Of(Turn(turns), check)
 
 
-def _struct_of(check: Check) -> c.Check:
-    struct: c.Check = msgspec.convert(record_of(check), c.Check)
-    return struct
-
-
 async def kills(case: Case, check: Check, answer: AgentAnswer, options: CaseOptions) -> bool:
     """Whether the check fails on the answer."""
-    return (await evaluate(_struct_of(check), evidence_of(case, answer, options))).outcome == "failed"
+    return (await evaluate(check, evidence_of(case, answer, options))).outcome == "failed"
 
 
 async def passes(case: Case, check: Check, answer: AgentAnswer, options: CaseOptions) -> bool:
     """Whether the check holds for the answer."""
-    return (await evaluate(_struct_of(check), evidence_of(case, answer, options))).outcome == "passed"
+    return (await evaluate(check, evidence_of(case, answer, options))).outcome == "passed"
 
 
 # --- counts ----------------------------------------------------------------------------------------------------------

@@ -38,7 +38,6 @@ from evalc.extras.importers.imported import (
 )
 from evalc.model import case as m
 from evalc.model.json import to_json
-from evalc.runtime.checks.token_values import with_texts
 
 _DIFFICULTIES: Final[dict[m.Tier, m.Difficulty]] = {"labeled": "straightforward", "regression": "regression"}
 _TEMPLATES: Final = frozenset(
@@ -198,10 +197,18 @@ def _fields_of(case: m.Case, fields: Sequence[str]) -> dict[str, Any]:
     """Fields of a case under the names that they have in YAML, where they hold something."""
     values = {field: msgspec.to_builtins(getattr(case, field)) for field in fields}
     return {
-        field: with_texts(value, escaped) if field in _TEMPLATES else value
-        for field, value in values.items()
-        if value is not None
+        field: _escaped(value) if field in _TEMPLATES else value for field, value in values.items() if value is not None
     }
+
+
+def _escaped(value: Any) -> Any:
+    match value:
+        case str():
+            return escaped(value)
+        case list():
+            return [_escaped(item) for item in value]
+        case _:
+            return value
 
 
 def _comparable(metadata: m.Metadata) -> bytes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any, Final, TypeVar
 
@@ -16,11 +16,13 @@ import msgspec
 from evalc.base import installed
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread
+from evalc.check.tree import Bounds, Test
+from evalc.check.values import is_between, text_of
 from evalc.checks import Answer, Check, Outcome
-from evalc.model import checks as c
 from evalc.model.case import Input
-from evalc.runtime.checks.token_values import resolved_text, with_texts
-from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed, skipped
+from evalc.model.json import is_number
+from evalc.runtime.checks import words
+from evalc.runtime.checks.verdict import Evidence, Found, Verdict, View, broken
 from evalc.runtime.checks.wording import number, shown
 
 T = TypeVar("T")
@@ -28,29 +30,30 @@ T = TypeVar("T")
 _LONGEST_REASON: Final = 500
 
 
-async def custom(check: c.Custom, evidence: Evidence) -> Verdict:
-    """Call the check that an installed package offers by this name."""
-    unresolved: list[str] = []
-
-    def resolved(text: str) -> str:
-        return resolved_text(text, evidence, unresolved)
-
-    args = [with_texts(value, resolved) for value in check.args]
-    options = {name: with_texts(value, resolved) for name, value in check.options.items()}
-    if unresolved:
-        return skipped(tuple(unresolved))
-    name, answer, thread = shown(check.name), _answer(evidence), DaemonThread()
+async def custom(test: Test, view: View) -> Found:
+    """Call the check that an installed package offers by this name; what it measures is compared with the bounds."""
+    name, args, options, bounds = test.operand
+    label, answer, thread = shown(name), _answer(view), DaemonThread()
+    timeout_ms = view.evidence.timeout_ms
     try:
-        async with asyncio.timeout(evidence.timeout_ms / 1000):
-            said = await thread.call(lambda: _call(check.name, answer, args, options))
+        async with asyncio.timeout(timeout_ms / 1000):
+            said = await thread.call(lambda: _call(name, answer, args, options))
     except TimeoutError:
-        return broken(f"{name}: no answer within {number(evidence.timeout_ms)} ms")
+        return broken(f"{label}: no answer within {number(timeout_ms)} ms")
     finally:
         thread.abandon()
-    return _verdict(name, said)
+    return _said(label, said) if bounds == Bounds() else _compared(label, said, bounds)
 
 
-def _call(name: str, answer: Answer, args: list[Any], options: dict[str, Any]) -> Any:
+def _compared(name: str, said: object, bounds: Bounds) -> Found:
+    share = said.score if isinstance(said, Outcome) else said
+    if isinstance(said, AgentError) or not is_number(share):
+        found = _said(name, said)
+        return found if isinstance(found, Verdict) else broken(f"{name}: it says yes or no, and no number to compare")
+    return is_between(share, bounds) or f"{name} is {number(share)}, expected {words.bounds(bounds)}"
+
+
+def _call(name: str, answer: Answer, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """Call the check. An async one gets a loop of its own, so that it cannot hold up the run's."""
     said = _function(name)(answer, *args, **options)
     return asyncio.run(_awaited(said)) if inspect.isawaitable(said) else said
@@ -70,24 +73,27 @@ async def _awaited(awaitable: Awaitable[T]) -> T:
     return await awaitable
 
 
-def _verdict(name: str, said: object) -> Verdict:
+def _said(name: str, said: object) -> Found:
     match said:
         case AgentError():
             return broken(f"{name}: {shown(str(said), _LONGEST_REASON)}")
         case True | Outcome(passed=True):
-            return PASSED
+            return True
         case False | Outcome(passed=False, reason=""):
-            return failed(f"{name} does not hold")
+            return f"{name} does not hold"
         case Outcome(passed=False, reason=str() as reason):
-            return failed(f"{name}: {shown(reason, _LONGEST_REASON)}")
+            return f"{name}: {shown(reason, _LONGEST_REASON)}"
+        case int() | float():
+            return broken(f"{name}: it returned a number, which a line compares: `check {name}(..) >= 0.7`")
         case _:
             return broken(f"{name}: it returned a `{type(said).__name__}` that says neither yes nor no")
 
 
-def _answer(evidence: Evidence) -> Answer:
+def _answer(view: View) -> Answer:
     """The answer that the check gets, copied where it could be changed: later checks and the result read it too."""
+    evidence = view.evidence
     answer = Answer(
-        text=evidence.response,
+        text=text_of(view.text),
         tool_calls=deepcopy(evidence.tool_calls),
         duration_ms=evidence.duration_ms,
         usage=evidence.usage,

@@ -1,136 +1,172 @@
-"""Evaluates any check: the one place that knows them all."""
+"""Evaluates any check: follows its steps to its subject, and asks that for its predicate.
+
+A check holds, does not hold, or cannot be asked, which fails, and so does its negation; within `and` and `or`, and
+among items and calls, it counts as not holding. Operands of `and` and `or` that are skipped or do not apply are left
+out. An operand that ended in error makes the whole an error, unless the others decide the verdict without it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import assert_never
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
 
 import msgspec
 
-from evalc.base.terminal import counted
-from evalc.model import checks as c
-from evalc.runtime.checks import call_arguments, composition, grounding, json_checks, limits, texts, tools
-from evalc.runtime.checks.custom import custom
-from evalc.runtime.checks.json_checks import structure
-from evalc.runtime.checks.judged import judged
-from evalc.runtime.checks.similarity import similar
-from evalc.runtime.checks.verdict import Evidence, Verdict, broken, failed
+from evalc.check.tree import All, Call, Check, Not, Of, Some, Test, Turn
+from evalc.runtime.checks import calls, words
+from evalc.runtime.checks.ask import tested
+from evalc.runtime.checks.subjects import Several, is_about_calls, is_quantified, step_to, views_of
+from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Evidence, Verdict, View, failed, skipped
+
+_MOST_SHOWN: Final = 3
 
 
-async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:
-    """Evaluate one check."""
-    calls_unknown = not evidence.reports_calls and check.needs_calls
-    if calls_unknown and evidence.near_calls is not None:
-        return tools.misnamed_calls(evidence.near_calls)
-    evaluated = _evaluate(check, evidence)
-    verdict = evaluated if isinstance(evaluated, Verdict) else await evaluated
-    return tools.with_calls_unknown(verdict) if calls_unknown else verdict
+async def evaluate(check: Check, evidence: Evidence, *, beside: Sequence[Check] = ()) -> Verdict:
+    """Evaluate one check; `beside` are all the checks of its case, among which some compete for calls."""
+    return await _checked(check, View.of(evidence, tuple(beside)))
 
 
-def _evaluate(  # noqa: C901 - a table, one line a check
-    check: c.Check, evidence: Evidence
-) -> Verdict | Awaitable[Verdict]:
+async def _checked(check: Check, view: View, *, negated: bool = False) -> Verdict:
+    if not view.evidence.reports_calls and view.fault is None and is_about_calls(check):
+        if view.evidence.near_calls is not None:
+            return calls.misnamed(view.evidence.near_calls)
+        known = view._replace(evidence=msgspec.structs.replace(view.evidence, reports_calls=True))
+        return calls.with_calls_unknown(await _checked(check, known, negated=negated))
     match check:
-        case c.Contains():
-            return texts.contains(check, evidence)
-        case c.NotContains():
-            return texts.not_contains(check, evidence)
-        case c.Regex():
-            return texts.regex(check, evidence)
-        case c.ContainsAny():
-            return texts.contains_any(check, evidence)
-        case c.ToolsCalled():
-            return tools.tools_called(check, evidence)
-        case c.ToolParam():
-            return tools.tool_param(check, evidence)
-        case c.CallHas():
-            return call_arguments.call_has(check, evidence)
-        case c.NoToolErrors():
-            return tools.no_tool_errors(evidence)
-        case c.NonEmpty():
-            return texts.non_empty(evidence)
-        case c.ToolsAcceptable():
-            return tools.tools_acceptable(check, evidence)
-        case c.ToolsNotCalled():
-            return tools.tools_not_called(check, evidence)
-        case c.ToolsInclude():
-            return tools.tools_include(check, evidence)
-        case c.ToolsInOrder():
-            return tools.tools_in_order(check, evidence)
-        case c.ToolsOnly():
-            return tools.tools_only(check, evidence)
-        case c.ToolCount():
-            return tools.tool_count(check, evidence)
-        case c.IContains():
-            return texts.icontains(check, evidence)
-        case c.Equals():
-            return texts.equals(check, evidence)
-        case c.StartsWith():
-            return texts.starts_with(check, evidence)
-        case c.EndsWith():
-            return texts.ends_with(check, evidence)
-        case c.Length():
-            return texts.length(check, evidence)
-        case c.Json():
-            return json_checks.json(check, evidence)
-        case c.Structure():
-            return structure(check, evidence)
-        case c.Number():
-            return json_checks.number(check, evidence)
-        case c.Count():
-            return json_checks.count(check, evidence)
-        case c.Value():
-            return json_checks.is_value(check, evidence)
-        case c.NumbersFrom():
-            return grounding.numbers_from(check, evidence)
-        case c.QuotesFrom():
-            return grounding.quotes_from(check, evidence)
-        case c.Latency():
-            return limits.latency(check, evidence)
-        case c.Tokens():
-            return limits.tokens(check, evidence)
-        case c.Cost():
-            return limits.cost(check, evidence)
-        case c.Similar():
-            return similar(check, evidence)
-        case c.Custom():
-            return custom(check, evidence)
-        case c.Judge():
-            return judged(check, evidence)
-        case c.At():
-            return _at(check, evidence)
-        case c.InTurn():
-            return _in_turn(check, evidence)
-        case c.AnyOf():
-            return composition.any_of(check, lambda operand: evaluate(operand, evidence))
-        case c.AllOf():
-            return composition.all_of(check, lambda operand: evaluate(operand, evidence))
-        case c.Not():
-            return composition.negation(check, lambda operand: evaluate(operand, evidence))
-        case _:
-            assert_never(check)
+        case Test():
+            verdict = tested(check, view, negated=negated)
+            return verdict if isinstance(verdict, Verdict) else await verdict
+        case Not(inner):
+            return await _checked(inner, view, negated=not negated)
+        case Of(step, inner):
+            if not is_quantified(step, view):
+                return await _checked(inner, step_to(step, view), negated=negated)
+            verdict = await _of_several(check, views_of(step, view), view)
+        case All(checks):
+            verdict = await (_together(check, view) if view.in_call else _composed(checks, view, "failed"))
+        case Some(checks):
+            verdict = await _composed(checks, view, "passed")
+    return _inverted(verdict, check) if negated else verdict
 
 
-async def _at(check: c.At, evidence: Evidence) -> Verdict:
-    """The check, made of one place of the response."""
-    place = json_checks.place_of(check.path, evidence)
-    if isinstance(place, Verdict):
-        return place
-    verdict = await evaluate(check.check, place)
-    if verdict.message is None:
-        return verdict
-    finding = verdict.finding
-    if finding is not None:
-        finding = msgspec.structs.replace(finding, path=check.path) if finding.path is None else None
-    return msgspec.structs.replace(verdict, message=f"{check.path}: {verdict.message}", finding=finding)
+# --- compositions ----------------------------------------------------------------------------------------------------
 
 
-async def _in_turn(check: c.InTurn, evidence: Evidence) -> Verdict:
-    """The check, made of one turn of the conversation."""
-    if evidence.turn is not None:
-        return broken("it is about a turn of a turn")
-    # A case without follow-ups is a conversation of one turn.
-    turns = evidence.turns or (msgspec.structs.replace(evidence, turn=1),)
-    if check.turn > len(turns):
-        return failed(f"the conversation ended after {counted(len(turns), 'turn')}")
-    return await evaluate(check.check, turns[check.turn - 1])
+async def _composed(checks: Sequence[Check], view: View, decisive: Literal["passed", "failed"]) -> Verdict:
+    """`and`, which a failure decides, or `or`, which a pass decides."""
+    met: list[Verdict] = []
+    for check in checks:
+        met.append(await _checked(check, view))
+        if met[-1].outcome == decisive:
+            whole = (
+                failed(_reason(check, met[-1]), met[-1].finding) if decisive == "failed" else _passed(met[-1].verifies)
+            )
+            return _with_what_was_met(whole, met)
+    outcomes = {verdict.outcome for verdict in met}
+    if "error" in outcomes:
+        return _with_what_was_met(next(verdict for verdict in met if verdict.outcome == "error"), met)
+    if outcomes and not outcomes & {"passed", "failed"}:
+        if "skipped" in outcomes:
+            return skipped(tuple(token for verdict in met for token in verdict.skipped_tokens))
+        return _with_what_was_met(NOT_APPLICABLE, met)
+    if decisive == "failed":
+        return _with_what_was_met(_passed(any(each.verifies for each in met if each.outcome == "passed")), met)
+    reasons = "; ".join(_reason(*each) for each in zip(checks, met, strict=True) if each[1].outcome == "failed")
+    return _with_what_was_met(failed(f"expected one of {len(checks)} checks to hold but none does: {reasons}"), met)
+
+
+def _reason(check: Check, verdict: Verdict) -> str:
+    """Why a part does not hold; of a turn it is said which."""
+    turn = check.step if isinstance(check, Of) else None
+    return f"turn {turn.number}: {verdict.message}" if isinstance(turn, Turn) else verdict.message or ""
+
+
+def _passed(verifies: bool) -> Verdict:
+    return PASSED if verifies else msgspec.structs.replace(PASSED, verifies=False)
+
+
+def _inverted(verdict: Verdict, check: Check) -> Verdict:
+    """The verdict on the negation; what cannot be asked or is not known stays so."""
+    if verdict.outcome == "passed":
+        return _with_what_was_met(failed(words.holds_though(check)), (verdict,))
+    return _with_what_was_met(PASSED, (verdict,)) if verdict.outcome == "failed" and verdict.asked else verdict
+
+
+def _with_what_was_met(verdict: Verdict, operands: Iterable[Verdict]) -> Verdict:
+    """The verdict on the whole, with the unresolved tokens and the notes of the operands."""
+    met = tuple(operands)
+    return msgspec.structs.replace(
+        verdict,
+        skipped_tokens=tuple(token for operand in met for token in operand.skipped_tokens),
+        notes=tuple(dict.fromkeys(note for operand in met for note in operand.notes)),
+    )
+
+
+# --- items and calls -------------------------------------------------------------------------------------------------
+
+
+async def _of_several(check: Of, several: Several, view: View) -> Verdict:
+    """A check of any, of every or of no view; those that are known may decide though others are not."""
+    if several.fault is not None:
+        return several.fault
+    if several.which == "every" and not several.views:
+        return NOT_APPLICABLE
+    met = [await _together(check.check, each) for each in several.views]
+    decisive = "failed" if several.which == "every" else "passed"
+    at = next((index for index, verdict in enumerate(met) if verdict.outcome == decisive), None)
+    if at is None:
+        if unknown := _first(met, "error", "skipped", "not_applicable"):
+            return unknown
+        return PASSED if several.which != "any" else failed(_none_of(several, met))
+    if several.which == "every":
+        return failed(_in(several.views[at], met[at]), met[at].finding)
+    if several.which == "no":
+        return failed(f"expected no such {several.noun} but {words.one_of_several(several.views[at])}")
+    return await _with_a_call_of_its_own(check, met, view)
+
+
+async def _together(check: Check, view: View) -> Verdict:
+    """The parts of a check of one view: what is not known of one part makes the whole unknown."""
+    if not isinstance(check, All):
+        return await _checked(check, view)
+    met = [await _checked(part, view) for part in check.checks]
+    found = _first(met, "failed", "error", "skipped", "not_applicable") or PASSED
+    return found if found.asked else failed(found.message)
+
+
+def _first(met: Sequence[Verdict], *outcomes: str) -> Verdict | None:
+    return next((verdict for outcome in outcomes for verdict in met if verdict.outcome == outcome), None)
+
+
+async def _with_a_call_of_its_own(check: Of, met: Sequence[Verdict], view: View) -> Verdict:
+    """The verdict where a call fits: other checks of the case may take every call that does."""
+    rivals = calls.rivals(check, view.beside)
+    mine = [index for index, rival in enumerate(rivals) if rival is check]
+    if not mine or not isinstance(check.step, Call):
+        return PASSED
+    made = views_of(check.step, view).views
+    fits = [
+        _fitting(met if rival is check else [await _together(rival.check, each) for each in made], rival is check)
+        for rival in rivals
+    ]
+    served = calls.matched(fits)
+    return PASSED if served.issuperset(mine) else calls.all_taken(check.step.tool, len(made))
+
+
+def _fitting(met: Sequence[Verdict], is_known: bool) -> list[int]:
+    """The calls that fit; none of another check that cannot be decided, which its own verdict says."""
+    if not is_known and not {verdict.outcome for verdict in met} <= {"passed", "failed"}:
+        return []
+    return [index for index, verdict in enumerate(met) if verdict.outcome == "passed"]
+
+
+def _none_of(several: Several, met: Sequence[Verdict]) -> str:
+    if not several.views:
+        return several.nothing
+    reasons = "; ".join(_in(view, verdict) for view, verdict in zip(several.views[:_MOST_SHOWN], met, strict=False))
+    return f"expected such a {several.noun} but {reasons}" if several.noun else reasons
+
+
+def _in(view: View, verdict: Verdict) -> str:
+    """Why a view does not do; the parts of a call are named without the call."""
+    return f"in {view.name} {verdict.message}" if view.kind == "call" else verdict.message or ""

@@ -13,9 +13,10 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from evalc.model import checks as c
+from evalc.check.tree import Test
+from evalc.check.values import text_of
 from evalc.model.result import TextFinding
-from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed
+from evalc.runtime.checks.verdict import Evidence, Found, Verdict, View, broken, failed
 from evalc.runtime.checks.wording import listed, shown
 
 _LETTERS: Final = (
@@ -158,13 +159,14 @@ _QUOTE: Final = re.compile(
 _SPACES: Final = re.compile(r"\s+")
 
 
-def numbers_from(check: c.NumbersFrom, evidence: Evidence) -> Verdict:
-    """Whether every number in the response occurs in a source, up to the rounding of its last digit."""
-    sources = _sources(check.sources, evidence)
-    if not isinstance(sources, Verdict):
-        unknown = unfounded_numbers(evidence.response, sources)
-        return PASSED if not unknown else _ungrounded("number", unknown, check.sources)
-    return sources if any(numbers_in(_LIST_MARKER.sub("", evidence.response))) else PASSED
+def numbers_from(test: Test, view: View) -> Found:
+    """Whether every number in the text occurs in a source, up to the rounding of its last digit."""
+    text = text_of(view.text)
+    sources = _sources(test.operand, view.evidence)
+    if isinstance(sources, Verdict):
+        return sources if any(numbers_in(_LIST_MARKER.sub("", text))) else True
+    unknown = unfounded_numbers(text, sources)
+    return _verdict("number", unknown, test.operand, view)
 
 
 def unfounded_numbers(text: str, sources: Iterable[Any], *, rounded: bool = True) -> list[str]:
@@ -191,33 +193,35 @@ def unfounded_numbers(text: str, sources: Iterable[Any], *, rounded: bool = True
         return list(dict.fromkeys(number.text for number in claimed if not is_founded(number)))
 
 
-def quotes_from(check: c.QuotesFrom, evidence: Evidence) -> Verdict:
+def quotes_from(test: Test, view: View) -> Found:
     """Whether every text in double quotes occurs in a source, ignoring case, runs of spaces and a last mark."""
-    quotes = list(dict.fromkeys(next(filter(None, match)) for match in _QUOTE.findall(evidence.response)))
+    quotes = list(dict.fromkeys(next(filter(None, match)) for match in _QUOTE.findall(text_of(view.text))))
     if not quotes:
-        return PASSED
-    sources = _sources(check.sources, evidence)
+        return _verdict("quote", [], test.operand, view)
+    sources = _sources(test.operand, view.evidence)
     if isinstance(sources, Verdict):
         return sources
     texts = [folded(text) for source in sources for text in _texts(source)]
-    unknown = [quote for quote in quotes if not _is_in(folded(quote), texts)]
-    return PASSED if not unknown else _ungrounded("quote", unknown, check.sources)
+    return _verdict("quote", [quote for quote in quotes if not _is_in(folded(quote), texts)], test.operand, view)
 
 
-def _ungrounded(what: str, unknown: list[str], sources: tuple[c.Source, ...]) -> Verdict:
+def _verdict(what: str, unknown: list[str], names: tuple[str, ...], view: View) -> Found:
+    if not unknown:
+        return True
     few = listed(unknown[:_MOST_SHOWN])
     more = f" and {len(unknown) - _MOST_SHOWN} more" if len(unknown) > _MOST_SHOWN else ""
     words = {"tools": "the result of a tool", "message": "the message"}
-    where = " or ".join(words[source] for source in sources)
+    where = " or ".join(words[name] for name in names)
     do = "does" if len(unknown) == 1 else "do"
-    message = f"expected every {what} in the response to be in {where} but {few}{more} {do} not"
-    return failed(message, TextFinding(kind="forbidden", text=shown(unknown[0])))
+    message = f"expected every {what} in {view.name or 'the response'} to be in {where} but {few}{more} {do} not"
+    finding = TextFinding(kind="forbidden", text=shown(unknown[0]), path=view.where or None)
+    return failed(message, None if view.where is None else finding)
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------
 
 
-def _sources(names: tuple[c.Source, ...], evidence: Evidence) -> list[Any] | Verdict:
+def _sources(names: tuple[str, ...], evidence: Evidence) -> list[Any] | Verdict:
     """The JSON values in which a number or a quote may occur."""
     found: list[Any] = []
     if "message" in names and evidence.case is not None:

@@ -7,10 +7,11 @@ from typing import Final
 import msgspec
 
 from evalc.base.errors import JudgeError
-from evalc.model import checks as c
+from evalc.check.tree import Test
+from evalc.check.values import text_of
 from evalc.model.answer import Question
 from evalc.model.result import JudgedScore
-from evalc.runtime.checks.verdict import Evidence, Verdict, broken
+from evalc.runtime.checks.verdict import Evidence, Verdict, View, broken
 from evalc.runtime.checks.wording import number, shown
 
 _LONGEST_REASON: Final = 240
@@ -20,33 +21,34 @@ _AS_EXPECTED: Final = (
 )
 
 
-async def judged(check: c.Judge, evidence: Evidence) -> Verdict:
-    """The answer scores at least `min_score`; without one every score will do.
+async def judged(test: Test, view: View) -> Verdict:
+    """The text scores at least the least score; without one every score will do.
 
     Which of a scale's steps is enough is the author's line, so a check that has one passes or fails, and counts 1 or 0
     in a criterion; one without counts the share of the scale that it reached.
     """
-    if evidence.judge is None:
+    dimension, max_score, criteria, min_score = test.operand
+    if view.evidence.judge is None:
         return broken("needs a judge, and none is configured")
-    question = Question(name=check.dimension, criteria=check.criteria, max_score=check.max_score)
+    question = Question(name=dimension, criteria=criteria, max_score=max_score)
     try:
-        score = await evidence.judge.score(question, evidence.response)
+        score = await view.evidence.judge.score(question, text_of(view.text))
     except JudgeError as error:
         return broken(str(error))
-    if check.min_score is None:
+    if min_score is None:
         return Verdict(outcome="passed", score=share_of(score), judged=score)
-    if score.score >= check.min_score:
+    if score.score >= min_score:
         return Verdict(outcome="passed", score=1.0, judged=score)
     message = (
-        f"`{shown(check.dimension)}` scored {number(score.score)} of {number(check.max_score)}, "
-        f"and at least {number(check.min_score)} is needed{_because(score)}"
+        f"`{shown(dimension)}` scored {number(score.score)} of {number(max_score)}, "
+        f"and at least {number(min_score)} is needed{_because(score)}"
     )
     return Verdict(outcome="failed", message=message, judged=score)
 
 
 async def as_expected(evidence: Evidence) -> Verdict:
     """The answer is what `expected` describes, where a case checks nothing else and there is a judge."""
-    verdict = await judged(c.Judge(dimension="expected", criteria=_AS_EXPECTED, min_score=1), evidence)
+    verdict = await judged(Test("judge", ("expected", 1, _AS_EXPECTED, 1)), View.of(evidence))
     if verdict.outcome != "failed" or verdict.judged is None:
         return verdict
     message = f"the judge finds that the response is not as expected{_because(verdict.judged)}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from evalc.check.tree import At
+from evalc.check.values import text_of
 from evalc.ecma.text import class_name, trim
 from evalc.model.case import Label
 from evalc.model.result import LabelResult
-from evalc.runtime.checks.json_checks import place_of
-from evalc.runtime.checks.verdict import Evidence, Verdict
+from evalc.runtime.checks.subjects import step_to
+from evalc.runtime.checks.verdict import Evidence, View
 
 
 def label_result(label: Label, response: str | None) -> LabelResult:
@@ -16,15 +18,11 @@ def label_result(label: Label, response: str | None) -> LabelResult:
     the label `null` accepts null.
     """
     expected = class_name(label.expected, label.path)
-    place = None if response is None else _place(label.path, Evidence(response=response))
-    if place is None:
+    place = None if response is None else View.of(Evidence(response=response))
+    if place is not None and label.path is not None:
+        place = step_to(At(label.path), place)
+    if place is None or place.fault is not None:
         return LabelResult(expected=expected, predicted=None)
-    given = class_name(place.response, label.path)
-    names_one = given == expected or (trim(given) != "" and place.place is not None)
+    given = class_name(text_of(place.value), label.path)
+    names_one = given == expected or (trim(given) != "" and place.value is not None)
     return LabelResult(expected=expected, predicted=given if names_one else None)
-
-
-def _place(path: str | None, whole: Evidence) -> Evidence | None:
-    """The place of a response that a label is about; None if it is not there."""
-    place = whole if path is None else place_of(path, whole)
-    return None if isinstance(place, Verdict) else place

@@ -1,44 +1,39 @@
-"""Checks of what an answer took: time, tokens, money."""
+"""Measures what an answer took: tokens and money."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from evalc.base.terminal import well_formed
-from evalc.model import checks as c
-from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed
-from evalc.runtime.checks.wording import number
+from evalc.runtime.checks.verdict import Evidence, Note, Verdict, broken
 
 ENCODING: Final = "o200k_base"
 """The vocabulary that tokens are counted with, whatever the agent's own."""
 
 
-def latency(check: c.Latency, evidence: Evidence) -> Verdict:
-    """Contract, 8. maxLatencyMs."""
-    if evidence.duration_ms <= check.max:
-        return PASSED
-    return failed(f"expected at most {number(check.max)} ms but took {number(evidence.duration_ms)} ms")
-
-
-def tokens(check: c.Tokens, evidence: Evidence) -> Verdict:
-    """Contract, 9. maxTokens."""
-    count = count_tokens(evidence.response)
-    if count <= check.max:
-        return PASSED
-    return failed(f"expected at most {number(check.max)} tokens but got {count}")
-
-
-def cost(check: c.Cost, evidence: Evidence) -> Verdict:
+def spent(evidence: Evidence) -> Any:
     """The cost that the agent reports, or that a model's list price gives; an unknown cost is not a low cost."""
-    spent = evidence.usage.cost_usd if evidence.usage else None
-    if spent is None:
-        return broken(
+    cost = evidence.usage.cost_usd if evidence.usage else None
+    return (
+        cost
+        if cost is not None
+        else broken(
             "what it cost is not known: the agent's answer has no `usage.costUsd`, "
             "and its model has no list price to compute it from"
         )
-    if spent <= check.max:
-        return PASSED
-    return failed(f"expected at most ${number(check.max)} but it cost ${number(spent)}")
+    )
+
+
+def used(which: str, evidence: Evidence) -> tuple[Any, str]:
+    """The tokens that the agent reports, and their unit; where it does not, nothing is checked."""
+    usage = evidence.usage
+    given = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens} if usage else {}
+    counts = list(given.values()) if which == "total_tokens" else [given.get(which)]
+    name = which.replace("_", " ")
+    if None in counts or not counts:
+        note = Note(f"{name}: the agent does not report the tokens that it used", "not checked")
+        return Verdict(outcome="not_applicable", notes=(note,)), name
+    return sum(counts), name
 
 
 def count_tokens(text: str) -> int:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import re
 import unicodedata
+from collections.abc import Awaitable
 from typing import Final
 
-from evalc.ecma.tokens import Unresolved, resolve
-from evalc.model import checks as c
+from evalc.check.tree import Test
+from evalc.check.values import text_of
 from evalc.runtime.checks.embedding import Embeddings
-from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed, skipped
+from evalc.runtime.checks.verdict import Found, View, broken
 from evalc.runtime.checks.wording import number, quoted
 
 MOST_STEPS: Final = 2_500_000_000
@@ -26,39 +27,33 @@ _UNSAFE_RUN: Final = re.compile(rb"[^\0]{31}")
 Composing takes time quadratic in the length of a run."""
 
 
-async def similar(check: c.Similar, evidence: Evidence) -> Verdict:
-    """Whether the response is similar enough; a text too long to be compared is an error."""
-    value = resolve(check.value, evidence.seed, evidence.snapshot)
-    if isinstance(value, Unresolved):
-        return skipped(value.tokens)
-    if evidence.embeddings is not None:
-        return await _similar_in_meaning(check, value, evidence.response, evidence.embeddings)
-    text, response = _composed(value), _composed(evidence.response)
-    if text is None or response is None:
+def similar(test: Test, view: View) -> Found | Awaitable[Found]:
+    """Whether the text is similar enough; one too long to be compared is an error."""
+    value, threshold = test.operand
+    response = text_of(view.text)
+    what = "it" if view.name else "response"
+    expected = f"expected {what} to be at least {number(threshold)} similar to {quoted(value)}"
+    if view.evidence.embeddings is not None:
+        return _similar_in_meaning(view.evidence.embeddings, value, response, threshold, expected)
+    one, other = _composed(value), _composed(response)
+    if one is None or other is None:
         return broken("cannot compare a text with more than 30 combining marks in a row")
-    expected = _expected(check, value)
-    shorter, longer = sorted((len(text), len(response)))
-    if _share(shorter, longer) < check.threshold:
-        return failed(f"{expected} but their lengths differ too much, {len(text)} and {len(response)} characters")
-    if text != response and shorter * longer > MOST_STEPS:
-        return broken(f"the texts are too long to compare, {len(text)} and {len(response)} characters")
-    return _verdict(similarity(text, response), check, expected, evidence.response)
+    shorter, longer = sorted((len(one), len(other)))
+    if _share(shorter, longer) < threshold:
+        return f"{expected} but their lengths differ too much, {len(one)} and {len(other)} characters"
+    if one != other and shorter * longer > MOST_STEPS:
+        return broken(f"the texts are too long to compare, {len(one)} and {len(other)} characters")
+    return _enough(similarity(one, other), threshold, expected, response)
 
 
-async def _similar_in_meaning(check: c.Similar, value: str, response: str, embeddings: Embeddings) -> Verdict:
+async def _similar_in_meaning(model: Embeddings, value: str, response: str, threshold: float, expected: str) -> Found:
     """Outside the event loop, since a model takes some hundredths of a second."""
-    found = await asyncio.to_thread(embeddings.similarity, value, response)
-    return _verdict(found, check, f"{_expected(check, value)} in meaning", response)
+    found = await asyncio.to_thread(model.similarity, value, response)
+    return _enough(found, threshold, f"{expected} in meaning", response)
 
 
-def _expected(check: c.Similar, value: str) -> str:
-    return f"expected response to be at least {number(check.threshold)} similar to {quoted(value)}"
-
-
-def _verdict(found: float, check: c.Similar, expected: str, response: str) -> Verdict:
-    if found >= check.threshold:
-        return PASSED
-    return failed(f"{expected} but it is {number(int(found * 10_000) / 10_000)}: {quoted(response)}")
+def _enough(found: float, threshold: float, expected: str, response: str) -> Found:
+    return found >= threshold or f"{expected} but it is {number(int(found * 10_000) / 10_000)}: {quoted(response)}"
 
 
 def similarity(one: str, other: str) -> float:

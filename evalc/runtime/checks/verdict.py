@@ -1,4 +1,4 @@
-"""Evidence that checks are evaluated on, and their verdicts."""
+"""Evidence that checks are evaluated on, the parts of it that they look at, and their verdicts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
+from evalc.check.tree import Check
 from evalc.model.answer import Question, ToolCall, ToolMode, Usage
 from evalc.model.case import Case
 from evalc.model.result import JudgedScore, TextFinding
@@ -36,7 +37,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     `turns` is the evidence of each turn of a conversation, and `turn` the number of this turn; None for the
     whole, whose response is the answers of all turns and whose calls are those of all. `earlier_calls` are those of the
     turns before, and `said` is what the user said so far, turn by turn.
-    `place` is the JSON value that `response` is the text of, where a check looks at one place of a JSON response.
     """
 
     response: str
@@ -53,7 +53,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     embeddings: Embeddings | None = None
     reports_calls: bool = True
     near_calls: str | None = None
-    place: Any = msgspec.UNSET
     turns: tuple[Evidence, ...] = ()
     turn: int | None = None
     earlier_calls: tuple[ToolCall, ...] = ()
@@ -78,6 +77,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         judged: the score behind it, where a judge gave one.
         finding: what a check of texts found that did not pass.
         verifies: whether it says anything of the answer; what passes whatever the answer is does not.
+        asked: whether the check could be asked; one that could not fails, and so does its negation.
     """
 
     outcome: CheckOutcome
@@ -88,23 +88,67 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     judged: JudgedScore | None = None
     finding: TextFinding | None = None
     verifies: bool = True
+    asked: bool = True
+
+
+class View(NamedTuple):
+    """The subject of a check: what its steps lead to.
+
+    Attributes:
+        evidence: the answer that it is a part of.
+        kind: what it is; a `count` is a number that was measured.
+        value: the text of the response, a JSON value, a call, the names of the tools, or a number; or `MISSING`.
+        text: what comparisons with a text look at.
+        name: what messages call it; empty for the response, and for a call as a whole.
+        unit: the unit of a count.
+        where: its path in the JSON of the response, empty for the response itself; None for everything else.
+        reads_json: whether it is a text in which JSON is read where a place in it is asked for.
+        in_call: whether it is a part of a call.
+        beside: the checks of the case, which may compete for calls.
+        fault: the verdict on whatever is asked of it, where there is nothing; but whether it is there can be asked.
+    """
+
+    evidence: Evidence
+    kind: Literal["response", "value", "argument", "call", "names", "count"]
+    value: Any
+    text: Any
+    name: str = ""
+    unit: str = ""
+    where: str | None = None
+    reads_json: bool = False
+    in_call: bool = False
+    beside: tuple[Check, ...] = ()
+    fault: Verdict | None = None
+
+    @classmethod
+    def of(cls, evidence: Evidence, beside: tuple[Check, ...] = ()) -> View:
+        """The response."""
+        text = evidence.response
+        return cls(evidence, "response", text, text, where="", reads_json=True, beside=beside)
+
+
+Found = bool | str | Verdict
+"""What a subject says to a predicate: whether it holds, why it does not, or a verdict that stands as it is."""
 
 
 PASSED: Final = Verdict(outcome="passed", score=1.0)
 NOT_APPLICABLE: Final = Verdict(outcome="not_applicable")
 
 
-def passed_with(value: str, written: str) -> Verdict:
-    """The check holds. A text that its tokens made empty is in every answer, so it verified nothing."""
-    if value or not written:
-        return PASSED
+def passed_by_nothing(written: str) -> Verdict:
+    """The check holds, because its tokens made a text empty: it is in every answer, so nothing was verified."""
     note = Note(f"{written} resolves to an empty text", "passed whatever the answer is")
     return Verdict(outcome="passed", score=1.0, verifies=False, notes=(note,))
 
 
-def failed(message: str, finding: TextFinding | None = None) -> Verdict:
+def failed(message: str | None, finding: TextFinding | None = None) -> Verdict:
     """The check does not hold, because of `message`."""
     return Verdict(outcome="failed", message=message, finding=finding)
+
+
+def unasked(message: str) -> Verdict:
+    """The check cannot be asked of this answer, because of `message`."""
+    return Verdict(outcome="failed", message=message, asked=False)
 
 
 def broken(message: str) -> Verdict:

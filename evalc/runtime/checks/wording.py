@@ -38,6 +38,11 @@ def number(value: float) -> str:
     return f"{value:.15g}"
 
 
+def so_often(count: int) -> str:
+    """How often: `once`, `3 times`."""
+    return "once" if count == 1 else f"{count} times"
+
+
 def _escaped(character: str) -> str:
     if character.isprintable():
         return character

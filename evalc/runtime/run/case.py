@@ -9,12 +9,10 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 
 from evalc.base.errors import JudgeError
-from evalc.model import checks as c
+from evalc.check.contract import Assertion, asks_judge, assertions, judge_check
+from evalc.check.tree import Of, Turn
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
-from evalc.model.assertions import Assertion, asks_judge, assertions, judge_check
 from evalc.model.case import Case, Label, Message
-from evalc.model.checks import InTurn
-from evalc.model.checks.declaration import type_name
 from evalc.model.json import short_hash
 from evalc.model.result import (
     PASSING,
@@ -84,11 +82,13 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
     fields: dict[str, str] = {}
     error: str | None = None
     failure: str | None = None
-    for assertion, asked in _in_order(case):
+    made = tuple(assertions(case.expect))
+    beside = tuple([assertion.check for assertion in made])
+    for assertion, asked in _in_order(case, made):
         if (error or failure) and (not run_all or (asked and not _scores(assertion.at, case, evidence))):
             continue
         try:
-            verdict = await evaluate(assertion.check, evidence)
+            verdict = await evaluate(assertion.check, evidence, beside=beside)
         except Exception as broke:  # a check that breaks must not take the case with it
             verdict = broken(f"the check broke: {type(broke).__name__}: {error_text(broke)}")
         verdicts[assertion.at] = verdict
@@ -108,22 +108,18 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
     return Checked(verdicts, fields, error, failure)
 
 
-def _in_order(case: Case) -> Iterator[tuple[Assertion, bool]]:
+def _in_order(case: Case, made: Iterable[Assertion]) -> Iterator[tuple[Assertion, bool]]:
     """The assertions, and whether they ask a judge: those that do come after the others, the rubric last."""
     asking: list[Assertion] = []
-    for assertion in assertions(case.expect):
-        if isinstance(assertion.check, _COMPOSED) and asks_judge(assertion.check):
+    for assertion in made:
+        if asks_judge(assertion.check):
             asking.append(assertion)
         else:
             yield assertion, False
     for index, dimension in enumerate(case.rubric or ()):
-        check = judge_check(dimension)
-        asking.append(Assertion(f"/rubric/{index}", type_name(check), check))
+        asking.append(Assertion(f"/rubric/{index}", "judge", judge_check(dimension)))
     for assertion in asking:
         yield assertion, True
-
-
-_COMPOSED: Final = (c.Judge, c.AnyOf, c.AllOf, c.Not, c.At, c.InTurn)
 
 
 def _scores(at: str, case: Case, evidence: Evidence) -> bool:
@@ -498,8 +494,8 @@ def _assertion_results(case: Case, checked: Checked, places: Mapping[str, Place]
 
 
 def _turns_of(case: Case) -> Mapping[str, int]:
-    checks = enumerate(case.expect.checks or ())
-    return {f"/expect/checks/{index}": check.turn for index, check in checks if isinstance(check, InTurn)}
+    made = ((assertion.at, assertion.check) for assertion in assertions(case.expect))
+    return {at: check.step.number for at, check in made if isinstance(check, Of) and isinstance(check.step, Turn)}
 
 
 def _place(places: Mapping[str, Place], at: str) -> Place | None:

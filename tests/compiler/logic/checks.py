@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 from hypothesis import strategies as st
 
+from evalc.check.forms import check_of
 from evalc.model import checks as c
 from evalc.model.answer import ToolCall
 from evalc.runtime.checks.evaluate import evaluate
@@ -183,6 +184,7 @@ def outcomes(checks: Iterable[c.Check], evidence: Evidence) -> list[CheckOutcome
     """The runner's verdict of each check."""
 
     async def run() -> list[CheckOutcome]:
-        return [(await evaluate(check, evidence)).outcome for check in checks]
+        trees = [check_of(msgspec.to_builtins(check)) for check in checks]
+        return [(await evaluate(tree, evidence, beside=trees if evidence.case else ())).outcome for tree in trees]
 
     return asyncio.run(run())

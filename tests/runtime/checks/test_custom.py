@@ -9,6 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from evalc.check.forms import check_of
+from evalc.check.tree import Check
 from evalc.model import checks as c
 from evalc.model.answer import ToolCall, Usage
 from evalc.model.case import Case, Input, Message
@@ -101,7 +103,7 @@ BREAKING = {
     "cancels": "CancelledError (",
     "unspeakable": "Unspeakable (checks_of_a_test.py:",
     "nothing": "it returned a `NoneType` that says neither yes nor no",
-    "one": "it returned a `int` that says neither yes nor no",
+    "one": "it returned a number, which a line compares: `check one(..) >= 0.7`",
     "text": "it returned a `str` that says neither yes nor no",
     "odd": "it returned a `Outcome` that says neither yes nor no",
     "constant": "the package does not offer a function, but a `int`",
@@ -131,13 +133,17 @@ def test_one_that_never_returns_is_left_behind(ask: Ask, name: str) -> None:
     assert (verdict.outcome, verdict.message) == ("error", f"{name}: no answer within 50 ms")
 
 
+def _custom(name: str) -> Check:
+    return check_of({"type": "check", "name": name})
+
+
 def test_others_go_on_while_one_is_waited_for() -> None:
     async def both() -> float:
         evidence = Evidence(response="x", timeout_ms=5_000)
-        slow = asyncio.create_task(evaluate(c.Custom(name="hangs_async"), evidence))
+        slow = asyncio.create_task(evaluate(_custom("hangs_async"), evidence))
         await asyncio.sleep(0.01)
         started = time.monotonic()
-        assert (await evaluate(c.Custom(name="yes"), evidence)).outcome == "passed"
+        assert (await evaluate(_custom("yes"), evidence)).outcome == "passed"
         slow.cancel()
         with pytest.raises(asyncio.CancelledError):
             await slow
@@ -208,5 +214,5 @@ def test_at_a_place_it_sees_the_text_there(ask: Ask) -> None:
 def test_a_judge_that_is_composed_is_an_error_until_there_is_one(ask: Ask) -> None:
     judge = c.Judge(dimension="tone", criteria="Is it kind?", min_score=1)
     verdict = ask(c.AnyOf(checks=(c.Contains(value="x"), judge)), "y")
-    assert (verdict.outcome, verdict.message) == ("error", "judge: needs a judge, and none is configured")
+    assert (verdict.outcome, verdict.message) == ("error", "needs a judge, and none is configured")
     assert ask(c.AnyOf(checks=(c.Contains(value="x"), judge)), "x").outcome == "passed"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import UsageError
+from evalc.check.tree import Test
 from evalc.config.load import Override, load_settings
-from evalc.model import checks as c
 from evalc.runtime.checks.embedding import Embeddings, load_embeddings
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.verdict import Evidence, Verdict
@@ -24,7 +24,7 @@ def encode(texts: Sequence[str]) -> list[tuple[float, float]]:
 
 
 def verdict(response: str, threshold: float, embeddings: Embeddings | None = None) -> Verdict:
-    check = c.Similar(value="rain", threshold=threshold)
+    check = Test("similar", ("rain", threshold))
     return asyncio.run(evaluate(check, Evidence(response=response, embeddings=embeddings or Embeddings(encode))))
 
 

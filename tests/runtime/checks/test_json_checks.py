@@ -215,9 +215,9 @@ def test_at_of_an_array_s_own_item(ask: Ask) -> None:
 
 def test_at_says_where_and_why(ask: Ask) -> None:
     verdict = ask(c.At(path="items[0].title", check=c.Contains(value="Two")), DOCUMENT)
-    assert verdict.message == "items[0].title: expected 'Two' in response but not found"
+    assert verdict.message == "items[0].title is `One`, expected it to contain `Two`"
     missing = ask(c.At(path="items[1].title", check=c.Contains(value="x")), DOCUMENT)
-    assert missing.message == "expected 'items[1].title' in the JSON response but it is not there"
+    assert missing.message == "items[1].title is not there"
     assert ask(c.At(path="a", check=c.NonEmpty()), "no").outcome == "failed"
     assert ask(c.At(path="items[].title", check=c.NonEmpty()), DOCUMENT).outcome == "error"
 
@@ -239,24 +239,24 @@ NUMBERS = '{"total": 20, "age": 30.0, "ok": true, "none": null, "items": [1, "a"
         ("items", c.Count(min=2, max=2), None),
         ("items", c.Count(), None),
         ("total", c.Number(), None),
-        ("total", c.Number(min=20.5), "expected a number >= 20.5 but got 20"),
-        ("total", c.Number(max=-1), "expected a number <= -1 but got 20"),
-        ("total", c.Number(min=1, max=2), "expected a number from 1 to 2 but got 20"),
-        ("total", c.Number(min=1, max=1), "expected a number == 1 but got 20"),
-        ("digits", c.Number(min=1), 'expected a number >= 1 but got "18"'),
-        ("ok", c.Number(min=0), "expected a number >= 0 but got true"),
-        ("none", c.Number(), "expected a number but got null"),
-        ("ok", c.Value(value=1), "expected 1 but got true"),
-        ("digits", c.Value(value=18), 'expected 18 but got "18"'),
-        ("items", c.Count(min=3), "expected an array with a number of items >= 3 but it has 2"),
-        ("of", c.Count(min=1), 'expected an array but got {"a":[1]}'),
-        ("digits", c.Count(max=5), 'expected an array but got "18"'),
+        ("total", c.Number(min=20.5), "total is 20, expected at least 20.5"),
+        ("total", c.Number(max=-1), "total is 20, expected at most -1"),
+        ("total", c.Number(min=1, max=2), "total is 20, expected between 1 and 2"),
+        ("total", c.Number(min=1, max=1), "total is 20, expected 1"),
+        ("digits", c.Number(min=1), "expected a number at digits, found the text `18`"),
+        ("ok", c.Number(min=0), "expected a number at ok, found true"),
+        ("none", c.Number(), "expected a number at none, found null"),
+        ("ok", c.Value(value=1), "ok is true, expected 1"),
+        ("digits", c.Value(value=18), "digits is `18`, expected 18"),
+        ("items", c.Count(min=3), "expected at least 3 items at items, found 2"),
+        ("of", c.Count(min=1), "expected a list at of, found an object"),
+        ("digits", c.Count(max=5), "expected a list at digits, found the text `18`"),
     ],
 )
 def test_values_at_a_place(ask: Ask, path: str, check: c.Check, message: str | None) -> None:
     verdict = ask(c.At(path=path, check=check), NUMBERS)
     assert verdict.outcome == ("passed" if message is None else "failed")
-    assert verdict.message == (None if message is None else f"{path}: {message}")
+    assert verdict.message == message
 
 
 def test_the_whole_response_may_be_the_value(ask: Ask) -> None:

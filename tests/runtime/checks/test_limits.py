@@ -47,7 +47,7 @@ def test_token_limit(ask: Ask) -> None:
 def test_cost(ask: Ask) -> None:
     assert ask(c.Cost(max=0.02), usage=Usage(cost_usd=0.02)).outcome == "passed"
     verdict = ask(c.Cost(max=0.02), usage=Usage(cost_usd=0.03))
-    assert verdict.message == "expected at most $0.02 but it cost $0.03"
+    assert verdict.message == "expected at most $0.02, found $0.03"
 
 
 @pytest.mark.parametrize("usage", [None, Usage(input_tokens=3)])

@@ -6,7 +6,7 @@ import pytest
 
 from evalc.ecma import regexp
 from evalc.model import checks as c
-from evalc.runtime.checks import texts
+from evalc.runtime.checks import ask as asking
 from tests.runtime.checks.conftest import Ask
 
 
@@ -30,7 +30,7 @@ def test_a_pattern_that_explodes_is_an_error(ask: Ask, monkeypatch: pytest.Monke
     async def impatient(compiled: regexp.Regexp, text: str) -> bool:
         return await regexp.test_async(compiled, text, timeout=0.05)
 
-    monkeypatch.setattr(texts, "test_async", impatient)
+    monkeypatch.setattr(asking, "test_async", impatient)
     verdict = ask(c.Regex(pattern=r"^(a+)+\1$"), "a" * 40 + "b")
     assert verdict.outcome == "error"
     assert "ran longer than 0.05 s" in (verdict.message or "")
@@ -40,6 +40,6 @@ def test_a_pattern_that_gives_no_answer_is_an_error(ask: Ask, monkeypatch: pytes
     async def breaks(compiled: regexp.Regexp, text: str) -> bool:
         raise regexp.RegexpError("the worker ended")
 
-    monkeypatch.setattr(texts, "test_async", breaks)
+    monkeypatch.setattr(asking, "test_async", breaks)
     verdict = ask(c.Regex(pattern="x", flags="i"), "x")
     assert (verdict.outcome, verdict.message) == ("error", "/x/i gave no answer: the worker ended")

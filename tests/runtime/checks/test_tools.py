@@ -98,7 +98,7 @@ def test_tools_not_called(ask: Ask) -> None:
 
 def test_tool_count(ask: Ask) -> None:
     assert ask(c.ToolCount(min=1, max=2), tool_calls=calls("a", "b")).outcome == "passed"
-    assert ask(c.ToolCount(min=1)).message == "expected at least 1 tool calls but got 0"
+    assert ask(c.ToolCount(min=1)).message == "expected at least 1 tool call, found 0"
     assert ask(c.ToolCount(max=1), tool_calls=calls("a", "a")).outcome == "failed"
 
 
