@@ -135,7 +135,12 @@ def _is_inside(value: Any, wanted: Any, ignoring_case: bool) -> bool:
 
 
 def is_between(value: Any, bounds: Bounds) -> bool:
-    """Whether a number is within the bounds, exactly, also beyond 2^53."""
+    """Whether a number is within the bounds, exactly, also beyond 2^53.
+
+    Bounds that leave one number ask whether the value is that one, which can be asked of every value.
+    """
+    if bounds.min is not None and bounds.min == bounds.max:
+        return is_same(value, bounds.min)
     number = _number(value)
     return (
         (bounds.min is None or number >= bounds.min)

@@ -1,4 +1,4 @@
-"""Derives what holds for a response that equals or contains a text. None if nothing is certain.
+"""Texts whose tokens stand for themselves, and what a known value says of the facts about it.
 
 The tokens of a text become characters that no text contains. Two equal tokens are equal runs, so `in`, `startswith`
 and `==` hold of the encoded texts only where they hold of the resolved ones, whatever the tokens are worth. That they
@@ -12,8 +12,6 @@ import re
 from functools import lru_cache
 from typing import Any, Final, NoReturn
 
-from evalc.compiler.logic.formulas import Atom, Begins, Exceeds, Has, HasFolded, HasHeading, Is, IsJson, Matches, Unit
-from evalc.compiler.patterns import answer
 from evalc.ecma.text import length_of, trim
 from evalc.ecma.tokens import find_tokens
 
@@ -46,6 +44,11 @@ def beginning(encoded: str) -> str:
     return encoded.partition(_MARK)[0]
 
 
+def end(encoded: str) -> str:
+    """The text behind the last token."""
+    return encoded.rpartition(chr(_CLOSE))[2]
+
+
 def pieces(encoded: str) -> list[str]:
     """The texts between the tokens."""
     return _RUN.split(encoded)
@@ -56,94 +59,82 @@ def without_tokens(encoded: str) -> str:
     return encoded if is_fixed(encoded) else _RUN.sub("", encoded)
 
 
-_LONGEST: Final = 10_000
-_JSON_SPACES: Final = " \t\n\r"
-_JSON_STARTS: Final = {"object": "{", "array": "[", "strict": '{["-0123456789tfn'}
+def least(encoded: str, unit: str, folded: bool) -> int:
+    """How much is at least in a text that has this one in it, whatever surrounds it and its tokens are worth.
 
-
-def is_so(atom: Atom, text: str) -> bool | None:
-    """Whether the atom holds of the text, which has no tokens."""
-    match atom:
-        case Has(text=part):
-            return _found(part in text, part)
-        case HasFolded(text=part):
-            return _found(part in text.casefold(), part)
-        case Is(text=other):
-            return _found(text == other, other)
-        case Begins(text=start):
-            return _found(text.startswith(start), start)
-        case Exceeds(unit=unit, limit=limit):
-            count = _measure(text, unit)
-            return None if count is None else count > limit
-        case IsJson(mode=mode):
-            return _is_json(text, mode)
-        case Matches():
-            return answer(atom.pattern, atom.flags, text) if len(text) <= _LONGEST and _is_well_formed(text) else None
-        case HasHeading():
-            return None if trim(text) else False
-        case _:
-            return None
-
-
-def _found(found: bool, other: str) -> bool | None:
-    """The result of a comparison: not finding a text that has tokens decides nothing."""
-    return found if found or without_tokens(other) == other else None
-
-
-def _measure(text: str, unit: Unit) -> int | None:
-    """The length of a text in a unit; None for units that texts do not have."""
+    Where case is folded, one character folds to three at most.
+    """
+    text = without_tokens(encoded)
     match unit:
+        case "chars" | "bytes" if folded:
+            return -(-len(text) // 3)
         case "chars" | "words" | "lines" | "bytes":
             return length_of(text, unit)
         case _:
-            return None
-
-
-def least(encoded: str, unit: Unit) -> int:
-    """How much is at least in a text that has this one in it, whatever surrounds it and its tokens are worth."""
-    return _measure(without_tokens(encoded), unit) or 0
-
-
-def least_folded(encoded: str, unit: Unit) -> int:
-    """The same of a text in which this one is found when case is folded: one character folds to three at most."""
-    match unit:
-        case "words" | "lines":
-            return least(encoded, unit)
-        case "chars" | "bytes":
-            return -(-len(without_tokens(encoded)) // 3)
-        case _:
             return 0
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+_JSON_SPACES: Final = " \t\n\r"
+_JSON_STARTS: Final = {"object": "{", "array": "[", "strict": '{["-0123456789tfn'}
+NOT_JSON: Final = object()
+"""What is read of a text that is not JSON."""
+UNCERTAIN: Final = object()
+"""What is read of a text of which it is not certain how it is read."""
+_SAFE: Final = 2**53
 
 
 def cannot_begin_json(start: str, mode: str) -> bool:
     """Whether no JSON of the mode starts so; what a lenient one starts with may be prose."""
     rest = start.lstrip(_JSON_SPACES)
-    return mode != "lenient" and rest != "" and rest[0] not in _JSON_STARTS[mode]
+    return rest != "" and rest[0] not in _JSON_STARTS[mode]
 
 
 @lru_cache(256)
-def _is_json(text: str, mode: str) -> bool | None:
+def json_of(text: str, *, lenient: bool) -> Any:
+    """The JSON that is read of a text, `NOT_JSON` or `UNCERTAIN`."""
     try:
-        value = _DECODER.decode(trim(text) if mode == "lenient" else text)
-    except RecursionError:
-        return None
+        return _DECODER.decode(trim(text) if lenient else text)
+    except (RecursionError, OverflowError):
+        return UNCERTAIN
     except ValueError:
-        return None if mode == "lenient" and ("```" in text or "~~~" in text) else False
-    return mode in ("strict", "lenient") or isinstance(value, dict if mode == "object" else list)
+        return UNCERTAIN if lenient and ("```" in text or "~~~" in text) else NOT_JSON
+
+
+def _integer(digits: str) -> int:
+    if len(digits) < len(str(_SAFE)):
+        return int(digits)
+    raise OverflowError
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if abs(number) < _SAFE:
+        return number
+    raise OverflowError
 
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-_DECODER: Final[Any] = json.JSONDecoder(parse_constant=_refuse, parse_int=lambda _digits: 0)
+_DECODER: Final[Any] = json.JSONDecoder(parse_constant=_refuse, parse_int=_integer, parse_float=_float)
 
 
-def _is_well_formed(text: str) -> bool:
+def is_safe(value: Any) -> bool:
+    """Whether numbers within the value have one text each: two of them are equal only if they are written alike."""
+    match value:
+        case bool() | str() | None:
+            return True
+        case int() | float():
+            return -_SAFE < value < _SAFE
+        case list():
+            return all(map(is_safe, value))
+        case _:
+            return isinstance(value, dict) and all(map(is_safe, value.values()))
+
+
+def is_well_formed(text: str) -> bool:
     """Whether Python's characters and JavaScript's are the same text: no half of a surrogate pair is alone."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def matched_inside(pattern: str, flags: str, parts: list[str]) -> bool:
-    """Whether the pattern, which looks at no edge, matches in one of the parts of a text."""
-    return any(is_so(Matches(pattern, flags), part) for part in parts if part)

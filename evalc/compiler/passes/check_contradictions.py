@@ -11,33 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Final, final
+from typing import Any, Final, final
 
 import msgspec
 
 from evalc.base.source import Span
+from evalc.check.contract import CONTRACT
+from evalc.check.forms import record_of
+from evalc.check.tree import Bounds, Call, Check, Measure, Not, Of, Test, Tools, Turn
 from evalc.compiler import ir
-from evalc.compiler.logic.formulas import All, CallsTool, Fact, Formula, OfParam, Some, is_certain, negation, size
-from evalc.compiler.logic.implies import always, implies, never, touches
-from evalc.compiler.logic.read_check import formula_of
+from evalc.compiler.logic.formula import READ, Either, Every, Fact, Formula, facts_of, formula_of, negation, there_is
+from evalc.compiler.logic.implies import always, group_of, implies, is_asked, never, touches
 from evalc.compiler.patterns import examine
+from evalc.compiler.trees import tree_of
 from evalc.diagnostics.problem import Diagnostics, Finding, Severity
-from evalc.model import checks as c
-from evalc.model.checks.declaration import members
 from evalc.model.json import to_json
 
 _Found = tuple[ir.Where, Finding]
 _MOST_FACTS: Final = 200
-_TOOLS: Final = (c.ToolsCalled, c.ToolsAcceptable)
-_ONE_A_CASE: Final = (*_TOOLS, c.Latency, c.Tokens, c.Cost)
-_GUARDS: Final = (c.NonEmpty, c.ToolsNotCalled)
-_BY_THEMSELVES: Final = frozenset(
-    (c.Latency, c.Cost, c.Tokens, c.NoToolErrors, c.Judge, c.Custom, c.NumbersFrom, c.QuotesFrom)
-)
-"""The kinds of checks that imply nothing of checks of another kind, and are not implied by them."""
-
-_OF_CALLS: Final = frozenset(kind for kind in members(c.ToolCheck) if kind is not c.NoToolErrors)
-"""The kinds that may imply each other, and nothing else."""
 
 
 @final
@@ -52,7 +43,7 @@ class Contradictions:
         """Report the contradictions within cases, and remember what is redundant in them."""
         for case in suite.cases:
             places = [item.where for item in case.checks]
-            if not are_unrelated([item.check for item in case.checks]) and _may_be_related(case):
+            if not are_unrelated([tree_of(item.check) for item in case.checks]) and _may_be_related(case):
                 found = _within(suite, case, problems)
                 for where, finding in found.items():
                     self._redundant.setdefault(where, finding)
@@ -73,7 +64,7 @@ def _within(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Wh
     contradictions = list(_contradictions(suite, deciding))
     for where, finding in contradictions:
         # A case can pass whose tool is not called.
-        can_pass = finding.code == "EV503" and finding.fields["tool"]
+        can_pass = finding.code == "EV503" and finding.fields["unless"]
         at_most: Severity = "warning" if can_pass else suite.gravest
         problems.add(*suite.place(where), finding, row=suite.row_of(case), at_most=at_most)
     found = list(_repetitions(suite, repeated))
@@ -84,11 +75,13 @@ def _within(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Wh
 
 @final
 class _Said(msgspec.Struct, frozen=True, eq=False):
-    """A check of a case, what it asserts, and the criteria that it counts for."""
+    """A check of a case, what it asserts, the criteria that it counts for, and the fields that it fills alone."""
 
     item: ir.Check
+    check: Check
     formula: Formula
     criteria: frozenset[str | None]
+    fields: frozenset[tuple[str, ...]]
 
 
 def _contradictions(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
@@ -101,13 +94,23 @@ def _contradictions(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
         *earlier, last = sorted([said, *against], key=checks.index)
         if last not in reported:
             reported.add(last)
-            tool = said.formula.tool if isinstance(said.formula, OfParam) else ""
-            yield last.item.where, Finding("EV503", check=_shown(last), others=_others(suite, earlier), tool=tool)
+            unless = _unless(said, against)
+            yield last.item.where, Finding("EV503", check=_shown(last), others=_others(suite, earlier), unless=unless)
+
+
+def _unless(said: _Said, against: list[_Said]) -> str:
+    """Where neither is asked, so that the case can pass all the same; empty if another one asks that both are."""
+    group = group_of(said.formula)
+    if group is None or any(implies(other.formula, there_is(group)) for other in against):
+        return ""
+    if isinstance(group[-1], Call):
+        return f"`{group[-1].tool}` is not called"
+    return "the list is empty"
 
 
 def _repetitions(suite: ir.Suite, repeated: list[tuple[_Said, _Said]]) -> Iterator[_Found]:
     for said, earlier in repeated:
-        if said.item.where != earlier.item.where and not _is_asserted_twice(said.item.check, earlier.item.check):
+        if said.item.where != earlier.item.where and said.fields.isdisjoint(earlier.fields):
             yield said.item.where, Finding("EV504", check=_shown(said), line=suite.line(earlier.item.where))
 
 
@@ -115,18 +118,15 @@ def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
     """The checks that the others imply, the last first: of two that say the same the earlier one stays."""
     kept = list(checks)
     for said in reversed(checks):
-        if isinstance(said.item.check, _GUARDS) or _takes_a_call(said.item.check):
+        if _is_guard(said.check) or _takes_a_call(said.check):
             continue
         others = [other for other in kept if other is not said]
-        if isinstance(said.formula, OfParam):
-            tool = said.formula.tool
-            not_called = Fact(CallsTool(tool), False)
-            ruling_out = next((other for other in others if implies(other.formula, not_called)), None)
+        if (call := group_of(said.formula)) and isinstance(call[-1], Call) and call[-1].which == "first":
+            not_asked = negation(there_is(call))
+            ruling_out = next((other for other in others if implies(other.formula, not_asked)), None)
             if ruling_out is not None:
-                yield (
-                    said.item.where,
-                    Finding("EV506", check=_shown(said), tool=tool, other=_others(suite, [ruling_out])),
-                )
+                other = _others(suite, [ruling_out])
+                yield said.item.where, Finding("EV506", check=_shown(said), tool=call[-1].tool, other=other)
                 continue
         same = [other for other in others if other.criteria == said.criteria]
         if implying := _witnesses(said, said.formula, same):
@@ -136,9 +136,9 @@ def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
 
 def _witnesses(said: _Said, target: Formula, others: Iterable[_Said]) -> list[_Said]:
     """The other checks that prove the target, a formula of what this one asserts; none if they do not."""
-    if not isinstance(target, Fact | OfParam) and not is_certain(target):
+    if not isinstance(target, Fact) and not is_asked(target):
         return []
-    return _proving(target, [other for other in others if not _is_asserted_twice(said.item.check, other.item.check)])
+    return _proving(target, [other for other in others if said.fields.isdisjoint(other.fields)])
 
 
 def _proving(target: Formula, others: list[_Said]) -> list[_Said]:
@@ -146,9 +146,9 @@ def _proving(target: Formula, others: list[_Said]) -> list[_Said]:
         if implies(other.formula, target):
             return [other]
     match target:
-        case Some():
+        case Either():
             return next(filter(None, (_proving(part, others) for part in target.parts)), [])
-        case All():
+        case Every():
             proofs = [_proving(part, others) for part in target.parts]
             return list(dict.fromkeys(chain.from_iterable(proofs))) if all(proofs) else []
         case _:
@@ -160,7 +160,7 @@ def _proving(target: Formula, others: list[_Said]) -> list[_Said]:
 
 def _may_be_related(case: ir.Case) -> bool:
     """Whether there is anything to find by formulas, looked at two by two."""
-    formulas = [formula_of(item.check) for item in case.checks[:_MOST_FACTS]]
+    formulas = [formula_of(tree_of(item.check)) for item in case.checks[:_MOST_FACTS]]
     for at, formula in enumerate(formulas):
         for other in formulas[:at]:
             if touches(other, formula):
@@ -176,11 +176,12 @@ def _in_written_order(suite: ir.Suite, case: ir.Case) -> Iterator[_Said]:
         placed = sorted(placed, key=lambda entry: _place(entry[1].where))
     facts = 0
     for index, item in placed:
-        formula = formula_of(item.check)
-        facts += 1 if type(formula) is Fact else size(formula)
+        check = tree_of(item.check)
+        formula = formula_of(check)
+        facts += len(facts_of(formula))
         if facts > _MOST_FACTS:
             return
-        yield _Said(item, formula, criteria.get(index, _UNLINKED))
+        yield _Said(item, check, formula, criteria.get(index, _UNLINKED), frozenset(_fields(check)))
 
 
 _UNLINKED: Final[frozenset[str | None]] = frozenset({None})
@@ -207,30 +208,42 @@ def _distinct(checks: Iterable[_Said]) -> tuple[list[_Said], list[tuple[_Said, _
     repeated: list[tuple[_Said, _Said]] = []
     for said in checks:
         # As JSON, in which 1 is not true; in Python they are equal.
-        key = said.item.where if _takes_a_call(said.item.check) else to_json(said.item.check)
+        key = said.item.where if _takes_a_call(said.check) else to_json(record_of(said.check))
         earlier = first.setdefault((key, said.criteria), said)
         if earlier is not said:
             repeated.append((said, earlier))
     return list(first.values()), repeated
 
 
-def _takes_a_call(check: c.Check) -> bool:
+def _takes_a_call(check: Check) -> bool:
     """Whether the check takes a call for itself, so that the same one again asks for another call, in a turn too."""
-    check = check.check if isinstance(check, c.InTurn) else check
-    return isinstance(check, c.CallHas) and check.which == "any"
+    match check:
+        case Of(Turn(), inner):
+            return _takes_a_call(inner)
+        case Of(Call(_, "any")):
+            return True
+        case _:
+            return False
 
 
-def _is_asserted_twice(check: c.Check, other: c.Check) -> bool:
-    """Whether both fill a field that can hold one value, which is an error of its own (EV402, EV412)."""
-    if isinstance(check, _ONE_A_CASE):
-        return type(check) is type(other) or (isinstance(check, _TOOLS) and isinstance(other, _TOOLS))
-    if isinstance(check, c.Length) and isinstance(other, c.Length):
-        return check.unit == other.unit and _share_a_bound(check, other)
-    return isinstance(check, c.ToolCount) and isinstance(other, c.ToolCount) and _share_a_bound(check, other)
+def _is_guard(check: Check) -> bool:
+    match check:
+        case Test("non_empty") | Of(Tools(), Test("not_called")):
+            return True
+        case _:
+            return False
 
 
-def _share_a_bound(one: c.Length | c.ToolCount, other: c.Length | c.ToolCount) -> bool:
-    return None not in (one.min, other.min) or None not in (one.max, other.max)
+def _fields(check: Check) -> Iterator[tuple[str, ...]]:
+    """The fields that the check fills and that can hold one value: a second one is an error of its own."""
+    match check:
+        case Of(Tools(), Test("called" | "acceptable")):
+            yield ("tools",)
+        case Of(Measure(), Test("between")):
+            record = record_of(check)
+            for field in CONTRACT.get(record["type"], ()):
+                if field.once and field.key in record:
+                    yield field.name, record.get("unit", "")
 
 
 # --- words -----------------------------------------------------------------------------------------------------------
@@ -246,51 +259,69 @@ def _others(suite: ir.Suite, others: list[_Said]) -> str:
     return " and ".join(f"{_shown(other)} on line {suite.line(other.item.where)}" for other in others)
 
 
-def are_unrelated(checks: Iterable[c.Check]) -> bool:
+# --- which checks are nothing to each other --------------------------------------------------------------------------
+
+
+def are_unrelated(checks: Iterable[Check]) -> bool:
     """Whether no check contradicts, repeats or implies another one for certain; `False` means "not known"."""
-    once: set[object] = set()
+    once: set[str] = set()
     spoken_of: list[str] = []
-    length: c.Length | None = None
+    length: Bounds | None = None
     for check in checks:
-        kind = type(check)
         texts = _texts(check)
         if texts is None:
-            if isinstance(check, c.Length):
-                length = check
-            elif kind not in _BY_THEMSELVES and kind not in _OF_CALLS and kind is not c.NonEmpty:
+            match check:
+                case Of(Measure("chars"), Test("between", Bounds() as length)):
+                    topic = "length"
+                case _:
+                    topic = _topic(check)
+            if not topic or topic in once:
                 return False
-            group = _OF_CALLS if kind in _OF_CALLS else kind
-            if group in once:
-                return False
-            once.add(group)
+            once.add(topic)
             continue
         for text in texts:
             for other in spoken_of:
                 if text in other or other in text:
                     return False
         spoken_of += texts
-    return length is None or _is_for_itself(length, spoken_of, non_empty=c.NonEmpty in once)
+    return length is None or _is_for_itself(length, spoken_of, non_empty="non_empty" in once)
 
 
-def _is_for_itself(length: c.Length, texts: Iterable[str], *, non_empty: bool) -> bool:
-    """Whether none of the texts is too long for the most that is allowed, or brings the least that is asked for."""
-    if length.unit != "chars":
-        return False
-    least, most = length.min or 0, length.max
-    if most is None:
-        return least > non_empty and all(len(text) < least for text in texts)
-    return most >= 1 and all(len(text) <= most for text in texts)
-
-
-def _texts(check: c.Check) -> tuple[str, ...] | None:
-    """The texts: if two checks bear on each other, a text of one contains a text of the other; None if unsure."""
+def _topic(check: Check) -> str:
+    """What the check is about: it implies nothing of a check of another topic, and is not implied by it."""
     match check:
-        case c.Contains() | c.NotContains():
-            return None if "{{" in check.value else (check.value,)
-        case c.Regex():
-            examined = examine(check.pattern, check.flags)
-            return None if "i" in check.flags or examined.literal else examined.required or None
-        case c.ContainsAny():
-            return None if not check.values or any("{{" in value for value in check.values) else check.values
+        case Of(Measure("calls") | Call()) | Of(Tools(), Test(predicate="called" | "not_called" | "include" | "only")):
+            return "calls"
+        case Of(Measure("ms" | "dollars" | "tokens" as of)):
+            return of
+        case Of(Tools(), Test("no_errors")) | Test("non_empty"):
+            return "non_empty" if isinstance(check, Test) else "no_errors"
+        case Test(predicate) if predicate not in READ:
+            return predicate
+        case _:
+            return ""
+
+
+def _is_for_itself(length: Bounds, texts: Iterable[str], *, non_empty: bool) -> bool:
+    """Whether none of the texts is too long for the most that is allowed, or brings the least that is asked for."""
+    least, most = length.min or 0, length.max
+    if length.above is not None or length.below is not None or isinstance(least, str) or isinstance(most, str):
+        return False
+    if most is None:
+        return bool(least > non_empty) and all(len(text) < least for text in texts)
+    return bool(most >= 1) and all(len(text) <= most for text in texts)
+
+
+def _texts(check: Check) -> tuple[str, ...] | None:
+    """The texts: if two checks bear on each other, a text of one contains a text of the other; None if unsure."""
+    match check.check if isinstance(check, Not) else check:
+        case Test("contains", str() as text, False):
+            texts: tuple[Any, ...] = (text,)
+        case Test("contains_any", (str(), *_) as values, False) if not isinstance(check, Not):
+            texts = values
+        case Test("matches", (str() as pattern, flags)) if not isinstance(check, Not):
+            examined = examine(pattern, flags)
+            return None if "i" in flags or examined.literal else examined.required or None
         case _:
             return None
+    return None if any(not isinstance(text, str) or "{{" in text for text in texts) else texts

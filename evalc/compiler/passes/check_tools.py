@@ -9,12 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from evalc.check.forms import record_of
+from evalc.check.holds import NO_TOOL
+from evalc.check.predicates import texts_of
+from evalc.check.tree import (
+    Argument,
+    At,
+    Bounds,
+    Call,
+    Check,
+    Failure,
+    Items,
+    Measure,
+    Not,
+    Of,
+    Result,
+    Test,
+    Tools,
+    parts_of,
+)
 from evalc.compiler import ir
+from evalc.compiler.trees import tree_of
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma.values import to_string
-from evalc.model import checks as c
-from evalc.model.checks.declaration import texts_of
 from evalc.model.json import pointer_step, steps
 from evalc.tools.registry import ToolRegistry
 
@@ -40,10 +58,12 @@ def _lenient(finding: Finding) -> Finding:
 def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[tuple[ir.Where, Finding]]:
     known = tuple(tools)
     for item in case.checks:
-        for mention in _mentions(item.check):
-            finding = mention.finding(tools)
+        place: Callable[[str], ir.Where] | None = None
+        for mention in _mentions(tree_of(item.check)):
+            place = place or _places(item)
+            where, finding = place(mention.text), mention.finding(tools)
             if finding is not None:
-                yield _place(item, mention), finding
+                yield where, finding
     for name in case.stubs or () if tools.complete else ():
         if name not in tools:
             pointer = f"/stubs/{pointer_step(name)}"
@@ -55,82 +75,90 @@ class _Mention(NamedTuple):
     """A text in a check that says something of a tool."""
 
     text: str  # the name of a tool, of a parameter, or a value
-    pointer: str  # its place, from the check in eval JSON
     finding: Callable[[ToolRegistry], Finding | None]  # what is wrong with it, if anything
 
 
-def _place(item: ir.Check, mention: _Mention) -> ir.Where:
-    """The place of the text; in YAML the whole check if that is not known."""
-    if not isinstance(item.where, str):
-        return item.names.get(mention.text, item.where)
+def _places(item: ir.Check) -> Callable[[str], ir.Where]:
+    """Gives the place of each text that a check mentions, in their order; the whole check if that is not known."""
+    where = item.where
+    if not isinstance(where, str):
+        return lambda text: item.names.get(text, where)
     # A field of `expect` holds the names of a list themselves, an entry of `checks` under the check's own key.
-    in_field = "/expect/checks/" not in item.where
-    pointer = mention.pointer
-    return item.where + (pointer.removeprefix("/names").removeprefix("/sets") if in_field else pointer)
+    in_field = "/expect/checks/" not in where
+    left = list(_texts(record_of(tree_of(item.check))))
+
+    def place(text: str) -> str:
+        for index, (found, pointer) in enumerate(left):
+            if found == text:
+                del left[index]
+                return where + (pointer.removeprefix("/names").removeprefix("/sets") if in_field else pointer)
+        return where
+
+    return place
 
 
-def _mentions(check: c.Check, pointer: str = "", *, required: bool = True) -> Iterator[_Mention]:
-    """The tools that a check mentions. `required`: the case passes if the check holds; not so below a `not`."""
-    match check:
-        case c.ToolParam() | c.CallHas():
-            yield from _arguments(check, pointer, required=required)
-        case _ if check.of_calls:
-            yield from _names(check, pointer, required=required)
-        case c.AnyOf() | c.AllOf():
-            for index, inner in enumerate(check.checks):
-                yield from _mentions(inner, f"{pointer}/checks/{index}", required=required)
-        case c.Not():
-            yield from _mentions(check.check, f"{pointer}/check", required=not required)
-        case c.InTurn():
-            yield from _mentions(check.check, f"{pointer}/check", required=required)
+def _texts(record: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """The texts of a record, and its keys that are paths, with the JSON pointers to them."""
+    match record:
+        case str():
+            yield record, pointer
+        case list():
+            for index, item in enumerate(record):
+                yield from _texts(item, f"{pointer}/{index}")
+        case dict():
+            for key, value in record.items():
+                at = f"{pointer}/{pointer_step(key)}"
+                if pointer.endswith("/args"):
+                    yield key, at
+                yield from _texts(value, at)
         case _:
             pass
 
 
-def _names(check: c.Check, pointer: str, *, required: bool) -> Iterator[_Mention]:
-    """The tools that a check of calls names."""
-    required = required is not isinstance(check, c.ToolsNotCalled)
-    for _, name, at in texts_of(check, pointer):
-        yield _tool(name, at, required=required)
-
-
-def _arguments(check: c.ToolParam | c.CallHas, pointer: str, *, required: bool) -> Iterator[_Mention]:
-    """The tool whose calls a check looks into, and what it says of their arguments."""
+def _mentions(check: Check, *, required: bool = True) -> Iterator[_Mention]:
+    """The tools that a check mentions. `required`: the case passes if the check holds; not so below a `not`."""
     match check:
-        case c.ToolParam():
-            yield _tool(check.tool, f"{pointer}/tool", required=required)
-            if required and check.assertion != "notExists":
-                yield _Mention(
-                    check.param_name,
-                    f"{pointer}/paramName",
-                    lambda tools: _unknown(check.tool, check.param_name, tools),
-                )
-                yield from _values(check, f"{pointer}/value")
-        case c.CallHas():
-            required = required and check.which != "no"
-            yield _tool(check.tool, f"{pointer}/tool", required=required)
-            for path, test in check.args.items() if required else ():
-                if test.exists is not False:
-                    yield _argument(check.tool, path, f"{pointer}/args/{pointer_step(path)}")
+        case Of(Call(tool, which), inner):
+            required = required and which != "no"
+            yield _tool(tool, required=required)
+            if required:
+                yield from _arguments(tool, inner)
+        case Of(Measure("calls", str() as tool), Test(_, Bounds(least, _, above))) if tool:
+            yield _tool(tool, required=required is (above is not None or bool(least)))
+        case Of(Tools(), Test(predicate)):
+            for _, name in texts_of(check):
+                if isinstance(name, str):
+                    yield _tool(name, required=required is (predicate != "not_called"))
+        case Not(inner):
+            yield from _mentions(inner, required=not required)
+        case _:
+            for part, _ in parts_of(check):
+                yield from _mentions(part, required=required)
 
 
-def _tool(name: str, pointer: str, *, required: bool) -> _Mention:
+def _arguments(tool: str, check: Check) -> Iterator[_Mention]:
+    """The arguments that a check of calls asks for, and the values that one is to have."""
+    match check:
+        case Of(_, Not(Test("exists"))) | Of(Result() | Failure()) | Not():
+            pass
+        case Of(Argument(name), inner):
+            yield _Mention(name, lambda tools: _unknown(tool, name, tools))
+            yield from _values(tool, name, inner)
+        case Of(At(path) | Items(path)):
+            (_, key), *_ = steps(path)
+            yield _Mention(path, lambda tools: _unknown(tool, str(key), tools))
+        case _:
+            for part, _ in parts_of(check):
+                yield from _arguments(tool, part)
+
+
+def _tool(name: str, *, required: bool) -> _Mention:
     def finding(tools: ToolRegistry) -> Finding | None:
-        if name in tools or name == c.NO_TOOL or not tools.complete:
+        if name in tools or name == NO_TOOL or not tools.complete:
             return None
         return Finding("EV230" if required else "EV233", name=name, known=tuple(tools))
 
-    return _Mention(name, pointer, finding)
-
-
-def _argument(tool: str, path: str, pointer: str) -> _Mention:
-    """The parameter that a path into the arguments begins with."""
-    (_, name), *_ = steps(path)
-
-    def finding(tools: ToolRegistry) -> Finding | None:
-        return _unknown(tool, str(name), tools)
-
-    return _Mention(path, pointer, finding)
+    return _Mention(name, finding)
 
 
 # --- parameters ------------------------------------------------------------------------------------------------------
@@ -182,38 +210,38 @@ def _all_properties(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-def _values(check: c.ToolParam, pointer: str) -> Iterator[_Mention]:
+def _values(tool: str, name: str, test: Check) -> Iterator[_Mention]:
     """The values that the parameter is to have: of several, those where each of them is impossible."""
-    match check:
-        case c.ToolParam(assertion="equals", value=str() as value):
-            yield _Mention(value, pointer, lambda tools: _impossible(check, value, tools))
-        case c.ToolParam(assertion="oneOf", value=tuple() as values) if values:
+    match test:
+        case Test("equals", str() as value, False):
+            yield _Mention(value, lambda tools: _impossible(tool, name, value, tools))
+        case Test("one_of", (str() as first, *_) as values, False) if all(isinstance(each, str) for each in values):
 
             def finding(tools: ToolRegistry) -> Finding | None:
-                found = [_impossible(check, value, tools) for value in values]
+                found = [_impossible(tool, name, value, tools) for value in values]
                 return found[0] if all(found) else None
 
-            yield _Mention(values[0], f"{pointer}/0", finding)
+            yield _Mention(first, finding)
         case _:
             pass
 
 
-def _impossible(check: c.ToolParam, value: str, tools: ToolRegistry) -> Finding | None:
-    properties = _schema(check.tool, tools).get("properties")
-    schema = properties.get(check.param_name) if isinstance(properties, Mapping) else None
+def _impossible(tool: str, name: str, value: str, tools: ToolRegistry) -> Finding | None:
+    properties = _schema(tool, tools).get("properties")
+    schema = properties.get(name) if isinstance(properties, Mapping) else None
     if not isinstance(schema, Mapping) or not _OPENS.isdisjoint(schema) or "{{" in value:
         return None
     allowed = _allowed(schema)
     if allowed is not None:
         if value in allowed:
             return None
-        return Finding("EV232", value=value, parameter=check.param_name, tool=check.tool, allowed=allowed)
+        return Finding("EV232", value=value, parameter=name, tool=tool, allowed=allowed)
     types = schema.get("type")
-    names = tuple(map(str, types if isinstance(types, list) else [types]))
-    if not names or any(_could_be(name, value) for name in names):
+    kinds = tuple(map(str, types if isinstance(types, list) else [types]))
+    if not kinds or any(_could_be(kind, value) for kind in kinds):
         return None
-    type_ = " or ".join(_TYPES[name] for name in names)
-    return Finding("EV232", value=value, parameter=check.param_name, tool=check.tool, type=type_)
+    type_ = " or ".join(_TYPES[kind] for kind in kinds)
+    return Finding("EV232", value=value, parameter=name, tool=tool, type=type_)
 
 
 def _allowed(schema: Mapping[str, Any]) -> tuple[str, ...] | None:

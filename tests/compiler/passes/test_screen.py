@@ -2,44 +2,72 @@
 
 from __future__ import annotations
 
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from evalc.check.tree import Bounds, Check, Measure, Not, Of, Test, Tools
 from evalc.compiler.passes import check_contradictions
 from evalc.compiler.passes.check_contradictions import are_unrelated
-from evalc.model import checks as c
-from tests.compiler.logic.checks import CHECKS, LEAVES, TEXTS
+from tests.compiler.logic.trees import CHECKS, LEAVES, TEXTS
 from tests.compiler.passes.test_soundness import found
 
+
+def _contains(text: str) -> Check:
+    return Test("contains", text)
+
+
+def _lacks(text: str) -> Check:
+    return Not(_contains(text))
+
+
+def _any(*texts: str) -> Check:
+    return Test("contains_any", texts)
+
+
+def _matches(pattern: str, flags: str = "") -> Check:
+    return Test("matches", (pattern, flags))
+
+
+def _measured(of: Any, least: int | None = None, most: int | None = None) -> Check:
+    return Of(Measure(of), Test("between", Bounds(least, most)))
+
+
+def _called(*names: str) -> Check:
+    return Of(Tools(), Test("called", names))
+
+
+_NO_ERRORS = Of(Tools(), Test("no_errors"))
+_NON_EMPTY = Test("non_empty")
 _WORDS = st.text(alphabet="abA .", min_size=0, max_size=4)
 _PATTERNS = st.sampled_from(["(a|b) ab", "ab+c", "^a.*b", "a b$", r"\bab\b", "[ab]ab", "(?:A|b)a", "a|b", "ab", "^ab$"])
-_SCREENED: st.SearchStrategy[c.Check] = st.one_of(
-    st.builds(c.Contains, value=_WORDS),
-    st.builds(c.NotContains, value=_WORDS),
-    st.builds(c.ContainsAny, values=st.lists(_WORDS, max_size=3).map(tuple)),
-    st.builds(c.Contains, value=TEXTS),
-    st.builds(c.Regex, pattern=_PATTERNS, flags=st.sampled_from(["", "", "i", "m", "s"])),
-    st.builds(c.Latency, max=st.integers(-1, 2)),
-    st.builds(c.Tokens, max=st.integers(-1, 2)),
-    st.builds(c.Cost, max=st.integers(-1, 2)),
-    st.builds(c.Judge, dimension=st.sampled_from(["a", "b"]), criteria=st.just("x?"), min_score=st.integers(0, 2)),
-    st.builds(c.Custom, name=st.sampled_from(["a", "b"])),
-    st.builds(c.NoToolErrors),
-    st.builds(c.NonEmpty),
-    st.builds(c.ToolsCalled, names=st.lists(st.sampled_from(["a", "b"]), max_size=2).map(tuple)),
-    st.builds(c.ToolCount, min=st.integers(0, 2)),
-    st.builds(lambda low, high: c.Length(unit="chars", min=low, max=high), *[st.none() | st.integers(0, 5)] * 2),
+_SCREENED: st.SearchStrategy[Check] = st.one_of(
+    _WORDS.map(_contains),
+    _WORDS.map(_lacks),
+    st.lists(_WORDS, max_size=3).map(lambda words: _any(*words)),
+    TEXTS.map(_contains),
+    st.builds(_matches, _PATTERNS, st.sampled_from(["", "", "i", "m", "s"])),
+    st.builds(_measured, st.sampled_from(["ms", "tokens", "dollars"]), st.none(), st.integers(-1, 2)),
+    st.builds(_measured, st.sampled_from(["ms", "tokens", "dollars"]), st.integers(-1, 2)),
+    st.builds(
+        lambda name, least: Test("judge", (name, 1, "x?", least)), st.sampled_from(["a", "b"]), st.integers(0, 2)
+    ),
+    st.sampled_from(["a", "b"]).map(lambda name: Test("check", (name, (), {}, Bounds()))),
+    st.sampled_from([_NO_ERRORS, _NON_EMPTY]),
+    st.lists(st.sampled_from(["a", "b"]), max_size=2).map(lambda names: _called(*names)),
+    st.builds(_measured, st.just("calls"), st.integers(0, 2)),
+    st.builds(_measured, st.just("chars"), *[st.none() | st.integers(0, 5)] * 2),
 )
 
 
 @given(checks=st.lists(st.one_of(_SCREENED, _SCREENED, LEAVES, CHECKS), max_size=5))
-@example([c.NotContains(value=""), c.Latency(max=-1)])
-@example([c.Contains(value="a ab b"), c.Not(check=c.Regex(pattern="(a|b) ab"))])
+@example([_lacks(""), _measured("ms", None, -1)])
+@example([_contains("a ab b"), Not(_matches("(a|b) ab"))])
 @settings(max_examples=1000, deadline=None)
-def test_the_screened_pass_finds_what_the_unscreened_one_finds(checks: list[c.Check]) -> None:
+def test_the_screened_pass_finds_what_the_unscreened_one_finds(checks: list[Check]) -> None:
     screened = list(map(str, found(checks)))
     with patch.object(check_contradictions, "are_unrelated", return_value=False):
         assert screened == list(map(str, found(checks)))
@@ -49,34 +77,34 @@ def test_the_screened_pass_finds_what_the_unscreened_one_finds(checks: list[c.Ch
     "checks",
     [
         (),
-        (c.Contains(value="cat"), c.NotContains(value="dog"), c.Regex(pattern="(a|b) bird")),
-        (c.ContainsAny(values=("cat", "dog")), c.Latency(max=1), c.NoToolErrors(), c.Tokens(max=9)),
-        (c.Regex(pattern="(use|try) cats"), c.Regex(pattern="(use|try) dogs")),
-        (c.ToolsCalled(names=("a",)), c.NoToolErrors(), c.NonEmpty(), c.Contains(value="cat")),
-        (c.Length(unit="chars", min=1, max=3), c.Contains(value="cat"), c.NonEmpty()),
-        (c.Length(unit="chars", min=4), c.Contains(value="cat")),
+        (_contains("cat"), _lacks("dog"), _matches("(a|b) bird")),
+        (_any("cat", "dog"), _measured("ms", None, 1), _NO_ERRORS, _measured("tokens", None, 9)),
+        (_matches("(use|try) cats"), _matches("(use|try) dogs")),
+        (_called("a"), _NO_ERRORS, _NON_EMPTY, _contains("cat")),
+        (_measured("chars", 1, 3), _contains("cat"), _NON_EMPTY),
+        (_measured("chars", 4), _contains("cat")),
     ],
 )
-def test_it_knows_plain_checks(checks: tuple[c.Check, ...]) -> None:
+def test_it_knows_plain_checks(checks: tuple[Check, ...]) -> None:
     assert are_unrelated(checks)
 
 
 @pytest.mark.parametrize(
     "checks",
     [
-        (c.Contains(value="cat"), c.NotContains(value="at")),
-        (c.Contains(value="a cat"), c.Regex(pattern="(a|b) cat")),
-        (c.Regex(pattern="(use|try) cats"), c.Regex(pattern="(use|try) cats")),
-        (c.Regex(pattern="(a|b) cat", flags="i"), c.Contains(value="dog")),
-        (c.Latency(max=1), c.Latency(max=2)),
-        (c.Length(unit="chars", min=3), c.Contains(value="cat")),
-        (c.Length(unit="chars", max=2), c.NotContains(value="cat")),
-        (c.Length(unit="chars", min=1), c.NonEmpty()),
-        (c.Length(unit="chars", max=0), c.NonEmpty()),
-        (c.Length(unit="words", min=2), c.Contains(value="cat")),
-        (c.ToolsCalled(names=("a",)), c.ToolCount(min=1)),
-        (c.NonEmpty(), c.NonEmpty()),
+        (_contains("cat"), _lacks("at")),
+        (_contains("a cat"), _matches("(a|b) cat")),
+        (_matches("(use|try) cats"), _matches("(use|try) cats")),
+        (_matches("(a|b) cat", "i"), _contains("dog")),
+        (_measured("ms", None, 1), _measured("ms", None, 2)),
+        (_measured("chars", 3), _contains("cat")),
+        (_measured("chars", None, 2), _lacks("cat")),
+        (_measured("chars", 1), _NON_EMPTY),
+        (_measured("chars", None, 0), _NON_EMPTY),
+        (_measured("words", 2), _contains("cat")),
+        (_called("a"), _measured("calls", 1)),
+        (_NON_EMPTY, _NON_EMPTY),
     ],
 )
-def test_it_leaves_the_others_to_the_formulas(checks: tuple[c.Check, ...]) -> None:
+def test_it_leaves_the_others_to_the_formulas(checks: tuple[Check, ...]) -> None:
     assert not are_unrelated(checks)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalc.base.source import Source, Span
+from evalc.check.tree import At, Call, Check, Of, Test, Turn
 from evalc.compiler import ir
 from evalc.compiler.passes.check_contradictions import Contradictions
 from evalc.diagnostics.problem import Diagnostics
-from evalc.model import checks as c
-from evalc.model.case import Case, Expect, Input
 from evalc.runtime.checks.verdict import Evidence
-from tests.compiler.logic.checks import CHECKS, LEAVES, answers, outcomes
+from tests.compiler.logic.trees import CHECKS, LEAVES, READS_TREES, answers, outcomes
+
+pytestmark = READS_TREES
 
 
-def found(checks: list[c.Check]) -> Diagnostics:
+def found(checks: list[Check]) -> Diagnostics:
     """The problems of a case; a check's index is where it stands."""
-    items = tuple(ir.Check(check=check, where=Span(at, at + 1)) for at, check in enumerate(checks))
+    trees: list[Any] = checks
+    items = tuple(ir.Check(check=check, where=Span(at, at + 1)) for at, check in enumerate(trees))
     case = ir.Case(id="s/a", name="a", description="", tier="labeled", message="", checks=items, where=Span(0, 0))
     suite = ir.Suite(
         source=Source("s.eval.yaml", "x" * len(checks)),
@@ -38,20 +41,13 @@ def found(checks: list[c.Check]) -> Diagnostics:
     return problems
 
 
-def in_case(checks: list[c.Check], evidence: Evidence) -> Evidence:
-    """The evidence as the runner has it: lines about the calls of a tool compete with the others of their case."""
-    case = Case(id="s/a", description="a", input=Input(message="m"), expect=Expect(checks=tuple(checks)))
-    turns = tuple(msgspec.structs.replace(turn, case=case) for turn in evidence.turns)
-    return msgspec.structs.replace(evidence, case=case, turns=turns)
-
-
-_CALL = st.builds(lambda args: c.CallHas(tool="t", which="any", args=args), st.sampled_from([{}, {"p": c.ArgTest()}]))
-_OF_CALLS = _CALL | st.builds(c.InTurn, turn=st.sampled_from([1, 2]), check=_CALL)
+_CALL = st.sampled_from([Of(Call("t", "any"), part) for part in (Of(At("p"), Test("exists")), Test("fails"))])
+_OF_CALLS = _CALL | st.builds(Of, st.sampled_from([Turn(1), Turn(2)]), _CALL)
 
 
 @given(checks=st.lists(_OF_CALLS, min_size=2, max_size=4), evidence=st.lists(answers(), min_size=4, max_size=10))
 @settings(max_examples=300, deadline=None)
-def test_findings_about_lines_that_compete_for_calls_are_true(checks: list[c.Check], evidence: list[Evidence]) -> None:
+def test_findings_about_lines_that_compete_for_calls_are_true(checks: list[Check], evidence: list[Evidence]) -> None:
     assert_so(checks, evidence)
 
 
@@ -60,18 +56,18 @@ def test_findings_about_lines_that_compete_for_calls_are_true(checks: list[c.Che
     evidence=st.lists(answers(), min_size=4, max_size=10),
 )
 @settings(max_examples=1000, deadline=None)
-def test_findings_about_checks_together_are_true(checks: list[c.Check], evidence: list[Evidence]) -> None:
+def test_findings_about_checks_together_are_true(checks: list[Check], evidence: list[Evidence]) -> None:
     assert_so(checks, evidence)
 
 
-def assert_so(checks: list[c.Check], evidence: list[Evidence]) -> None:
+def assert_so(checks: list[Check], evidence: list[Evidence]) -> None:
     problems = list(found(checks))
     if not problems:
         return
     redundant = {p.span.start for p in problems if p.code in {"EV504", "EV505", "EV506"}}
     for answer in evidence:
-        met = outcomes(checks, in_case(checks, answer))
-        if any(problem.code == "EV503" and not problem.finding.fields["tool"] for problem in problems):
+        met = outcomes(checks, answer, in_case=True)
+        if any(problem.code == "EV503" and not problem.finding.fields["unless"] for problem in problems):
             assert {"failed", "error"} & set(met), "neither is a pass"
         others = {outcome for at, outcome in enumerate(met) if at not in redundant}
         if not others & {"failed", "error"}:

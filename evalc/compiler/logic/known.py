@@ -1,0 +1,244 @@
+"""What a known value says of a fact: it is asked of the value by the functions that evaluation uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from evalc.check.holds import HOLDS
+from evalc.check.tree import Argument, Measure
+from evalc.check.values import CannotAsk, is_sorted, text_of
+from evalc.compiler.logic.formula import ITEM, JSON, Every, Fact, Formula, Json, Subject, Times, is_text
+from evalc.compiler.logic.texts import NOT_JSON, UNCERTAIN, is_fixed, is_safe, is_well_formed, json_of, without_tokens
+from evalc.compiler.patterns import answer
+from evalc.ecma.text import length_of, trim
+from evalc.ecma.values import to_json, to_string
+from evalc.model.json import MISSING, is_number
+
+_LONGEST: Final = 10_000
+_TEXTUAL: Final = frozenset({"contains", "equals", "starts_with", "ends_with", "matches", "similar"})
+"""Predicates that ask an argument by the text that JavaScript makes of it."""
+
+
+def is_known(fact: Fact) -> bool:
+    """Whether the fact says what its subject is."""
+    match fact.predicate:
+        case "is":
+            return is_safe(fact.operand)
+        case "equals":
+            return not fact.folded and is_fixed(fact.operand)
+        case "called":
+            return True
+        case _:
+            return False
+
+
+def decides(known: Fact, fact: Fact) -> bool | None:
+    """Whether a fact, taken as not denied, is so where its subject, or what leads to it, is known; None if unsure."""
+    rest = fact.subject[len(known.subject) :]
+    if known.predicate == "called":
+        return _of_calls(known.operand, rest, fact)
+    if not rest and _is_argument(known.subject) and fact.predicate in _TEXTUAL:
+        return is_so(known.operand if known.predicate == "equals" else to_string(known.operand), fact)
+    answers = {_asked(value, route, fact) for value, route in _values(known, rest, fact)}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _is_argument(subject: Subject) -> bool:
+    return bool(subject) and isinstance(subject[-1], Argument)
+
+
+def _values(known: Fact, rest: Subject, fact: Fact) -> Iterator[tuple[Any, Subject]]:
+    """The values that the subject may have, each with what leads on from there."""
+    value = known.operand
+    if known.predicate == "is":
+        yield value, rest
+    elif is_text(known.subject) and rest[:1] == (JSON,):
+        read = json_of(value, lenient=True)
+        asks_text = fact.predicate != "exists" and len(rest) == 1  # a response that is no JSON is a text
+        yield (value if asks_text else MISSING) if read is NOT_JSON else read, rest[1:]
+    elif is_text(known.subject):
+        yield value, rest
+    else:
+        yield value, rest
+        read = json_of(value, lenient=False)
+        if read is UNCERTAIN or (_is_argument(known.subject) and (rest or not _asks_scalars(fact))):
+            yield UNCERTAIN, rest  # to JavaScript the text of a list is that of its items
+        elif read is not NOT_JSON and not isinstance(read, str) and to_json(read) == value:
+            yield read, rest
+
+
+def _asks_scalars(fact: Fact) -> bool:
+    """Whether the fact is so of numbers, texts, flags and null alone."""
+    match fact.predicate:
+        case "is":
+            return not isinstance(fact.operand, list | dict)
+        case "is_a":
+            return fact.operand not in ("array", "object")
+        case predicate:
+            return predicate in ("over", "within", "format")
+
+
+def _asked(value: Any, rest: Subject, fact: Fact) -> bool | None:
+    """Whether the fact is so of a value, or of what the rest of the subject leads to."""
+    for at, step in enumerate(rest):
+        if value is UNCERTAIN:
+            return None
+        if value is MISSING:
+            return False
+        match step:
+            case ("every", str()):
+                return _of_items(value, fact) if at == len(rest) - 1 else None
+            case ("key" | "index", str() | int()):
+                value = _inside(value, step[1])
+            case Measure("items"):
+                value = len(value) if isinstance(value, list) else MISSING
+            case Measure("chars" | "words" | "lines" | "bytes" | "sentences" as unit):
+                value = length_of(value, unit) if isinstance(value, str) else MISSING
+            case Json() if isinstance(value, dict | list):
+                pass
+            case Times(text, folded) if isinstance(value, str) and is_fixed(text):
+                value = (value.casefold() if folded else value).count(text)
+            case _:
+                return None
+    if value is UNCERTAIN:
+        return None
+    return False if value is MISSING else is_so(value, fact)
+
+
+def _inside(value: Any, step: str | int) -> Any:
+    if isinstance(step, int):
+        return value[step] if isinstance(value, list) and step < len(value) else MISSING
+    return value.get(step, MISSING) if isinstance(value, dict) else MISSING
+
+
+def _of_items(items: Any, fact: Fact) -> bool | None:
+    """Whether a known list has an item of which the formula is so, or nothing but such items."""
+    if not isinstance(items, list):
+        return False if fact.predicate in ("any", "every") else None
+    answers = [_formula(item, fact.operand) for item in items]
+    match fact.predicate:
+        case "any":
+            return _either(answers)
+        case "every":
+            return _every(answers) if answers else False
+        case _:
+            return None
+
+
+def _formula(item: Any, formula: Formula) -> bool | None:
+    if isinstance(formula, Fact):
+        answer = _asked(item, formula.subject[len(ITEM) :], formula)
+        return answer if answer is None else answer is formula.holds
+    answers = [_formula(item, part) for part in formula.parts]
+    return _every(answers) if isinstance(formula, Every) else _either(answers)
+
+
+def _every(answers: list[bool | None]) -> bool | None:
+    return False if False in answers else None if None in answers else True
+
+
+def _either(answers: list[bool | None]) -> bool | None:
+    return True if True in answers else None if None in answers else False
+
+
+def is_so(value: Any, fact: Fact) -> bool | None:
+    """Whether a fact, taken as not denied, is so of a known value; None if unsure."""
+    rule = _RULES.get(fact.predicate)
+    if rule is None:
+        return None
+    try:
+        return rule(value, fact)
+    except CannotAsk:
+        return False
+
+
+def _compared(value: Any, fact: Fact, compare: Callable[[str, str], bool]) -> bool | None:
+    """The result of a comparison of texts: not finding one that has tokens decides nothing."""
+    text = text_of(value)
+    found = compare(text.casefold() if fact.folded else text, fact.operand)
+    return found if found or is_fixed(fact.operand) or without_tokens(fact.operand) == fact.operand else None
+
+
+def _contains(value: Any, fact: Fact) -> bool | None:
+    """Whether a text contains another one; the JSON of a list may contain it as JSON writes it within quotes."""
+    found = _compared(value, fact, lambda text, part: part in text)
+    if found or not isinstance(value, list):
+        return found
+    quoted = to_json(fact.operand)[1:-1]
+    return _compared(value, Fact((), "contains", quoted, fact.folded), lambda text, part: part in text)
+
+
+def _has(value: Any, fact: Fact) -> bool | None:
+    if isinstance(fact.operand, str):
+        if not is_fixed(fact.operand):
+            return None
+        if not isinstance(value, list):
+            return _contains(value, fact)
+    return HOLDS["contains"](value, fact.operand, fact.folded)
+
+
+def _over(value: Any, fact: Fact) -> bool:
+    limit, inclusive = fact.operand
+    return is_number(value) and (value > limit or (inclusive and value == limit))
+
+
+def _matches(value: Any, fact: Fact) -> bool | None:
+    text = text_of(value)
+    pattern, flags = fact.operand
+    return answer(pattern, flags, text) if len(text) <= _LONGEST and is_well_formed(text) else None
+
+
+def _similar(value: Any, fact: Fact) -> bool | None:
+    text, threshold = fact.operand
+    return True if text_of(value) == text and is_fixed(text) and threshold <= 1 else None
+
+
+def _is_json(value: Any, fact: Fact) -> bool | None:
+    read = json_of(text_of(value), lenient=False)
+    if read is UNCERTAIN:
+        return None
+    return read is not NOT_JSON and isinstance(read, _KINDS.get(fact.operand, object))
+
+
+def _can_sort(value: Any, fact: Fact) -> bool:
+    return is_sorted(value, by=fact.operand or "") or True
+
+
+_KINDS: Final = {"object": dict, "array": list}
+
+
+def _pure(predicate: str) -> Callable[[Any, Fact], bool]:
+    return lambda value, fact: HOLDS[predicate](value, fact.operand, fact.folded)
+
+
+_RULES: Final[Mapping[str, Callable[[Any, Fact], bool | None]]] = {
+    **{name: _pure(name) for name in ("is", "is_a", "empty", "format", "sorted", "unique", "within")},
+    "exists": lambda _, __: True,
+    "contains": _contains,
+    "has": _has,
+    "equals": lambda value, fact: _compared(value, fact, str.__eq__),
+    "starts_with": lambda value, fact: _compared(value, fact, str.startswith),
+    "ends_with": lambda value, fact: _compared(value, fact, str.endswith),
+    "over": _over,
+    "matches": _matches,
+    "similar": _similar,
+    "json": _is_json,
+    "heading": lambda value, _: None if trim(text_of(value)) else False,
+    "sortable": _can_sort,
+}
+
+
+# --- tools -----------------------------------------------------------------------------------------------------------
+
+
+def _of_calls(names: tuple[str, ...], rest: Subject, fact: Fact) -> bool | None:
+    match rest:
+        case (Measure("calls", tool),):
+            return _over(names.count(tool) if tool else len(names), fact)
+        case () if fact.predicate == "set":
+            return bool(frozenset(names) == fact.operand)
+        case () if fact.predicate in HOLDS:
+            return HOLDS[fact.predicate](names, fact.operand, False)
+        case _:
+            return None
