@@ -92,7 +92,7 @@ def grammar() -> dict[str, Any]:
 
 def _keywords() -> frozenset[str]:
     """Every word of the language of checks but those that have a colour of their own."""
-    terminals = {terminal for state in load("check").states for terminal in state.actions if terminal.isupper()}
+    terminals = load("check").meaningful
     words = {word for terminal in terminals for word in words_of(terminal) if _WORD.fullmatch(word)}
     words |= {word for line in check_lines() for word in line.split() if _WORD.fullmatch(word)}
     return frozenset(words - _JOINING - _CONSTANTS - _UNITS - _TYPES)

@@ -78,7 +78,8 @@ PLAIN_READS = {"read_bytes", "read_text"}
 OF_THE_PACKAGE = {
     "check/translate/names.py": "the words of other tools",
     "diagnostics/catalogue.py": "the package's own table of findings",
-    "grammar/lalr.py": "the grammars and their tables",
+    "grammar/build_tables.py": "the grammars",
+    "grammar/lalr.py": "the tables of the grammars",
     "report/html/page.py": "the page's own parts",
     "extras/scaffold/__init__.py": "the templates of a project, and what an installed package says of itself",
 }

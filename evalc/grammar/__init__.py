@@ -1,1 +1,1 @@
-"""Parses the small languages: check, rule, criterion, template. Lark is used here alone."""
+"""Parses the small languages: check, rule, criterion, template."""

@@ -1,26 +1,17 @@
 """Parses a text by the LALR table of its language, or says where the text stops making sense.
 
-Tables are made of the grammar files by lark, and saved beside them. What lark's parser does with such a table is done
-here, and nothing else of lark: its grammars, its other parsers and what they import take longer to load than a small
-file takes to be checked. A law holds that trees and places are lark's. The only file that imports lark.
+lark makes the tables of the grammar files, and `build_tables` saves them. What lark's parser does with such a table is
+done here, and nothing else of lark, which evalc only needs to be built. A law holds that trees and places are lark's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, final
+from typing import Final, Literal, NamedTuple, TypeAlias, cast, final
 
 import msgspec
-
-if TYPE_CHECKING:
-    import lark
-    from lark.grammar import Rule as LarkRule
-    from lark.grammar import Terminal
-    from lark.lexer import BasicLexer, ContextualLexer
-    from lark.parsers.lalr_analysis import IntParseTable
 
 END: Final = "$END"
 """The terminal that ends every text."""
@@ -68,35 +59,50 @@ class Production(msgspec.Struct, frozen=True, array_like=True):
     bare: bool  # a single child takes the place of the node
 
 
-class State(msgspec.Struct, frozen=True, array_like=True):
-    """The actions of a state of the parser."""
+class Terminal(NamedTuple):
+    """What the tokens of a terminal look like."""
 
-    scanner: int  # the index of the pattern that finds the next token
-    # by terminal or rule the state to go on in, or `~` of the index of the rule that ends there
-    actions: dict[str, int]
+    name: str
+    pattern: str
+    begins: str  # the printable characters of ASCII that it may begin with
 
 
 class Table(msgspec.Struct, frozen=True, dict=True):
     """The parser of a language as plain data."""
 
-    made_from: str  # the start symbols and the grammar
     starts: dict[str, tuple[int, int]]  # the first and the last state for each start symbol
     ignored: frozenset[str]  # terminals that are allowed anywhere and mean nothing
-    scanners: tuple[str, ...]
+    terminals: tuple[Terminal, ...]  # the first to be tried first
     rules: tuple[Production, ...]
-    states: tuple[State, ...]
+    # for each state by terminal or rule the state to go on in, or `~` of the index of the rule that ends there
+    states: tuple[dict[str, int], ...]
+
+    @property
+    def meaningful(self) -> list[str]:
+        """The names of the terminals that mean something."""
+        return [name for name, _, _ in self.terminals if name not in self.ignored]
 
     @cached_property
-    def compiled(self) -> dict[int, re.Pattern[str]]:
-        """The scanners that were needed so far, by their index."""
+    def scanners(self) -> dict[tuple[int, str], re.Pattern[str]]:
+        """The patterns that were needed so far, by state and next character."""
         return {}
 
-    def scanner_of(self, state: int) -> re.Pattern[str]:
-        """The pattern of the tokens that may follow in a state: its last group is the terminal."""
-        index = self.states[state].scanner
-        scanner = self.compiled.get(index)
+    def scanner(self, state: int, character: str) -> re.Pattern[str]:
+        """The pattern of the tokens that may follow in a state and begin so: its group is the terminal.
+
+        Patterns are compiled when they are needed, and that takes long: few terminals begin with any one character.
+        """
+        if not " " <= character <= "~":
+            character = ""  # so that there are only so many patterns; in every text
+        scanner = self.scanners.get((state, character))
         if scanner is None:
-            scanner = self.compiled[index] = re.compile(self.scanners[index])
+            actions = self.states[state]
+            patterns = (
+                f"(?P<{name}>{pattern})"
+                for name, pattern, begins in self.terminals
+                if (name in actions or name in self.ignored) and character in begins
+            )
+            scanner = self.scanners[state, character] = re.compile("|".join(patterns) or _NOTHING)
         return scanner
 
 
@@ -120,7 +126,7 @@ def parse(table: Table, start: str, text: str) -> Tree | Stumble:
         if found is None:
             return cast("Tree", values[0])  # a start symbol is a node of its own
         values.append(_token(found, terminal))
-        stack.append(table.states[stack[-1]].actions[terminal])
+        stack.append(table.states[stack[-1]][terminal])
         at = found.end()
 
 
@@ -145,18 +151,19 @@ def following(table: Table, start: str, text: str) -> Following:
             return Following(tuple(tokens), at, _expected(table, stack, last))
         stack = before
         tokens.append(_token(found, terminal))
-        stack.append(table.states[stack[-1]].actions[terminal])
+        stack.append(table.states[stack[-1]][terminal])
         at = found.end()
 
 
 def _scanned(table: Table, state: int, text: str, at: int) -> tuple[int, re.Match[str] | None]:
     """Where the next token of a state begins, after ignored terminals, and the token; None if there is none."""
-    scanner = table.scanner_of(state)
-    found = scanner.match(text, at)
-    while found is not None and found.lastgroup in table.ignored:
-        at = found.end()
+    while at < len(text):
+        scanner = table.scanners.get((state, text[at])) or table.scanner(state, text[at])
         found = scanner.match(text, at)
-    return at, found
+        if found is None or found.lastgroup not in table.ignored:
+            return at, found
+        at = found.end()
+    return at, None
 
 
 def _token(found: re.Match[str], terminal: str) -> Token:
@@ -171,7 +178,7 @@ def _reduced(table: Table, stack: list[int], values: list[_Value] | None, termin
     while True:
         if terminal == END and stack[-1] == last:
             return True
-        action = table.states[stack[-1]].actions.get(terminal)
+        action = table.states[stack[-1]].get(terminal)
         if action is None:
             return False
         if action >= 0:
@@ -181,7 +188,7 @@ def _reduced(table: Table, stack: list[int], values: list[_Value] | None, termin
             _apply(rule, values)
         if rule.size:
             del stack[-rule.size :]
-        stack.append(table.states[stack[-1]].actions[rule.origin])
+        stack.append(table.states[stack[-1]][rule.origin])
 
 
 def _apply(rule: Production, values: list[_Value]) -> None:
@@ -206,30 +213,16 @@ def _apply(rule: Production, values: list[_Value]) -> None:
 
 def _expected(table: Table, stack: list[int], last: int) -> frozenset[str]:
     """The terminals that could come next."""
-    terminals = (symbol for symbol in table.states[stack[-1]].actions if symbol.isupper())
+    terminals = (symbol for symbol in table.states[stack[-1]] if symbol.isupper())
     return frozenset(terminal for terminal in terminals if _reduced(table, [*stack], None, terminal, last))
-
-
-Language = Literal["check", "checks", "rule", "criterion", "template"]
-
-
-STARTS: Final[dict[Language, tuple[str, ...]]] = {
-    "check": ("line",),
-    "checks": ("line",),
-    "rule": ("length", "tool_count", "json", "number", "count", "structure", "regex", "latency", "tokens", "cost"),
-    "criterion": ("criterion",),
-    "template": ("template",),
-}
-"""The start symbols of each language."""
-
-
-_FOLDER: Final = Path(__file__).parent
 
 
 _NOTHING: Final = "(?!)"
 
 
 # --- the tables of the languages -------------------------------------------------------------------------------------
+
+Language = Literal["check", "checks", "rule", "criterion", "template"]
 
 
 def read(language: Language, start: str, text: str) -> Tree | Stumble:
@@ -239,101 +232,10 @@ def read(language: Language, start: str, text: str) -> Tree | Stumble:
 
 @cache
 def load(language: Language) -> Table:
-    """The table of a language: the saved one (1 ms), or one made anew (100 ms) if none fits its grammar."""
-    try:
-        saved = msgspec.json.decode(table_path(language).read_bytes(), type=Table)
-    except (OSError, msgspec.DecodeError):
-        return build(language)
-    return saved if saved.made_from == _made_from(language) else build(language)
+    """The saved table of a language."""
+    return msgspec.json.decode(table_path(language).read_bytes(), type=Table)
 
 
 def table_path(language: Language) -> Path:
     """Where the saved table of a language lies."""
-    return _FOLDER / f"{language}.table.json"
-
-
-def encoded(table: Table) -> bytes:
-    """Encode the table of a language; the same grammar gives the same bytes."""
-    return msgspec.json.encode(table, order="deterministic") + b"\n"
-
-
-def grammar(language: Language) -> str:
-    """The text of a grammar: the language's own file, and the terminals that the languages share."""
-    files = (_FOLDER / f"{language}.lark", _FOLDER / "atoms.lark")
-    return "\n".join(file.read_text(encoding="utf-8") for file in files)
-
-
-def _made_from(language: Language) -> str:
-    return "\n".join((*STARTS[language], grammar(language)))
-
-
-# --- by lark ---------------------------------------------------------------------------------------------------------
-
-
-def lark_parser(language: Language) -> lark.Lark:
-    """lark's own parser of a language."""
-    import lark  # noqa: PLC0415 - for start-up: only if no saved table fits
-
-    return lark.Lark(
-        grammar(language),
-        parser="lalr",
-        lexer="contextual",
-        start=list(STARTS[language]),
-        maybe_placeholders=False,
-    )
-
-
-def build(language: Language) -> Table:
-    """The table of a language, made from its grammar file."""
-    parser = lark_parser(language)
-    made = cast("IntParseTable", parser.parser.parser._parse_table)
-    lexer = cast("ContextualLexer", parser.parser.lexer)
-    rules = sorted(parser.rules, key=lambda rule: (rule.origin.name, [symbol.name for symbol in rule.expansion]))
-    numbers = _numbers(made, STARTS[language])
-    patterns = {state: _pattern(cast("BasicLexer", lexer.lexers[state])) for state in numbers}
-    scanners = tuple(dict.fromkeys(patterns.values()))
-
-    def action(of: tuple[object, int | LarkRule]) -> int:
-        return numbers[of[1]] if isinstance(of[1], int) else ~rules.index(of[1])
-
-    return Table(
-        made_from=_made_from(language),
-        starts={
-            start: (numbers[made.start_states[start]], numbers[made.end_states[start]]) for start in made.start_states
-        },
-        ignored=frozenset(parser.lexer_conf.ignore),
-        scanners=scanners,
-        rules=tuple(map(_rule, rules)),
-        states=tuple(
-            State(
-                scanners.index(patterns[state]),
-                {name: action(made.states[state][name]) for name in sorted(made.states[state])},
-            )
-            for state in numbers
-        ),
-    )
-
-
-def _numbers(made: IntParseTable, starts: Iterable[str]) -> dict[int, int]:
-    """New numbers of the states, in the order of the grammar; lark's follow the order of sets, which changes."""
-    order = [made.start_states[start] for start in starts]
-    for state in order:  # which grows
-        following = (made.states[state][name][1] for name in sorted(made.states[state]))
-        order += dict.fromkeys(next_ for next_ in following if isinstance(next_, int) and next_ not in order)
-    return {state: number for number, state in enumerate(order)}
-
-
-def _pattern(lexer: BasicLexer) -> str:
-    """The pattern of the terminals that are allowed in a state, the first to be tried first."""
-    lexer.scanner  # noqa: B018 - says what the terminals are like
-    if lexer.callback:
-        raise ValueError("a text is also matched by another terminal's pattern, which the table cannot distinguish")
-    return "|".join(f"(?P<{each.name}>{each.pattern.to_regexp()})" for each in lexer.terminals) or _NOTHING
-
-
-def _rule(rule: LarkRule) -> Production:
-    if any(symbol.is_term and cast("Terminal", symbol).filter_out for symbol in rule.expansion):
-        raise ValueError(f"a terminal of `{rule.origin.name}` has no name")
-    name = rule.alias or rule.origin.name
-    label = None if name.startswith("_") else str(name)
-    return Production(str(rule.origin.name), len(rule.expansion), label, bool(rule.options.expand1 and not rule.alias))
+    return Path(__file__).with_name(f"{language}.table.json")

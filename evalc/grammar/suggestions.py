@@ -103,8 +103,7 @@ _DESCRIBES: Final = re.compile(
 @cache
 def keywords() -> frozenset[str]:
     """The words of the grammar."""
-    terminals = {name for state in load("check").states for name in state.actions if name.isupper()}
-    words = (word for terminal in terminals for word in words_of(terminal))
+    words = (word for terminal in load("check").meaningful for word in words_of(terminal))
     return frozenset(part for word in words for part in _WORD.findall(word))
 
 

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from lark.exceptions import UnexpectedInput
 
-from evalc.grammar.lalr import STARTS, Language, lark_parser
+from evalc.grammar.build_tables import STARTS, lark_parser
+from evalc.grammar.lalr import Language
 
 GRAMMAR_OF: Final[dict[str, Language]] = {
     "check": "check",

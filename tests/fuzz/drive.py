@@ -13,7 +13,7 @@ from pathlib import Path
 
 import atheris  # type: ignore[import-not-found, import-untyped, unused-ignore]  # has an environment of its own
 
-with atheris.instrument_imports(include=["evalc", "lark"]):
+with atheris.instrument_imports(include=["evalc"]):
     from tests.fuzz.targets import TARGETS
 
 from tests.fuzz.seeds import write_seeds

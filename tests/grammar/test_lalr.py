@@ -8,7 +8,8 @@ import lark
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evalc.grammar.lalr import STARTS, Language, Stumble, Token, Tree, lark_parser, read
+from evalc.grammar.build_tables import STARTS, lark_parser
+from evalc.grammar.lalr import Language, Stumble, Token, Tree, read
 
 PARSERS = {language: lark_parser(language) for language in STARTS}
 
@@ -19,6 +20,43 @@ _PIECES: dict[Language, tuple[str, ...]] = {
         *("a.b[0]", "has fields", "as string", '"a"', "'b c'", "/a/", "/[/]x/i", "'", "/", "words", "tools called"),
         *("tools", "count", "true", "null", "latency <=", "ms", "$", "response", "ignoring case", "similar to", "%"),
         *("no tool errors", "matching", "exists", "name", "nötig", "\n"),
+    ),
+    "checks": (
+        *("contains", "not", "and", "||", "for", "matches", "equals to", "any", "of", "json", "length", "judge", "in"),
+        *(
+            "at",
+            "tool a.b",
+            "one of",
+            "check f",
+            "(",
+            ")",
+            "[",
+            "]",
+            ",",
+            "{{a}}",
+            "{",
+            "}",
+            ":",
+            "=",
+            "4/5",
+            "..",
+            "<",
+        ),
+        *("at least", "more than", "3", "$.a", "a[*].b", "a.b[0]", "has fields", "as string", '"a"', "'b'", "/a/", "/"),
+        *("every", "item of a", "call", "call of b", "call 2 of b", "has", "returns", "fails with", "tools", "called"),
+        *("is", "should", "the response", "sorted by a", "a list", "email", "in English", "missing", "within", "once"),
+        *("times", "before", "total tokens", "latency", "tool count", "ms", "$", "%", "words", "true", "null", "nötig"),
+        *(
+            "no tool errors",
+            "turn 2",
+            "numbers from tools",
+            "code block",
+            "ignoring case",
+            "similar to",
+            "!",
+            "!=",
+            "\n",
+        ),
     ),
     "rule": (
         *(
@@ -64,7 +102,7 @@ _PIECES: dict[Language, tuple[str, ...]] = {
 def texts(draw: st.DrawFn) -> tuple[Language, str, str]:
     language = draw(st.sampled_from(sorted(_PIECES)))
     start = draw(st.sampled_from(STARTS[language]))
-    pieces = draw(st.lists(st.sampled_from(_PIECES[language]), max_size=10))
+    pieces = draw(st.lists(st.sampled_from(_PIECES[language]) | st.text(max_size=2), max_size=10))
     return language, start, draw(st.sampled_from(["", " "])).join(pieces)
 
 
@@ -104,6 +142,8 @@ def as_data(node: Any) -> Any:
 @example(("check", "line", ""))
 @example(("check", "line", "json  "))
 @example(("check", "line", "json é"))
+@example(("checks", "line", 'every item of a has b "c", d at least 3 and !(any call of t fails with contains "e")'))
+@example(("checks", "line", "at a[*].b is in English or tool t called at least twice for x"))
 @example(("rule", "structure", "fields: a.b: string, c"))
 @example(("rule", "regex", "  /a/ "))
 @example(("template", "template", ""))

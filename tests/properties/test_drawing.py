@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from typing import Any, Final
@@ -31,8 +32,7 @@ _UNREAD: Final = frozenset(PROMPT_SPEC) - frozenset(_KEPT)
 """PromptSpec's keys that evalc keeps unread, for which two stand; `role` and `instructions`, which no import says."""
 _CLASSES: Final = frozenset({"label", "recall", "precision", "macro_f1"})
 """Not drawn yet in defaults and as gates, which need labels of all cases (tests/cli/test_labels.py)."""
-_TEMPLATES: Final = load("template")
-_TAG: Final = _TEMPLATES.scanner_of(_TEMPLATES.starts["template"][0])
+_TAG: Final = re.compile("|".join(f"(?P<{each.name}>{each.pattern})" for each in load("template").terminals))
 """Finds whatever may stand in a template; the last group is what it is."""
 _THIS: Final = "{{this}}"
 _ROUNDS: Final = 12
