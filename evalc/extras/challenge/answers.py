@@ -164,7 +164,7 @@ def _number(bounds: Bounds) -> Any:
 
 def _structured(operand: tuple[Sequence[tuple[str, str | None]], Sequence[str]]) -> Any:
     fields, headings = operand
-    placed: Any = None
+    placed: Any = msgspec.UNSET
     for path, type_ in fields:
         placed = _placed(placed, steps(path), partial(_or_else, value=_OF_TYPE[type_ or "string"]))
     return placed if fields else " ".join(f"\n# {heading}\n" for heading in headings)
@@ -204,12 +204,12 @@ _OF_MEASURE: Final[Mapping[str, str]] = {
 }
 
 
-def good_value(check: Check, value: Any = None) -> Any:
-    """A value that passes the check, as far as it can be guessed, made of what is there."""
+def good_value(check: Check, value: Any = msgspec.UNSET) -> Any:
+    """A value that passes the check, as far as it can be guessed, made of what is there; unset if nothing may be."""
     match check:
-        case Of(At(path), inner):
-            return _placed(value, steps(path), partial(good_value, inner))
-        case Of(Items(path, which), inner) if which != "no":
+        case Of(Items(path, "no")):
+            return _placed(value, steps(path.removesuffix("[]").partition("[]")[0]), partial(_or_else, value=[]))
+        case Of(At(path) | Items(path), inner):
             return _placed(value, steps(path), partial(good_value, inner))
         case Of(Argument(name), inner):
             return _placed(value, (("key", name),), partial(good_value, inner))
@@ -243,7 +243,7 @@ def _bad_value(check: Check) -> Any:
 
 
 def _or_else(there: Any, value: Any) -> Any:
-    return value if there is None else there
+    return value if there is msgspec.UNSET else there
 
 
 def _placed(inner: Any, path: Sequence[Step], put: Callable[[Any], Any]) -> Any:
@@ -253,12 +253,13 @@ def _placed(inner: Any, path: Sequence[Step], put: Callable[[Any], Any]) -> Any:
     (kind, step), *rest = path
     if kind == "key":
         members = inner if isinstance(inner, dict) else {}
-        placed = _placed(members.get(step), rest, put)
-        return members if placed is None and step not in members else {**members, step: placed}
+        placed = _placed(members.get(step, msgspec.UNSET), rest, put)
+        return members if placed is msgspec.UNSET else {**members, step: placed}
     index = 0 if kind == "every" else min(int(step), _MOST_ITEMS)
     items = list(inner) if isinstance(inner, list) else []
-    items += [None] * (index + 1 - len(items))
-    items[index] = _placed(items[index], rest, put)
+    items += [None] * (index - len(items))
+    placed = _placed(items[index] if index < len(items) else msgspec.UNSET, rest, put)
+    items[index : index + 1] = [None if placed is msgspec.UNSET else placed]
     return items
 
 
@@ -280,8 +281,7 @@ class _Required:
         self._tools = tools
         self._texts: dict[str, list[str]] = {"first": [], "within": [], "last": [], "alone": []}
         self._least = 0
-        self._json: Any = None
-        self._is_json = False
+        self._json: Any = msgspec.UNSET
         self._names: list[str] = []
         self._times: dict[str, int] = {}
         self._params: dict[str, Any] = {}
@@ -307,13 +307,14 @@ class _Required:
             case Of(Measure(of), Test("between", Bounds(min=int() as least))) if of in _OF_MEASURE:
                 self._least = max(self._least, least * (1 if of == "chars" else len(_FILLER)))
             case Of(At() | Items() | Measure("items")):
-                self._is_json, self._json = True, good_value(check, self._json)
+                made = good_value(check, self._json)
+                self._json = {} if made is msgspec.UNSET else made
             case Test(predicate) if predicate in _GOOD:
                 value = good_value(check)
                 if isinstance(value, str):
                     self._texts[_GOOD[predicate].stands].append(value)
                 else:
-                    self._is_json, self._json = True, good_value(check, self._json)
+                    self._json = good_value(check, self._json)
             case _:
                 pass
 
@@ -327,13 +328,14 @@ class _Required:
     def _add_call(self, tool: str, check: Check) -> None:
         match check:
             case Of(Result(), inner):
-                self._results[tool] = good_value(inner, self._results.get(tool))
+                self._results[tool] = good_value(inner, self._results.get(tool, msgspec.UNSET))
             case Of(Failure(), inner):
-                self._errors[tool] = str(good_value(inner))
+                error = good_value(inner)
+                self._errors[tool] = error if isinstance(error, str) else _json(error)
             case Test("fails"):
                 self._errors[tool] = "the tool failed"
             case _:
-                made = good_value(check, self._params.get(tool))
+                made = good_value(check, self._params.get(tool, msgspec.UNSET))
                 self._params[tool] = made if isinstance(made, dict) else {}
 
     def calls(self) -> Iterator[ToolCall]:
@@ -362,8 +364,8 @@ class _Required:
         """The required text; it begins with `base`, if nothing says otherwise."""
         if self._texts["alone"]:
             return self._texts["alone"][-1]
-        if self._is_json:
-            return json.dumps({} if self._json is None else self._json, ensure_ascii=False)
+        if self._json is not msgspec.UNSET:
+            return _json(self._json)
         begins, ends = ("".join(self._texts[stands][-1:]) for stands in ("first", "last"))
         missing = [part for part in self._texts["within"] if part not in base]
         text = " ".join(part for part in (begins, base, *missing) if part) or _ANYTHING
