@@ -123,6 +123,20 @@ def test_other_checks_give_other_verdicts_and_changes_are_named(tmp_path: Path) 
     assert (result.regressions, result.new_passes, result.baseline_run_id) == (("good",), ("bad",), first.run_id)
 
 
+def test_cases_that_evalc_alone_judges_otherwise_are_named(tmp_path: Path) -> None:
+    run(tmp_path, suite(case("other"), case("same")))
+    read_otherwise = Expect(response_contains=("x",))  # as if the same file meant this in a later version
+    warnings = rescore(tmp_path, suite(case("other", expect=read_otherwise), case("same"))).suites[0].result.warnings
+    assert [warning for warning in warnings if "another verdict" in warning] == [
+        (
+            "the same answers and checks have another verdict now: `other` (specs/checks.md says which checks mean "
+            "something else than in earlier versions)"
+        )
+    ]
+    changed = msgspec.structs.replace(suite(case("other", expect=read_otherwise)), file_hash="another")
+    assert not [each for each in rescore(tmp_path, changed).suites[0].result.warnings if "another verdict" in each]
+
+
 def test_a_latency_is_the_one_of_then(tmp_path: Path) -> None:
     run(tmp_path, suite(case("a", expect=Expect(max_latency_ms=60_000))))
     journal = find_run("latest", tmp_path).folder / "journal.jsonl"
@@ -190,8 +204,8 @@ def test_a_case_that_reads_a_snapshot_that_lost_its_secrets_keeps_its_verdict(tm
         tmp_path, suite(reads, case("plain", expect=Expect(response_contains=("z",)))), redactor=redactor
     )
     assert {name: status for name, (status, _) in outcomes(finished).items()} == {"reads": "failed", "plain": "failed"}
-    assert finished.suites[0].result.warnings == (
-        "not rescored, since secrets were struck out of what their checks read: `reads`",
+    assert finished.suites[0].result.warnings[0] == (
+        "not rescored, since secrets were struck out of what their checks read: `reads`"
     )
 
 

@@ -106,9 +106,13 @@ _CHANGED: Final = "what it sends has changed since the response was recorded"
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PastSuite:
-    """The recorded cases of one suite. `numbers` finds those whose place in the suite is another one now."""
+    """The recorded cases of one suite, of the hash that it had.
+
+    `numbers` finds those whose place in the suite is another one now.
+    """
 
     number: int
+    file_hash: str
     cases: JournaledCases
     numbers: Mapping[str, int]
 
@@ -136,7 +140,10 @@ async def rescore_suites(
     known = KnownSuites((suite.key, suite.tool_name) for suite in suites)
     recorded = {
         (key, suite.agent): _PastSuite(
-            number=number, cases=cases, numbers={name: case for case, name in cases.ids(number)}
+            number=number,
+            file_hash=suite.file_hash,
+            cases=cases,
+            numbers={name: case for case, name in cases.ids(number)},
         )
         for number, suite in enumerate(header.suites)
         for key in known.candidates(suite)
@@ -241,6 +248,8 @@ class _Rescoring:
         self._observer = observer
         self._gone = {} if past is None else dict.fromkeys(past.numbers)
         self._kept: list[str] = []
+        self._read_otherwise: list[str] = []
+        self._is_same = past is not None and past.file_hash == suite.file_hash
         self._lost = lost
 
     async def run(self) -> None:
@@ -270,6 +279,8 @@ class _Rescoring:
                     self._skip(case, _not_recorded(located.case, entry))
                     continue
                 run = run._replace(result=as_expected(located.case, run.result))
+                if self._is_same and judges is None and _status_of(entry) != run.result.status:
+                    self._read_otherwise.append(name)
                 self._show(self._journal.append(self._number, case, run, sent=entry.sent))
 
     def _reads_what_is_lost(self, case: Case) -> bool:
@@ -281,6 +292,11 @@ class _Rescoring:
         if self._kept:
             warnings.append(
                 f"not rescored, since secrets were struck out of what their checks read: {_listed(self._kept)}"
+            )
+        if self._read_otherwise:
+            warnings.append(
+                f"the same answers and checks have another verdict now: {_listed(self._read_otherwise)} "
+                "(specs/checks.md says which checks mean something else than in earlier versions)"
             )
         if self._gone:
             warnings.append(f"recorded, and not in the suite any more: {_listed(list(self._gone))}")
@@ -294,6 +310,10 @@ class _Rescoring:
     def _show(self, result: CaseResult) -> None:
         if self._observer:
             self._observer.case_finished(self._suite, result)
+
+
+def _status_of(entry: Entry) -> Status:
+    return msgspec.json.decode(entry.result, type=_Verdict).status
 
 
 def _listed(names: Sequence[str]) -> str:
