@@ -807,7 +807,7 @@ def _sorted(read: Reader, children: Children, of: _Subject) -> Check:
 def _language(read: Reader, children: Children, of: _Subject) -> Check:
     from evalc.check.languages import LANGUAGES, language_named  # noqa: PLC0415 - for start-up
 
-    name = str(read.text(children[1]))
+    name = " ".join(read.text(children[1]).split())
     language = language_named(name)
     if language is None:
         finding = Finding("EV161", name=name, known=tuple(LANGUAGES.values()))

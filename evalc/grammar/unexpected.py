@@ -34,6 +34,7 @@ _SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
     "REGEXP": ("a pattern `/.../`",),
     "PATH": ("a path such as `items[0].title`",),
     "PARAM": ("a parameter's name",),
+    "LANGUAGE": ("a language",),
     "DESCRIPTION": ("a description",),
     "HEADING": ("a heading",),
     "LITERAL": ("a pattern",),
