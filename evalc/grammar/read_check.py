@@ -710,11 +710,12 @@ def _contains(read: Reader, children: Children, of: _Subject) -> Check:
 
 def _contains_of(read: Reader, children: Children, of: _Subject) -> Check:
     case = isinstance(children[-1], Tree) and children[-1].data == "modifier"
-    values = children[3:-1] if case else children[3:]
+    values = children[2:-1] if case else children[2:]
     is_list = len(values) == 1 and (isinstance(values[0], Tree) or values[0].type == "TEMPLATE")
     operand = read.values(values[0]) if is_list else tuple([read.value(value) for value in values[::2]])
-    check = read.test(children, of, _OF[cast("Token", children[1]).type], operand, case)
-    return Not(check) if cast("Token", children[1]).type == "NONE" else check
+    how_many = _first(children[1]).type
+    check = read.test(children, of, _OF.get(how_many, "contains_any"), operand, case)
+    return Not(check) if how_many == "NONE" else check
 
 
 def _affix(predicate: str) -> _Predicate:
@@ -870,7 +871,7 @@ def _tool_set(read: Reader, names: Child) -> Any:
 
 _Predicate = Callable[[Reader, "Children", _Subject], Check]
 _TYPES: Final = {"text": "string", "list": "array"}
-_OF: Final = {"ANY": "contains_any", "ALL": "contains_all", "NONE": "contains_any"}
+_OF: Final = {"ALL": "contains_all"}
 _OF_NAMES: Final = {"CALLED": "called", "INCLUDE": "include", "IN": "in_order", "ONLY": "only"}
 _PREDICATES: Final[Mapping[str, _Predicate]] = {
     "equals": _equals,
