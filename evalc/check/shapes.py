@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from evalc.check.forms import ABSENT, CALL_HAS, TYPES, Form, Hole, Record, form_of
+from evalc.check.languages import LANGUAGES
 from evalc.check.predicates import LABEL, PREDICATES, TOOL, VALUE, Role, texts_of
 from evalc.check.tree import Node, steps_of
 from evalc.model.checks import FieldType, ParamAssertion
@@ -33,6 +34,7 @@ SEED: Final = r"^\{\{\s*seed:[^{}]+\}\}$"
 _Number = int | float | Annotated[str, Meta(pattern=SEED)]
 _Whole = int | Annotated[str, Meta(pattern=SEED)]
 _Format = Literal["date", "date-time", "uuid", "email", "url"]
+_Language = Literal[tuple(LANGUAGES.values())]  # type: ignore[valid-type]
 _Quantifier = Literal["any", "every", "no"]
 _Nth = Annotated[int, Meta(ge=1)]
 
@@ -129,7 +131,7 @@ _OF_TYPES: Final[Mapping[tuple[str, str], _Key]] = {
     ),
     ("argument", "name"): _Key(str, "The whole name of the argument."),
     ("markdown", "language"): _Key(str, "The language that a code block is marked with."),
-    ("language", "of"): _Key(str, "The language, in English."),
+    ("language", "of"): _Key(_Language, "The language, in English."),
     ("within", "of"): _Key(_Number, "The number that it must be near to."),
     ("is_a", "of"): _Key(FieldType, "The type."),
     ("format", "of"): _Key(_Format, "The format."),

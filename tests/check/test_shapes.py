@@ -45,6 +45,7 @@ def test_each_type_has_a_record_with_a_sentence_at_each_key() -> None:
         ({"type": "is_a", "of": "txt"}, [("/of", "EV302", "`txt` is not a value of `of`")]),
         ({"type": "not", "check": {"type": "nope"}}, [("/check/type", "EV203", "`nope` is not a check")]),
         ({"type": "format"}, [("", "EV202", "a check has no `of`")]),
+        ({"type": "language", "of": "Englisch"}, [("/of", "EV302", "`Englisch` is not a value of `of`")]),
     ],
 )
 def test_each_misfit_is_named_at_its_place(record: Any, found: list[tuple[str, str, str]]) -> None:
