@@ -7,27 +7,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from evalc.grammar.check_nodes import CHECK_STARTS
-from evalc.grammar.lalr import load
-from evalc.grammar.unexpected import check_lines, words_of
+from evalc.grammar.lalr import following, load
 
 ROOT: Final = Path(__file__).parents[1]
 GRAMMAR: Final = ROOT / "editors" / "vscode" / "syntaxes" / "evalc.tmLanguage.json"
-_WORD: Final = re.compile(r"[a-z][\w-]*")
-_JOINING: Final = frozenset({"and", "or", "not", "for"})
-_UNITS: Final = frozenset({"chars", "words", "lines", "bytes", "ms", "s", "m"})
-_CONSTANTS: Final = frozenset({"true", "false", "null", "none"})
-_TYPES: Final = frozenset({"string", "number", "integer", "boolean", "array", "object", "strict", "lenient"})
+_KEYWORD: Final = re.compile(r"(?:\(\?:)*[a-z]")
+"""The beginning of the pattern of a terminal that is a word of the language."""
+_COLOURS: Final = {
+    "keyword.operator.evalc": ("AND", "OR", "NOT", "FOR"),
+    "constant.language.evalc": ("TRUE", "FALSE", "NULL", "NONE"),
+    "support.type.evalc": ("TYPE", "FIELD_TYPE", "FORMAT", "JSON_MODE"),
+    "keyword.other.unit.evalc": ("DURATION", "COUNTED"),
+}
+"""The colours of terminals that have one of their own; the other words of the language share one."""
 
 
 def grammar() -> dict[str, Any]:
     """The grammar: YAML, and in it the checks that stand on one line."""
-    starts = _any(word for start in CHECK_STARTS - {"LPAR"} for word in words_of(start))
-    begins = rf"(?=\(|(?:not\s+)*(?:{starts})(?![\w:-]))"
+    table = load("checks")
+    patterns = {terminal.name: terminal.pattern for terminal in table.terminals}
+    starts = {patterns[start] for start in following(table, "line", "").terminals}
+    begins = rf"(?=\(|(?![\w-]+[ \t]*:)(?:{_any(filter(_KEYWORD.match, starts))}))"
     inside = [{"include": f"#{name}"} for name in ("strings", "patterns", "templates", "criterion", "words", "numbers")]
     check = {"name": "meta.check.evalc", "patterns": inside}
     plain = {**check, "begin": rf"(?<=-)[ \t]+{begins}", "end": r"(?=[ \t]+#)|$"}
@@ -77,12 +81,9 @@ def grammar() -> dict[str, Any]:
             },
             "words": {
                 "patterns": [
-                    _words("keyword.operator.evalc", _JOINING),
-                    _words("constant.language.evalc", _CONSTANTS),
-                    _words("support.type.evalc", _TYPES),
-                    _words("keyword.other.unit.evalc", _UNITS),
-                    _words("keyword.control.check.evalc", _keywords()),
-                    {"match": r"\.\.|[<>=]=", "name": "keyword.operator.evalc"},
+                    *(_words(name, (patterns[each] for each in terminals)) for name, terminals in _COLOURS.items()),
+                    _words("keyword.control.check.evalc", _keywords(patterns)),
+                    {"match": r"\.\.|[<>=!]=?|&&|\|\|", "name": "keyword.operator.evalc"},
                 ]
             },
             "numbers": {"match": r"(?<!\w)(?<![0-9]\.)[0-9]+(?:\.[0-9]+)?", "name": "constant.numeric.evalc"},
@@ -90,21 +91,19 @@ def grammar() -> dict[str, Any]:
     }
 
 
-def _keywords() -> frozenset[str]:
-    """Every word of the language of checks but those that have a colour of their own."""
-    terminals = load("check").meaningful
-    words = {word for terminal in terminals for word in words_of(terminal) if _WORD.fullmatch(word)}
-    words |= {word for line in check_lines() for word in line.split() if _WORD.fullmatch(word)}
-    return frozenset(words - _JOINING - _CONSTANTS - _UNITS - _TYPES)
+def _keywords(patterns: Mapping[str, str]) -> Iterable[str]:
+    """The patterns of the words of the language but those that have a colour of their own."""
+    own = {terminal for terminals in _COLOURS.values() for terminal in terminals}
+    return (each for name, each in patterns.items() if name not in own and _KEYWORD.match(each))
 
 
-def _any(words: Iterable[str]) -> str:
-    """A pattern of the words, the longest first, since the first that fits is taken."""
-    return "|".join(map(re.escape, sorted(set(words), key=lambda word: (-len(word), word)))).replace(r"\-", "-")
+def _any(patterns: Iterable[str]) -> str:
+    """A pattern of any of the patterns."""
+    return "|".join(sorted(set(patterns)))
 
 
-def _words(name: str, words: Iterable[str]) -> dict[str, str]:
-    return {"match": rf"(?<![\w.-])(?:{_any(words)})(?![\w-])", "name": name}
+def _words(name: str, patterns: Iterable[str]) -> dict[str, str]:
+    return {"match": rf"(?<![\w.-])(?:{_any(patterns)})", "name": name}
 
 
 def _between(name: str, begin: str, end: str) -> dict[str, Any]:

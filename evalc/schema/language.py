@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any, Final
@@ -22,7 +21,7 @@ from evalc.dsl.build_prompt import INPUT, INPUT_BY_NAME, VARIANT
 from evalc.dsl.build_rule import CHECK, CHECK_TYPES, PARAM_OPS, keys_of
 from evalc.dsl.build_suite import DOCUMENTS, EVAL, GATES, PROMPTS
 from evalc.dsl.document_kind import Kind
-from evalc.grammar.check_nodes import CHECK_STARTS
+from evalc.grammar.lalr import following, load
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.schema.record_words import COMPILED_FILE
@@ -192,12 +191,13 @@ def _definition_of(type_: str) -> str:
 
 def _one_line() -> k.Schema:
     """A check on one line: its first word is known; what follows, only the compiler reads."""
-    words = sorted(start.lower().replace("_", "-") for start in CHECK_STARTS - {"LPAR"})
-    starts = "|".join(map(re.escape, words)).replace(r"\-", "-")
+    table = load("checks")
+    begin = following(table, "line", "").terminals
+    starts = "|".join(terminal.pattern for terminal in table.terminals if terminal.name in begin)
     return {
         "title": "check on one line",
         "type": "string",
-        "pattern": rf"^\s*(?:\(|(?:{starts})(?![\w-]))",
+        "pattern": rf"^\s*(?:{starts})",
         "examples": [*_ONE_LINE],
     }
 

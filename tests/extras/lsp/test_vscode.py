@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared, beginnings, members, type_name
+from evalc.extras.lsp.completion import phrases
 from tests.test_specs import script_named
 
 EXTENSION = Path(__file__).parents[3] / "editors" / "vscode"
@@ -95,17 +94,20 @@ def test_other_yaml_keeps_its_colours(node: str) -> None:
     assert not [scope for scope in scopes if scope.endswith(".evalc") and scope != "source.evalc"]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in members(c.Check) if beginnings(kind)], ids=type_name)
-def test_every_check_is_coloured(kind: type[Declared], coloured_beginnings: dict[str, list[tuple[str, str]]]) -> None:
-    for begin in beginnings(kind):
-        found = dict(coloured_beginnings[begin])
-        for word in (word for word in begin.split() if word.isalpha() and word.islower()):
-            assert found[word].endswith(".evalc")
+PHRASES = sorted({phrase.words for phrase in phrases() if phrase.words})
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_every_subject_and_predicate_is_coloured(
+    phrase: str, coloured_phrases: dict[str, list[tuple[str, str]]]
+) -> None:
+    found = dict(coloured_phrases[phrase])
+    for word in phrase.split():
+        assert found[word].endswith(".evalc")
 
 
 @pytest.fixture(scope="module")
-def coloured_beginnings(node: str) -> dict[str, list[tuple[str, str]]]:
-    """The tokens of a line with each beginning of a check, all from one start of Node."""
-    begins = [begin for kind in members(c.Check) for begin in beginnings(kind)]
-    lines = coloured(node, "".join(f"- {begin} \n" for begin in begins))
-    return dict(zip(begins, lines, strict=False))
+def coloured_phrases(node: str) -> dict[str, list[tuple[str, str]]]:
+    """The tokens of a line with each phrase of a check, all from one start of Node."""
+    lines = coloured(node, "".join(f"- at x {phrase} \n" for phrase in PHRASES))
+    return dict(zip(PHRASES, lines, strict=False))
