@@ -67,6 +67,7 @@ format: $(READY) ## Format the code
 pages: $(READY) ## Generate the page of diagnostics, the table of settings, the JSON Schemas and the syntax colours of editors
 	$(BIN)/python scripts/write_diagnostics_page.py
 	$(BIN)/python scripts/write_settings_table.py
+	$(BIN)/python scripts/write_check_tables.py
 	$(BIN)/evalc schema -o specs/schema
 	$(BIN)/python scripts/write_textmate_grammar.py
 

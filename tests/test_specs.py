@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import evalc
+from evalc.check.predicates import PREDICATES
 from evalc.cli.ending import ExitCode
 from evalc.config.load import load_settings
 from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG, spelled
@@ -148,6 +149,13 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 def test_the_table_of_checks_has_every_type() -> None:
     assert set(CHECK_TYPES) <= rows(section("language.md", "## Checks"))
+
+
+def test_the_tables_of_subjects_and_predicates_are_those_of_the_declarations() -> None:
+    page = (ROOT / "specs" / "language.md").read_text(encoding="utf-8")
+    written = {line for row in PREDICATES.values() for line in row.examples}
+    assert all(any(f"{line}`" in row for row in page.splitlines() if row.startswith("|")) for line in written)
+    assert script_named("write_check_tables").with_tables(page) == page, "run `make pages`"
 
 
 def test_the_operators_of_parameters_are_all_there() -> None:
