@@ -209,6 +209,7 @@ FORMS: Final[tuple[Form, ...]] = (
     _form("tokens", Of(Measure("tokens"), _BETWEEN), "max"),
     _form("cost", Of(Measure("dollars"), _BETWEEN), "max"),
     _form("usage", Of(Measure(_hole("of")), _BETWEEN)),
+    _form("measure", Of(Measure(_hole("of"), _hole("tool", "")), _CHECK)),
     _form("check", Test("check", (_hole("name"), _values("args", ()), _hole("options", {}), _BOUNDS))),
     _form("at", Of(At(_hole("path")), _CHECK)),
     _form("items", Of(Items(_hole("path"), _hole("which")), _CHECK)),

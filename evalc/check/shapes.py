@@ -17,7 +17,7 @@ from msgspec import Meta
 from evalc.check.forms import ABSENT, CALL_HAS, TYPES, Form, Hole, Record, form_of
 from evalc.check.languages import LANGUAGES
 from evalc.check.predicates import LABEL, PREDICATES, TOOL, VALUE, Role, texts_of
-from evalc.check.tree import Node, steps_of
+from evalc.check.tree import Measured, Node, steps_of
 from evalc.model.checks import FieldType, ParamAssertion
 
 
@@ -137,6 +137,8 @@ _OF_TYPES: Final[Mapping[tuple[str, str], _Key]] = {
     ("format", "of"): _Key(_Format, "The format."),
     ("sorted", "by"): _Key(str, "The place in each item that the items are sorted by."),
     ("usage", "of"): _Key(Literal["total_tokens", "input_tokens", "output_tokens"], "What is counted."),
+    ("measure", "of"): _Key(Measured, "What is measured."),
+    ("measure", "tool"): _Key(str, "The tool whose calls are counted; by default those of all tools."),
     ("items", "path"): _Key(str, "The items, with `[]` behind each list: `items[].price`."),
     ("items", "which"): _Key(_Quantifier, "Which of them: `any`, `every`, `no`."),
 }
@@ -158,6 +160,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "tokens": "The number of tokens of the response is within the bounds.",
     "cost": "The price of the answer, in US dollars, is within the bounds.",
     "usage": "The number of tokens that the agent reports is within the bounds.",
+    "measure": "A check of a number that is measured, where bounds do not say it: `words one of [5, 10]`.",
     "at": "A check of the response, made of one place of a JSON response.",
     "items": "A check of items of a list: of any, every one, or none.",
     "turn": "A check of one turn of a conversation: of its answer and its calls.",

@@ -82,6 +82,8 @@ RECORDS: list[dict[str, Any]] = [
     {"type": "tokens", "max": 5},
     {"type": "cost", "max": 0.5},
     {"type": "usage", "of": "total_tokens", "max": 500},
+    {"type": "measure", "of": "words", "check": {"type": "one_of", "values": [5, 10]}},
+    {"type": "measure", "of": "calls", "tool": "t", "check": {"type": "within", "by": 1, "of": 5}},
     {"type": "check", "name": "overlap", "args": ["a", 1], "options": {"b": [2]}},
     {"type": "check", "name": "overlap", "min": 0.7},
     {"type": "at", "path": "a.b", "check": {"type": "not_contains", "value": "x"}},
