@@ -114,8 +114,11 @@ def _asks_of_nothing(test: Test, view: View, negated: bool) -> bool:
         return False
     if test.predicate == "exists":
         return True
-    compares = test.predicate in ("equals", "contains", "one_of", "matches")
-    return view.kind == "argument" and compares and not negated and not test.ignoring_case and not _literals(test)
+    if view.kind != "argument" or negated or test.ignoring_case:
+        return False
+    if test.predicate == "matches":
+        return not test.operand[1]
+    return test.predicate in ("equals", "contains", "one_of") and not _literals(test)
 
 
 def _members(test: Test) -> tuple[Any, ...]:
@@ -183,7 +186,8 @@ _OF_TEXT: Final = frozenset({"equals", "contains", "starts_with", "ends_with", "
 def _filled(test: Test, view: View) -> _Filled | Verdict:
     """Fill the tokens; a test that has nothing left to compare with is skipped."""
     operand = test.operand[0] if test.predicate == "matches" else test.operand
-    if test.predicate in _OF_TEXT and (operand is None or isinstance(operand, tuple)):
+    is_contracts = view.kind == "argument" and test.predicate in _OF_TEXT
+    if is_contracts and (operand is None or isinstance(operand, tuple)):
         return broken(f"{shown(view.name)} {test.predicate}: the value to compare with must be one text")
     if test.predicate in _GROUPS:
         return _filled_group(test, view)

@@ -42,6 +42,8 @@ async def _checked(check: Check, view: View, *, negated: bool = False) -> Verdic
             if not is_quantified(step, view):
                 return await _checked(inner, step_to(step, view), negated=negated)
             verdict = await _of_several(check, views_of(step, view), view)
+        case All() | Some() if view.fault is not None:
+            return view.fault
         case All(checks):
             verdict = await (_together(check, view) if view.in_call else _composed(checks, view, "failed"))
         case Some(checks):

@@ -72,7 +72,9 @@ def cannot_ask(error: CannotAsk, view: View) -> str:
 
 def one_of_several(view: View) -> str:
     """Which of several is one that must not be there."""
-    return f"{view.name} is one" if view.kind == "call" else f"{shown(view.name)} is {told(view.value)}"
+    if view.kind == "call":
+        return f"{view.name} is one"
+    return f"{shown(view.name)} is {'not there' if view.value is MISSING else told(view.value)}"
 
 
 def holds_though(check: Check) -> str:
