@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from inspect import isawaitable
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from evalc import extras
+from evalc.base.errors import UsageError
 from evalc.check.holds import HOLDS, in_all, in_any
 from evalc.check.predicates import Role, mapped
 from evalc.check.tree import Blank, Bounds, Test
@@ -137,7 +140,7 @@ def _is_of_nothing(test: Test) -> bool:
         case "contains_any":
             return "" in test.operand
         case "contains_all":
-            return set(test.operand) == {""}
+            return all(member == "" for member in test.operand)
         case _:
             return False
 
@@ -329,6 +332,19 @@ async def _matches(test: Test, view: View) -> Found:
         return broken(f"{written} gave no answer: {shown(str(error))}")
 
 
+async def _language(test: Test, view: View) -> Found:
+    """Whether a text is in a language; a detector that is not sure says nothing, under `not` neither."""
+    try:
+        extras.refuse_missing("language")
+    except UsageError as error:
+        return broken(str(error))
+    found = await asyncio.to_thread(extras.language.language_of, text_of(view.text))
+    if found is not None:
+        return bool(found == test.operand)
+    note = Note(f"the language of {shown(view.name) or 'a response'} cannot be told for sure", "not checked")
+    return Verdict(outcome="not_applicable", notes=(note,))
+
+
 def _markdown(test: Test, view: View) -> Found:
     from evalc.check.markdown import has  # noqa: PLC0415 - for start-up: seldom asked for
 
@@ -341,6 +357,7 @@ _ASKED: Final[Mapping[str, Callable[[Test, View], Found | Awaitable[Found]]]] = 
     "matches": _matches,
     "similar": similar,
     "markdown": _markdown,
+    "language": _language,
     "structure": structure,
     "json": is_json,
     "numbers_from": numbers_from,
