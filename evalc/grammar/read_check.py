@@ -44,9 +44,9 @@ from evalc.check.tree import (
 )
 from evalc.diagnostics.problem import Fault, Finding
 from evalc.grammar.atoms import count_of, end_of, literal_of, number_of, pattern_of, signed_of, start_of, text_of
-from evalc.grammar.lalr import Stumble, Tree, read
+from evalc.grammar.lalr import Stumble, Tree, following, load, read
 from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, Atom, Parsed, ReadCheck, Text, parsed
-from evalc.grammar.unexpected import not_expected, spoken, unexpected
+from evalc.grammar.unexpected import expected_words, not_expected, unexpected, word_at
 from evalc.model.json import path_of_key
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class Reader:
             elif parameter and bare.data in _NEEDS_RESPONSE and not _HAS_A_SUBJECT & {_label(bare), _first(bare).type}:
                 of_both = bare.data == "of_response"
                 finding = Finding("EV138", parameter=parameter if of_both else "")
-                self.faults.append(Fault(start_of(operand), end_of(_first(bare)), finding))
+                self.faults.append(Fault(start_of(operand), end_of(_first(operand)), finding))
         return tuple([self.check(operand, depth) for operand in operands])
 
     def words(self, children: Children) -> str:
@@ -273,10 +273,13 @@ class Reader:
         """A predicate of a subject that it may be asked of."""
         row = PREDICATES[predicate]
         if of.kind not in row.on:
-            asked = row.line.partition("{")[0].strip() or "a comparison"
-            finding = Finding("EV160", subject=of.words, given=_GIVES[of.kind], predicate=asked, asks=_ASKS[row.on])
-            self.faults.append(Fault(start_of(children[0]), end_of(children[-1]), finding))
+            self.unasked(children, of, row.line.partition("{")[0].strip() or "a comparison", row.on)
         return Test(predicate, operand, case)
+
+    def unasked(self, children: Children, of: _Subject, predicate: str, on: frozenset[Kind]) -> None:
+        """Report what a subject can never be asked."""
+        finding = Finding("EV160", subject=of.words, given=_GIVES[of.kind], predicate=predicate, asks=_ASKS[on])
+        self.faults.append(Fault(start_of(children[0]), end_of(children[-1]), finding))
 
     def same(self, value: Child, modifier: bool, of: _Subject) -> Check:
         """What is exactly a value: a text in quotes by its text, any other as JSON; of a measure, a number."""
@@ -300,7 +303,7 @@ class Reader:
             self.expected("a number" if mark.type == "DOLLAR" else "the end", mark)
         elif mark is None and unit == "ms":
             stumble = Stumble(end_of(tree), frozenset({"TIME_UNIT"}))
-            self.faults.append(unexpected(self._text, stumble, spoken(stumble.expected)))
+            self.faults.append(unexpected(self._text, stumble, expected_words(stumble.expected)))
         scale = 1 if mark is None or mark.type == "DOLLAR" else _scale(mark)
         is_whole = bool(unit) and not wanted
         if number.type == "TEMPLATE":
@@ -505,15 +508,15 @@ _SIGNS: Final = {
     "UNDER": "below",
 }
 _GIVES: Final[Mapping[Kind, str]] = {
-    "value": "a value",
-    "number": "a number",
-    "names": "the names of the tools called",
-    "call": "a call",
+    "value": "is a value",
+    "number": "is a number",
+    "names": "is about the tools called",
+    "call": "is a call",
 }
-_ASKS: Final = {
+_ASKS: Final[Mapping[frozenset[Kind], str]] = {
     frozenset({"value"}): "a text or a list",
     frozenset({"value", "number"}): "a value or a number",
-    frozenset({"names"}): "the names of the tools called",
+    frozenset({"names"}): "which tools were called",
     frozenset({"call"}): "a call",
 }
 
@@ -680,7 +683,7 @@ def _measured_clause(read: Reader, children: Children, of: _Subject) -> Check:
     measure = cast("Tree", children[0])
     token = _first(measure)
     if of.unit:
-        read.test([measure], of, "contains")
+        read.unasked([measure], of, str(token), PREDICATES["contains"].on)
     return _measured(read, _MEASURES[token.type], [token], children[1])
 
 
@@ -922,7 +925,50 @@ _PREDICATES: Final[Mapping[str, _Predicate]] = {
 
 
 def _fault(text: str, stumble: Stumble) -> Fault:
-    return unexpected(text, stumble, spoken(stumble.expected))
+    at, expected = stumble
+    word = word_at(text, at)
+    for joined, other in (("or", "AND"), ("and", "OR")):
+        if word == joined and other in expected:
+            return Fault(at, at + len(joined), Finding("EV137", word=joined))
+    bare = _BARE_WORD.search(text, 0, at) if expected == {"ASSIGN"} else None
+    if bare is not None:
+        return Fault(bare.start(), bare.end(), not_expected(("a value",), bare.group()))
+    words = expected_words(expected)
+    if word not in {None, "and", "or", "for"} and "TURN" in expected:
+        return Fault(at, at + len(word or ""), Finding("EV203", name=word, known=(), begins=words))
+    return (_misfit(text, at) if at < len(text) else None) or unexpected(text, stumble, words)
+
+
+def _misfit(text: str, at: int) -> Fault | None:
+    """The fault of a predicate behind a subject that it can never be asked of; None for any other stumble."""
+    tokens = following(load("checks"), "line", text[:at]).tokens
+    begin = max((index + 1 for index, token in enumerate(tokens) if token.type in _BEFORE_SUBJECTS), default=0)
+    types = [token.type for token in tokens[begin:]]
+    given: Kind = next((kind for word, kind in _GIVEN_BY.items() if word in types and "DOT" not in types), "value")
+    for beginning, kind in _SUBJECTS_OF_KINDS.items():
+        if types and kind != given and not isinstance(read("checks", "line", f"{beginning} {text[at:]}"), Stumble):
+            subject, predicate = text[tokens[begin].start_pos : tokens[-1].end_pos], word_at(text, at) or text[at]
+            asks = _ASKS[frozenset[Kind]({kind})]
+            finding = Finding("EV160", subject=subject, given=_GIVES[given], predicate=predicate, asks=asks)
+            return Fault(at, at + len(predicate), finding)
+    return None
+
+
+_BARE_WORD: Final = re.compile(r"[A-Za-z_][\w-]*(?=\s*\Z)")
+_BEFORE_SUBJECTS: Final = frozenset(("AND", "OR", "NOT", "LPAR"))
+_GIVEN_BY: Final[Mapping[str, Kind]] = {
+    "TOOLS": "names",
+    "CALL": "call",
+    "TOOL": "names",
+    "LATENCY": "number",
+    "COST": "number",
+}
+_SUBJECTS_OF_KINDS: Final[Mapping[str, Kind]] = {
+    "response": "value",
+    "tools": "names",
+    "tool t": "names",
+    "any call of t": "call",
+}
 
 
 # --- shapes ----------------------------------------------------------------------------------------------------------

@@ -62,6 +62,30 @@ _SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
     "RPAR": ("`)`",),
     "RSQB": ("`]`",),
     "SLASH": ("`/`",),
+    "AT_LEAST": ("`at least`",),
+    "AT_MOST": ("`at most`",),
+    "BARE_NAME": ("a name",),
+    "CALL": ("`call of`",),
+    "CODE_BLOCK": ("`code block`",),
+    "COUNTED": ("`words`", "`chars`", "`lines`", "`sentences`", "`items`"),
+    "DURATION": ("`ms`", "`s`", "`m`"),
+    "FIELD": ("`fields`",),
+    "FORMAT": ("`date`", "`date-time`", "`email`", "`url`", "`uuid`"),
+    "GT": ("`>`",),
+    "ITEM": ("`item of`",),
+    "JSON_PATH": ("a path",),
+    "LESS_THAN": ("`less than`",),
+    "LT": ("`<`",),
+    "MARKDOWN": ("`table`", "`list`", "`link`"),
+    "MODAL": ("`should`", "`must`", "`does`"),
+    "MORE_THAN": ("`more than`",),
+    "NE": ("`!=`",),
+    "ONE_OF": ("`one of`",),
+    "STAR_PATH": ("a path",),
+    "TEMPLATE": ("a template",),
+    "TIMES_WORD": ("`once`", "`twice`"),
+    "TYPE": ("`text`", "`number`", "`integer`", "`boolean`", "`list`", "`object`"),
+    "USAGE_TOKENS": ("`total tokens`", "`input tokens`", "`output tokens`"),
 }
 """Names of terminals in messages; any other is a keyword, its name in small letters."""
 
@@ -79,6 +103,31 @@ def spoken(terminals: frozenset[str]) -> tuple[str, ...]:
     ordered = sorted(terminals, key=lambda name: (name == "$END", name not in _SPOKEN, name))
     names = (spelling for name in ordered for spelling in _SPOKEN.get(name, (f"`{name.lower()}`",)))
     return tuple(dict.fromkeys(names))
+
+
+_VALUE: Final = frozenset(("STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LSQB", "LBRACE"))
+_MOST_EXPECTED: Final = 10
+_RANKS: Final = {
+    name: rank
+    for rank, name in enumerate(
+        ("CONTAINS", "NOT", "IS", "EQUALS", "MATCHES", "AT", "TOOL", "TOOLS", "GE", "EXISTS", "HAS", "JSON", "LENGTH")
+    )
+}
+"""What is named first where more is expected than a message names."""
+
+
+def expected_words(terminals: frozenset[str]) -> tuple[str, ...]:
+    """What is expected in words, ten at most; `a value` for all that a value begins with."""
+    rest = terminals - {"TEMPLATE"} or terminals
+    first: tuple[str, ...] = ()
+    if rest >= {"STRING", "NUMBER", "TRUE"}:
+        rest, first = rest - _VALUE, ("a value",)
+    if "NUMBER" in rest or first:
+        rest -= {"DOLLAR"}
+    ordered = sorted(rest, key=lambda name: (_RANKS.get(name, len(_RANKS)), name == "$END", name))
+    spelt = [each for name in ordered for each in _SPOKEN.get(name, (name.lower().replace("_", "-"),))]
+    named = [each.strip("`") if each[1].isalpha() else each for each in spelt]
+    return tuple(dict.fromkeys((*first, *named)))[:_MOST_EXPECTED]
 
 
 def word_at(text: str, at: int) -> str | None:

@@ -1,0 +1,254 @@
+"""Says which line was meant by one that is not a check.
+
+Other tools' words and code are translated. Else the parser says where the line stops making sense; there, and only
+there, a misspelt keyword is corrected, or the rest of the line is put in quotes or brackets. Everything else stays as
+it was written. A line is only offered if it is a check.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Final, NamedTuple
+
+from evalc.check.predicates import TOOL, texts_of
+from evalc.check.translate import translated
+from evalc.diagnostics.near import typo_of
+from evalc.grammar.lalr import Following, following, load
+from evalc.grammar.read_check import read_check
+from evalc.grammar.unexpected import words_of
+
+_LONGEST: Final = 1_000
+_MOST_REPAIRS: Final = 8
+_BARE: Final = re.compile(r"[\w .-]+")
+_LINK: Final = re.compile(r"""(?P<line>.+\S)(?P<link>\s+for\s+(?:[A-Za-z_][\w-]*|"[^"\\]*"|'[^'\\]*'))""", re.ASCII)
+
+
+class Meant(NamedTuple):
+    """The line that was meant, and whether it surely was: then only quotes and brackets were added.
+
+    The note says what differs from the original.
+    """
+
+    line: str
+    is_sure: bool
+    note: str = ""
+
+
+def meant_by(text: str) -> Meant | None:
+    """The check that a line was meant as; None if nobody can say."""
+    if len(text) > _LONGEST or text != text.strip():
+        return None
+    meant = Meant(text, True)
+    for _ in range(_MOST_REPAIRS):
+        repaired = _translated(meant.line) or _repaired(meant.line)
+        if repaired is None:
+            return None
+        meant = Meant(repaired.line, meant.is_sure and repaired.is_sure, repaired.note)
+        if is_check(meant.line):
+            return meant
+    return None
+
+
+def meant_by_pair(words: str, rule: str | None, text: str | None, written: str) -> str | None:
+    """The check that a key (`words`) and its value were meant as; None if nobody can say.
+
+    `rule` is the value as it is written, unless it is in quotes; `text` is the text that it is, unless it is a list or
+    a mapping. `written` is the key, the value, and what is between them: their colon is only left out where it is not
+    part of a text.
+    """
+    if not _BARE.fullmatch(words):
+        return None
+    as_rule = None if rule is None else f"{words} {rule}".strip()
+    is_text = text is not None and (rule is None or may_be_text(rule, of=words))
+    as_text = f"{words} {json.dumps(text, ensure_ascii=False)}" if is_text else None
+    candidates = [line for line in (as_rule, as_text) if line is not None]
+    sound = next((line for line in candidates if is_check(line)), None)
+    if sound is not None:
+        return sound
+    with_colon = None if rule is None else written
+    of_rule = as_rule if _following(words).at >= len(words) else None
+    tried = (meant_by(line) for line in (with_colon, as_text, of_rule) if line is not None)
+    meant = next((each for each in tried if each is not None), None)
+    return None if meant is None else meant.line
+
+
+def is_check(line: str) -> bool:
+    """Whether a line is a check."""
+    return not read_check(line).faults
+
+
+def _translated(text: str) -> Meant | None:
+    """The line that says the same as one in other words; what it counts for stays."""
+    linked = _LINK.fullmatch(text)
+    for line, link in ((text, ""), *([] if linked is None else [linked.groups()])):
+        found = translated(line)
+        check = None if found is None else read_check(found.line + link).node
+        if found is None or check is None:
+            continue
+        tools = {text for role, text in texts_of(check.check) if role is TOOL}
+        if not any(map(is_keyword, map(str, tools))):  # a word of the language is no name there: `tools called once`
+            return Meant(found.line + link, False, found.note)
+    return None
+
+
+def _following(text: str) -> Following:
+    return following(load("checks"), "line", text)
+
+
+def _repaired(line: str) -> Meant | None:
+    """The line with a repair where the parser stops."""
+    follows = _following(line)
+    before, rest = line[: follows.at], line[follows.at :]
+    for phrase in _PHRASES:
+        if phrase.terminal in follows.terminals and (found := phrase.pattern.match(rest)) is not None:
+            written = phrase.replacement(before, found)
+            if written is not None:
+                return Meant(f"{before}{written}{rest[found.end() :]}", False)
+    return _quoted(before, rest, follows.terminals) or _respelt(before, rest, follows.terminals)
+
+
+# --- quotes and brackets ---------------------------------------------------------------------------------------------
+
+_VALUES: Final = frozenset(
+    (
+        *("STRING", "TEMPLATE", "REGEXP", "SCHEMA", "ANY", "ALL", "NONE", "ONE_OF", "NUMBER", "DOLLAR", "LSQB"),
+        *("LBRACE", "TRUE", "FALSE", "NULL"),
+    )
+)
+"""Terminals that may follow the words of a check that only lack a text."""
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_TEXT: Final = re.compile(r"(?!.*(?:\.\w|(?<!\w)/|(?<!\w)&|&(?!\w)|(?<!\w)['!\u2019]))[\w '\u2019.!?:;/&%°@#$€+-]+")
+"""A text that may have lost its quotes: no sign in it is an operator, a path, a list or a quote."""
+_PATTERN: Final = re.compile(r"(?!.*(?:\w\.\w|\$\.|\[\*\]|[=<>~]=))[^\s/\"'{}]+")
+_WORDS: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*(?: [^\W\d_]+(?:['\u2019-][^\W\d_]+)*)*")
+_NAMES: Final = re.compile(r"[A-Za-z_][\w-]*(?: ?, ?[A-Za-z_][\w-]*)*", re.ASCII)
+_SURE_NAMES: Final = re.compile(r"[,_A-Z0-9-]")
+_DESCRIBES: Final = re.compile(
+    "an?|the|th(?:is|at|[eo]se)|some|each|n?either|both|all|(?:an)?other|its|his|her|their|our|your|my|wh(?:at|ich)|such"
+    "|exactly|more|most|less|least|few(?:er|est)?|many|much|several|enough|about|over|under|up|between"
+    "|(?:some|any|every|no)thing|one|two|three|four|five|six|seven|eight|nine|ten|once|twice"
+    "|(?:lower|upper)[ -]?case|capital(?:ized)?|valid|is|are|be|been|was|were"
+)
+"""Words that begin the description of a text rather than a text: `contains an email address`."""
+_OF_WORDS: Final = re.compile(r"[a-z(].*\(\?!")
+_IN_QUESTIONS: Final = frozenset(
+    ("answer", "are", "be", "do", "does", "has", "have", "is", "must", "response", "should", "the")
+)
+"""Words of the language that a question may hold."""
+
+
+@cache
+def is_keyword(word: str) -> bool:
+    """Whether a word is one of the language."""
+    return _keyword().fullmatch(word) is not None
+
+
+@cache
+def _keyword() -> re.Pattern[str]:
+    terminals = [each for each in load("checks").terminals if each.name not in {"A", "BARE_NAME"}]
+    return re.compile("|".join(each.pattern for each in terminals if _OF_WORDS.match(each.pattern)))
+
+
+def may_be_text(unquoted: str, *, of: str) -> bool:
+    """Whether unquoted words can be the text of a check: nothing in them belongs to the language."""
+    is_pattern = of.endswith(("regex", "matches")) and _PATTERN.fullmatch(unquoted)
+    return bool(is_pattern or _TEXT.fullmatch(unquoted)) and _says_no_more(unquoted, of)
+
+
+def _says_no_more(unquoted: str, before: str) -> bool:
+    """Whether no word is a keyword, and they do not describe a text; a question may."""
+    words = _WORD.findall(unquoted.lower())
+    if any(is_keyword(word) and not (_is_question(before) and word in _IN_QUESTIONS) for word in words):
+        return False
+    return _is_question(before) or not unquoted[:1].isalpha() or not _DESCRIBES.fullmatch(words[0])
+
+
+def _is_question(before: str) -> bool:
+    return before.rstrip().endswith("judge")
+
+
+def _quoted(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
+    """The line with the rest of it in quotes or brackets, if the words before it lack nothing else."""
+    if not before.endswith((" ", ",")) or not rest or not terminals <= _VALUES:
+        return None
+    if "LSQB" in terminals and "STRING" not in terminals and is_check(f"{before}[name]"):
+        return _names(before, rest)
+    if not _says_no_more(rest, before):
+        return None
+    if "LSQB" in terminals and before.rstrip().endswith(" of"):
+        return _texts(before, rest, "[{}]")
+    if "STRING" not in terminals:
+        return None
+    if before.rstrip().endswith("headings"):
+        return _texts(before, rest, "{}")
+    is_sure = _is_name(rest)
+    if "REGEXP" in terminals and not is_sure:
+        return Meant(f"{before}/{rest}/", False) if _PATTERN.fullmatch(rest) else None
+    if not _TEXT.fullmatch(rest):
+        return None
+    return Meant(f'{before}"{rest}"', is_sure or (_is_question(before) and not re.search(r"[\d&/]", rest)))
+
+
+def _names(before: str, rest: str) -> Meant | None:
+    """The line with brackets around the names of its list; a part of a name, as in `lookup_order`, is no keyword."""
+    names = rest.lower().replace(",", " ").split()
+    if not _NAMES.fullmatch(rest) or any(map(is_keyword, names)) or _DESCRIBES.fullmatch(names[0]):
+        return None
+    return Meant(f"{before}[{rest}]", _SURE_NAMES.search(rest) is not None)
+
+
+def _texts(before: str, rest: str, form: str) -> Meant | None:
+    """The texts between the commas of the rest, each in quotes."""
+    pieces = re.split(r"(\s*,\s*)", rest)
+    texts = pieces[::2]
+    if not all(_TEXT.fullmatch(text) for text in texts):
+        return None
+    pieces[::2] = [f'"{text}"' for text in texts]
+    return Meant(f"{before}{form.format(''.join(pieces))}", all(map(_is_name, texts)))
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text is words with capital letters, or of a script without: it does not describe another text."""
+    words = text.split() if _WORDS.fullmatch(text) else ()
+    return bool(words) and all(len(word) > 1 and not word[0].islower() and not word[1].isupper() for word in words)
+
+
+# --- other words and misspelt ones -----------------------------------------------------------------------------------
+
+_Replacement = Callable[[str, re.Match[str]], "str | None"]
+
+
+class _Phrase(NamedTuple):
+    """Other words for a part of a check: nothing is lost where the replacement stands in their place."""
+
+    terminal: str
+    pattern: re.Pattern[str]
+    replacement: _Replacement
+
+
+_PHRASES: Final = (
+    _Phrase(
+        "STRING",
+        re.compile(r"[“„”]([^“„”\"\\]*)[“”]|`([^`\"\\]*)`"),
+        lambda _before, found: f'"{found[1] or found[2]}"',
+    ),
+    _Phrase(
+        "NOT",
+        re.compile(r"(?:(?:may|can) ?not|(?:does|do|must|should)n['\u2019]t|never)(?= \w)"),
+        lambda _before, _found: "not",
+    ),
+    _Phrase("IGNORING", re.compile(r"\(?case[ -]insensitive\)?(?![\w-])"), lambda _before, _found: "ignoring case"),
+)
+"""Phrases that people write within a line, and what means exactly that."""
+_MISSPELT: Final = re.compile(r"[^\W\d][\w-]*")
+
+
+def _respelt(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
+    """The line with the keyword that may be meant by the word where the parser stops."""
+    found = _MISSPELT.match(rest)
+    known = {word: word for terminal in terminals for word in words_of(terminal) if word.isalpha()}
+    typo = None if found is None else typo_of(found[0], known)
+    return None if found is None or typo is None else Meant(f"{before}{typo.meant}{rest[found.end() :]}", False)

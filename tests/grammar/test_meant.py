@@ -1,0 +1,165 @@
+"""Lines that are no checks, and the checks that they were probably meant as."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.grammar.meant import Meant, is_keyword, meant_by, meant_by_pair
+from evalc.grammar.read_check import read_check
+
+SAFE = [
+    ("contains Tokyo", 'contains "Tokyo"'),
+    ("not contains New York", 'not contains "New York"'),
+    ("contains 東京", 'contains "東京"'),
+    ("at title contains Tokyo", 'at title contains "Tokyo"'),
+    ("tool x.y equals Tokyo", 'tool x.y equals "Tokyo"'),
+    ("matches Tokyo", 'matches "Tokyo"'),
+    ("contains any of Secret, Password", 'contains any of ["Secret", "Password"]'),
+    ("has headings Summary, Risks", 'has headings "Summary", "Risks"'),
+    ("begins with Dear", 'begins with "Dear"'),
+    ("tools include lookup_order, book", "tools include [lookup_order, book]"),
+    ("judge Is it kind?", 'judge "Is it kind?"'),
+]
+
+UNSAFE = [
+    ("contains hello", 'contains "hello"'),
+    ("contains OK", 'contains "OK"'),
+    ("not contains Q&A", 'not contains "Q&A"'),
+    ("matches ^a+$", "matches /^a+$/"),
+    ("not matches ssn|password", "not matches /ssn|password/"),
+    ("contains any of secret, password", 'contains any of ["secret", "password"]'),
+    ("has headings Summary, Next steps", 'has headings "Summary", "Next steps"'),
+    ("doesn't contain foo bar", 'not contain "foo bar"'),
+    ("must not contain x", 'must not contain "x"'),
+    ('never contains "x"', 'not contains "x"'),
+    ("total-tokens < 500 for y", "total tokens < 500 for y"),
+    ("contains 'a' or 'b'", 'contains any of ["a", "b"]'),
+    ("contains “hello”", 'contains "hello"'),
+    ("contains `hello` for x", 'contains "hello" for x'),
+    ('contains "x" (case insensitive) for y', 'contains "x" ignoring case for y'),
+    ('icontains "x"', 'contains "x" ignoring case'),
+    ("max 30 words", "words <= 30"),
+    ('containz "x"', 'contains "x"'),
+    ("containz x", 'contains "x"'),
+    ('not-contains "x"', 'not contains "x"'),
+    ("NonEmpty", "non-empty"),
+]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant", "is_sure"), [*((*each, True) for each in SAFE), *((*each, False) for each in UNSAFE)]
+)
+def test_meant_checks(written: str, meant: str, is_sure: bool) -> None:
+    assert read_check(written).faults
+    found = meant_by(written)
+    assert found is not None
+    assert found._replace(note="") == Meant(meant, is_sure)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        "contains",
+        "contains [a]",
+        'contains "a',
+        "latency <= 30",
+        "x" * 5_000,
+        # The rest may belong to the language.
+        "contains a and json",
+        "contains thanks for waiting",
+        "contains hello ignoring case",
+        "contains text message",
+        "contains one moment",
+        "has headings Summary and Risks",
+        "contains Tokyo, Paris",
+        "contains A|B",
+        "tools called search&book",
+        # The rest may describe a text.
+        "starts with a capital letter",
+        "similar to a polite refusal",
+        "tools called once",
+        # The words before are not all that a text needs.
+        "any call of book has guest present",
+        "no tools",
+        "latency called once",
+        'similar to "x" > 0.8',
+    ],
+)
+def test_nothing_is_guessed_where_nobody_can_say(written: str) -> None:
+    assert meant_by(written) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "rule", "meant"),
+    [
+        ("contains", '"x"', 'contains "x"'),
+        ("contains", "x", 'contains "x"'),
+        ("not contains", "Q&A", 'not contains "Q&A"'),
+        ("does not contain", "x", 'does not contain "x"'),
+        ("length", "100..200", "length 100..200"),
+        ("length", "at most 5 words", "length at most 5 words"),
+        ("json", "", "json"),
+        ("contains note", "x", 'contains "note: x"'),
+        ("tools called", "[a]", "tools called [a]"),
+        ("not contains 'Total", "5'", None),
+        ("matches /a", "b/k", None),
+        ("length", "3 words", "length 3 words"),
+        ("nonsense", "x", None),
+    ],
+)
+def test_a_pair(words: str, rule: str, meant: str | None) -> None:
+    assert meant_by_pair(words, rule, rule, f"{words}: {rule}") == meant
+
+
+def test_a_pair_whose_value_is_in_quotes_is_a_text() -> None:
+    assert meant_by_pair("contains", None, "a: b", "contains: 'a: b'") == 'contains "a: b"'
+    assert meant_by_pair("length", None, "5", "length: '5'") is None
+
+
+def test_a_list_is_not_a_text() -> None:
+    assert meant_by_pair("contains", "[a, b]", None, "contains: [a, b]") is None
+
+
+def test_words_of_the_language_are_known() -> None:
+    assert all(map(is_keyword, ("contains", "mentions", "for", "not", "chars", "ms", "strict", "matches", "latency")))
+    assert not any(map(is_keyword, ("a", "tokyo", "ignored", "q", "containers")))
+
+
+_WORDS = st.sampled_from(
+    [
+        "contains",
+        "not",
+        "does",
+        "is",
+        "json",
+        "or",
+        "and",
+        '"a"',
+        "'b'",
+        "tools",
+        "tool x.y",
+        "called",
+        "one of",
+        "[",
+        "matches",
+        "latency",
+        "sec",
+        "“",
+        "&&",
+        "x",
+        "length",
+        "<",
+        "9",
+        "for",
+    ]
+)
+
+
+@given(st.lists(_WORDS, max_size=9).map(" ".join) | st.text(max_size=40))
+def test_guessed_lines_are_checks(text: str) -> None:
+    meant = meant_by(text)
+    for line in (None if meant is None else meant.line, meant_by_pair("contains", text, text, f"contains: {text}")):
+        assert line is None or not read_check(line).faults
