@@ -157,11 +157,16 @@ JSON: dict[str, tuple[str, list[str]]] = {
     "a token in a pattern": (envelope({"responseMatches": ["{{seed:a}}"]}), ["EV405"]),
     "a token in a message": (envelope(input={"message": "{{seed:a}}"}), ["EV405"]),
     "a value that is missing": (
-        envelope({"toolParams": [{"tool": "t", "paramName": "p", "assertion": "equals"}]}),
+        envelope({"toolsCalled": ["t"], "toolParams": [{"tool": "t", "paramName": "p", "assertion": "equals"}]}),
         ["EV414"],
     ),
     "a text where a list is wanted": (
-        envelope({"toolParams": [{"tool": "t", "paramName": "p", "assertion": "oneOf", "value": "x"}]}),
+        envelope(
+            {
+                "toolsCalled": ["t"],
+                "toolParams": [{"tool": "t", "paramName": "p", "assertion": "oneOf", "value": "x"}],
+            }
+        ),
         ["EV414"],
     ),
     "both tool expectations": (envelope({"toolsCalled": ["a"], "toolsAcceptable": [["__none__"]]}), ["EV402"]),

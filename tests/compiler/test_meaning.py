@@ -79,7 +79,7 @@ def test_a_case_that_passes_where_its_tool_is_not_called_is_a_warning() -> None:
     checks = 'tool search.q equals "a", tool search.q equals "b"'
     text = SUITE.replace('contains "sorry", not contains "sorry"', checks)
     Path("a.eval.yaml").write_text(text)
-    assert findings("a.eval.yaml") == [("EV503", "warning")]
+    assert findings("a.eval.yaml") == [("EV427", "warning"), ("EV503", "warning")]
     assert evalc.run("a.eval.yaml", agent=ECHO).summary.total_cases == 1
 
 

@@ -1,14 +1,14 @@
-"""Reports checks that cannot fail, or cannot pass, whatever the agent answers."""
+"""Reports checks that cannot fail, or cannot pass, whatever the agent answers, and those that no call need be asked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from evalc.check.tree import Argument, At, Bounds, Call, Check, Measure, Not, Of, Test, Tools, Turn, within
+from evalc.check.tree import All, Argument, At, Bounds, Call, Check, Measure, Not, Of, Some, Test, Tools, Turn, within
 from evalc.compiler import ir
-from evalc.compiler.logic.formula import formula_of
-from evalc.compiler.logic.implies import always, never
+from evalc.compiler.logic.formula import Subject, formula_of, negation, there_is
+from evalc.compiler.logic.implies import always, group_of, implies, never
 from evalc.compiler.patterns import examine
 from evalc.compiler.trees import tree_of
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -20,8 +20,11 @@ from evalc.model.numbers import shown_number
 def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report the checks of each case that decide nothing by themselves, and a threshold that no score is below."""
     for case in suite.cases:
-        for item in case.checks:
-            verdict = _verdict(tree_of(item.check))
+        trees = [tree_of(item.check) for item in case.checks]
+        if not case.partial and any(map(_is_of_first_call, trees)):
+            _check_calls(suite, case, trees, problems)
+        for item, check in zip(case.checks, trees, strict=True):
+            verdict = _verdict(check)
             if verdict is not None:
                 from evalc.compiler.spelling import describe  # noqa: PLC0415 - for start-up: only for what is found
 
@@ -31,6 +34,34 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
         if case.threshold == 0:
             found = Finding("EV501", check="`threshold: 0`", why=_NEVER_BELOW)
             problems.add(*suite.place(case.place_of("/threshold")), found)
+
+
+def _check_calls(suite: ir.Suite, case: ir.Case, checks: list[Check], problems: Diagnostics) -> None:
+    """Report the first check of each call that nothing asks for, or rules out: without a call it is skipped."""
+    formulas = list(map(formula_of, checks))
+    reported: set[Subject] = set()
+    for item, check, formula in zip(case.checks, checks, formulas, strict=True):
+        call = group_of(formula) if _is_of_first_call(check) and _verdict(check) is None else None
+        if call is None or call in reported:
+            continue
+        reported.add(call)
+        asked = there_is(call)
+        if not any(implies(other, asked) or implies(other, negation(asked)) for other in formulas):
+            found = Finding("EV427", tool=call[-1].tool)
+            problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most="warning")
+
+
+def _is_of_first_call(check: Check) -> bool:
+    """Whether a check asks for something of the first call of a tool; one that rules something out is a guard."""
+    match check:
+        case Of(Call(_, which), Of(_, inner)):
+            return which == "first" and not isinstance(inner, Not)
+        case Of(Turn(), inner):
+            return _is_of_first_call(inner)
+        case All(checks) | Some(checks):
+            return any(map(_is_of_first_call, checks))
+        case _:
+            return False
 
 
 class _Verdict(NamedTuple):

@@ -11,6 +11,11 @@ from tests.support.checking import codes
 
 
 def said(*lines: str, more: str = "") -> list[str]:
+    """The codes for a case with these one-line checks, of which nothing need ask for a call."""
+    return [code for code in all_said(*lines, more=more) if code != "EV427"]
+
+
+def all_said(*lines: str, more: str = "") -> list[str]:
     """The codes for a case with these one-line checks."""
     validate = json.dumps(lines)
     return codes(f"suite: s\neval: {{test_cases: [{{name: a, message: hi, {more}validate: {validate}}}]}}\n")
@@ -344,7 +349,7 @@ def test_a_contradiction_says_which_check_and_where() -> None:
 
 def test_two_checks_of_one_parameter_can_pass_where_the_tool_is_not_called() -> None:
     text = json.dumps(['tool t.p equals "a"', 'tool t.p equals "b"'])
-    (problem,) = evalc.check(
+    _, problem = evalc.check(
         evalc.Source("s.eval.yaml", f"suite: s\neval: {{test_cases: [{{name: a, message: hi, validate: {text}}}]}}\n")
     )
     assert problem.finding.message().endswith("the case can pass only where `t` is not called")
@@ -362,3 +367,42 @@ def test_many_checks_and_deep_ones_take_no_time_that_doubles() -> None:
     assert said(deep, deep.replace('"y"', '"z"')) == []
     many = [f'contains any of ["{number}", "x{number}", "y"]' for number in range(300)]
     assert "EV503" not in said(*many)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('tool t.p equals "a"',),
+        ('tool t.p equals "a"', 'tool t.q equals "a"', "tool count >= 1"),
+        ('tool t.p equals "a"', "tools one of [[t], [t, u], [u]]"),
+        ('tool t.p equals "a"', "tools include [t] or json"),
+        ('tool t.p equals "a"', "every call of t has q 1"),
+        ('tool t.p exists and tool t.q equals "a"',),
+        ('turn 1 tool t.p equals "a"', "tools include [t]"),
+    ],
+    ids=" | ".join,
+)
+def test_a_call_is_not_asked_for(lines: tuple[str, ...]) -> None:
+    assert all_said(*lines) == ["EV427"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('tool t.p equals "a"', "tools called [t]"),
+        ('tool t.p equals "a"', "tools include [u, t]"),
+        ('tool t.p equals "a"', "tools in order [t, u]"),
+        ('tool t.p equals "a"', "tools one of [[t], [t, u]]"),
+        ('tool t.p equals "a"', "any call of t has q 1"),
+        ('tool t.p equals "a"', "call 2 of t has q 1"),
+        ('tool t.p equals "a"', "json and tools include [t]"),
+        ('turn 1 tool t.p equals "a"', "turn 1 tools include [t]"),
+        ('tool t.p not equals "a"',),
+        ('not tool t.p equals "a"',),
+        ('json or tool t.p equals "a"',),
+        ("every call of t has q 1",),
+    ],
+    ids=" | ".join,
+)
+def test_a_call_is_asked_for_or_need_not_be(lines: tuple[str, ...]) -> None:
+    assert all_said(*lines) == []
