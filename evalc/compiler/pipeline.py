@@ -27,6 +27,7 @@ from evalc.compiler.names import resolve_names
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
 from evalc.compiler.passes.check_contradictions import Contradictions
+from evalc.compiler.passes.check_meanings import check_meanings
 from evalc.compiler.passes.check_suite import Links, check_criteria, check_ids
 from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.prompts import PromptLibrary
@@ -361,6 +362,7 @@ class Compiler:
             links.check(piece, self._problems)
             check_contract(piece, self._problems)
             check_vacuity(piece, self._problems)
+            check_meanings(piece, self._problems)
             contradictions.check(piece, self._problems)
             if self._tools is not None:
                 _check_tools(piece, self._tools, self._problems)
