@@ -24,6 +24,7 @@ from evalc.extras.lsp.document import Document, Outline
 from evalc.extras.lsp.names import KnownNames, share_of
 from evalc.extras.lsp.workspace import Workspace
 from evalc.grammar.lalr import Token, following, load
+from evalc.grammar.read_check import read_check
 from evalc.grammar.unexpected import words_of
 from evalc.schema.language import language
 from evalc.schema.published import compiled_file
@@ -189,6 +190,7 @@ def _inside(shapes: list[Schema], key: str | int) -> list[Schema]:
 Names = Literal["criteria", "tools", "parameters"]
 
 _WORD: Final = re.compile(r"[A-Za-z][\w-]*$")
+_BEFORE_CHECK: Final = frozenset({"AND", "OR", "LPAR"})
 _TOOL_LISTS: Final = frozenset({"CALLED", "ONE_OF", "INCLUDE", "ORDER", "ONLY", "OF"})
 _KEYWORD: Final = re.compile(r"[a-z][a-z\s-]*")
 _NAMES: Final = frozenset({"PATH", "NAME", "CHECK_NAME", "PARAM"})
@@ -208,6 +210,7 @@ class Phrase(NamedTuple):
     words: str
     described: str
     terminals: tuple[str, ...]
+    example: str  # a check, or the beginning of one
 
 
 @cache
@@ -219,7 +222,8 @@ def phrases() -> tuple[Phrase, ...]:
         tokens = following_check(sample).tokens
         words = " ".join(takewhile(str.islower, subject.line.split()))
         described = f"**{subject.line}**\n\n{subject.sentence}"
-        found.append(Phrase(words, described, tuple(token.type for token in tokens)))
+        asked = f"{words} >= 1" if subject.gives == "number" else words
+        found.append(Phrase(words, described, tuple(token.type for token in tokens), asked))
     return tuple(found)
 
 
@@ -233,7 +237,7 @@ def _of_predicate(row: Predicate) -> Iterator[Phrase]:
         words = example[: fixed[-1].end_pos - len(subject)] if fixed else ""
         title = f"{subject * (subject == 'tools ')}{words or 'a number'}"
         described = f"**{title}**\n\n{row.sentence}\n\n{listed}"
-        yield Phrase(words, described, tuple(token.type for token in tokens[: len(fixed) + 1]))
+        yield Phrase(words, described, tuple(token.type for token in tokens[: len(fixed) + 1]), example)
 
 
 class Continuation(NamedTuple):
@@ -256,16 +260,27 @@ def continuation(before: str) -> Continuation | None:
     if word and tokens and tokens[-1].end_pos == len(head) and tokens[-1].type not in {"LPAR", "LSQB", "DOT", "COMMA"}:
         return None
     names, tool = _names_after(tokens, terminals)
-    words = {}
+    begin = next((token.end_pos for token in reversed(tokens) if token.type in _BEFORE_CHECK), 0)
+    words: list[str] = []
+    begun = {token.type for token in tokens[-1:]}
     for phrase in phrases():
         types = _read_behind(head, phrase.words) if phrase.words else ()
         if types and types == phrase.terminals[: len(types)] and types[0] != (tokens[-1].type if tokens else ""):
-            words[phrase.words] = types[0]
-    begun = {*words.values(), *(token.type for token in tokens[-1:])}
+            begun.add(types[0])
+            if _fits(head[begin:] + phrase.example):
+                words.append(phrase.words)
     others = [
-        spelt for each in sorted(terminals - begun) for spelt in words_of(each) if _read_behind(head, spelt) == (each,)
+        spelt
+        for each in sorted(terminals - begun)
+        for spelt in words_of(each)
+        if _read_behind(head, spelt) == (each,) and _fits(head[begin:] + spelt)
     ]
-    return Continuation(word, (*words, *others), names, tool)
+    return Continuation(word, tuple(dict.fromkeys((*words, *others))), names, tool)
+
+
+def _fits(line: str) -> bool:
+    """Whether the predicate of a check may be asked of its subject, as far as the check can be read."""
+    return all(fault.finding.code != "EV160" for fault in read_check(line).faults)
 
 
 def _read_behind(head: str, words: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from pygls.exceptions import JsonRpcException
 import evalc
 from evalc.base.source import Source
 from evalc.dsl.texts import texts_of
+from evalc.extras.lsp.completion import continuation
 from evalc.extras.lsp.document import path_of
 from tests.extras.lsp.conftest import FILES, write_project
 from tests.extras.lsp.editor import Editor
@@ -543,3 +544,22 @@ def test_a_document_that_is_not_open_is_refused(editor: Editor) -> None:
     params = lsp.HoverParams(lsp.TextDocumentIdentifier(editor.uri(WEATHER)), lsp.Position(0, 0))
     with pytest.raises(JsonRpcException, match="is not open"):
         editor.wait(editor.client.text_document_hover_async(params))
+
+
+@pytest.mark.parametrize(
+    ("before", "offered", "left_out"),
+    [
+        ("at x ", {"contains", "is a date", "has a table", "count"}, {"called", "fails", "latency"}),
+        ("latency ", {"between", ">=", "one of"}, {"contains", "is unique", "json", "empty", "words"}),
+        ("(json and at items count ", {"between", "<="}, {"starts with", "is a date"}),
+        ("tools ", {"called", "include", "one of"}, {"contains", "is a date"}),
+        ("any call of book ", {"has", "fails", "returns"}, {"called", "contains"}),
+    ],
+)
+def test_a_predicate_is_offered_where_its_subject_can_be_asked(
+    before: str, offered: set[str], left_out: set[str]
+) -> None:
+    found = continuation(before)
+    assert found is not None
+    assert offered <= set(found.words)
+    assert not left_out & set(found.words)
