@@ -749,6 +749,11 @@ def fails(draw: Random) -> Line:
 # --- compositions ----------------------------------------------------------------------------------------------------
 
 
+def denied(line: str, expected: Callable[[Answer], Outcome]) -> Line:
+    """`not` in front of a whole line."""
+    return f"not {line}", lambda answer: negated(expected(answer))
+
+
 def any_line(draw: Random) -> Line:
     """A line of any subject, in parentheses where something may follow it."""
     kind = draw.randrange(4)

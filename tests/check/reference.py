@@ -525,7 +525,7 @@ def structure(thing: Thing, fields: list[tuple[str, str | None]], headings: list
     if headings:
         found = [line.lstrip("#").strip().casefold() for line in thing.text.split("\n") if line.startswith("#")]
         return told(all(heading.casefold() in found for heading in headings))
-    met = [(place, type_) for path, type_ in fields for place in places(thing.value, path)]
+    met = [(place, type_) for path, type_ in fields for place in places(json_in(thing.value), path)]
     return told(all(place is not NOTHING and (type_ is None or TYPES[type_](place)) for place, type_ in met))
 
 
@@ -582,7 +582,9 @@ _WORDS = {"one": "1", "two": "2", "three": "3"}
 
 def numbers_in(text: str) -> list[Decimal] | None:
     """The numbers of a text that has only plain ones."""
-    return None if re.search(r"\d", _NUMBER.sub("", text)) else [Decimal(found) for found in _NUMBER.findall(text)]
+    if re.search(r"\d", _NUMBER.sub("", text)) or ",-" in text:
+        return None
+    return [Decimal(found) for found in _NUMBER.findall(text)]
 
 
 def numbers_from(thing: Thing, names: list[str]) -> Outcome:
@@ -592,7 +594,10 @@ def numbers_from(thing: Thing, names: list[str]) -> Outcome:
         plain = numbers_in(source)
         if plain is None or any(number != int(number) for number in plain):
             return OPEN
-        known += [*plain, *(Decimal(number) for word, number in _WORDS.items() if word in source.casefold())]
+        known += [
+            *plain,
+            *(Decimal(number) for word, number in _WORDS.items() if re.search(rf"\b{word}\b", source.casefold())),
+        ]
     said = numbers_in(thing.text)
     return OPEN if said is None else told(all(number in known for number in said))
 

@@ -39,7 +39,10 @@ CLAUSES = drawn.OF_VALUES | drawn.OF_MEASURES
 
 def pair(subject: str, predicate: str) -> Make:
     def make(draw: Random) -> Line:
-        return drawn.OF_VALUE[subject](draw, CLAUSES[predicate](draw))
+        clause = CLAUSES[predicate](draw)
+        is_denied = draw.randrange(4) == 0 and not clause.is_contracts
+        line, expected = drawn.OF_VALUE[subject](draw, clause)
+        return drawn.denied(line, expected) if is_denied else (line, expected)
 
     return make
 
@@ -145,16 +148,11 @@ async def differences(draws: Iterable[tuple[Line, Answer]]) -> list[str]:
     return found
 
 
+UNREAD = {"items: numbers_from", "items: quotes_from"}
 NOT_READ_YET = pytest.mark.xfail(reason="the grammar knows no sources behind an item", strict=True)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[NOT_READ_YET] if name in {"items: numbers_from", "items: quotes_from"} else [])
-        for name in PAIRS
-    ],
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[NOT_READ_YET] * (name in UNREAD)) for name in PAIRS])
 def test_a_predicate_of_a_subject_says_what_the_reference_says(name: str) -> None:
     draw = Random(name)
     lines = [PAIRS[name](draw) for _ in range(LINES)]
@@ -171,7 +169,10 @@ def test_every_predicate_has_a_strategy() -> None:
 
 def test_every_step_and_every_measure_is_drawn() -> None:
     nodes = [
-        node for name, make in PAIRS.items() for line, _ in [make(Random(name))] for node in tree.within(parsed(line))
+        node
+        for name in PAIRS.keys() - UNREAD
+        for line, _ in [PAIRS[name](Random(name))]
+        for node in tree.within(parsed(line))
     ]
     steps = {type(node.step) for node in nodes if isinstance(node, tree.Of)}
     assert steps == set(typing.get_args(tree.Step))
