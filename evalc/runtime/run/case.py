@@ -10,7 +10,6 @@ import msgspec
 
 from evalc.base.errors import JudgeError
 from evalc.check.contract import Assertion, asks_judge, assertions, judge_check
-from evalc.check.tree import Of, Turn
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
 from evalc.model.case import Case, Label, Message
 from evalc.model.json import short_hash
@@ -295,7 +294,7 @@ def _result(
 ) -> CaseRun:
     case, places = located
     verdicts = checked.verdicts
-    reached = tuple(_assertion_results(case, checked, places))
+    reached = tuple(_assertion_results(checked, places))
     skipped = sum([assertion.outcome == "skipped" for assertion in reached])
     place = places.get("")
     result = CaseResult(
@@ -470,17 +469,17 @@ def _judge_usage(meter: Meter) -> dict[str, int | float] | msgspec.UnsetType:
     return {"requests": meter.requests, "cached": meter.cached, **tokens, **cost}
 
 
-def _assertion_results(case: Case, checked: Checked, places: Mapping[str, Place]) -> Iterator[AssertionResult]:
+def _assertion_results(checked: Checked, places: Mapping[str, Place]) -> Iterator[AssertionResult]:
     """The assertions that were run or skipped; those that did not pass say why and where they were written."""
-    turns = _turns_of(case)
     for at, verdict in checked.verdicts.items():
+        field = checked.fields[at]
         match verdict.outcome:
             case "not_applicable":
                 continue
             case "passed":
-                yield AssertionResult(at=at, outcome="passed", judged=verdict.judged, turn=turns.get(at))
+                yield AssertionResult(at=at, outcome="passed", judged=verdict.judged, turn=_turn_of(field))
             case outcome:
-                field, place = checked.fields[at], _place(places, at)
+                place = _place(places, at)
                 yield AssertionResult(
                     at=at,
                     outcome=outcome,
@@ -489,13 +488,13 @@ def _assertion_results(case: Case, checked: Checked, places: Mapping[str, Place]
                     place=place,
                     judged=verdict.judged,
                     finding=verdict.finding,
-                    turn=turns.get(at),
+                    turn=_turn_of(field),
                 )
 
 
-def _turns_of(case: Case) -> Mapping[str, int]:
-    made = ((assertion.at, assertion.check) for assertion in assertions(case.expect))
-    return {at: check.step.number for at, check in made if isinstance(check, Of) and isinstance(check.step, Turn)}
+def _turn_of(field: str) -> int | None:
+    """The turn that an assertion is about, which its name tells."""
+    return int(field.removeprefix("turn ")) if field.startswith("turn ") else None
 
 
 def _place(places: Mapping[str, Place], at: str) -> Place | None:
