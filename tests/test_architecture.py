@@ -76,12 +76,12 @@ def test_every_dependency_has_its_reason() -> None:
 
 PLAIN_READS = {"read_bytes", "read_text"}
 OF_THE_PACKAGE = {
-    "check/translate/names.py": "the words of other tools",
     "diagnostics/catalogue.py": "the package's own table of findings",
     "grammar/build_tables.py": "the grammars",
     "grammar/lalr.py": "the tables of the grammars",
     "report/html/page.py": "the page's own parts",
     "extras/scaffold/__init__.py": "the templates of a project, and what an installed package says of itself",
+    "translate/names.py": "the words of other tools",
 }
 """The modules that read files of an installed package, which nobody else has written."""
 

@@ -28,7 +28,7 @@ MEASURES: Final[Mapping[Measured, Subject]] = {
     "words": Subject("length {} words", "number", "The number of words of a text."),
     "lines": Subject("length {} lines", "number", "The number of lines of a text."),
     "bytes": Subject("length {} bytes", "number", "The number of bytes of a text in UTF-8."),
-    "sentences": Subject("length {} sentences", "number", "The number of sentences of a text."),
+    "sentences": Subject("sentences {}", "number", "The number of sentences of a text."),
     "items": Subject("count {}", "number", "The number of items of a list."),
     "calls": Subject("tool count {}", "number", "The number of calls of tools."),
     "errors": Subject("tool errors {}", "number", "The number of calls that failed."),

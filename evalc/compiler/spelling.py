@@ -131,7 +131,8 @@ class Speller:
     def _of_call(self, check: Check) -> str:
         match check:
             case Of(Result(), inner):
-                return f"returns {self._parts(inner)}"
+                is_clause = not all(map(_is_part, _all_of(inner)))
+                return f"returns {self._asked(inner) if is_clause else self._parts(inner)}"
             case Of(Failure(), inner):
                 return f"fails with {self._asked(inner)}"
             case Test("fails"):
@@ -140,11 +141,11 @@ class Speller:
                 return f"has {self._parts(check)}"
 
     def _of_items(self, path: str, check: Check) -> str:
-        if path.endswith("[]") and path.count("[]") == 1:
+        if path.endswith("[]") and path.count("[]") == 1 and path != "[]":
             asked = f"has {self._parts(check)}" if all(map(_is_part, _all_of(check))) else self._asked(check)
             return f"item of {self._path(path.removesuffix('[]'))} {asked}"
         self._only_if(bool(_PATH.fullmatch(path)))
-        return f"{path.replace('[]', '[*]')} {self._asked(check)}"
+        return f"{'$' * path.startswith('[')}{path.replace('[]', '[*]')} {self._asked(check)}"
 
     def _parts(self, check: Check) -> str:
         """The tests of places that follow `has` and `returns`."""

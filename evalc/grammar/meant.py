@@ -14,11 +14,11 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from evalc.check.predicates import TOOL, texts_of
-from evalc.check.translate import translated
 from evalc.diagnostics.near import typo_of
 from evalc.grammar.lalr import Following, following, load
 from evalc.grammar.read_check import read_check
 from evalc.grammar.unexpected import words_of
+from evalc.translate import translated
 
 _LONGEST: Final = 1_000
 _MOST_REPAIRS: Final = 8

@@ -40,7 +40,7 @@ UNSAFE = [
     ("contains `hello` for x", 'contains "hello" for x'),
     ('contains "x" (case insensitive) for y', 'contains "x" ignoring case for y'),
     ('icontains "x"', 'contains "x" ignoring case'),
-    ("max 30 words", "words <= 30"),
+    ("max 30 words", "length <= 30 words"),
     ('containz "x"', 'contains "x"'),
     ("containz x", 'contains "x"'),
     ('not-contains "x"', 'not contains "x"'),

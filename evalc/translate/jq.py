@@ -1,4 +1,4 @@
-"""Writes filters of jq as expressions of Python."""
+"""Writes filters of jq as expressions of Python, whose operators are jq's."""
 
 from __future__ import annotations
 
@@ -6,34 +6,13 @@ import ast
 import re
 from typing import Final
 
-from evalc.check.translate.lines import NoLine
-from evalc.check.translate.python import read_python
+from evalc.compiler.spelling import NoLine
+from evalc.translate import names
+from evalc.translate.python import read_python
 
 _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|\.?[A-Za-z_]\w*|==|!=|<=|>=|[<>|()\[\];.])')
 _CONSTANTS: Final = {"true": "True", "false": "False", "null": "None"}
-_COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=")
-_CALLS: Final = {
-    ("length", 0): "len({0})",
-    ("not", 0): "(not {0})",
-    ("type", 0): "__type__({0})",
-    ("keys", 0): "{0}.keys()",
-    ("unique", 0): "set({0})",
-    ("sort", 0): "sorted({0})",
-    ("ascii_downcase", 0): "{0}.lower()",
-    ("any", 0): "any({0})",
-    ("all", 0): "all({0})",
-    ("has", 1): "__has__({0}, {1})",
-    ("index", 1): "({1} in {0})",
-    ("contains", 1): "({1} in {0})",
-    ("startswith", 1): "{0}.startswith({1})",
-    ("endswith", 1): "{0}.endswith({1})",
-    ("test", 1): "re.search({1}, {0})",
-    ("map", 1): "[{1} for {2} in {0}]",
-    ("any", 1): "any({1} for {2} in {0})",
-    ("all", 1): "all({1} for {2} in {0})",
-    ("select", 1): "[{2} for {2} in {0} if {1}]",
-}
-"""Python for `NAME(ARGUMENT)` of `{0}`; `{2}` is an item."""
+_OPERATORS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
 
 
 def read_jq(code: str) -> ast.expr:
@@ -71,46 +50,36 @@ class _Writer:
             raise NoLine
 
     def pipe(self, dot: str) -> str:
-        value = self.junction(dot, "or")
-        while self.taken("|"):
-            value = self.junction(value, "or")
-        return value
-
-    def junction(self, dot: str, word: str) -> str:
-        parts: list[str] = []
-        while not parts or self.taken(word):
-            parts.append(self.junction(dot, "and") if word == "or" else self.comparison(dot))
-        return parts[0] if len(parts) == 1 else f"({f' {word} '.join(parts)})"
-
-    def comparison(self, dot: str) -> str:
-        left = self.postfix(dot)
-        op = self.taken(*_COMPARISONS)
-        return f"({left} {op} {self.postfix(dot)})" if op else left
+        value = dot
+        while True:
+            words: list[str] = []
+            while self.tokens and self.tokens[-1] not in ("|", ")", "]", ";"):
+                words.append(self.taken(*_OPERATORS) or self.postfix(value))
+            value = words[0] if len(words) == 1 else f"({' '.join(words)})"
+            if not self.taken("|"):
+                return value
 
     def postfix(self, dot: str) -> str:
         value = self.term(dot)
-        while self.tokens:
-            if self.taken("["):
-                key = '"*"' if self.taken("]") else self.tokens.pop()
-                if key != '"*"':
-                    self.need("]")
-                value += f"[{key}]"
-            elif re.fullmatch(r"\.\w+", self.tokens[-1]):
-                value += f'["{self.tokens.pop()[1:]}"]'
+        while self.tokens and (self.tokens[-1] == "[" or re.fullmatch(r"\.\w+", self.tokens[-1])):
+            key = self.tokens.pop()
+            if key != "[":
+                value += f'["{key[1:]}"]'
+            elif self.taken("]"):
+                value += '["*"]'
             else:
-                break
+                value += f"[{self.tokens.pop() if self.tokens else ''}]"
+                self.need("]")
         return value
 
     def term(self, dot: str) -> str:
-        first = self.tokens.pop() if self.tokens else ""
+        first = self.tokens.pop()
         if first in ("(", "["):
             value = self.pipe(dot)
             self.need({"(": ")"}.get(first, "]"))
             return value
-        if first == ".":
-            return dot
-        if re.fullmatch(r"\.\w+", first):
-            return f'{dot}["{first[1:]}"]'
+        if re.fullmatch(r"\.\w*", first):
+            return f'{dot}["{first[1:]}"]' if first != "." else dot
         if re.fullmatch(r'".*"|-?\d.*', first, re.DOTALL) or first in _CONSTANTS:
             return _CONSTANTS.get(first, first)
         return self.call(first, dot)
@@ -127,13 +96,10 @@ class _Writer:
                 dot = self.pipe(dot)
                 self.need(";")
                 arguments = [self.pipe(item)]
-            elif name == "test" and self.tokens[-1:] == ['"i"']:
-                self.tokens.pop()
-                arguments[0] += ", re.I"
+            elif name == "test" and self.taken('"i"'):
+                arguments.append("")
             self.need(")")
-        if name == "test" and arguments and arguments[0].endswith(", re.I"):
-            return f"re.search({arguments[0].removesuffix(', re.I')}, {dot}, re.I)"
-        template = _CALLS.get((name, len(arguments)))
+        template = names.JQ.get(f"{name} {len(arguments)}")
         if template is None or (name == "select" and not dot.endswith('["*"]')):
             raise NoLine
         return template.format(dot.removesuffix('["*"]') if name == "select" else dot, *arguments or [""], item)

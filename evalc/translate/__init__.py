@@ -20,27 +20,26 @@ class Translation(NamedTuple):
 
 def translated(text: str) -> Translation | None:
     """The line that says the same as a line in other words; None if no line surely does."""
-    return _translation(text, lambda lines: lines.condition(text))
+    return _translation(text, lambda words: words.condition(text))
 
 
 def translated_mapping(pairs: Mapping[str, Any]) -> Translation | None:
     """The line that says the same as a mapping in other words; None if no line surely does."""
-    from evalc.check.translate.mappings import read_mapping  # noqa: PLC0415
+    from evalc.translate.mappings import read_mapping  # noqa: PLC0415
 
-    return _translation("", lambda lines: read_mapping(lines, pairs))
+    return _translation("", lambda words: read_mapping(words, pairs))
 
 
-def _translation(original: str, read: Callable[[Any], Any]) -> Translation | None:
+def _translation(original: str, meant: Callable[[Any], Any]) -> Translation | None:
     # For start-up: only if a check is wrong.
-    from evalc.check.translate.lines import NoLine, written  # noqa: PLC0415
-    from evalc.check.translate.names import NOTES  # noqa: PLC0415
-    from evalc.check.translate.words import Lines  # noqa: PLC0415
+    from evalc.compiler.spelling import NoLine  # noqa: PLC0415
+    from evalc.translate.names import NOTES  # noqa: PLC0415
+    from evalc.translate.trees import written  # noqa: PLC0415
+    from evalc.translate.words import Words  # noqa: PLC0415
 
     notes: set[str] = set()
     try:
-        line = written(read(Lines(notes)))
+        line = written(meant(Words(notes)))
     except (NoLine, RecursionError):
         return None
-    if "{{" in line or line == original:
-        return None
-    return Translation(line, "; ".join(NOTES[each] for each in sorted(notes)))
+    return None if line == original else Translation(line, "; ".join(NOTES[each] for each in sorted(notes)))

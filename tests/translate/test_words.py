@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalc.check.translate import translated, translated_mapping
-from evalc.check.translate.names import NOTES
 from evalc.grammar.read_check import read_check
-from tests.check.translate.test_code import (
+from evalc.translate import translated, translated_mapping
+from evalc.translate.names import NOTES
+from tests.translate.test_code import (
     JAVASCRIPT_OF_OBJECTS,
     JAVASCRIPT_OF_TEXTS,
     PYTHON_OF_OBJECTS,
@@ -27,8 +27,8 @@ LINES = {
     'starts-with "Hi"': 'starts with "Hi"',
     "not-regex /a+b/": "not matches /a+b/",
     'is-json {"type": "object"}': 'json matching {"type": "object"}',
-    "word-count 50": "words == 50",
-    "word-count between 5 and 10": "words >= 5 and words <= 10",
+    "word-count 50": "length == 50 words",
+    "word-count between 5 and 10": "length >= 5 words and length <= 10 words",
     "latency 2000": "latency <= 2s",
     "latency < 2000": "latency < 2s",
     'llm-rubric "Is it kind?"': 'judge "Is it kind?"',
@@ -36,7 +36,7 @@ LINES = {
     'python "x" in output': 'contains "x"',
     # Hurl, Karate, Postman
     'jsonpath "$.name" exists': "at name exists",
-    'jsonpath "$.items" count == 2': "at items count 2",
+    'jsonpath "$.items" count == 2': "at items count == 2",
     'jsonpath "$.name" isString': "at name is a text",
     'jsonpath "$.user.name" startsWith "A"': 'at user.name starts with "A"',
     'jsonpath "$.n" not == 4': None,
@@ -53,12 +53,12 @@ LINES = {
     'expect(json.items).to.be.an("array")': "at items is a list",
     "expect(json.total).toBeLessThan(5)": "at total < 5",
     "expect(json.total).toBeGreaterThanOrEqual(5)": "at total >= 5",
-    "expect(json.name).toBeNull()": "at name is null",
+    "expect(json.name).toBeNull()": "at name equals null",
     "expect(json.name).to.not.be.undefined": "at name exists",
-    "expect(json.items).toHaveLength(3)": "at items count 3",
+    "expect(json.items).toHaveLength(3)": "at items count == 3",
     "expect(json).to.have.property('name')": "at name exists",
     "expect(book).toHaveBeenCalledTimes(2)": "tool book called 2 times",
-    "expect(book).not.toHaveBeenCalled()": "tool book not called",
+    "expect(book).not.toHaveBeenCalled()": "tools not called [book]",
     # jq
     ".a.b == 4": "at a.b == 4",
     ".items | map(.price) | all(. > 0)": "every item of items has price > 0",
@@ -70,31 +70,31 @@ LINES = {
     'the response should contain "a" or "b"': 'contains any of ["a", "b"]',
     'contains "a" and not "b"': 'contains "a" and not contains "b"',
     "calls get_weather once": "tool get_weather called once",
-    "never calls cancel": "tool cancel not called",
-    'calls book with city "Paris" and nights 2': 'any call of book has city "Paris", nights == 2',
+    "never calls cancel": "tools not called [cancel]",
+    'calls book with city "Paris" and nights 2': 'any call of book has city "Paris", nights 2..2',
     "calls search and then book": "tools in order [search, book]",
     "max_tool_calls 3": "tool count <= 3",
     "responseTime < 1500ms": "latency < 1.5s",
     "answers in under 2 seconds": "latency < 2s",
     'pattern "A: \\d+"': "matches /A: \\d+/",
-    "the response should have 3 lines": "lines == 3",
-    "50 words or fewer": "words <= 50",
+    "the response should have 3 lines": "length == 3 lines",
+    "50 words or fewer": "length <= 50 words",
     "never calls refund or cancel": "tools not called [refund, cancel]",
     "faster than 2 seconds": "latency < 2s",
-    'assert len(response) < 9, "too long"': "length < 9",
+    'assert len(response) < 9, "too long"': "length < 9 chars",
     'in the second turn, the answer contains "x"': 'turn 2 contains "x"',
     'tool pay result contains "done"': 'any call of pay returns contains "done"',
     'the pay tool\'s output mentions "done"': 'any call of pay returns contains "done"',
     "tool pay does not fail": "no call of pay fails",
-    "at least 20 words": "words >= 20",
-    "match response.items == '#[2]'": "at items count 2",
+    "at least 20 words": "length >= 20 words",
+    "match response.items == '#[2]'": "at items count == 2",
     'contains neither "a" nor "b"': 'not contains any of ["a", "b"]',
     "answers in French": "is in French",
     'the response should have the field "name"': "at name exists",
     "does not call any tool": "tools called []",
     "pm.expect(pm.response.responseTime).to.be.below(200)": "latency < 200ms",
     "ends with a question mark": 'ends with "?"',
-    "no longer than 40 characters": "length <= 40",
+    "no longer than 40 characters": "length <= 40 chars",
     "total tokens is at most 500": "total tokens <= 500",
     "in turn 2 the reply should contain 'x'": 'turn 2 contains "x"',
     'g_eval "Is it right?" >= 0.7': 'judge "Is it right?" >= 7/10',
@@ -115,7 +115,7 @@ MAPPINGS: list[tuple[dict[str, Any], str | None]] = [
     ({"type": "regex", "pattern": "x", "flags": "i"}, "matches /x/i"),
     ({"type": "latency", "threshold": 1500}, "latency <= 1.5s"),
     ({"type": "cost", "threshold": 0.002}, "cost <= $0.002"),
-    ({"type": "javascript", "value": "output.length < 5"}, "length < 5"),
+    ({"type": "javascript", "value": "output.length < 5"}, "length < 5 chars"),
     ({"type": "llm-rubric", "value": "Is it kind?"}, 'judge "Is it kind?"'),
     ({"type": "llm-rubric", "value": "Is it kind?", "threshold": 0.8}, 'judge "Is it kind?" >= 8/10'),
     ({"path": "$.total", "op": "lt", "value": 3}, "at total < 3"),
@@ -125,11 +125,11 @@ MAPPINGS: list[tuple[dict[str, Any], str | None]] = [
     ({"contains": ["x", "y"]}, None),
     ({"type": "contains-any", "value": "x,y"}, None),
     ({"contains": "x", "ignoreCase": True}, 'contains "x" ignoring case'),
-    ({"type": "length", "max": 40}, "length <= 40"),
+    ({"type": "length", "max": 40}, "length <= 40 chars"),
     ({"expect": "json.total", "toBe": 5}, "at total == 5"),
-    ({"max_words": 50}, "words <= 50"),
-    ({"length": {"min": 1, "max": 3}}, "length >= 1 and length <= 3"),
-    ({"json": {"status": "ok", "items": {"count": 2}}}, 'at status equals "ok" and at items count 2'),
+    ({"max_words": 50}, "length <= 50 words"),
+    ({"length": {"min": 1, "max": 3}}, "length >= 1 chars and length <= 3 chars"),
+    ({"json": {"status": "ok", "items": {"count": 2}}}, 'at status equals "ok" and at items count == 2'),
     ({"tool": "book", "args": {"city": "Paris"}}, 'any call of book has city "Paris"'),
     ({"tool": "book", "times": 2}, "tool book called 2 times"),
     ({"not": {"contains": "x"}}, 'not contains "x"'),
@@ -147,6 +147,7 @@ def test_a_mapping_in_other_words_has_its_line(pairs: dict[str, Any], line: str 
 
 
 NEAR_MISSES = """
+sum_is_not_here if False else "x" in response
 contains an address in Paris
 contains the name of the city
 does not not contain "x"
@@ -284,7 +285,7 @@ def test_no_mapping_raises(pairs: Any) -> None:
 
 
 def test_the_page_and_the_messages_have_the_same_notes() -> None:
-    page = (Path(__file__).parents[3] / "specs" / "language.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "specs" / "language.md").read_text(encoding="utf-8")
     table = page.partition("| what differs |\n|---|---|\n")[2].partition("\n\n")[0]
     rows = [line.rsplit(" | ", 1)[1].removesuffix(" |") for line in table.splitlines()]
     assert sorted(rows) == sorted(NOTES.values())

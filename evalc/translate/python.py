@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Final
+from typing import Any, Final
 
-from evalc.check.translate.lines import NoLine, Part, Step
+from evalc.compiler.spelling import NoLine
+from evalc.translate.trees import Part
 
 _TEXT: Final = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 _AT: Final = re.compile(rf"{_TEXT}|(?<![\w.$])at\s+([A-Za-z_$][\w$]*(?:\.[\w$]+|\[(?:\d+|\*)\])*)")
-_STEP: Final = re.compile(
-    r"""\.?([A-Za-z_][\w-]*)|\.(\d+)|\[(\d+)\]|(\[\*\]|\.\*|\[\])|\[(?:"([^"\\]+)"|'([^'\\]+)')\]"""
-)
 _FLAGS: Final = {"I": "i", "IGNORECASE": "i", "M": "m", "MULTILINE": "m", "S": "s", "DOTALL": "s", "A": "", "ASCII": ""}
 _ONLY_PYTHON: Final = re.compile(r"\(\?(?![:=!]|<[=!])|\\[AZ\d]|\\N|\[\[|[+*?}]\+|--|&&|\|\||~~")
 
@@ -51,16 +49,10 @@ def regex(pattern: object, flags: ast.expr | str | None = None, whole: str = "{}
     return Part("regex", whole.replace("{}", pattern), flags, foreign=bool(re.search(r"\\[dwbsDWBS]|[$.]", pattern)))
 
 
-def path_steps(text: str) -> tuple[Step, ...] | None:
-    """The steps of a path as `at`, JSONPath or jq write it; None if the text is no such path."""
-    rest = text.removeprefix("$")
-    steps: list[Step] = []
-    at = 0
-    while at < len(rest):
-        found = _STEP.match(rest, at)
-        if not found or (rest[at] not in ".[" and (at > 0 or text.startswith("$"))):
-            return None
-        name, dotted, index, star, double, single = found.groups()
-        steps.append("*" if star else int(index or dotted) if index or dotted else name or double or single)
-        at = found.end()
-    return tuple(steps)
+def constant(node: ast.expr) -> Any:
+    """The value of a literal."""
+    try:
+        value = [ast.literal_eval(each) for each in node.elts] if isinstance(node, ast.Set) else ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise NoLine from None
+    return list(value) if isinstance(value, tuple) else value

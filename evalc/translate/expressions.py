@@ -1,0 +1,613 @@
+"""Finds what an expression of code asks of an answer."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from evalc.check.forms import together
+from evalc.check.tree import All, Argument, At, Call, Check, Measured, Node, Not, Of, Some, Test
+from evalc.compiler.spelling import NoLine
+from evalc.translate import names
+from evalc.translate import trees as to
+from evalc.translate.python import constant, read_python, regex
+from evalc.translate.trees import Part, Place, joined, negated, none
+
+Denoted = Place | Part | Check
+"""The value of an expression: a place of the answer, something else, or a condition."""
+
+Ask = Callable[[Denoted, str, list[Any]], Check]
+"""Reads a verb about a subject, with the values that follow it."""
+
+_OPERATORS: Final[Mapping[type[ast.cmpop], str]] = {
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+    ast.In: "in", ast.NotIn: "not in", ast.Is: "==", ast.IsNot: "!=",
+}  # fmt: skip
+_SUCCEEDS: Final = Of(Argument("call"), Of(At("success"), Test("is", True)))
+_CALLS: Final = Part("calls")
+_EXISTS: Final = Test("exists")
+_SOME: Final = {(">", 0), (">=", 1), ("!=", 0)}
+_NONE: Final = {("==", 0), ("<", 1), ("<=", 0)}
+
+
+class Meaning:
+    """Reads one expression; `notes` gathers the rows that say what differs beyond the bounds."""
+
+    def __init__(self, notes: set[str], ask: Ask) -> None:
+        self.notes = notes
+        self._ask = ask
+        self._variables: dict[str, Denoted] = {}
+
+    # --- conditions ---
+
+    def condition(self, node: ast.expr) -> Check:
+        """The condition that an expression is."""
+        match node:
+            case ast.UnaryOp(ast.Not(), of):
+                return negated(self.condition(of))
+            case ast.BoolOp(op, several):
+                return joined("and" if isinstance(op, ast.And) else "or", map(self.condition, several))
+            case ast.Compare(left, ops, rights):
+                pairs = zip([left, *rights], map(type, ops), rights, strict=False)
+                return joined("and", [self._comparison(a, _OPERATORS[op], b) for a, op, b in pairs])
+        return self._truth(self.denoted(node))
+
+    def _truth(self, of: Denoted) -> Check:
+        """Ask for a value that JavaScript and Python take for true."""
+        match of:
+            case Place("response"):
+                return self.size(">", of, 0)
+            case Place("call", str() as key) if key:
+                return self.equal(of, value=True)
+            case Part("size"):
+                return self.compared(">", of, 0)
+            case Part("calls" | "listed"):
+                return self.compared(">", Part("size", of), 0)
+            case Part("found", place, (text, _)):
+                return self.contains(place, text)
+            case Node():
+                return of
+        raise NoLine
+
+    def _comparison(self, left: ast.expr, op: str, right: ast.expr) -> Check:
+        if op in ("in", "not in"):
+            found = self._member(self.denoted(left), self.denoted(right))
+            return found if op == "in" else negated(found)
+        for one, other in ((left, right), (right, left)):
+            match one, other:
+                case ast.Call(ast.Name("sorted"), [of], []), _ if _is_same(of, other):
+                    return _when(op, self._json(of).asks(Test("sorted", (False, None))))
+                case ast.Call(ast.Name("len"), [ast.Call(ast.Name("set"), [of])]), ast.Call(ast.Name("len"), [same]):
+                    return _when(op, self._json(of).asks(Test("unique")) if _is_same(of, same) else none())
+                case ast.Call(function, [middle], [ast.keyword("abs", by)]), _ if (
+                    ast.unparse(function)[-6:] == "approx"
+                ):
+                    return _when(op, self._json(other).asks(Test("within", (constant(by), constant(middle)))))
+        match left, op, right:
+            case ast.Call(function, [ast.BinOp(of, ast.Sub(), middle)]), "<=", _ if ast.unparse(function)[-3:] == "abs":
+                return self._json(of).asks(Test("within", (constant(right), constant(middle))))
+            case ast.Call(ast.Attribute(of, "get"), [ast.Constant(str() as key)], []), _, ast.Constant(None):
+                return _when(op, _nullish(self._json(of).member(key)))
+            case ast.Call(ast.Attribute(_, "find")), _, ast.Name("__undefined__"):
+                return _when(op, negated(self._truth(self.denoted(left).of)))  # type: ignore[union-attr]
+            case _, _, ast.Name("__undefined__"):
+                return _when(op, self._json(left).asks(Not(_EXISTS)))
+        first, second = self.denoted(left), self.denoted(right)
+        if isinstance(first, Part) and first.kind == "literal":
+            first, second, op = second, first, to.MIRRORED[op]
+        second = second if isinstance(second, Part) else none()
+        return self.compared(op, first, second.of if second.kind == "literal" else second)
+
+    def compared(self, op: str, left: Denoted, right: Any) -> Check:
+        """A comparison with a literal."""
+        match left, right:
+            case Part("type", of, is_vague), name:
+                name = right.of if isinstance(right, Part) and right.kind == "unknown" else name
+                return _when(op, self.typed(of, None if is_vague and name == "object" else name))
+            case _, Part():
+                raise NoLine
+            case Place(), _:
+                return (
+                    _when(op, self.equal(left, right))
+                    if op in ("==", "!=")
+                    else _json(left).asks(to.compared(op, right))
+                )
+            case Part("names", None), list():
+                return _when(op, to.called("called", right))
+            case Part("names"), list():
+                return _when(op, joined("and", [to.called("include", right), to.called("only", right)]))
+            case Node(), bool() | None:  # `re.search(..) is not None`
+                return _when(op, left if right else negated(left))
+            case Part("run", word, unit), _:
+                return self.run(op, word, unit, right)
+            case Part("measure", Place() as place, word), _:
+                return place.asks(to.measured(word, op, right))
+            case Part("size", Place() as place), _:
+                return self.size(op, place, right)
+            case Part("size", Part("calls", str() as tool)), _:
+                return self.times(tool, op, right)
+            case Part("size", Part("calls" | "names")), _:
+                return to.measured("calls", op, right)
+            case Part("size", Part("listed") as of), int():
+                return self._count(op, of, right)
+            case Part("found", place, (text, shift)), int():
+                return self._found(op, place, text, right, shift)
+        raise NoLine
+
+    def _count(self, op: str, of: Part, number: int) -> Check:
+        if (op, number) in _SOME | _NONE:
+            found = self.quantified("any", of)
+            return found if (op, number) in _SOME else negated(found)
+        return self.times(self._tool_of(of), op, number)
+
+    def _found(self, op: str, place: Place, text: str, number: int, shift: int) -> Check:
+        """A comparison with how often a text occurs, or where it begins."""
+        if (op, number + shift) in _SOME | _NONE:
+            found = self.contains(place, text)
+            return found if (op, number + shift) in _SOME else negated(found)
+        if shift:
+            return self.edge(place, "starts_with", text) if (op, number) == ("==", 0) else none()
+        often = to.compared("==" if op == "!=" else op, number).operand  # type: ignore[union-attr]
+        found = place.plain().asks(Test("occurs", (text, often), self._folded(place, text)))
+        return negated(found) if op == "!=" else found
+
+    def _folded(self, place: Place, text: Any) -> bool:
+        """Whether case is ignored; refuses a text that is never in a text of one case."""
+        if not place.folded:
+            return False
+        self.notes.add("case")
+        if not isinstance(text, str) or text != (text.lower() if place.folded == "lower" else text.upper()):
+            raise NoLine
+        return True
+
+    def equal(self, place: Place, value: Any) -> Check:
+        """Ask that a place is a value."""
+        folded = self._folded(place, value)
+        if place.trimmed:
+            return self._trimmed(place, r"^\s*", value, r"\s*$", folded=folded) if value else self.size("==", place, 0)
+        if place == Place() and not isinstance(value, str):
+            raise NoLine
+        return place.plain().asks(Test("equals", value, ignoring_case=True) if folded else to.equal(value))
+
+    def edge(self, place: Place, verb: str, text: Any) -> Check:
+        """Ask that a text starts or ends with another."""
+        folded = self._folded(place, text)
+        if place.trimmed:
+            before, after = (r"^\s*", "") if verb == "starts_with" else ("", r"\s*$")
+            return self._trimmed(place, before, text, after, folded=folded)
+        return place.plain().asks(Test(verb, text, folded) if isinstance(text, str) else none())
+
+    def _trimmed(self, place: Place, before: str, text: Any, after: str, *, folded: bool) -> Check:
+        if not isinstance(text, str) or not text or text != text.strip():
+            raise NoLine
+        self.notes.add("spaces")
+        escaped = re.sub(r"[][\\^$.*+?(){}|/]", r"\\\g<0>", text)
+        return place.plain().asks(to.matches(before + escaped + after, "i" * folded))
+
+    def contains(self, place: Place, value: Any) -> Check:
+        """Ask that a text or a list contains a value."""
+        is_text = isinstance(value, str)
+        if (place.root == "response" or place.trimmed) and not (
+            is_text and (value == value.strip() or not place.trimmed)
+        ):
+            raise NoLine
+        return place.plain().asks(Test("contains", value, self._folded(place, value)))
+
+    def matches(self, place: Denoted, pattern: Denoted) -> Check:
+        """Ask that a text matches a regular expression."""
+        if not isinstance(pattern, Part) or pattern.kind != "regex":
+            raise NoLine
+        if pattern.foreign:
+            self.notes.add("pattern")
+        return (place if isinstance(place, Place) else none()).asks(to.matches(pattern.of, pattern.value))
+
+    def _json(self, node: ast.expr) -> Place:
+        return _json(self._known(self.denoted(node)))
+
+    def run(self, op: str, word: Measured, unit: str, number: Any) -> Check:
+        """A limit of the run."""
+        check = to.measured(word, op, number)
+        if unit == "?":  # seconds or milliseconds?
+            self.notes.add("seconds")
+            return check if number >= 100 else none()
+        return to.measured(word, op, round(number * {"s": 1000, "m": 60_000}.get(unit, 1), 9))
+
+    def size(self, op: str, place: Place, number: Any) -> Check:
+        """A comparison of the length of a text or a list."""
+        check = to.compared(op, number)
+        if place.trimmed and not place.folded and (op, number) in _SOME | _NONE:
+            check = place.plain().asks(Test("non_empty"))
+            return check if (op, number) in _SOME else negated(check)
+        if place.root == "response":
+            return place.asks(to.measured("chars", op, number))
+        if place.path.endswith("[]"):
+            place = Place(place.root, place.path[:-2])
+        elif not _is_plural(place):  # a text or a list?
+            return to.either(place, op, number)
+        else:
+            self.notes.add("length")
+        return place.asks(to.measured("items", op, number))
+
+    def times(self, tool: Any, op: str, number: Any) -> Check:
+        """How often a tool is called."""
+        to.compared(op, number)  # is it a number?
+        if (op, number) in _SOME | _NONE:
+            return to.called("include" if (op, number) in _SOME else "not_called", [tool])
+        return to.measured("calls", op, number, tool if isinstance(tool, str) else none())
+
+    def typed(self, of: Denoted, name: Any) -> Check:
+        """Ask that a place has a type."""
+        place, word = _json(of), names.TYPES.get(name) if isinstance(name, str) else None
+        if name in ("NoneType", "null", "undefined"):
+            return place.asks(Not(_EXISTS) if name == "undefined" else Test("is", None))
+        if word == "integer":
+            self.notes.add("integer")
+        return place.asks(Test("is_a", word if word and name != "float" else none()))
+
+    def _member(self, item: Denoted, of: Denoted) -> Check:
+        """`item in of`."""
+        match item, of:
+            case Part("literal", str() as key), Place("json" | "call", path) | Part("keys", path) if (
+                not path or isinstance(of, Part) or (of.root == "call" and _is_arguments(path))
+            ):
+                return _json(of.of if isinstance(of, Part) else of).member(key).asks(_EXISTS)
+            case Part("literal", value), Place():
+                if "[]" in of.path:
+                    before, after = of.cut()
+                    return to.items("any", before, after.asks(to.equal(value)))
+                if of == Place("item") and re.fullmatch(r"\w+", str(value)):
+                    raise NoLine  # a key of the item, or a part of it?
+                self.notes.update({"item"} if of.root != "response" else ())
+                return self.contains(of, value)
+            case Part("literal", str() as tool), Part("names"):
+                return self.times(tool, ">=", 1)
+            case Part("literal", value), Part("listed"):
+                return self.quantified("any", of, lambda found: self.compared("==", found, value))
+            case Place(trimmed=False), Part("literal", [*values]):
+                if not all(isinstance(each, str) for each in values) and (item.root == "response" or item.folded):
+                    raise NoLine
+                folded = all([self._folded(item, value) for value in values])  # noqa: C419 - each may refuse
+                return item.plain().asks(Test("one_of", tuple(values or none()), folded))
+        raise NoLine
+
+    # --- quantifiers ---
+
+    def quantified(self, quantifier: str, of: Denoted, asked: Callable[[Denoted], Check] | None = None) -> Check:
+        """A condition of any or every item of what is listed."""
+        kept: list[tuple[str, ast.expr]] = []
+        value: tuple[str, ast.expr] | None = None
+        if isinstance(of, Part) and of.kind == "listed":
+            (kept, value), of = of.value, of.of
+
+        def inner(item: Denoted) -> Check:
+            conditions = [self._with(each, item, self.condition) for each in kept]
+            if asked:
+                conditions.append(asked(self._with(value, item, self.denoted) if value else item))
+            return joined("and", conditions)
+
+        is_whole = quantifier == "any" or not kept
+        match of:
+            case Part("listed") if is_whole:
+                return self.quantified(quantifier, of, inner)
+            case Part("literal", [*values]) if 0 < len(values) <= 20:
+                return joined("or" if quantifier == "any" else "and", [inner(Part("literal", one)) for one in values])
+            case Part("names"):
+                return self._of_calls(quantifier, None, inner(Place("call", "name")))
+            case Part("calls", tool):
+                if not is_whole and asked:
+                    tool, kept = self._tool_of(Part("listed", of, (kept, None))), []
+                return self._of_calls(quantifier, tool, inner(Place("call")))
+            case Place() if is_whole or not asked:
+                before, after = of.cut() if "[]" in of.path else (_json(of), Place("item"))
+                found = inner(after)
+                several = found.checks if quantifier == "any" and isinstance(found, Some) else (found,)
+                return joined("or", [to.items(quantifier, before, part) for part in several])
+        raise NoLine
+
+    def _with(self, function: tuple[str, ast.expr], value: Denoted, read: Callable[[ast.expr], Any]) -> Any:
+        before = self._variables.copy()
+        self._variables[function[0]] = value
+        try:
+            return read(function[1])
+        finally:
+            self._variables = before
+
+    def _of_calls(self, quantifier: str, tool: str | None, condition: Check) -> Check:
+        if tool is None and (quantifier, condition) in (("every", _SUCCEEDS), ("any", negated(_SUCCEEDS))):
+            return to.NO_ERRORS if quantifier == "every" else negated(to.NO_ERRORS)
+        tools, asked = _parts_of_call(condition)
+        if (tool is None) is not bool(tools) or (quantifier == "every" and not tool and asked):
+            raise NoLine
+        if quantifier == "every" and not tool:
+            return to.called("only", tools)
+        parts = tuple(asked)
+        inner = together(parts) if parts else None
+        return joined("or", [
+            self.times(each, ">=", 1) if inner is None else Of(Call(each, quantifier), inner)  # type: ignore[arg-type]
+            for each in ((tool,) if tool else tools)
+        ])  # fmt: skip
+
+    def _tool_of(self, listed: Part) -> str:
+        """The tool whose calls a filter on names gives."""
+        kept, value = listed.value
+        if listed.of == _CALLS and len(kept) == 1 and value is None:
+            tools, asked = _parts_of_call(self._with(kept[0], Place("call"), self.condition))
+            if len(tools) == 1 and not asked:
+                return str(tools[0])
+        raise NoLine
+
+    # --- what an expression is ---
+
+    def denoted(self, node: ast.expr) -> Denoted:
+        """The value of an expression, or the condition that it is."""
+        match node:
+            case ast.Name(name):
+                return self._name(name)
+            case ast.Attribute(of, key):
+                return self._expectation(node) or self._attribute(of, key)
+            case ast.Subscript(of, ast.Constant(str() | int() as key)) if not isinstance(key, bool):
+                found = self._known(self.denoted(of), used=True)
+                if not isinstance(found, Place) or (isinstance(key, int) and not _is_plural(found)):
+                    raise NoLine  # a letter of a text, or an item?
+                return found.member(key)
+            case ast.Call(function, arguments, keywords):
+                return self._expectation(node) or self._call(function, arguments, keywords)
+            case ast.GeneratorExp(elt, [one]) | ast.ListComp(elt, [one]) | ast.SetComp(elt, [one]):
+                return self._comprehension(node, elt, one)
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(ast.Not()):
+                return self.condition(node)
+        return Part("literal", constant(node))
+
+    def _name(self, name: str) -> Denoted:
+        if name in self._variables:
+            return self._variables[name]
+        known = names.key(name)
+        if name == "__root__" or known in names.JSON:
+            self.notes.add("fence")
+            return Place("json")
+        if known in names.CALL_NAMES or known in names.CALLS:
+            return Part("names") if known in names.CALL_NAMES else _CALLS
+        if known in names.RUNS:
+            return Part("run", *names.RUNS[known])
+        return Place() if known in names.RESPONSE else Part("unknown", name)
+
+    def _known(self, found: Denoted, *, used: bool = False) -> Denoted:
+        """A bare name that is used as a list or an object is taken for a member of the response's JSON."""
+        if isinstance(found, Part) and found.kind == "unknown":
+            if names.key(found.of) in names.NO_PATHS or not _is_plural(Place("json").member(found.of)):
+                raise NoLine
+            self.notes.add("fence")
+            return Place("json").member(found.of)
+        if used and isinstance(found, Place) and found.root == "response":
+            self.notes.add("fence")
+        return found
+
+    def _attribute(self, of: ast.expr, key: str) -> Denoted:
+        found, known = self.denoted(of), names.key(key)
+        if found == Part("unknown", "pm") and key == "response":
+            return Place()
+        if known in names.RUNS and (found == Part("unknown", "usage") or found[:2] == ("response", "")):  # type: ignore[index]
+            return Part("run", *names.RUNS[known])
+        found = self._known(found)
+        if key == "length":
+            return _size(found)
+        if found == Place() and known in names.RESPONSE:
+            return found  # `result.output`
+        if found == Place() and known in names.CALLS:
+            return _CALLS
+        if found == Place() and known in names.NOT_JSON and ast.unparse(of) != "output":
+            raise NoLine
+        found = self._known(found, used=True)
+        return found.member(key) if isinstance(found, Place) else none()
+
+    def _comprehension(self, node: ast.expr, value: ast.expr, one: ast.comprehension) -> Denoted:
+        name = one.target.id if isinstance(one.target, ast.Name) and not one.is_async else none()
+        mapped = None if isinstance(value, ast.Name) and value.id == name else (name, value)
+        found = self._listed(self._known(self.denoted(one.iter)), [(name, condition) for condition in one.ifs], mapped)
+        if isinstance(node, ast.SetComp):
+            return Part("names", "set") if found == Part("names") else none()
+        return found
+
+    def _listed(self, of: Denoted, kept: list[tuple[str, ast.expr]], value: tuple[str, ast.expr] | None) -> Denoted:
+        if isinstance(of, Part) and of.kind == "listed" and not of.value[1]:
+            kept, of = [*of.value[0], *kept], of.of
+        if of == _CALLS and value and not kept and _is_name(self._with(value, Place("call"), self.denoted)):
+            return Part("names")
+        return Part("listed", of, (kept, value)) if kept or value else of
+
+    def _expectation(self, node: ast.expr) -> Check | None:
+        """Read `expect(x).not.toBe(1)`, in the words of Chai or Jest; None for other code."""
+        words: list[str] = []
+        given: list[ast.expr] | None = None
+        while True:
+            match node:
+                case ast.Call(ast.Name("expect") | ast.Attribute(ast.Name("pm"), "expect"), [subject], []):
+                    break
+                case ast.Attribute(of, word) | ast.Subscript(of, ast.Constant(str() as word)):
+                    words.insert(0, word)
+                    node = of
+                case ast.Call(ast.Attribute() | ast.Subscript() as function, arguments, []) if given is None:
+                    given, node = arguments, function
+                case _:
+                    return None
+        denoted = [self.denoted(each) for each in given or ()]
+        values = [each.of if isinstance(each, Part) and each.kind == "literal" else each for each in denoted]
+        verb, found = " ".join(words), self.denoted(subject)
+        if "toBeCloseTo" in words:
+            raise NoLine  # digits, where others take a distance
+        if re.fullmatch(r"(?:.* )?(?:an?|toBeTypeOf)", verb) and len(values) == 1:
+            verb, values = f"{verb} {values[0]}", []
+        return self._ask(found if "alled" in verb else self._known(found), verb, values)
+
+    def _call(self, function: ast.expr, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Denoted:
+        name = ast.unparse(function)
+        named = {each.arg or "": each.value for each in keywords}
+        if found := re.fullmatch(r"re\.(search|match|fullmatch|findall)", name):
+            whole = {"match": "^(?:{})", "fullmatch": "^(?:{})$"}.get(found[1], "{}")
+            source, text, flags = (*arguments, named.pop("flags", None), None, None)[:3]
+            if not isinstance(source, ast.Constant) or text is None or named:
+                raise NoLine
+            return self.matches(self.denoted(text), regex(source.value, flags, whole))
+        if named:
+            raise NoLine
+        if (code := _python(name, function, arguments)) is not None:
+            return self.denoted(read_python(code))
+        if name in _FUNCTIONS:
+            try:
+                return _FUNCTIONS[name](self, *arguments)
+            except TypeError:  # other arguments than it takes
+                raise NoLine from None
+        if isinstance(function, ast.Attribute):
+            return self._method(self._known(self.denoted(function.value)), names.key(function.attr), arguments)
+        raise NoLine
+
+    def _method(self, of: Denoted, method: str, arguments: list[ast.expr]) -> Denoted:
+        match of, method, [self.denoted(each) for each in arguments]:
+            case Place(), "startswith" | "endswith", [Part("literal", text)]:
+                texts = text if isinstance(text, list) else [text]
+                return joined("or", [self.edge(of, f"{method.removesuffix('with')}_with", each) for each in texts])
+            case Place(), "lower" | "casefold" | "tolowercase" | "tolocalelowercase" | "upper" | "touppercase", []:
+                return of._replace(folded="upper" if "upper" in method else "lower")
+            case Place(), "strip" | "trim", []:
+                return of._replace(trimmed=True)
+            case Place(), "count" | "indexof" | "find" | "rfind" | "lastindexof", [Part("literal", str() as text)]:
+                return (
+                    Part("found", of, (text, 0 if method == "count" else 1)) if text and not _is_plural(of) else none()
+                )
+            case Place(), "split", [Part("literal", "\n") | Part("regex", r"\r?\n" | r"\n", "")]:
+                return self._split("lines", of)
+            case Place(), "split", [] | [Part("literal", " ") | Part("regex", r"\s+", "")]:
+                return self._split("words", of)
+            case Place("response"), "text", []:
+                return of
+            case Place("response"), "json", []:
+                return self._name("json")
+            case Place(), "keys", []:
+                return Part("keys", of)
+        raise NoLine
+
+    def _split(self, word: str, of: Place) -> Part:
+        self.notes.add(word)
+        return Part("split", of.plain(), word)
+
+    # --- functions ---
+
+    def _loads(self, text: ast.expr) -> Denoted:
+        return self._name("json") if self.denoted(text) in (Place(), Place(trimmed=True)) else none()
+
+    def _isinstance(self, of: ast.expr, kind: ast.expr) -> Check:
+        name = ast.unparse(kind)
+        if name in ("(int, float)", "(float, int)"):
+            self.notes.add("integer")
+            name = "number"
+        return self.typed(self.denoted(of), "list" if name == "Array" else name)
+
+    def _all(self, quantifier: str, of: ast.expr) -> Check:
+        listed = self._known(self.denoted(of))
+        if not isinstance(listed, Part) or listed.kind != "listed" or not listed.value[1]:
+            raise NoLine
+        return self.quantified(quantifier, listed, self._truth)
+
+    def _set(self, of: ast.expr) -> Denoted:
+        return Part("names", "set") if self.denoted(of) == Part("names") else Part("literal", constant(of))
+
+
+_FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
+    "len": lambda self, of: _size(self._known(self.denoted(of))),
+    "isinstance": Meaning._isinstance,
+    "all": lambda self, of: self._all("every", of),
+    "any": lambda self, of: self._all("any", of),
+    "set": Meaning._set,
+    "type": lambda self, of: Part("type", self.denoted(of)),
+    "__typeof__": lambda self, of: Part("type", self.denoted(of), "vague"),  # "object" is of lists and of null, too
+    "__regex__": lambda _, source, flags: Part("regex", constant(source), "".join(sorted(constant(flags)))),
+    "__search__": lambda self, pattern, text: self.matches(self.denoted(text), self.denoted(pattern)),
+    "__find__": lambda self, of: Part("item", self.denoted(of)),
+    "__nullish__": lambda self, of: _nullish(self._json(of)),
+    "__has__": lambda self, of, key: self._json(of).member(constant(key)).asks(_EXISTS),
+    "__at__": lambda _, path: size_of(to.at(constant(path))),
+    "json.loads": Meaning._loads,
+    "Number.isInteger": lambda self, of: self._json(of).asks(Test("is_a", "integer")),
+}
+"""Functions that are known."""
+
+
+def _python(name: str, function: ast.expr, arguments: list[ast.expr]) -> str | None:
+    """Python for a call of a function or a method of others."""
+    given = ["", *map(ast.unparse, arguments)]
+    if isinstance(function, ast.Attribute) and f"{name} {len(arguments)}" not in names.PYTHON:
+        name, given[0] = f".{names.key(function.attr)}", ast.unparse(function.value)
+    match arguments:
+        case [ast.Lambda(ast.arguments(args=[parameter]), body)]:
+            template = names.PYTHON.get(f"{name} lambda")
+            return template and template.format(*given, p=parameter.arg, b=ast.unparse(body))
+    template = names.PYTHON.get(f"{name} {len(arguments)}")
+    return template and template.format(*given)
+
+
+def _json(place: Denoted) -> Place:
+    if not isinstance(place, Place) or place.root == "response" or place.folded or place.trimmed:
+        raise NoLine
+    return place
+
+
+def _when(op: str, condition: Check) -> Check:
+    if op not in ("==", "!="):
+        raise NoLine
+    return condition if op == "==" else negated(condition)
+
+
+def _is_same(one: ast.expr, other: ast.expr) -> bool:
+    return ast.unparse(one) == ast.unparse(other)
+
+
+def _nullish(place: Place) -> Check:
+    return joined("or", (place.asks(Not(_EXISTS)), place.asks(Test("is", None))))
+
+
+def _parts_of_call(condition: Check) -> tuple[tuple[Any, ...], list[Check]]:
+    """The tools that a call is one of, and what is asked of its arguments."""
+    tools: tuple[Any, ...] = ()
+    asked: list[Check] = []
+    for part in condition.checks if isinstance(condition, All) else (condition,):
+        match part:
+            case Of(Argument("call"), Of(At(path), test)):
+                key, _, rest = path.removeprefix("function.").partition(".")
+            case _:
+                raise NoLine
+        match test, rest:
+            case Test("equals", tool, False), "" if _is_name(Place("call", key)) and not tools:
+                tools = (tool,)
+            case Test("one_of", several, False), "" if _is_name(Place("call", key)) and not tools:
+                tools = several
+            case _ if rest and _is_arguments(key):
+                asked.append(Of(At(rest), test))
+            case _:
+                raise NoLine
+    return tools, asked
+
+
+def _is_name(of: Denoted) -> bool:
+    """Whether an expression is the name of a call."""
+    return isinstance(of, Place) and of.root == "call" and names.key(of.path) in names.CALL_NAME
+
+
+def _size(of: Denoted) -> Part:
+    is_split = isinstance(of, Part) and of.kind == "split"
+    return Part("measure", of.of, of.value) if is_split else Part("size", of)  # type: ignore[union-attr]
+
+
+def size_of(place: Place) -> Denoted:
+    """A place, or the size that its last step asks for."""
+    is_size = place.path.endswith(".length")
+    return Part("size", place._replace(path=place.path.removesuffix(".length"))) if is_size else place
+
+
+def _is_arguments(path: str) -> bool:
+    return names.key(path.removeprefix("function.")) in names.ARGUMENTS
+
+
+def _is_plural(place: Place) -> bool:
+    return to.is_list(place.path or ("data" if place.root == "json" else ""))

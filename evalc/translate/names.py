@@ -1,0 +1,61 @@
+"""The words of other tools, from `words.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+_TABLES: Final[dict[str, dict[str, str]]] = tomllib.loads(
+    (Path(__file__).parent / "words.toml").read_text(encoding="utf-8")
+)
+NOTES: Final = _TABLES["notes"]
+"""Differences beyond the bounds."""
+LINES: Final = _TABLES["lines"]
+SUBJECTS: Final = _TABLES["subjects"]
+PYTHON: Final = _TABLES["calls"]
+JQ: Final = _TABLES["jq"]
+KEYS: Final = {kind: tuple(keys.split()) for kind, keys in _TABLES["keys"].items()}
+
+
+def key(name: str) -> str:
+    """A name without its case, hyphens and underscores."""
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+@cache
+def pattern(text: str) -> re.Pattern[str]:
+    """A pattern, in which `<NAME>` is another one."""
+    while (full := re.sub(r"(?<!\?P)<([A-Z]+)>", lambda name: _TABLES["patterns"][name[1]], text)) != text:
+        text = full
+    return re.compile(text)
+
+
+def _by_word(table: str) -> dict[str, str]:
+    return {word: meant for meant, words in _TABLES[table].items() for word in words.split()}
+
+
+MEASURES, TYPES, FORMATS, OPERATORS, VERBS, MARKS, UNITS, COUNTS, MARKERS = map(
+    _by_word, ("measures", "types", "formats", "operators", "verbs", "marks", "units", "counts", "markers")
+)
+RUNS: Final[dict[str, tuple[Any, str]]] = {
+    word: (meant.partition(" ")[0], meant.partition(" ")[2]) for word, meant in _by_word("runs").items()
+}
+"""Measures of the run, and the unit of a number without one; `?` is known only with a unit."""
+RESPONSE, JSON, CALLS, CALL_NAME, ARGUMENTS, CALL_NAMES, NO_PATHS, NOISE, NO_TOOL, NOT_JSON = (
+    frozenset(_TABLES["names"][kind].split())
+    for kind in (
+        "response",
+        "json",
+        "calls",
+        "call_name",
+        "arguments",
+        "call_names",
+        "no_paths",
+        "noise",
+        "no_tool",
+        "not_json",
+    )
+)

@@ -1,0 +1,281 @@
+"""Builds the checks that others' expressions mean: places, what is asked of them, and how negation goes into that."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from typing import Any, Final, Literal, NamedTuple, final
+
+from evalc.check.forms import together
+from evalc.check.tree import (
+    All,
+    Argument,
+    At,
+    Bounds,
+    Call,
+    Check,
+    Items,
+    Measure,
+    Measured,
+    Not,
+    Of,
+    Some,
+    Test,
+    Tools,
+    all_of,
+    within,
+)  # fmt: skip
+from evalc.compiler.spelling import NoLine, Speller, quoted
+from evalc.ecma.regexp import PatternError, parse
+from evalc.grammar.read_check import read_check
+
+Root = Literal["response", "json", "item", "call"]
+_OF_FUNCTIONS: Final = ("item", "call")
+"""What a function is about; until that is known, a check of it is one of an argument by this name."""
+
+
+def none() -> Any:
+    """No value, and no line: raises `NoLine`."""
+    raise NoLine
+
+
+@final
+class Place(NamedTuple):
+    """A text or a JSON value that is asked: the response, its JSON, an item of a list or a call, and a path."""
+
+    root: Root = "response"
+    path: str = ""
+    folded: Literal["", "lower", "upper"] = ""  # the case that all its letters were put into
+    trimmed: bool = False  # without white space at both ends
+
+    def member(self, key: Any) -> Place:
+        """The place one step further down; a step into the response is one into its JSON."""
+        step = f"[{key}]" if isinstance(key, int) else "[]" if key == "*" else f".{key}"
+        if self.folded or self.trimmed or not re.fullmatch(_STEP, step):
+            raise NoLine
+        return Place("json" if self.root == "response" else self.root, (self.path + step).removeprefix("."))
+
+    def plain(self) -> Place:
+        """The place, whatever its case and the white space around it."""
+        return Place(self.root, self.path)
+
+    def cut(self) -> tuple[Place, Place]:
+        """The list before the first `[]` of the path, and what is asked of each item."""
+        before, _, after = self.path.partition("[]")
+        return Place("json", before), Place("item", after.removeprefix("."))
+
+    def asks(self, check: Check) -> Check:
+        """The check of what is here."""
+        if self.folded or self.trimmed:
+            raise NoLine
+        if "[]" in self.path:
+            before, after = self.cut()
+            return items("every", before, after.asks(check))
+        check = Of(At(self.path), check) if self.path else check
+        return Of(Argument(self.root), check) if self.root in _OF_FUNCTIONS else check
+
+
+_STEP: Final = r"(?a:\.[A-Za-z_][\w$-]*|\[[0-9]{0,9}\])"
+
+
+def at(path: str) -> Place:
+    """A place in the response's JSON by its path, as `at`, JSONPath or jq write it."""
+    path = re.sub(r"""\[["']([\w$-]+)["']\]""", r".\1", path).replace("[*]", "[]").replace(".*", "[]")
+    path = re.sub(r"\.(\d+)(?![\w$-])", r"[\1]", path)
+    path = path.removeprefix("$") if path[0] in "$.[" else f".{path}"
+    return Place("json", path.removeprefix(".")) if re.fullmatch(f"{_STEP}+", path) else none()
+
+
+@final
+class Part(NamedTuple):
+    """Anything else that an expression denotes: a literal, a size, a measure of the run, the calls."""
+
+    kind: str
+    of: Any = None
+    value: Any = None
+    foreign: bool = False  # of a regular expression, whether another language's classes may differ
+
+
+def is_list(path: str) -> bool:
+    """Whether a place is a list by its name."""
+    name = path.rpartition(".")[2]
+    return bool(re.search(r"[^su]s$|List$|_list$|^(?:data|list|children|people)$", name))
+
+
+# --- negation, `and`, `or` -------------------------------------------------------------------------------------------
+
+_OTHER_BOUND: Final = {"min": "below", "below": "min", "max": "above", "above": "max"}
+_OTHER_WHICH: Final[dict[Any, Any]] = {"any": "no", "no": "any"}
+_BOUNDS: Final = {"<": "below", "<=": "max", ">": "above", ">=": "min"}
+OPPOSITE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+NO_ERRORS: Final = Of(Tools(), Test("no_errors"))
+NO_CALLS: Final = Of(Tools(), Test("called", ()))
+
+
+def negated(check: Check) -> Check:
+    """The opposite of a check, of which each test that cannot be asked fails, too."""
+    match check:
+        case Not(inner):
+            return inner
+        case Some(checks) if _is_either(check):
+            return Some(tuple(map(negated, checks)))
+        case All(checks) | Some(checks):
+            return joined("or" if isinstance(check, All) else "and", map(negated, checks))
+        case Of(Items(path, which), inner) if which in _OTHER_WHICH:
+            return Of(Items(path, _OTHER_WHICH[which]), inner)
+        case Of(Call(tool, which), inner) if which in _OTHER_WHICH:
+            return Of(Call(tool, _OTHER_WHICH[which]), inner)
+        case Of(Tools(), Test("include" | "not_called" as word, (tool,))):
+            return Of(Tools(), Test("not_called" if word == "include" else "include", (tool,)))
+        case Of(Tools()) if check in (NO_ERRORS, NO_CALLS):
+            return measured("errors" if check == NO_ERRORS else "calls", ">=", 1)
+        case Of(Measure() as step, Test("between", bounds)):
+            return Of(step, Test("between", _opposite(bounds))) if _opposite(bounds) else Not(check)
+        case Of(At(path), Test("contains", value, False)) if is_list(path):  # `not contains` fails for part of an item
+            return Of(Items(f"{path}[]", "no"), equal(value))
+        case Of(At() | Argument() as step, inner):
+            return Of(step, negated(inner))
+        case Test("between", Bounds(least, most) as bounds):
+            other = Test("is", least) if least == most is not None else check
+            return Test("between", _opposite(bounds)) if _opposite(bounds) else Not(other)
+        case Test("empty"):
+            return Test("non_empty")
+        case Test("judge"):
+            raise NoLine
+    return Not(check)
+
+
+def _opposite(bounds: Bounds) -> Bounds | None:
+    given = [(name, value) for name in _OTHER_BOUND if (value := getattr(bounds, name)) is not None]
+    return Bounds(**{_OTHER_BOUND[name]: value for name, value in given}) if len(given) == 1 else None
+
+
+def either(place: Place, op: str, number: Any) -> Check:
+    """The length of what is a text or a list: one of them cannot be asked, and fails under a negation, too."""
+    if place.root in ("item", "call") or "[]" in place.path or not place.path:
+        raise NoLine
+    return Some((place.asks(measured("items", op, number)), place.asks(measured("chars", op, number))))
+
+
+def _is_either(check: Check) -> bool:
+    steps = [part.step for part in within(check) if isinstance(part, Of)]
+    return steps[1::2] == [Measure("items"), Measure("chars")] and steps[:1] == steps[2:3]
+
+
+def joined(word: str, parts: Iterable[Check]) -> Check:
+    """Conditions under one `and` or `or`."""
+    several = tuple(parts)
+    if not several:
+        raise NoLine
+    if word == "and":
+        return all_of(several)
+    flat = [one for part in several for one in (part.checks if _is_some(part) else (part,))]  # type: ignore[union-attr]
+    return flat[0] if len(flat) == 1 else Some(tuple(flat))
+
+
+def _is_some(check: Check) -> bool:
+    return isinstance(check, Some) and not _is_either(check)
+
+
+# --- quantifiers -----------------------------------------------------------------------------------------------------
+
+
+def inside(condition: Check, root: Root) -> Check:
+    """The conditions that one item or one call has to meet together."""
+    several = condition.checks if isinstance(condition, All) else (condition,)
+    if not all(isinstance(each, Of) and each.step == Argument(root) for each in several):
+        raise NoLine
+    return together(each.check for each in several)  # type: ignore[union-attr]
+
+
+def items(which: str, of: Place, condition: Check) -> Check:
+    """A condition of every, any or no item of a list."""
+    if of.root not in ("json", "response") or of.folded or of.trimmed or "[]" in of.path:
+        raise NoLine
+    return Of(Items(f"{of.path}[]", which), inside(condition, "item"))  # type: ignore[arg-type]
+
+
+# --- tests -----------------------------------------------------------------------------------------------------------
+
+
+def compared(op: str, number: Any) -> Check:
+    """An order or an equality of numbers."""
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+        raise NoLine
+    if op == "!=":
+        return negated(compared("==", number))
+    return Test("between", Bounds(number, number) if op == "==" else Bounds(**{_BOUNDS[op]: number}))
+
+
+def measured(of: Measured, op: str, number: Any, tool: str = "") -> Check:
+    """A comparison of a measure."""
+    check = Of(Measure(of, tool), compared("==" if op == "!=" else op, number))
+    return Not(check) if op == "!=" else check
+
+
+def called(predicate: str, tools: Any) -> Check:
+    """A predicate of the names of the tools called."""
+    if not isinstance(tools, list | tuple) or not all(isinstance(tool, str) and tool for tool in tools):
+        raise NoLine
+    return Of(Tools(), Test(predicate, tuple(tools)))
+
+
+def equal(value: Any) -> Check:
+    """Equality with any JSON value."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return compared("==", value)
+    return Test("equals" if isinstance(value, str) else "is", value)
+
+
+def with_arguments(tool: Any, arguments: Any) -> Check:
+    """Ask that some call of a tool has these arguments."""
+    if not isinstance(arguments, dict) or not arguments or not isinstance(tool, str):
+        raise NoLine
+    return Of(
+        Call(tool), together([Place("json").member(name).asks(equal(value)) for name, value in arguments.items()])
+    )
+
+
+def matches(pattern: str, flags: str = "") -> Check:
+    """A regular expression of JavaScript."""
+    try:
+        parse(pattern, flags)
+    except PatternError:
+        raise NoLine from None
+    if not pattern or "g" in flags or "y" in flags or re.search("[\u2028\u2029]", pattern):
+        raise NoLine
+    pieces = re.findall(r"\\.|\[(?:\\.|[^\]\\])*\]|.", pattern.replace("\n", r"\n").replace("\r", r"\r"), re.DOTALL)
+    return Test("matches", ("".join(r"\/" if piece == "/" else piece for piece in pieces), flags))
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+_SPELLER: Final = Speller(
+    text=quoted,
+    pattern=lambda pattern, flags: f"/{pattern}/{flags}",
+    schema=lambda schema: json.dumps(schema, ensure_ascii=False),
+    exact=True,
+)
+
+
+def read(line: str) -> Check:
+    """The check that a line of the language is."""
+    found = read_check(line).node
+    if found is None or found.criterion is not None:
+        raise NoLine
+    return found.check
+
+
+def written(check: Check) -> str:
+    """The line of a check; it reads as just this check."""
+    try:
+        line = _SPELLER.line(check)
+        line.encode()
+    except (UnicodeEncodeError, TypeError, ValueError):
+        raise NoLine from None
+    if "{{" in line or "\n" in line or read(line) != check:
+        raise NoLine
+    return line

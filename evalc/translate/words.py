@@ -1,0 +1,468 @@
+"""Reads lines in words: other tools' assertions, Hurl and Karate, Gherkin, and English."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from evalc.check.languages import language_named
+from evalc.check.tree import Check, Items, Not, Of, Test, Turn, within
+from evalc.compiler.spelling import NoLine
+from evalc.translate import names
+from evalc.translate.expressions import Denoted, Meaning, size_of
+from evalc.translate.javascript import read_javascript
+from evalc.translate.jq import read_jq
+from evalc.translate.names import pattern
+from evalc.translate.python import constant, read_python, regex
+from evalc.translate.trees import (
+    NO_CALLS,
+    OPPOSITE,
+    Part,
+    Place,
+    at,
+    equal,
+    items,
+    joined,
+    negated,
+    none,
+    read,
+    with_arguments,
+    written,
+)
+
+LONGEST: Final = 2_000
+"""The longest line that is looked at."""
+_READERS: Final = {"javascript": read_javascript, "js": read_javascript, "python": read_python, "jq": read_jq}
+_WORDS: Final = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
+_NEGATIONS: Final = frozenset({"not", "never", "no", "without", "cannot"})
+_FOLDS: Final = re.compile(r"contains|(?:equals|starts with|ends with|matches|one of) {")
+_OF_RESPONSE: Final = re.compile(r"json|has a|is in|judge|matches /")
+_OF_JSON: Final = ("exists", "not exists", "equals true", "equals false")
+
+
+class Words:
+    """Reads a line or a verb; `notes` gathers the rows that say what differs beyond the bounds."""
+
+    def __init__(self, notes: set[str]) -> None:
+        self.notes = notes
+        self.meaning = Meaning(notes, self.asked)
+
+    def condition(self, text: str, depth: int = 0) -> Check:
+        """The condition that a line is, in whatever language it is."""
+        code, text = text.strip(), pattern("<SHELL>").sub("", text.strip())
+        language, _, inner = text.partition(" ")
+        inner = inner.strip()[1:-1] if pattern("<TEXT>").fullmatch(inner.strip()) else inner
+        ways: list[Callable[[], Check]] = [
+            lambda: self.code(language.rstrip(":"), inner),
+            lambda: self._turn(text, depth),
+            lambda: self._whole(text),
+            lambda: self.clause(text),
+            lambda: self.code("python", code),
+            lambda: self.code("js", text),
+            lambda: self.code("jq" if re.match(r"[.\[]|\(\.|(?:has|all|any)\(", text) else "", text),
+            lambda: self._split(text, depth),
+        ]
+        before = set(self.notes)
+        for way in ways if 0 < len(text) <= LONGEST and depth <= 8 else ():
+            try:
+                found = way()
+                written(found)
+            except NoLine:
+                self.notes.intersection_update(before)
+                continue
+            return found
+        raise NoLine
+
+    def code(self, language: str, code: str) -> Check:
+        """Read an expression of a language."""
+        if language not in _READERS or "\n" in code.strip() or len(code) > LONGEST:
+            raise NoLine
+        found = self.meaning.condition(_READERS[language](code.strip()))
+        steps = [part.step for part in within(found) if isinstance(part, Of)] if language == "jq" else []
+        if "all" not in code and any(isinstance(step, Items) and step.which == "every" for step in steps):
+            raise NoLine  # several outputs
+        return found
+
+    def _turn(self, text: str, depth: int) -> Check:
+        number, ordinal, rest = (pattern("<TURN>").fullmatch(text) or none()).groups()
+        check = self.condition(rest, depth + 1)
+        if isinstance(check, Of) and isinstance(check.step, Turn):
+            raise NoLine
+        return Of(Turn(int(number or names.COUNTS[ordinal])), check)
+
+    def _split(self, text: str, depth: int) -> Check:
+        for word, joint in (("or", r"or|\|\|"), ("and", r"and|&&|but")):
+            first, *others = _pieces(text, joint)
+            elided = pattern(r"([A-Za-z' -]+?)\s*<TEXT>").fullmatch(first)  # `contains "x" and not "y"`
+            verb = elided[1] if elided else "("
+            pieces = [first, *(pattern("^(not )?(?=<TEXT>$)").sub(rf"\g<1>{verb} ", each) for each in others)]
+            if others:
+                return joined(word, [self.condition(piece, depth + 1) for piece in pieces])
+        negation = re.match(r"(?:not |!(?!=))", text) or none()
+        return negated(self.condition(text[negation.end() :], depth + 1))
+
+    def _whole(self, text: str) -> Check:
+        """A line that stands in the table as a whole."""
+        for whole, line in names.LINES.items():
+            found = pattern(whole).fullmatch(text)
+            slots = {key: each for key, each in found.groupdict().items() if each is not None} if found else {}
+            tools = [slots[key] for key in ("T", "U") if key in slots]
+            default = "<=" if line.startswith("latency") else "==" if line.startswith("tool") else ""
+            op = slots.get("OP", "==").strip() or default
+            if not found or not op or any(tool.lower() in names.NO_TOOL for tool in tools):
+                continue
+            if "with" in slots:
+                return with_arguments(tools[0], _arguments(slots["with"]))
+            listed = _tools(slots["L"]) if "L" in slots else []
+            slots |= {"L": f"[{', '.join(listed)}]", "COUNT": str(len(listed)), "TIMES": _often(slots.get("TIMES", ""))}
+            slots |= {"OP": operator_of(op), "UNIT": names.UNITS.get(slots.get("UNIT", "ms"), "?")}
+            return read(line.format_map({**slots, "T": tools[0] if tools else ""}))
+        raise NoLine
+
+    # --- a subject, a verb and values ---
+
+    def clause(self, text: str) -> Check:
+        """SUBJECT VERB VALUES, and what follows them."""
+        shorter = pattern("<CASE>").sub("", text)
+        folded = shorter != text
+        subject, rest = self.subject(shorter)
+        if shorter.startswith("match ") and (found := re.fullmatch(r"""(.*?)(?:==)? *["'](#.*)["']""", rest)):
+            size = re.fullmatch(r"#\[(\d+)\]", found[2])
+            rest = f"{found[1]} {f'count == {size[1]}' if size else names.MARKERS.get(found[2]) or none()}"
+        verb, values, between, tail = _parted(pattern("^<APPEARS>").sub(r"contains \g<V>", rest))
+        if not values and (found := re.fullmatch(r"(.*(?:start|end|begin)s? with) (?:an? )?([a-z ]+)", verb)):
+            verb, values = found[1], [names.MARKS.get(names.key(found[2])) or none()]
+        if isinstance(subject, Place) and (found := pattern("<MEASURED>").fullmatch(verb)) and values:
+            subject, verb = _measure(subject, names.MEASURES.get(found[1], "items")), found[2]
+        phrase, negative = names.VERBS.get(words_of(verb)[0], ""), words_of(verb)[1]
+        if tail in ("at end", "at the end") and phrase in ("matches {}", "contains {}"):
+            verb, tail = "ends with", ""
+        elif (share := pattern("<SHARE>").fullmatch(tail)) and phrase == "judge {}":
+            values, tail = [*values, float(share[1])], ""
+        elif found := re.fullmatch(r"(\w+ )?or (less|fewer|more|lower|higher)", tail):
+            verb = f"{verb} {'at least' if found[2] in ('more', 'higher') else 'at most'}"
+            tail = (found[1] or "").strip()
+        elif pattern("<TIMES>").fullmatch(tail) and phrase == "contains {}" and not negative:
+            place = subject if isinstance(subject, Place) else none()
+            return place.asks(_test(phrase, *values, f"{' ignoring case' * folded} {_often(tail)}"))
+        if tail:
+            subject, verb = _with_unit(subject, verb, tail)
+        if between:
+            verb, values = _several(verb, values, between)
+        if not verb:
+            verb = "<=" if isinstance(subject, Part) and subject.of in ("ms", "dollars") else "=="
+            if isinstance(subject, Place) or not values:
+                raise NoLine
+        return self.asked(subject, verb, values, folded=folded)
+
+    def subject(self, text: str) -> tuple[Denoted, str]:
+        """Find the subject of a line, and the rest of it."""
+        for beginning, kind in names.SUBJECTS.items():
+            if (found := pattern(f"(?i:{beginning})").match(text)) and (rest := text[found.end() :].strip()):
+                try:
+                    place = size_of(at(found["path"].strip("\"'")))
+                except NoLine:
+                    continue
+                subject = Part("size", place) if kind == "size" and isinstance(place, Place) else place
+                return subject, "is of type " * (kind == "type") + rest
+        words = re.match(r"(?:the )?((?:[A-Za-z_-]+ ?){1,5})", text)
+        known = words[1].split() if words else []
+        for size in range(len(known), 0, -1):
+            phrase = names.key("".join(known[:size]))
+            phrase = phrase if phrase == "responsetime" else phrase.removeprefix("response") or phrase
+            rest = re.sub(rf"^(?:the )?{' +'.join(known[:size])}\s*", "", text)
+            if phrase in names.CALL_NAMES or (phrase in names.CALLS and "[" in rest):
+                return Part("names"), rest
+            if phrase in names.RUNS and not rest.startswith("."):
+                return Part("run", *names.RUNS[phrase]), rest
+            if phrase in names.MEASURES and not re.match(r"(?:of|in) |\.", rest):
+                return Part("measure", Place(), names.MEASURES[phrase]), rest
+        return Place(), pattern(r"(?i)^(?:match )?<R>(?![\w.\[(])\s*:?\s*").sub("", text)
+
+    # --- verbs ---
+
+    def asked(self, subject: Denoted, verb: str, values: list[Any], *, folded: bool = False) -> Check:
+        """Read a verb about a subject, with the values that follow it."""
+        meant, negative = words_of(verb)
+        if not meant and not re.search(r"\b(?:is|are|be|value)\b|[Bb]e$|^\W*(?:not)?\W*$", verb):
+            raise NoLine  # `has "x"`
+        check = self._asked(subject, meant or "equals" * bool(values), values, folded=folded)
+        return negated(check) if negative else check
+
+    def _asked(self, subject: Denoted, meant: str, values: list[Any], *, folded: bool) -> Check:
+        phrase = names.OPERATORS.get(meant) or names.VERBS.get(meant, "")
+        if not phrase and meant.startswith("i") and meant[1:] in names.VERBS and not folded:  # `icontains`
+            phrase, folded = names.VERBS[meant[1:]], True
+        if folded and not _FOLDS.match(phrase):
+            raise NoLine
+        match phrase, values:
+            case "", _ if isinstance(subject, Part) and subject.kind == "unknown":
+                return self._called(subject.of, meant, values)
+            case op, [value] if op in OPPOSITE:
+                return self.compared(op, subject, value)
+            case ("equals {}", [_]) | ("equals true" | "equals false", []) if subject != Place() and not folded:
+                return self.compared("==", subject, (*values, phrase == "equals true")[0])
+            case "length {}", [limits]:
+                return self.limits(Part("size", subject), limits if isinstance(limits, dict) else {"==": limits})
+            case "between {} and {}", [low, high] | [[low, high]]:
+                if not isinstance(subject, Place) or not subject.path:
+                    return self.limits(subject, {">=": low, "<=": high})
+                values = [low, high]
+            case "contains {}", [tool] if subject == Part("names"):
+                return self.meaning.times(tool, ">=", 1)
+            case "is empty", [] if subject in (Part("calls"), Part("names")):
+                return NO_CALLS
+        place = subject if isinstance(subject, Place) else none()
+        if not phrase and not values:
+            return self._described(place, meant)
+        if _OF_RESPONSE.match(phrase) and place == Place():
+            return self._of_response(phrase, values)
+        if not phrase or (phrase in _OF_JSON if place == Place() else _OF_RESPONSE.match(phrase)):
+            raise NoLine
+        return self._of_place(place, phrase, values, " ignoring case" * folded)
+
+    def _called(self, tool: str, meant: str, values: list[Any]) -> Check:
+        """How often a tool is called, or with what."""
+        match meant, values:
+            case "called" | "calledonce", []:
+                return self.meaning.times(tool, ">=" if meant == "called" else "==", 1)
+            case "calledtimes" | "callcount", [number]:
+                return self.meaning.times(tool, "==", number)
+            case "calledwith", [arguments]:
+                return with_arguments(tool, arguments)
+        raise NoLine
+
+    def _of_place(self, place: Place, phrase: str, values: list[Any], case: str) -> Check:
+        match phrase, values:
+            case "contains {}", [text] if place.folded or place.trimmed:
+                return self.meaning.contains(place, text)
+            case "starts with {}" | "ends with {}", [text] if place.folded or place.trimmed:
+                return self.meaning.edge(place, f"{phrase.split(maxsplit=1)[0]}_with", text)
+            case "contains {}", [value]:
+                self.notes.update({"item"} if place != Place() else ())
+                if "[]" in place.path and not case:
+                    before, after = place.cut()
+                    return items("any", before, after.asks(equal(value)))
+                value = value if place.path else str(value)
+                return place.asks(_test(phrase, value, case)) if not isinstance(values[0], list | dict) else none()
+            case "contains any of {}" | "contains all of {}" | "contains none of {}" | "one of {}", _:
+                listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
+                if not listed or (len(listed) == 1 and isinstance(listed[0], str) and "," in listed[0]):
+                    raise NoLine  # promptfoo splits it
+                check = _test(phrase, listed, case)
+                return negated(place.asks(check.check)) if isinstance(check, Not) else place.asks(check)
+            case "matches {}", [source]:
+                found = regex(source) if isinstance(source, str) else source
+                flags = "".join(sorted({*found.value, *("i" * bool(case))})) if isinstance(found, Part) else none()
+                return self.meaning.matches(place, found._replace(value=flags))
+            case "property {}", [name, *value] if len(value) < 2:
+                return place.member(name).asks(equal(value[0]) if value else Test("exists"))
+        return place.asks(_test(phrase, *values, case))
+
+    def _of_response(self, phrase: str, values: list[Any]) -> Check:
+        match phrase, values:
+            case "judge {}", [question, int() | float() as threshold] if 0 < threshold <= 1:
+                self.notes.add("judge")
+                return _test(phrase, question, f" >= {round(threshold * 10, 9):g}/10")
+            case "is in {}", [language]:
+                return Test("language", language_named(str(language)) or none())
+            case "json" | "json matching {}", [schema]:
+                is_file = isinstance(schema, str) and re.fullmatch(r"[\w./-]+\.json", schema)
+                return _test("json matching {}", schema, "") if is_file or isinstance(schema, dict) else none()
+        return _test(phrase, *values, "")
+
+    def _described(self, place: Place, meant: str) -> Check:
+        """A type, a format or a language."""
+        shorter = re.sub(r"^(?:type|instance|(?:written|answers?|responds?|reply|replies|speaks?)?in|valid)", "", meant)
+        bare = meant if meant in names.TYPES else shorter
+        if bare in names.TYPES:
+            return self.meaning.typed(place, bare)
+        if bare in names.FORMATS:
+            return place.asks(Test("format", names.FORMATS[bare]))
+        return Test(
+            "language", (len(bare) > 3 and bare != meant and place == Place() and language_named(bare)) or none()
+        )
+
+    def compared(self, op: str, subject: Denoted, value: Any) -> Check:
+        """An operator and what it compares with."""
+        if not isinstance(value, Part) or value.kind != "quantity":
+            return self.meaning.compared(op, subject, value)
+        if isinstance(subject, Part) and subject.kind == "run" and (value.value == "$") == (subject.value == "$"):
+            return self.meaning.run(op, subject.of, value.value, value.of)
+        raise NoLine
+
+    def limits(self, subject: Denoted, limits: Mapping[str, Any]) -> Check:
+        """`{min: 1, max: 3}` and the like."""
+        return joined("and", [self.compared(operator_of(str(op)), subject, value) for op, value in limits.items()])
+
+
+def words_of(verb: str) -> tuple[str, bool]:
+    """The words of a verb that mean something, run together, and whether they are negated."""
+    if verb.strip() in names.OPERATORS:
+        return verb.strip(), False
+    if re.search(r"[^\w\s:'-]|[^\x00-\x7f]", verb):
+        raise NoLine
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", verb.replace("n't", " not")).lower().strip()
+    apart = re.sub(r"\bno (longer|more|less|fewer|later|greater) than$", r"no\1than", apart)
+    words = re.findall(r"[a-z0-9]+", apart)
+    negative = [word for word in words if word in _NEGATIONS]
+    meant = [word for word in words if word not in names.NOISE]
+    if len(negative) == 1:  # two negations are left for nobody to know
+        meant.remove(negative[0])
+    return "".join(meant), len(negative) == 1
+
+
+def operator_of(words: str) -> str:
+    """The operator that words mean."""
+    meant, negative = words_of(words)
+    op = names.OPERATORS.get(meant) or none()
+    return OPPOSITE[op] if negative else str(op)
+
+
+def _test(phrase: str, *rest: Any) -> Check:
+    """The check that a phrase is behind a subject, with its values and what follows."""
+    *values, tail = rest
+    try:
+        texts = [json.dumps(value, ensure_ascii=False) for value in values]
+    except (TypeError, ValueError):
+        raise NoLine from None
+    check = read(f"at x {phrase.format(*texts)}{tail}") if phrase.count("{") == len(texts) else none()
+    return check.check if isinstance(check, Of) else none()
+
+
+def _often(times: str) -> str:
+    """`exactly three times`, as the language has it."""
+    return re.sub(r"[a-z]+", lambda word: names.COUNTS.get(word[0], word[0]), times.replace("no more than", "at most"))
+
+
+def _several(verb: str, values: list[Any], between: set[str]) -> tuple[str, list[Any]]:
+    """Values after one another, under a verb that says what they are."""
+    words, negative = words_of(verb)
+    phrase = names.OPERATORS.get(words) or names.VERBS.get(words, words)
+    match phrase, sorted(between):
+        case "between {} and {}", ["and"]:
+            return verb, values
+        case (
+            ("contains any of {}" | "contains none of {}" | "one of {}", [","] | ["or"])
+            | ("contains none of {}", ["nor"] | ["and"])
+            | ("contains all of {}", [","] | ["and"])
+        ):
+            return verb, [values]
+        case "contains {}" | "equals {}" | "", ["or"]:
+            return f"{'not ' * negative}{'contains any' if phrase == 'contains {}' else 'one of'}", [values]
+        case "contains {}", ["and"] if not negative:
+            return "contains all", [values]
+    raise NoLine
+
+
+def _measure(place: Place, word: str) -> Part:
+    return Part("size", place) if word == "chars" else Part("measure", place, word)
+
+
+def _with_unit(subject: Denoted, verb: str, tail: str) -> tuple[Denoted, str]:
+    """`at most 5 words`, `has 3 items`."""
+    tail = re.sub(r" (?:long|in total|in length)$", "", tail)
+    verb = re.sub(r"^(?:should |must )?(?:has|have|is|be|contains?|of)(?: (?!between)|$)", "", verb) or "=="
+    of = "items" if tail in ("items", "elements", "entries", "item") else names.MEASURES.get(tail) or none()
+    if isinstance(subject, Part):
+        return (subject, verb) if (subject.kind, subject.value) == ("measure", of) else none()
+    if not isinstance(subject, Place) or (of == "items" and not subject.path):
+        raise NoLine
+    return Part("measure", subject, of), verb
+
+
+def _parted(text: str) -> tuple[str, list[Any], set[str], str]:
+    """The verb before the first literal, the literals, the words between them, and what follows."""
+    values: list[Any] = []
+    between: set[str] = set()
+    literal, joint = pattern("<LITERAL>"), pattern("<JOINT>")
+    starts = (m.start() for m in literal.finditer(text) if not m.start() or text[m.start() - 1] in " =<>([:≤≥!")
+    start = next(starts, None)
+    if start is None:
+        return text.strip(), [], between, ""
+    at = start
+    while True:
+        value, at = _literal(literal.match(text, at) or none(), text)
+        values.append(value)
+        found = joint.match(text, at)
+        if found is None or not literal.match(text, found.end()):
+            break
+        between.add("and" if "to" in found.groups() else found[1] or found[2] or ",")
+        at = found.end()
+    if len(between) > 1:
+        between.discard(",")
+    tail = text[at:].strip()
+    return text[:start].strip().rstrip(":(").strip(), values, between, "" if tail in (")", ".") else tail
+
+
+def _literal(found: re.Match[str], text: str) -> tuple[Any, int]:
+    """The value of a literal, and its end."""
+    match found.lastgroup:
+        case "text":
+            return _string(found["text"]), found.end()
+        case "regex" | "flags":
+            return Part("regex", found["regex"].replace(r"\/", "/"), "".join(sorted(found["flags"]))), found.end()
+        case "word":
+            return _WORDS[found["word"]], found.end()
+        case "open":
+            end = next((token.end() for token, depth in _tokens(text, "(?!)", found.start()) if depth == 0), 0)
+            bare = pattern(r"(<TEXT>)|(?<=[\[,\s])(?!true|false|null)([A-Za-z_][\w-]*)(?=\s*[,\]])")
+            quoted = bare.sub(lambda name: name[1] or f'"{name[2]}"', text[found.start() : end])
+            return constant(read_javascript(quoted)), end
+        case "file":
+            return found["file"].removeprefix("./"), found.end()
+    digits = re.sub(r"[_,$]", "", found["number"])
+    number = float(digits) if "." in digits else int(digits)
+    unit = names.UNITS.get((found["unit"] or "").strip(), "$" * found["number"].startswith("$"))
+    return Part("quantity", number, unit) if unit else number, found.end()
+
+
+def _string(text: str) -> str:
+    """A text in quotes; the escapes of what is no JSON are a pattern's own."""
+    try:
+        return str(json.loads(text)) if "\\" in text and text[0] == '"' else text[1:-1] if "\\" not in text else none()
+    except ValueError:
+        return text[1:-1]
+
+
+def _tokens(text: str, others: str, start: int = 0) -> Iterator[tuple[re.Match[str], int]]:
+    """The brackets, texts and patterns of a text, and other tokens, with the depth of brackets behind each."""
+    depth = 0
+    for found in pattern(rf"<TEXT>|(?<=\s)/(?:\\.|[^/\\\n])+/[a-z]*|[\[\]{{}}()]|{others}").finditer(text, start):
+        depth += (found[0] in "[{(") - (found[0] in "]})")
+        yield found, depth
+
+
+def _pieces(text: str, joint: str) -> list[str]:
+    """The text between words that stand outside of quotes, brackets and patterns."""
+    pieces, start = [], 0
+    for found, depth in _tokens(text, rf"(?<![\w-])(?:{joint})(?![\w-])"):
+        between = re.search(r"between[^,]*$", text[start : found.start()])
+        if depth == 0 and re.fullmatch(joint, found[0]) and not between:
+            pieces.append(text[start : found.start()].strip())
+            start = found.end()
+    return [*pieces, text[start:].strip()]
+
+
+def _tools(text: str) -> list[str]:
+    """Names of tools after one another."""
+    pieces = [each for each in re.split(r"\s*(?:,|\band then\b|\bthen\b|\band\b)\s*", text.strip()) if each]
+    found = [piece.strip("\"'`") for piece in pieces]
+    if not found or any(not re.fullmatch(r"[A-Za-z_][\w-]*", each) or each in names.NO_TOOL for each in found):
+        raise NoLine
+    return found
+
+
+def _arguments(text: str) -> Any:
+    """`{"city": "Paris"}`, `city="Paris", nights=2`, `city "Paris" and nights 2`."""
+    if text.startswith("{"):
+        return constant(read_javascript(text))
+    arguments: dict[str, Any] = {}
+    for piece in _pieces(text, r",|and"):
+        name, value = (pattern("<ARGUMENT>").fullmatch(piece) or none()).groups()
+        if name in arguments:
+            raise NoLine
+        arguments[name], _ = _literal(pattern("<LITERAL>").fullmatch(value) or none(), value)
+    return arguments
