@@ -29,7 +29,7 @@ from evalc.check.values import (
 from evalc.model.json import is_same
 
 NO_TOOL: Final = "__none__"
-"""What an acceptable set of no tools holds (contract, toolsAcceptable)."""
+"""The only name in an acceptable set of no tools (contract, toolsAcceptable)."""
 
 
 def holds(value: Any, test: Test) -> bool:
@@ -58,7 +58,7 @@ def set_of(names: Sequence[str]) -> frozenset[str]:
 
 
 def in_any(ask: Callable[[Any], bool], values: Iterable[Any]) -> bool:
-    """Whether it holds for one of the values; one that cannot be asked decides nothing if another one holds.
+    """Whether it holds for one of the values; if it does, the others need not be asked.
 
     Raises:
         CannotAsk: it holds for none, and one of them cannot be asked.
@@ -81,28 +81,34 @@ def in_all(ask: Callable[[Any], bool], values: Iterable[Any]) -> bool:
 
 
 HOLDS: Final[Mapping[str, Callable[[Any, Any, bool], bool]]] = {
-    "contains": lambda value, wanted, case: contains(value, wanted, ignoring_case=case),
-    "contains_any": lambda value, wanted, case: in_any(lambda each: contains(value, each, ignoring_case=case), wanted),
-    "contains_all": lambda value, wanted, case: in_all(lambda each: contains(value, each, ignoring_case=case), wanted),
+    "contains": lambda value, expected, case: contains(value, expected, ignoring_case=case),
+    "contains_any": lambda value, expected, case: in_any(
+        lambda each: contains(value, each, ignoring_case=case), expected
+    ),
+    "contains_all": lambda value, expected, case: in_all(
+        lambda each: contains(value, each, ignoring_case=case), expected
+    ),
     "occurs": lambda value, asked, case: is_between(occurrences(value, asked[0], ignoring_case=case), asked[1]),
-    "equals": lambda value, wanted, case: equals(value, wanted, ignoring_case=case),
-    "is": lambda value, wanted, _: is_same(value, wanted),
-    "one_of": lambda value, wanted, case: is_one_of(value, wanted, ignoring_case=case),
-    "starts_with": lambda value, wanted, case: folded(text_of(value), case).startswith(folded(wanted, case)),
-    "ends_with": lambda value, wanted, case: folded(text_of(value), case).endswith(folded(wanted, case)),
+    "equals": lambda value, expected, case: equals(value, expected, ignoring_case=case),
+    "is": lambda value, expected, _: is_same(value, expected),
+    "one_of": lambda value, expected, case: is_one_of(value, expected, ignoring_case=case),
+    "starts_with": lambda value, expected, case: folded(text_of(value), case).startswith(folded(expected, case)),
+    "ends_with": lambda value, expected, case: folded(text_of(value), case).endswith(folded(expected, case)),
     "between": lambda value, bounds, _: is_between(value, bounds),
     "within": lambda value, asked, _: is_within(value, *asked),
     "empty": lambda value, _, __: is_empty(value),
     "non_empty": lambda value, _, __: not is_empty(value),
-    "is_a": lambda value, wanted, _: is_a(value, wanted),
-    "format": lambda value, wanted, _: has_format(value, wanted),
+    "is_a": lambda value, expected, _: is_a(value, expected),
+    "format": lambda value, expected, _: has_format(value, expected),
     "sorted": lambda value, asked, _: is_sorted(value, descending=asked[0], by=asked[1] or ""),
     "unique": lambda value, _, __: is_unique(value),
-    "called": lambda names, wanted, _: tuple(names) == wanted,
-    "acceptable": lambda names, wanted, _: frozenset(names) in map(set_of, wanted),
-    "not_called": lambda names, wanted, _: frozenset(wanted).isdisjoint(names),
-    "include": lambda names, wanted, _: is_more(names, wanted),
-    "in_order": lambda names, wanted, _: is_within_order(wanted, names),
-    "only": lambda names, wanted, _: frozenset(wanted).issuperset(names),
-    "before": lambda names, wanted, _: set(wanted) <= set(names) and names.index(wanted[0]) < names.index(wanted[1]),
+    "called": lambda names, expected, _: tuple(names) == expected,
+    "acceptable": lambda names, expected, _: frozenset(names) in map(set_of, expected),
+    "not_called": lambda names, expected, _: frozenset(expected).isdisjoint(names),
+    "include": lambda names, expected, _: is_more(names, expected),
+    "in_order": lambda names, expected, _: is_within_order(expected, names),
+    "only": lambda names, expected, _: frozenset(expected).issuperset(names),
+    "before": lambda names, expected, _: (
+        set(expected) <= set(names) and names.index(expected[0]) < names.index(expected[1])
+    ),
 }

@@ -1,4 +1,4 @@
-"""Points to lines that say something else than in earlier versions, where the case itself tells so."""
+"""Points to lines that say something else than in earlier versions, where the case itself shows it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Why = Literal["path", "not", "item", "length", "empty", "quoted"]
 
 _NEW_PATH: Final = re.compile(r"""(?:^|\bat\s+|\bhas\s+|,\s*|['"])\$[.\[]|\b(?:at|has)\s+[\w.\[\]]*\.\d""")
 _JSON_TEXT: Final = re.compile(r"-?\d+(?:\.\d+)?|true|false|null|[\[{].*|.*\{\{.*", re.DOTALL)
-"""What a text that is not only a text looks like: a number, a list, or with a token, which may be one."""
+"""A text that may be meant as a value: a number, a flag, a list, or with a token."""
 
 
 def check_meanings(suite: ir.Suite, problems: Diagnostics) -> None:

@@ -146,7 +146,7 @@ def _is_of_nothing(test: Test) -> bool:
 
 
 def _finding(test: Test, view: View, negated: bool) -> TextFinding | None:
-    """What reports mark in a response: a text that is missing, is forbidden, or differs.
+    """The mark of reports in a response: a text that is missing, is forbidden, or differs.
 
     There is none about a text too long to be sought again by a report.
     """
@@ -210,7 +210,7 @@ def _filled(test: Test, view: View) -> _Filled | Verdict:
         operand = _with_numbers(filled.operand, test.predicate == "within")
         return _Filled(msgspec.structs.replace(test, operand=operand))
     except NotJson:
-        return broken(f"{words.told(test.operand)} does not name a number")
+        return broken(f"{words.in_words(test.operand)} does not name a number")
 
 
 def _filled_group(test: Test, view: View) -> _Filled | Verdict:
@@ -284,7 +284,7 @@ def _found(test: Test, view: View) -> Found | Awaitable[Found]:
         return asked(test, view)
     if group := _GROUPS.get(test.predicate):
         join, each = group
-        return join(lambda wanted: HOLDS[each](_compared(view, wanted), wanted, test.ignoring_case), test.operand)
+        return join(lambda expected: HOLDS[each](_compared(view, expected), expected, test.ignoring_case), test.operand)
     value = view.value
     if test.predicate in _OF_JSON:
         value = _json(view)
@@ -299,15 +299,15 @@ _OF_VALUE: Final = frozenset({"empty", "non_empty", "format"})
 """The predicates that ask the text of a response, and the value of an argument."""
 
 
-def _compared(view: View, wanted: Any) -> Any:
-    """What is compared with a value: the text of the subject with a text, its JSON with anything else."""
+def _compared(view: View, expected: Any) -> Any:
+    """The side of the subject that is compared: its text with a text, its JSON with anything else."""
     if view.kind in ("names", "count"):
         return view.value
-    return _json(view) if not isinstance(wanted, str | tuple) else view.text
+    return _json(view) if not isinstance(expected, str | tuple) else view.text
 
 
 def _json(view: View) -> Any:
-    """The JSON value of a subject; a response that is none is a text."""
+    """The JSON value of a subject; a response without one is a text."""
     if view.kind != "response":
         return view.value
     value = json_of(view.value)

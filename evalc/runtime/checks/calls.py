@@ -146,7 +146,7 @@ def _unknown(what: str) -> Verdict:
 
 
 def result_of(call: ToolCall) -> Any:
-    """What a call gave back; `MISSING` if it failed, a verdict if the agent does not say."""
+    """The result of a call; `MISSING` if it failed, a verdict if the agent does not say."""
     if call.result is not msgspec.UNSET:
         return call.result
     return MISSING if call.success is False else _unsaid("result", "what its tools gave back")

@@ -59,7 +59,7 @@ def _a(type_name: str) -> str:
 
 def structure(test: Test, view: View) -> Found:
     """Whether the text has every field and every heading; JSON may be in its one fenced block."""
-    fields, wanted = test.operand
+    fields, expected = test.operand
     text = text_of(view.value)
     if fields:
         document = json_of(text)
@@ -68,7 +68,7 @@ def structure(test: Test, view: View) -> Found:
         for path, type_ in fields:
             if message := _wrong(document, path, type_):
                 return message
-    return _headings(wanted, text) if wanted else True
+    return _headings(expected, text) if expected else True
 
 
 def _wrong(document: Any, path: str, type_: Any) -> str | None:

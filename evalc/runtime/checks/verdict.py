@@ -77,7 +77,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         judged: the score behind it, where a judge gave one.
         finding: what a check of texts found that did not pass.
         verifies: whether it says anything of the answer; what passes whatever the answer is does not.
-        asked: whether the check could be asked; one that could not fails, and so does its negation.
+        asked: whether the check could be asked; if not, it fails, and so does its negation.
     """
 
     outcome: CheckOutcome
@@ -128,7 +128,7 @@ class View(NamedTuple):
 
 
 Found = bool | str | Verdict
-"""What a subject says to a predicate: whether it holds, why it does not, or a verdict that stands as it is."""
+"""The answer of a subject to a predicate: whether it holds, why it does not, or a verdict that stands as it is."""
 
 
 PASSED: Final = Verdict(outcome="passed", score=1.0)

@@ -43,23 +43,23 @@ def failure(test: Test, view: View, *, negated: bool) -> str:
     words = contract(test, view) if contract else None
     if words is not None:
         return words
-    wanted = _wanted(test, view.unit, negated=negated)
+    expected = _expected(test, view.unit, negated=negated)
     if view.kind == "count":
         at = f" at {shown(view.name)}" if view.name else ""
-        return f"expected {wanted}{at}, found {_amount(view.value, view.unit)}"
+        return f"expected {expected}{at}, found {_amount(view.value, view.unit)}"
     if view.kind == "call":
-        return f"expected {wanted}"
+        return f"expected {expected}"
     if view.value is MISSING:
         return f"{shown(view.name)} is not there"
     if view.kind == "names":
-        return f"expected {wanted} but got {bracketed(view.value)}"
-    return f"{_subject(view)} is {told(view.value, end=test.predicate == 'ends_with')}, expected {wanted}"
+        return f"expected {expected} but got {bracketed(view.value)}"
+    return f"{_subject(view)} is {in_words(view.value, end=test.predicate == 'ends_with')}, expected {expected}"
 
 
 def cannot_ask(error: CannotAsk, view: View) -> str:
     """Why a value of this type cannot be asked."""
     if isinstance(error, OnlyInside):
-        item, whole = told(error.sought), told(error.found)
+        item, whole = in_words(error.sought), in_words(error.found)
         words = f"no item is {item}, but {whole} contains it"
         if view.where is None:
             return words
@@ -71,10 +71,10 @@ def cannot_ask(error: CannotAsk, view: View) -> str:
 
 
 def one_of_several(view: View) -> str:
-    """Which of several is one that must not be there."""
+    """The one of several that must not be there."""
     if view.kind == "call":
         return f"{view.name} is one"
-    return f"{shown(view.name)} is {'not there' if view.value is MISSING else told(view.value)}"
+    return f"{shown(view.name)} is {'not there' if view.value is MISSING else in_words(view.value)}"
 
 
 def holds_though(check: Check) -> str:
@@ -82,7 +82,7 @@ def holds_though(check: Check) -> str:
     return f"expected this not to hold but it does: {shown(encoded(record_of(check)).decode('utf-8', 'replace'))}"
 
 
-def told(value: Any, *, end: bool = False) -> str:
+def in_words(value: Any, *, end: bool = False) -> str:
     """A value in one line: a text in backticks, others as JSON; `end` is of a text of which the end matters."""
     if not isinstance(value, str) or not value:
         return "an empty text" if value == "" else shown(to_json(value))
@@ -97,14 +97,14 @@ def _list(values: Any) -> str:
     return shown(", ".join(f"`{value}`" if isinstance(value, str) else to_json(value) for value in values))
 
 
-# --- what is wanted --------------------------------------------------------------------------------------------------
+# --- what is expected ------------------------------------------------------------------------------------------------
 
 
-def _wanted(test: Test, unit: str, *, negated: bool) -> str:
+def _expected(test: Test, unit: str, *, negated: bool) -> str:
     operand = test.operand
     if negated and isinstance(operand, Bounds) and len(_numbers(operand)) == 1 and operand.min != operand.max:
         operand, negated = Bounds(operand.below, operand.above, operand.max, operand.min), False
-    words = _WANTED[test.predicate](operand)
+    words = _EXPECTED[test.predicate](operand)
     if unit:
         words = _of_unit(words, operand, unit)
     case = ", ignoring case" if test.ignoring_case else ""
@@ -148,7 +148,7 @@ def _amount(value: Any, unit: str) -> str:
 def _times(operand: Any) -> str:
     text, allowed = operand
     same = allowed.min is not None and allowed.min == allowed.max
-    return f"to contain {told(text)} {so_often(allowed.min) if same else f'{bounds(allowed)} times'}"
+    return f"to contain {in_words(text)} {so_often(allowed.min) if same else f'{bounds(allowed)} times'}"
 
 
 def _markdown(operand: Any) -> str:
@@ -166,18 +166,18 @@ def _sorted(operand: Any) -> str:
     return f"to be sorted{' descending' * descending}{f' by {shown(by)}' if by else ''}"
 
 
-_WANTED: Final[Mapping[str, Callable[[Any], str]]] = {
-    "contains": lambda value: f"to contain {told(value)}",
+_EXPECTED: Final[Mapping[str, Callable[[Any], str]]] = {
+    "contains": lambda value: f"to contain {in_words(value)}",
     "contains_any": lambda values: f"to contain one of {_list(values)}",
     "contains_all": lambda values: f"to contain all of {_list(values)}",
     "occurs": _times,
     "matches": lambda operand: f"to match /{shown(operand[0])}/{operand[1]}",
-    "equals": told,
-    "is": told,
+    "equals": in_words,
+    "is": in_words,
     "one_of": lambda values: f"one of {_list(values)}",
-    "starts_with": lambda value: f"to start with {told(value)}",
-    "ends_with": lambda value: f"to end with {told(value)}",
-    "similar": lambda operand: f"to be at least {to_json(operand[1])} similar to {told(operand[0])}",
+    "starts_with": lambda value: f"to start with {in_words(value)}",
+    "ends_with": lambda value: f"to end with {in_words(value)}",
+    "similar": lambda operand: f"to be at least {to_json(operand[1])} similar to {in_words(operand[0])}",
     "between": bounds,
     "within": lambda operand: f"at most {to_json(operand[0])} from {to_json(operand[1])}",
     "exists": lambda _: "to be there",
@@ -205,7 +205,7 @@ _WANTED: Final[Mapping[str, Callable[[Any], str]]] = {
     "no_errors": lambda _: "no failing call",
     "fails": lambda _: "to fail",
 }
-"""What each predicate wants, as `expected` or `expected it` goes on."""
+"""The words of each predicate, as `expected` or `expected it` goes on."""
 
 
 # --- the words of the contract's fields ------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def _non_empty(_: Test, view: View) -> str:
 
 
 def _acceptable(test: Test, view: View) -> str:
-    expected = shown(_WANTED["acceptable"](test.operand))
+    expected = shown(_EXPECTED["acceptable"](test.operand))
     return f"expected {expected or 'one of no sets'} but got {bracketed(view.value)}"
 
 
