@@ -943,25 +943,30 @@ def _misfit(text: str, at: int) -> Fault | None:
     """The fault of a predicate behind a subject that it can never be asked of; None for any other stumble."""
     tokens = following(load("checks"), "line", text[:at]).tokens
     begin = max((index + 1 for index, token in enumerate(tokens) if token.type in _BEFORE_SUBJECTS), default=0)
-    types = [token.type for token in tokens[begin:]]
+    subject = [token for token in tokens[begin:] if token.type not in _BESIDE_SUBJECTS]
+    types = [token.type for token in subject]
     given: Kind = next((kind for word, kind in _GIVEN_BY.items() if word in types and "DOT" not in types), "value")
+    if not subject:
+        return None
+    start, end = subject[0].start_pos, subject[-1].end_pos
     for beginning, kind in _SUBJECTS_OF_KINDS.items():
-        if types and kind != given and not isinstance(read("checks", "line", f"{beginning} {text[at:]}"), Stumble):
-            subject, predicate = text[tokens[begin].start_pos : tokens[-1].end_pos], word_at(text, at) or text[at]
+        if kind != given and not isinstance(read("checks", "line", beginning + text[end:]), Stumble):
+            predicate = word_at(text, at) or text[at]
             asks = _ASKS[frozenset[Kind]({kind})]
-            finding = Finding("EV160", subject=subject, given=_GIVES[given], predicate=predicate, asks=asks)
+            finding = Finding("EV160", subject=text[start:end], given=_GIVES[given], predicate=predicate, asks=asks)
             return Fault(at, at + len(predicate), finding)
     return None
 
 
 _BARE_WORD: Final = re.compile(r"[A-Za-z_][\w-]*(?=\s*\Z)")
-_BEFORE_SUBJECTS: Final = frozenset(("AND", "OR", "NOT", "LPAR"))
+_BEFORE_SUBJECTS: Final = frozenset(("AND", "OR", "LPAR"))
+_BESIDE_SUBJECTS: Final = frozenset(("NOT", "MODAL", "IS"))
+_MEASURED: Final = ("LATENCY", "COST", "USAGE_TOKENS", "COUNT", "ERRORS", "LENGTH", "WORDS", "LINES", "CHARS", "BYTES")
 _GIVEN_BY: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys((*_MEASURED, "SENTENCES", "TOKENS"), "number"),
     "TOOLS": "names",
     "CALL": "call",
     "TOOL": "names",
-    "LATENCY": "number",
-    "COST": "number",
 }
 _SUBJECTS_OF_KINDS: Final[Mapping[str, Kind]] = {
     "response": "value",
