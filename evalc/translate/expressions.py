@@ -59,8 +59,8 @@ class Meaning:
         match of:
             case Place("response"):
                 return self.size(">", of, 0)
-            case Place("call", str() as key) if key:
-                return self.equal(of, value=True)
+            case Place("call", "success" | "succeeded"):
+                return _SUCCEEDS
             case Part("size"):
                 return self.compared(">", of, 0)
             case Part("calls" | "listed"):
@@ -128,7 +128,7 @@ class Meaning:
                 return self.size(op, place, right)
             case Part("size", Part("calls", str() as tool)), _:
                 return self.times(tool, op, right)
-            case Part("size", Part("calls" | "names")), _:
+            case Part("size", Part("calls" | "names", None)), _:
                 return to.measured("calls", op, right)
             case Part("size", Part("listed") as of), int():
                 return self._count(op, of, right)

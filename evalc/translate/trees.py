@@ -137,7 +137,7 @@ def negated(check: Check) -> Check:
         case Of(At(path), Test("contains", value, False)) if is_list(path):  # `not contains` fails for part of an item
             return Of(Items(f"{path}[]", "no"), equal(value))
         case Of(At() | Argument() as step, inner):
-            return Of(step, negated(inner))
+            return Of(step, Test("empty") if inner == Test("non_empty") else negated(inner))
         case Test("between", Bounds(least, most) as bounds):
             other = Test("is", least) if least == most is not None else check
             return Test("between", _opposite(bounds)) if _opposite(bounds) else Not(other)
@@ -162,7 +162,7 @@ def either(place: Place, op: str, number: Any) -> Check:
 
 def _is_either(check: Check) -> bool:
     steps = [part.step for part in within(check) if isinstance(part, Of)]
-    return steps[1::2] == [Measure("items"), Measure("chars")] and steps[:1] == steps[2:3]
+    return len(steps) == 4 and steps[1::2] == [Measure("items"), Measure("chars")] and steps[0] == steps[2]
 
 
 def joined(word: str, parts: Iterable[Check]) -> Check:

@@ -192,7 +192,7 @@ class Words:
         return negated(check) if negative else check
 
     def _asked(self, subject: Denoted, meant: str, values: list[Any], *, folded: bool) -> Check:
-        phrase = names.OPERATORS.get(meant) or names.VERBS.get(meant, "")
+        phrase = (not folded and names.OPERATORS.get(meant)) or names.VERBS.get(meant, "")
         if not phrase and meant.startswith("i") and meant[1:] in names.VERBS and not folded:  # `icontains`
             phrase, folded = names.VERBS[meant[1:]], True
         if folded and not _FOLDS.match(phrase):
@@ -245,25 +245,33 @@ class Words:
                 if "[]" in place.path and not case:
                     before, after = place.cut()
                     return items("any", before, after.asks(equal(value)))
-                value = value if place.path else str(value)
-                return place.asks(_test(phrase, value, case)) if not isinstance(values[0], list | dict) else none()
+                if isinstance(value, list | dict) or (place == Place() and type(value) not in (str, int, float)):
+                    raise NoLine  # any or all of them?
+                return place.asks(_test(phrase, str(value) if place == Place() else value, case))
             case "contains any of {}" | "contains all of {}" | "contains none of {}" | "one of {}", _:
                 listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
                 if not listed or (len(listed) == 1 and isinstance(listed[0], str) and "," in listed[0]):
                     raise NoLine  # promptfoo splits it
+                if not all(isinstance(each, str | int | float | None) for each in listed):
+                    raise NoLine
+                if len(listed) == 1 and phrase != "one of {}":
+                    check = self._of_place(place, "contains {}", listed, case)
+                    return negated(check) if "none" in phrase else check
                 check = _test(phrase, listed, case)
                 return negated(place.asks(check.check)) if isinstance(check, Not) else place.asks(check)
             case "matches {}", [source]:
                 found = regex(source) if isinstance(source, str) else source
                 flags = "".join(sorted({*found.value, *("i" * bool(case))})) if isinstance(found, Part) else none()
                 return self.meaning.matches(place, found._replace(value=flags))
-            case "property {}", [name, *value] if len(value) < 2:
+            case "property {}", [str() as name, *value] if len(value) < 2:
                 return place.member(name).asks(equal(value[0]) if value else Test("exists"))
         return place.asks(_test(phrase, *values, case))
 
     def _of_response(self, phrase: str, values: list[Any]) -> Check:
         match phrase, values:
             case "judge {}", [question, int() | float() as threshold] if 0 < threshold <= 1:
+                if round(threshold * 10, 9) % 1:
+                    raise NoLine
                 self.notes.add("judge")
                 return _test(phrase, question, f" >= {round(threshold * 10, 9):g}/10")
             case "is in {}", [language]:
@@ -289,7 +297,7 @@ class Words:
         """An operator and what it compares with."""
         if not isinstance(value, Part) or value.kind != "quantity":
             return self.meaning.compared(op, subject, value)
-        if isinstance(subject, Part) and subject.kind == "run" and (value.value == "$") == (subject.value == "$"):
+        if isinstance(subject, Part) and subject.of == ("dollars" if value.value == "$" else "ms"):
             return self.meaning.run(op, subject.of, value.value, value.of)
         raise NoLine
 
@@ -324,6 +332,8 @@ def operator_of(words: str) -> str:
 def _test(phrase: str, *rest: Any) -> Check:
     """The check that a phrase is behind a subject, with its values and what follows."""
     *values, tail = rest
+    if any(isinstance(value, Part) for value in values):
+        raise NoLine
     try:
         texts = [json.dumps(value, ensure_ascii=False) for value in values]
     except (TypeError, ValueError):
@@ -340,7 +350,7 @@ def _often(times: str) -> str:
 def _several(verb: str, values: list[Any], between: set[str]) -> tuple[str, list[Any]]:
     """Values after one another, under a verb that says what they are."""
     words, negative = words_of(verb)
-    phrase = names.OPERATORS.get(words) or names.VERBS.get(words, words)
+    phrase = names.VERBS.get(words, words)
     match phrase, sorted(between):
         case "between {} and {}", ["and"]:
             return verb, values

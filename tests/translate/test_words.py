@@ -98,6 +98,8 @@ LINES = {
     "total tokens is at most 500": "total tokens <= 500",
     "in turn 2 the reply should contain 'x'": 'turn 2 contains "x"',
     'g_eval "Is it right?" >= 0.7': 'judge "Is it right?" >= 7/10',
+    "not (len(data['p']) > 4 or data['q'] == 1)": "(at p count <= 4 or at p length <= 4 chars) and at q not equals 1",
+    "search should be called fewer than 3 times": "tool search called less than 3 times",
     "trajectory unordered match [search, book]": "tools include [search, book] and tool count == 2",
 }
 
@@ -137,6 +139,11 @@ MAPPINGS: list[tuple[dict[str, Any], str | None]] = [
     ({"jq": ".a == 1"}, "at a == 1"),
     ({"type": "contains", "value": "x", "weight": 2}, None),
     ({"type": "contains"}, None),
+    ({"contains": True}, None),
+    ({"containsAny": {"x": 1}}, None),
+    ({"haskey": None}, None),
+    ({"between": []}, None),
+    ({"path": "$.total", "between": [1, 240]}, "at total 1..240"),
 ]
 
 
@@ -147,6 +154,12 @@ def test_a_mapping_in_other_words_has_its_line(pairs: dict[str, Any], line: str 
 
 
 NEAR_MISSES = """
+toolCalls.some(c => c.name === "book" && c.params.city)
+len({c.name for c in tool_calls}) == 1
+at name contains any /x/i
+contains /x/
+llm-rubric "x" >= 0.75
+total tokens 2s
 sum_is_not_here if False else "x" in response
 contains an address in Paris
 contains the name of the city
