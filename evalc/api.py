@@ -93,7 +93,7 @@ def compile(  # noqa: A001 - it is to be called evalc.compile
     >>> text = "eval: {test_cases: [{name: hi, message: Say hello, validate: [contains hello]}]}"
     >>> broken = evalc.compile(evalc.Source("greeting.eval.yaml", text))
     >>> [str(problem.start.line) + ": " + problem.finding.message() for problem in broken.problems]
-    ['1: expected a text in quotes or `any` here, found `hello`']
+    ['1: expected a value, all, any, none or one of here, found `hello`']
     >>> fixed = evalc.compile(evalc.Source("greeting.eval.yaml", text.replace("contains hello", "equals 'hello'")))
     >>> [(suite.file_name, [case.id for case in suite.cases()]) for suite in fixed.suites]
     [('greeting.labeled.json', ['greeting/hi'])]

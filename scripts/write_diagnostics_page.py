@@ -16,6 +16,7 @@ FAMILIES: Final = {
     "EV13": "The one-line forms of checks, rules and criteria",
     "EV15": "Templates",
     "EV16": "Predicates and their subjects",
+    "EV17": "Checks in their mapping form",
     "EV18": "Values of inputs and rows",
     "EV2": "Names",
     "EV3": "Values",

@@ -5,11 +5,9 @@ What no field can hold is an entry of `expect.checks`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
-
-import msgspec
 
 from evalc.check.forms import FORMS, Record, check_of
 from evalc.check.tree import Check, Not, Of, Test, Turn, within
@@ -18,6 +16,25 @@ from evalc.model.json import only_key, path_of_key
 
 KEYS: Final = dict(zip(Expect.__struct_fields__, Expect.__struct_encode_fields__, strict=True))
 """The fields of `expect`, and what they are called in JSON."""
+
+
+CONTRACT_FIELDS: Final = frozenset(
+    {
+        "toolsCalled",
+        "toolsAcceptable",
+        "toolsNotCalled",
+        "toolParams",
+        "noToolErrors",
+        "responseNonEmpty",
+        "responseContains",
+        "responseContainsAny",
+        "responseNotContains",
+        "responseMatches",
+        "maxLatencyMs",
+        "maxTokens",
+    }
+)
+"""The fields of `expect` that every runner of the contract checks."""
 
 
 class Field(NamedTuple):
@@ -104,6 +121,51 @@ def fields_of(record: Record) -> tuple[Field, ...]:
     return fields if holds is None or holds(record) else ()
 
 
+def held(field: Field, record: Record) -> Any:
+    """What a field holds of a check; None if the check says nothing of it."""
+    if not field.key:
+        return True if field.name != "tool_params" else _param(record)
+    value = record.get(field.key)
+    if field.name == "required_keys" and value is not None:
+        return tuple(only_key(each["path"]) for each in value)
+    return _tuples(value)
+
+
+def _param(record: Record) -> ToolParamExpectation:
+    return ToolParamExpectation(
+        tool=record["tool"],
+        param_name=record["paramName"],
+        assertion=record["assertion"],
+        value=_tuples(record.get("value")),
+    )
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def single_fields(record: Record) -> dict[str, str]:
+    """The keys of a check that say what there can be one of, each with the name of that: of the field that holds it.
+
+    A length in words is not a length in characters.
+    """
+    once = [field for field in CONTRACT.get(record["type"], ()) if field.once and record.get(field.key) is not None]
+    if not once:
+        return {}
+    narrower = "".join(f" in {record[key]}" for key in ("unit", "tool") if key in record)
+    return {field.key: KEYS[field.name] + narrower for field in once}
+
+
+def without(record: Record, fields: Collection[str]) -> Record | None:
+    """The rest of a check when others fill these fields; None if nothing is left."""
+    keys = {key for key, name in single_fields(record).items() if name in fields}
+    rest = {key: value for key, value in record.items() if key not in keys}
+    return None if keys and rest.keys().isdisjoint(_SAY_SOMETHING) else rest
+
+
+_SAY_SOMETHING: Final = frozenset({"min", "max", "above", "below"})
+
+
 _FIELDS: Final = Expect.__struct_fields__
 _POSITION: Final = {type_: index for index, type_ in enumerate(dict.fromkeys(form.type for form in FORMS))}
 
@@ -143,8 +205,7 @@ def assertions(expect: Expect) -> Iterator[Assertion]:
                 yield Assertion(_pointer(key, index), key, make(item))
         else:
             yield Assertion(f"/expect/{key}", key, make(value))
-    for index, entry in enumerate(expect.checks or ()):
-        record = msgspec.to_builtins(entry)
+    for index, record in enumerate(expect.checks or ()):
         check = check_of(record)
         yield Assertion(_pointer("checks", index), named(check, record), check)
 
@@ -170,6 +231,11 @@ def _param_check(entry: ToolParamExpectation) -> Check:
 
 def _required(fields: Iterable[tuple[str, str | None]]) -> Check:
     return Test("structure", (tuple((path_of_key(key), type_) for key, type_ in fields), ()))
+
+
+def check_in(name: str, value: Any) -> Check:
+    """The check that a value in a field of `Expect` is; of a list with an entry for each, that one entry."""
+    return _READERS[name](value)
 
 
 _READERS: Final[dict[str, Callable[[Any], Check]]] = {

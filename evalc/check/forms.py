@@ -257,7 +257,7 @@ def record_of(check: Check) -> Record:
     calls = _call_has(check)
     if calls is not None:
         return calls
-    for form in _CANDIDATES[_kind_of(check)]:
+    for form in _CANDIDATES[kind_of(check)]:
         found: Record = {}
         if _take(form.tree, check, found):
             found |= form.fixed
@@ -305,7 +305,7 @@ def _take(form: Any, tree: Any, found: Record) -> bool:
             return bool(form == tree)
 
 
-def _kind_of(check: Any) -> Any:
+def kind_of(check: Any) -> Any:
     """What a form and the trees that have it share: the predicate, or the kind of the first step, or of the node."""
     match check:
         case Test(predicate):
@@ -317,8 +317,8 @@ def _kind_of(check: Any) -> Any:
 
 
 _CANDIDATES: Final[Mapping[Any, tuple[Form, ...]]] = {
-    kind: tuple(form for form in FORMS if _kind_of(form.tree) == kind)
-    for kind in dict.fromkeys(_kind_of(form.tree) for form in FORMS)
+    kind: tuple(form for form in FORMS if kind_of(form.tree) == kind)
+    for kind in dict.fromkeys(kind_of(form.tree) for form in FORMS)
 }
 
 

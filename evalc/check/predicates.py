@@ -97,21 +97,21 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
         _VALUE,
         "contains {}",
         "It contains the text, case-sensitively; at a list, an item equals the value.",
-        VALUE,
+        TEXT,
         examples=('contains "refund"', 'contains "refund" ignoring case', "contains 5"),
     ),
     "contains_any": Predicate(
         _VALUE,
         "contains any of {}",
         "It contains at least one of the values.",
-        VALUE,
+        TEXT,
         examples=('contains any of ["rain", "umbrella"]',),
     ),
     "contains_all": Predicate(
         _VALUE,
         "contains all of {}",
         "It contains each of the values.",
-        VALUE,
+        TEXT,
         examples=('contains all of ["Paris", "Rome"]',),
     ),
     "occurs": Predicate(
@@ -145,7 +145,7 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
         examples=("equals 30", "== true", "is null"),
     ),
     "one_of": Predicate(
-        _NUMBER, "one of {}", "It equals one of the values.", VALUE, examples=('one of ["EUR", "USD"]', "in [1, 2]")
+        _NUMBER, "one of {}", "It equals one of the values.", TEXT, examples=('one of ["EUR", "USD"]', "in [1, 2]")
     ),
     "starts_with": Predicate(_VALUE, "starts with {}", "It starts with the text.", examples=('starts with "Dear"',)),
     "ends_with": Predicate(_VALUE, "ends with {}", "It ends with the text.", examples=('ends with "Best regards"',)),
@@ -290,30 +290,35 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
 }
 
 
-def roles_of(test: Test, *, of_argument: bool = False) -> Role | tuple[Role, ...]:
-    """The roles of the texts of a test; the pattern of a call's argument may hold tokens."""
-    return (MATCHED, WORD) if of_argument and test.predicate == "matches" else PREDICATES[test.predicate].roles
+def roles_of(test: Test, of: Call | None = None) -> Role | tuple[Role, ...]:
+    """The roles of the texts of a test; of calls, patterns may hold tokens, and texts may be JSON behind `has`."""
+    roles = PREDICATES[test.predicate].roles
+    if of is None:
+        return roles
+    if test.predicate == "matches":
+        return MATCHED, WORD
+    return VALUE if roles is TEXT and of.which != "first" else roles
 
 
 Change = Callable[[Role, str | Blank], Any]
 """Gives what takes the place of a text, or of a bare template, of a role."""
 
 
-def mapped(check: Check, change: Change, *, in_call: bool = False) -> Check:
+def mapped(check: Check, change: Change, of: Call | None = None) -> Check:
     """The check with each of its texts changed, in the order in which they stand; the same one if nothing changes."""
     match check:
         case Test():
-            operand = _mapped(roles_of(check, of_argument=in_call), check.operand, change)
+            operand = _mapped(roles_of(check, of), check.operand, change)
             return check if operand is check.operand else msgspec.structs.replace(check, operand=operand)
         case Of():
             step = _mapped_step(check.step, change)
-            part = mapped(check.check, change, in_call=in_call or isinstance(check.step, Call))
+            part = mapped(check.check, change, check.step if isinstance(check.step, Call) else of)
             return check if step is check.step and part is check.check else Of(step, part)
         case Not():
-            part = mapped(check.check, change, in_call=in_call)
+            part = mapped(check.check, change, of)
             return check if part is check.check else Not(part)
         case All() | Some():
-            parts = tuple([mapped(part, change, in_call=in_call) for part in check.checks])
+            parts = tuple([mapped(part, change, of) for part in check.checks])
             return check if all(map(_is, parts, check.checks)) else type(check)(parts)
 
 

@@ -14,11 +14,11 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_ori
 import msgspec
 from msgspec import Meta
 
-from evalc.check.forms import ABSENT, CALL_HAS, TYPES, Form, Hole, Record, form_of
+from evalc.check.forms import ABSENT, CALL_HAS, TYPES, Form, Hole
 from evalc.check.languages import LANGUAGES
-from evalc.check.predicates import LABEL, PREDICATES, TOOL, VALUE, Role, texts_of
-from evalc.check.tree import Measured, Node, steps_of
-from evalc.model.checks import FieldType, ParamAssertion
+from evalc.check.predicates import PREDICATES
+from evalc.check.tree import Measured, steps_of
+from evalc.model.case import FieldType, ParamAssertion
 
 
 class _Key(NamedTuple):
@@ -269,28 +269,5 @@ def _is_worded_key(type_: str, name: str) -> bool:
 def _is_worded(hint: Any) -> bool:
     if hint is str or get_origin(hint) is Literal:
         return True
-    parts = get_args(hint)
-    return get_origin(hint) not in (dict, Annotated) and int not in parts and any(map(_is_worded, parts))
-
-
-def roles_of_keys(record: Record) -> Mapping[str, Role]:
-    """The roles of the texts under the keys of a record, or of a part of one."""
-    type_ = record.get("type")
-    if type_ == CALL_HAS:
-        return {"tool": TOOL, "args": VALUE}
-    if type_ not in TYPES:
-        return {"path": LABEL}
-    return {str(key): role for role, key in texts_of(_keyed(form_of(record).tree))}
-
-
-def _keyed(tree: Any) -> Any:
-    """A tree with the key of each of its holes as a text in it."""
-    match tree:
-        case Hole(key):
-            return key
-        case Node():
-            return type(tree)(*(_keyed(getattr(tree, name)) for name in tree.__struct_fields__))
-        case tuple():
-            return tuple(map(_keyed, tree))
-        case _:
-            return tree
+    parts = [get_args(part)[0] if get_origin(part) is Annotated else part for part in get_args(hint)]
+    return get_origin(hint) is not dict and int not in parts and any(map(_is_worded, parts))

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, final
 import msgspec
 
 from evalc.base.source import Source, Span
+from evalc.check import tree
 from evalc.diagnostics.problem import Severity
 from evalc.grammar.nodes import Template
 from evalc.model import case as m
-from evalc.model import checks as c
 from evalc.model.case import Gates
 
 
@@ -39,7 +39,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     for eval JSON, where pointers lead to them.
     """
 
-    check: c.Check
+    check: tree.Check
     where: Where
     names: Mapping[str, Located] = {}
 

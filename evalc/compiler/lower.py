@@ -7,30 +7,11 @@ from functools import lru_cache
 from math import inf
 from typing import Any, Final, NoReturn
 
+from evalc.check.contract import CONTRACT_FIELDS, KEYS, fields_of, held, rank
+from evalc.check.forms import record_of
+from evalc.check.tree import Check, Test
 from evalc.compiler import ir
-from evalc.compiler.order import ranks
 from evalc.model import case as m
-from evalc.model import checks as c
-from evalc.model.assertions import KEYS
-from evalc.model.checks.declaration import type_name
-
-CONTRACT_FIELDS: Final = frozenset(
-    {
-        "toolsCalled",
-        "toolsAcceptable",
-        "toolsNotCalled",
-        "toolParams",
-        "noToolErrors",
-        "responseNonEmpty",
-        "responseContains",
-        "responseContainsAny",
-        "responseNotContains",
-        "responseMatches",
-        "maxLatencyMs",
-        "maxTokens",
-    }
-)
-"""The fields of `expect` that every runner of the contract checks."""
 
 _WITH_PATTERNS: Final = frozenset({"labeled", "rubric"})
 """The tiers in which `responseMatches` is allowed; in the others the one pattern of a case is its `regexPattern`."""
@@ -105,27 +86,23 @@ def _link(link: ir.Link, pointers: list[tuple[str, ...]]) -> m.CheckLink:
     return m.CheckLink(at=at, weight=link.weight)
 
 
-def _place(check: c.Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ...]:
+def _place(check: Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ...]:
     """Put a check where it belongs in `expect` of a case of this tier; its pointers from the case's root."""
-    if isinstance(check, c.Judge):
-        return _append_dimension(slots, check)
-    if not check.has_field():
-        return _append(slots, "checks", check)
-    if isinstance(check, c.Regex) and tier not in _WITH_PATTERNS:
-        slots["regex_pattern"] = check.pattern
+    if isinstance(check, Test) and check.predicate == "judge":
+        return _append_dimension(slots, check.operand)
+    record = record_of(check)
+    values = {field: value for field in fields_of(record) if (value := held(field, record)) is not None}
+    first = next(iter(values), None)
+    if first is None:
+        return _append(slots, "checks", record)
+    if first.name == "response_matches" and tier not in _WITH_PATTERNS:
+        slots["regex_pattern"] = values[first]
         return ("/expect/regexPattern",)
-    if isinstance(check, c.ToolParam):
-        expectation = m.ToolParamExpectation(
-            tool=check.tool, param_name=check.param_name, assertion=check.assertion, value=check.value
-        )
-        return _append(slots, "tool_params", expectation)
-    first = check.contract[0]
     if first.each:
-        return _append(slots, first.name, getattr(check, first.attribute))
-    values = {field.name: getattr(check, field.attribute) if field.attribute else True for field in check.contract}
-    given = {field: value for field, value in values.items() if value is not None}
+        return _append(slots, first.name, values[first])
+    given = {field.name: value for field, value in values.items()}
     if not slots.keys().isdisjoint(given):
-        return _append(slots, "checks", check)
+        return _append(slots, "checks", record)
     slots.update(given)
     return tuple([f"/expect/{KEYS[field]}" for field in given])
 
@@ -144,17 +121,11 @@ def _pointer(field: str, index: int) -> tuple[str]:
     return (f"/expect/{KEYS[field]}/{index}",)
 
 
-def _append_dimension(slots: dict[str, Any], check: c.Judge) -> tuple[str, ...]:
+def _append_dimension(slots: dict[str, Any], asked: tuple[Any, ...]) -> tuple[str, ...]:
     """Append a dimension of the rubric, which is beside `expect`."""
     dimensions = slots.setdefault(_RUBRIC, [])
-    dimensions.append(
-        m.RubricDimension(
-            dimension=check.dimension,
-            max_score=check.max_score,
-            criteria=check.criteria,
-            min_score=check.min_score,
-        )
-    )
+    name, top, criteria, least = asked
+    dimensions.append(m.RubricDimension(dimension=name, max_score=top, criteria=criteria, min_score=least))
     return (f"/rubric/{len(dimensions) - 1}",)
 
 
@@ -163,7 +134,7 @@ def own_assertions(case: m.Case) -> set[str]:
     expect = case.expect
     names = {json for field, json in _OWN_FIELDS if getattr(expect, field)}
     if expect.checks:
-        names |= {f"checks.{type_name(check)}" for check in expect.checks}
+        names |= {f"checks.{record['type']}" for record in expect.checks}
     if case.input.follow_ups:
         names.add("input.followUps")
     if case.input.user is not None:
@@ -209,7 +180,7 @@ def _verify_case(case: ir.Case, criteria: set[str]) -> None:
     if case.partial:
         _break("nothing was left out", case.id)
     if len(case.checks) > 1:
-        in_order = ranks(case.checks)
+        in_order = [rank(record_of(item.check)) for item in case.checks]
         if in_order != sorted(in_order):
             _break("checks stand in the canonical order", case.id)
     if case.links:

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
+from evalc.check.forms import Record
 from evalc.diagnostics.problem import Diagnostics, Fault, Finding
 from evalc.diagnostics.raised import idle_parts
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
@@ -175,3 +176,23 @@ def unusable(schema: object) -> Flaw | None:
     except RecursionError:
         return Flaw("is nested too deep")
     return None
+
+
+def findings_in(schema: object) -> Iterator[tuple[str, Finding]]:
+    """What is wrong with a schema, and what it asks for in vain, each with its JSON pointer; `#` means the key."""
+    flaw = unusable(schema)
+    if flaw is not None:
+        yield flaw.pointer, Finding("EV310", reason=flaw.reason)
+    for pointer, idle in () if flaw is not None else idle_parts(schema):
+        yield ("" if pointer.endswith("/format") else "#") + pointer, idle
+
+
+def schema_findings(record: Record, at: str = "") -> Iterator[tuple[str, Finding]]:
+    """The findings about the schemas that a check in JSON holds."""
+    schema = record.get("schema")
+    for pointer, finding in () if schema is None else findings_in(schema):
+        yield f"{'#' if pointer.startswith('#') else ''}{at}/schema{pointer.removeprefix('#')}", finding
+    if "check" in record:
+        yield from schema_findings(record["check"], f"{at}/check")
+    for index, part in enumerate(record.get("checks", ())):
+        yield from schema_findings(part, f"{at}/checks/{index}")

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, final
 
-import msgspec
-
-from evalc.check.forms import TYPES, check_of, record_of
+from evalc.check.forms import TYPES, record_of
 from evalc.check.holds import NO_TOOL
 from evalc.check.predicates import PREDICATES, TEXT, TOOL, WORD, Role
 from evalc.check.subjects import MEASURES
@@ -26,7 +24,6 @@ from evalc.check.tree import (
     Failure,
     Items,
     Measure,
-    Node,
     Not,
     Of,
     Result,
@@ -40,7 +37,6 @@ from evalc.compiler.fill import OPENS_TEMPLATE
 from evalc.compiler.slug import dimension_of
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.grammar.parse import parse_check
-from evalc.model import checks as c
 from evalc.model.json import only_key
 
 NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
@@ -56,14 +52,9 @@ class NoLine(Exception):
     """A part of a check that no line can say."""
 
 
-def describe(check: c.Check | Check) -> str:
+def describe(check: Check) -> str:
     """The check as an author would write it on one line, long texts cut; for messages."""
-    return _SHORTENED.line(tree_of(check))
-
-
-def tree_of(check: c.Check | Check) -> Check:
-    """The tree of a check of either model."""
-    return check if isinstance(check, Node) else check_of(msgspec.to_builtins(check))
+    return _SHORTENED.line(check)
 
 
 @final
@@ -451,7 +442,7 @@ KeepSchema = Callable[[object], str]
 """Puts a check's JSON Schema into a file, and says its path."""
 
 
-def line_of(check: c.Check | Check, spelling: Spelling, keep_schema: KeepSchema) -> str | None:
+def line_of(check: Check, spelling: Spelling, keep_schema: KeepSchema) -> str | None:
     """The one-line form of a check; None if it has none."""
     speller = Speller(
         text=lambda text: quoted(spelling.text(text)),
@@ -460,7 +451,7 @@ def line_of(check: c.Check | Check, spelling: Spelling, keep_schema: KeepSchema)
         exact=True,
     )
     try:
-        line = speller.line(tree_of(check))
+        line = speller.line(check)
     except NoLine:
         return None
     return None if parse_check(line).node is None else line
@@ -471,9 +462,9 @@ def linked_to(line: str, criterion: str) -> str:
     return f"{line} for {criterion if NAME.fullmatch(criterion) else json.dumps(criterion, ensure_ascii=False)}"
 
 
-def mapping_of(check: c.Check | Check, line: str, spelling: Spelling) -> dict[str, Any]:
+def mapping_of(check: Check, line: str, spelling: Spelling) -> dict[str, Any]:
     """The mapping that says what a line says, so that a weight can be added."""
-    record = record_of(tree_of(check))
+    record = record_of(check)
     type_ = record.pop("type")
     keys = TYPES[type_][0].keys if type_ in CHECK_TYPES and type_ in TYPES else ("",)
     match record:
@@ -494,7 +485,7 @@ def pattern_of(pattern: str, flags: str, spelling: Spelling) -> str:
     written = spelling.pattern(pattern)
     literal = f"/{written}/{flags}"
     read = parse_check(f"matches {literal}").node
-    if read is not None and tree_of(read.check) == Test("matches", (written, flags)):
+    if read is not None and read.check == Test("matches", (written, flags)):
         return literal
     if flags:
         raise NoLine

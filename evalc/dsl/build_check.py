@@ -6,23 +6,26 @@ import re
 from functools import cache
 from typing import Final, Literal
 
+import msgspec
+
 from evalc.base import installed
 from evalc.base.source import Source, Span
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding, Fix
 from evalc.diagnostics.raised import outside
+from evalc.dsl.asked import SUBJECTS, asked, asks_something
 from evalc.dsl.build_rule import (
     CHECK_TYPES,
     TEXT_TYPES,
-    atom,
     build_rule,
     is_sound_rule,
-    json_value,
     keys_of,
-    sound_check,
+    leaf_of,
+    placed,
+    placed_value,
 )
 from evalc.dsl.kinds import NUMBER, keyed
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.places import locate
 from evalc.dsl.quoting import (
     as_item,
@@ -37,11 +40,8 @@ from evalc.dsl.quoting import (
     split_at_comma,
 )
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Num, Str
-from evalc.dsl.walk import Fields, is_plainly_text
-from evalc.grammar.nodes import Atom
+from evalc.dsl.walk import Fields
 from evalc.grammar.parse import parse_check
-from evalc.model.checks import Custom
-from evalc.model.json import pointer_step
 from evalc.model.numbers import WEIGHT
 
 _NO_ARGUMENTS: Final = frozenset(("type", "rule", "criterion", "weight"))
@@ -51,15 +51,13 @@ def build_custom(fields: Fields, type_: Str) -> CheckLeaf:
     """The check of a name that some package provides, called with what the mapping says."""
     rule = fields.node("rule")
     by_place = rule.items if isinstance(rule, Sequence) else () if rule is None else (rule,)
-    atoms: dict[str, Atom] = {"/name": atom(type_)}
-    args = tuple(json_value(fields, node, f"/args/{index}", atoms) for index, node in enumerate(by_place))
+    args = [placed_value(fields, node) for node in by_place]
     options = {
-        key.text: json_value(fields, node, f"/options/{pointer_step(key.text)}", atoms)
+        key.text: placed_value(fields, node)
         for key, node in fields.pairs
         if key.text not in _NO_ARGUMENTS and not key.text.startswith("x-")
     }
-    check = Custom(name=type_.value, args=args, options=options)
-    return CheckLeaf(span=type_.span, check=check, atoms=atoms)
+    return leaf_of(type_.span, {"type": "check", "name": placed(type_), "args": args, "options": options})
 
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
@@ -142,7 +140,7 @@ def build_check(fields: Fields, item: Node) -> CheckTree | None:
         case Scalar():
             return _one_line(fields, item)
         case Mapping():
-            return _as_most(item) or _linked(fields, item)
+            return _linked(fields, item)
         case Sequence():
             fields.fault(item, Finding("EV301", what="a check", expected="a line or a mapping", found="a list"))
             return None
@@ -173,7 +171,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
     if line.criterion is not None:
         span = locate(fields.source, text.span, line.criterion.start, line.criterion.end)
         criterion = Str(line.criterion.value, span)
-    leaf = CheckLeaf(span=text.span, check=line.check, atoms=line.atoms, origin=text)
+    leaf = CheckLeaf(span=text.span, check=line.check, places=line.places, origin=text)
     return CheckTree(span=text.span, body=leaf, criterion=criterion)
 
 
@@ -183,7 +181,7 @@ def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> Finding | None:
     if "\n" not in whole:
         if not parse_check(whole).faults:
             return Finding("EV156", fix=in_quotes(source, *cut), quoted=quoted_line(whole))
-        from evalc.grammar.suggestions import meant_by  # noqa: PLC0415 - as below
+        from evalc.grammar.meant import meant_by  # noqa: PLC0415 - as below
 
         meant = meant_by(whole)
         lost = " ".join(whole[whole.index("#") :].split()).replace("\\", "\\\\").replace('"', '\\"')
@@ -197,7 +195,7 @@ def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Fin
     """The finding with the check that was probably meant, if there is one and the item is on one line."""
     if finding.code not in {"EV131", "EV203"} or item.style in {"literal", "folded"}:
         return finding
-    from evalc.grammar.suggestions import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
+    from evalc.grammar.meant import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
 
     meant = meant_by(text)
     if meant is None:
@@ -205,29 +203,6 @@ def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Fin
     line = as_item(meant.line)
     fix = rewritten_item(source, item.start, item.end, line, sure=meant.is_sure and finding.code == "EV131")
     return finding.replaced(fix, line=line)
-
-
-def _as_most(item: Mapping) -> CheckTree | None:
-    """The check of a mapping that is a `type:`, a text for `rule:` and perhaps a `criterion:`, as most are.
-
-    None for all others and where something is wrong, which `_linked` looks at with care.
-    """
-    pairs = item.pairs
-    if not 2 <= len(pairs) <= 3 or item.cut or item.alias is not None:
-        return None
-    (type_key, type_), (rule_key, rule) = pairs[:2]
-    if type_key.text != "type" or rule_key.text != "rule":
-        return None
-    if not (is_plainly_text(type_) and is_plainly_text(rule)):
-        return None
-    criterion = None
-    if len(pairs) == 3:
-        key, named = pairs[2]
-        if key.text != "criterion" or not is_plainly_text(named):
-            return None
-        criterion = Str(named.text, span_of(named))
-    leaf = sound_check(Str(type_.text, span_of(type_)), Str(rule.text, span_of(rule)))
-    return None if leaf is None else CheckTree(span=leaf.span, body=leaf, criterion=criterion)
 
 
 def _linked(fields: Fields, item: Mapping) -> CheckTree | None:
@@ -267,7 +242,8 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
     by_key = {key.text: value for key, value in item.pairs}
     type_ = by_key.get("type")
     if isinstance(type_, Scalar) and type_.text in CHECK_TYPES:
-        return fields.inside(item, keyed(f"a `{type_.text}` check", _keys(type_.text, link_keys)))
+        keys = _keys(type_.text, link_keys)
+        return fields.inside(item, keyed(f"a `{type_.text}` check", keys), pairs=_with_rule(item, keys))
     if type_ is not None:
         name = fields.text_of(type_, "`type`")
         if name is None:
@@ -285,14 +261,43 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
     trap = split_at_colon(fields.source, item)
     if trap is not None:
         fields.fault(trap, _unquoted("EV120", fields.source, trap.start, trap.end))
+        return None
+    own = tuple(pair for pair in item.pairs if not _is_beside(pair[0].text))
+    if asks_something(own):
+        allowed = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
+        return fields.inside(item, keyed("a check", allowed))
+    several = [key for key, value in own if key.text not in SUBJECTS and asks_something(((key, value),))]
+    if len(several) > 1:
+        names = tuple(key.text for key in several)
+        fields.fault(several[1], Finding("EV170", names=names))
     else:
         fields.fault(item.pairs[0][0] if item.pairs else item, _no_check(fields, item))
     return None
 
 
+def _with_rule(item: Mapping, keys: tuple[str, ...]) -> list[tuple[Scalar, Node]] | None:
+    """The pairs of a mapping, a key that other tools have for `rule` being called so; None if there is none."""
+    written = {key.text for key, _ in item.pairs}
+    other = next((key for key in _RULE if key in written and key not in keys), None)
+    if other is None or "rule" in written or "rule" not in keys:
+        return None
+    return [
+        (msgspec.structs.replace(key, text="rule") if key.text == other else key, value) for key, value in item.pairs
+    ]
+
+
+_RULE: Final = ("value", "expected", "pattern", "threshold")
+"""What other tools call the rule of a check."""
+
+
+def _is_beside(key: str) -> bool:
+    """Whether a key says nothing of what is asked."""
+    return key in LINK_KEYS or key.startswith("x-")
+
+
 def _no_check(fields: Fields, item: Mapping) -> Finding:
     """The finding about a mapping without a `type:`; `contains: x` is plain enough for a fix."""
-    from evalc.grammar.suggestions import may_be_text, meant_by_pair  # noqa: PLC0415 - as above
+    from evalc.grammar.meant import may_be_text, meant_by_pair  # noqa: PLC0415 - as above
 
     if len(item.pairs) == 1:
         key, value = item.pairs[0]
@@ -351,7 +356,17 @@ def _mapped(inner: Fields) -> CheckBody | None:
         inner.forbid_empty(USE)
         name = inner.filled(USE)
         return None if name is None else CheckUse(span=inner.anchor, name=name)
-    return None
+    return _asked(inner)
+
+
+def _asked(inner: Fields) -> CheckLeaf | None:
+    """The check of a mapping that names a predicate."""
+    found = asked(tuple(pair for pair in inner.pairs if not _is_beside(pair[0].text)))
+    if found is None:
+        return None
+    for span, fault in found.faults():
+        inner.fault(span, fault.finding)
+    return found.leaf(inner.anchor)
 
 
 def _group(inner: Fields, op: GroupOp) -> CheckBody | None:

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, cast, get_args
+from functools import reduce
+from operator import or_
+from typing import Any, Final, get_args
 
+from evalc.base.source import Span
+from evalc.check.contract import CONTRACT_FIELDS, KEYS, PAIRS, check_in
+from evalc.check.forms import check_of, record_of
+from evalc.check.places import bare
 from evalc.diagnostics.problem import Finding, Fix
-from evalc.dsl.build_rule import PARAM_OPS, acceptable, atom, limit_of, of_pattern, of_text, of_texts, param_check
+from evalc.dsl.build_rule import PARAM_OPS, acceptable, leaf_of, limit_of, param_check, placed, plain_leaf
 from evalc.dsl.kinds import FLAG, NUMBER, WHOLE, Choice, keyed
 from evalc.dsl.nodes import Mapping, Scalar, Sequence, span_of
 from evalc.dsl.quoting import quoted_line
-from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree, Num, Str
+from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree, Num
 from evalc.dsl.walk import Fields, described
 from evalc.grammar.parse import parse_check
-from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared
-from evalc.model.json import path_of_key
+from evalc.model.case import FieldType
 
 _Build = Callable[[Fields, str], Iterator[CheckLeaf | CheckJson]]
 
 
 _ASSERTION: Final = Choice(PARAM_OPS, called="parameter assertion")
-_FIELD_TYPE: Final = Choice(get_args(c.FieldType), called="type")
+_FIELD_TYPE: Final = Choice(get_args(FieldType), called="type")
 
 
 def build_expect(fields: Fields, key: str) -> tuple[CheckTree, ...]:
@@ -64,18 +68,14 @@ def _field(fields: Fields, key: str) -> tuple[CheckLeaf | CheckJson, ...]:
     return tuple(_BUILDERS[key](fields, key))
 
 
-def _each_text(kind: type[Declared]) -> _Build:
-    def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-        for text in fields.texts(key) or ():
-            yield of_text(kind, text, text.span)
-
-    return build
+def _leaf(span: Span, name: str, value: Any) -> CheckLeaf:
+    """The check that a value of a field means; its texts know where they were written."""
+    return plain_leaf(span, check_in(name, bare(value)), check_in(name, value))
 
 
-def _each_cop_out(fields: Fields, key: str) -> Iterator[CheckLeaf]:
+def _each_text(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     for text in fields.texts(key) or ():
-        check = c.Not(check=c.IContains(value=text.value))
-        yield CheckLeaf(span=text.span, check=check, atoms={"/check/value": atom(text)})
+        yield _leaf(text.span, _NAMES[key], placed(text))
 
 
 def _each_group(fields: Fields, key: str) -> Iterator[CheckLeaf]:
@@ -86,32 +86,25 @@ def _each_group(fields: Fields, key: str) -> Iterator[CheckLeaf]:
             continue
         texts = fields.together(item.items, "a synonym")
         if texts is not None:
-            yield of_texts(c.ContainsAny, "values", texts, span_of(item))
-
-
-def _each_pattern(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    yield from map(of_pattern, fields.texts(key) or ())
+            yield _leaf(span_of(item), _NAMES[key], [*map(placed, texts)])
 
 
 def _pattern(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     text = fields.text(key)
     if text is not None:
-        yield of_pattern(text)
+        yield _leaf(text.span, _NAMES[key], placed(text))
 
 
-def _names(kind: type[Declared]) -> _Build:
-    def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-        names = fields.all_texts(key)
-        if names is not None:
-            yield of_texts(kind, "names", names, span_of(fields.key(key)))
-
-    return build
+def _names(fields: Fields, key: str) -> Iterator[CheckLeaf]:
+    names = fields.all_texts(key)
+    if names is not None:
+        yield _leaf(span_of(fields.key(key)), _NAMES[key], [*map(placed, names)])
 
 
 def _acceptable(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    leaf = acceptable(fields, key, span_of(fields.key(key)))
-    if leaf is not None:
-        yield leaf
+    record = acceptable(fields, key)
+    if record is not None:
+        yield _leaf(span_of(fields.key(key)), _NAMES[key], record["sets"])
 
 
 def _params(fields: Fields, key: str) -> Iterator[CheckLeaf]:
@@ -123,81 +116,56 @@ def _params(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         inner = fields.inside(item, keyed(f"an entry of `{key}`", ("tool", "paramName", "assertion", "value")))
         for required in ("tool", "paramName", "assertion"):
             inner.require(required)
-        tool, param = inner.text("tool"), inner.text("paramName")
-        op: Str | None = _ASSERTION.read(inner, "assertion")
-        leaf = None
-        if tool is not None and param is not None and op is not None:
-            leaf = param_check(inner, inner.anchor, tool, param, op)
+        record = param_check(inner, inner.text("tool"), inner.text("paramName"), _ASSERTION.read(inner, "assertion"))
         fields.partial |= inner.partial
-        if leaf is not None:
-            yield leaf
+        if record is not None:
+            yield leaf_of(inner.anchor, {"type": "tool_param", **record})
 
 
-def _flag(check: c.Check) -> _Build:
+def _flag(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     """A field that asserts something when it is true."""
-
-    def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-        if FLAG.read(fields, key):
-            yield CheckLeaf(span=span_of(fields.key(key)), check=check)
-
-    return build
+    if FLAG.read(fields, key):
+        yield _leaf(span_of(fields.key(key)), _NAMES[key], value=True)
 
 
-def _limit(make: Callable[[int | float], c.Check], *, idle_at_0: bool = False) -> _Build:
+def _limit(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     """A field that holds one limit; in those of the contract, 0 asserts nothing."""
-
-    def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-        limit: Num | None = NUMBER.read(fields, key)
-        if limit is not None and idle_at_0 and limit.value == 0:
-            fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why="0 asserts nothing"))
-        elif limit is not None:
-            yield CheckLeaf(span=span_of(fields.key(key)), check=make(limit_of(limit)))
-
-    return build
+    limit: Num | None = NUMBER.read(fields, key)
+    if limit is not None and key in CONTRACT_FIELDS and limit.value == 0:
+        fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why="0 asserts nothing"))
+    elif limit is not None:
+        yield _leaf(span_of(fields.key(key)), _NAMES[key], limit_of(limit))
 
 
-def _bounds(low: str, high: str, make: Callable[[int | None, int | None], c.Check]) -> _Build:
+def _bounds(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     """The two fields of a range, which are one check; it is built for the lower one, or the only one."""
-
-    def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-        if key == high and low in fields:
-            return
-        least, most = _whole(WHOLE.read(fields, low)), _whole(WHOLE.read(fields, high))
-        if least is not None or most is not None:
-            yield CheckLeaf(span=span_of(fields.key(key)), check=make(least, most))
-
-    return build
-
-
-def _whole(number: Num | None) -> int | None:
-    return None if number is None else int(number.value)
+    low, high = next(pair for pair in PAIRS if key in pair)
+    if key == high and low in fields:
+        return
+    given = ((name, WHOLE.read(fields, name)) for name in (low, high))
+    checks = [check_in(_NAMES[name], int(number.value)) for name, number in given if number is not None]
+    if checks:
+        record = reduce(or_, map(record_of, checks))
+        yield CheckLeaf(span=span_of(fields.key(key)), check=check_of(record))
 
 
 def _keys(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     names = fields.texts(key)
-    if not names:
-        return
-    yield _structure(fields, key, tuple(c.RequiredField(path=path_of_key(name.value)) for name in names))
+    if names:
+        yield _leaf(span_of(fields.key(key)), _NAMES[key], [name.value for name in names])
 
 
 def _types(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     block = fields.mapping(key)
     if block is None:
         return
-    names = tuple(Str(name.text, span_of(name)) for name, _ in block.pairs)
-    inner = fields.inside(block, keyed(f"`{key}`", tuple(name.value for name in names)))
-    typed: list[c.RequiredField] = []
-    for name in names:
-        type_: Str | None = _FIELD_TYPE.read(inner, name.value)
-        if type_ is not None:
-            typed.append(c.RequiredField(path=path_of_key(name.value), type=cast(c.FieldType, type_.value)))
+    names = tuple(name.text for name, _ in block.pairs)
+    inner = fields.inside(block, keyed(f"`{key}`", names))
+    read = ((name, _FIELD_TYPE.read(inner, name)) for name in names)
+    typed = {name: type_.value for name, type_ in read if type_ is not None}
     fields.partial |= inner.partial
     if typed:
-        yield _structure(fields, key, tuple(typed))
-
-
-def _structure(fields: Fields, key: str, has: tuple[c.RequiredField, ...]) -> CheckLeaf:
-    return CheckLeaf(span=span_of(fields.key(key)), check=c.Structure(fields=has))
+        yield _leaf(span_of(fields.key(key)), _NAMES[key], typed)
 
 
 def _each_in_json(fields: Fields, key: str) -> Iterator[CheckJson]:
@@ -209,32 +177,30 @@ def _each_in_json(fields: Fields, key: str) -> Iterator[CheckJson]:
             fields.fault(item, fault)
 
 
-_length = _bounds("minLength", "maxLength", lambda least, most: c.Length(min=least, max=most))
-_tool_count = _bounds("minToolCalls", "maxToolCalls", lambda least, most: c.ToolCount(min=least, max=most))
-
+_NAMES: Final = {key: name for name, key in KEYS.items()}
 _BUILDERS: dict[str, _Build] = {
-    "toolsCalled": _names(c.ToolsCalled),
+    "toolsCalled": _names,
     "toolsAcceptable": _acceptable,
-    "toolsNotCalled": _names(c.ToolsNotCalled),
+    "toolsNotCalled": _names,
     "toolParams": _params,
-    "noToolErrors": _flag(c.NoToolErrors()),
-    "responseNonEmpty": _flag(c.NonEmpty()),
-    "responseContains": _each_text(c.Contains),
+    "noToolErrors": _flag,
+    "responseNonEmpty": _flag,
+    "responseContains": _each_text,
     "responseContainsAny": _each_group,
-    "responseNotContains": _each_text(c.NotContains),
-    "responseMatches": _each_pattern,
-    "maxLatencyMs": _limit(lambda limit: c.Latency(max=limit), idle_at_0=True),
-    "maxTokens": _limit(lambda limit: c.Tokens(max=limit), idle_at_0=True),
-    "minLength": _length,
-    "maxLength": _length,
-    "jsonValid": _flag(c.Json()),
+    "responseNotContains": _each_text,
+    "responseMatches": _each_text,
+    "maxLatencyMs": _limit,
+    "maxTokens": _limit,
+    "minLength": _bounds,
+    "maxLength": _bounds,
+    "jsonValid": _flag,
     "requiredKeys": _keys,
     "typeChecks": _types,
-    "minToolCalls": _tool_count,
-    "maxToolCalls": _tool_count,
-    "maxCost": _limit(lambda limit: c.Cost(max=limit)),
+    "minToolCalls": _bounds,
+    "maxToolCalls": _bounds,
+    "maxCost": _limit,
     "regexPattern": _pattern,
-    "copOutPhrases": _each_cop_out,
+    "copOutPhrases": _each_text,
     "checks": _each_in_json,
 }
 _FLAGS: Final = frozenset({"noToolErrors", "responseNonEmpty", "jsonValid"})

@@ -1,14 +1,20 @@
-"""Builds checks written as `{type, rule}`: what each `type:` makes of its rule."""
+"""Builds checks written as `{type, rule}`: the record that each `type:` and its rule are together."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, Final, Literal, assert_never, cast, get_args
+from collections.abc import Callable
+from collections.abc import Mapping as AnyMapping
+from typing import Any, Final, NamedTuple, assert_never, get_args
 
 import msgspec
 
 from evalc.base.source import Span
+from evalc.check.forms import Record, check_of
+from evalc.check.holds import NO_TOOL
+from evalc.check.places import Placed, bare
+from evalc.check.predicates import texts_of
+from evalc.check.tree import At, Check, Of, Test
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import kinds as k
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
@@ -17,69 +23,79 @@ from evalc.dsl.read_json import half_characters
 from evalc.dsl.tree import CheckLeaf, Num, Str
 from evalc.dsl.walk import Fields, described, is_null
 from evalc.grammar.atoms import MAX_DIGITS
-from evalc.grammar.check_nodes import similar
-from evalc.grammar.nodes import Atom, CheckLine, Parsed, PatternAtom, Text
+from evalc.grammar.nodes import Parsed, ReadCheck, Text
 from evalc.grammar.parse import RULE_TYPES, parse_rule
-from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared, by_type
-from evalc.model.json import pointer_step
+from evalc.model.case import ParamAssertion
 
 _QUOTED_KEY: Final = re.compile(r'(?<!\.)\["(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"\](?=[\s,:.\[]|\Z)')
 """`["a.b"]`, as paths of the case model have it."""
 
 
-def parse_fields(text: str) -> Parsed[CheckLine]:
+def parse_fields(text: str) -> Parsed[ReadCheck]:
     """The parse of a `structure` rule. Keys in quotes are read as plain keys of their length, so that places hold."""
     if '["' not in text or not text.lstrip().startswith("fields"):
         return parse_rule("structure", text)
     halves = tuple(half for key in _QUOTED_KEY.finditer(text) for half in half_characters(text, *key.span()))
     if halves:
         return Parsed(None, halves)
-    parse = parse_rule("structure", _QUOTED_KEY.sub(_plain_key, text))
-    line = parse.node
-    if line is None or not isinstance(line.check, c.Structure):
-        return parse
-    places = (line.atoms[f"/fields/{index}/path"] for index in range(len(line.check.fields)))
-    fields = tuple(
-        msgspec.structs.replace(field, path=text[place.start : place.end])
-        for field, place in zip(line.check.fields, places, strict=True)
-    )
-    return Parsed(msgspec.structs.replace(line, check=c.Structure(fields=fields)), parse.faults)
+    quoted: dict[str, str] = {}
+
+    def plain(key: re.Match[str]) -> str:
+        before = text[key.start() - 1 : key.start()]
+        begins = not before or before in ",:" or before.isspace()
+        name = ("k" if begins else ".k") + str(len(quoted)).rjust(len(key[0]) - (1 if begins else 2), "_")
+        quoted[name] = key[0]
+        return name
+
+    parse = parse_rule("structure", _QUOTED_KEY.sub(plain, text))
+    match parse.node:
+        case ReadCheck(check=Test("structure", (fields, headings))) as line:
+            whole = tuple((_written(path, quoted), type_) for path, type_ in fields)
+            check = Test("structure", (whole, headings))
+            return Parsed(msgspec.structs.replace(line, check=check), parse.faults)
+        case _:
+            return parse
 
 
-def _plain_key(quoted: re.Match[str]) -> str:
-    """A key without quotes as long as one with them; after another step, with a dot before it."""
-    before = quoted.string[quoted.start() - 1 : quoted.start()]
-    begins = not before or before in ",:" or before.isspace()
-    return ("k" if begins else ".") + "k" * (len(quoted[0]) - 1)
+def _written(path: str, quoted: AnyMapping[str, str]) -> str:
+    for name, key in quoted.items():
+        path = path.replace(name, key)
+    return path
 
 
-PARAM_OPS: Final[tuple[c.ParamAssertion, ...]] = get_args(c.ParamAssertion)
+PARAM_OPS: Final[tuple[ParamAssertion, ...]] = get_args(ParamAssertion)
 _OPERATOR: Final = k.Choice(PARAM_OPS, called="operator")
 
 
 def build_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
     """The check of one of the `CHECK_TYPES`; what is wrong with its rule is reported."""
-    leaf = _BUILDERS[type_.value](fields, type_)
+    kind = _TYPES[type_.value]
+    if type_.value in RULE_TYPES:
+        leaf = _parsed_rule(fields, type_)
+    else:
+        record = kind.build(fields, type_)
+        leaf = None if record is None else leaf_of(type_.span, {"type": type_.value, **record})
     return leaf if leaf is None or "at" not in fields else _at(fields, leaf)
 
 
-def sound_check(type_: Str, rule: Str) -> CheckLeaf | None:
-    """The check that a type and a text for its `rule:` are together; None if that is not all, or not right."""
-    name = type_.value
-    if _BUILDERS.get(name) is _text_check:
-        return of_text(_KINDS[name], rule, type_.span)
-    parse = parse_rule(name, rule.value) if name in RULE_TYPES else None
-    if parse is None or parse.node is None or parse.faults:
-        return None
-    return CheckLeaf(span=rule.span, check=parse.node.check, atoms=parse.node.atoms, origin=rule)
+def leaf_of(span: Span, record: Record) -> CheckLeaf:
+    """The check of a record whose texts know where they were written."""
+    return plain_leaf(span, check_of(bare(record)), check_of(record))
+
+
+def plain_leaf(span: Span, check: Check, placed: Check) -> CheckLeaf:
+    """The leaf of a check; `placed` is the same, its texts knowing where they were written."""
+    places = tuple(getattr(text, "place", _NOWHERE) for _, text in texts_of(placed))
+    return CheckLeaf(span=span, check=check, places=places)
+
+
+_NOWHERE: Final = Text(0, 0, "")
 
 
 def keys_of(type_: str) -> tuple[str, ...]:
     """The keys beside `type:` that a check of this type has."""
-    kind = _KINDS[type_]
-    own = ("rule",) if kind.__struct_fields__ else ()
-    return (*_OWN_KEYS.get(type_, own), *(("at",) if kind.of_response else ()))
+    kind = _TYPES[type_]
+    return (*kind.keys, *(("at",) if kind.of_response else ()))
 
 
 def is_sound_rule(type_: str, rule: str) -> bool:
@@ -91,80 +107,81 @@ def _at(fields: Fields, leaf: CheckLeaf) -> CheckLeaf | None:
     """The check of one place of a JSON response; the place is written as the fields of `structure` are."""
     fields.require("at")
     text = fields.filled("at")
-    if text is None:
+    path = None if text is None else place_in(fields, text)
+    if text is None or path is None:
         return None
+    here = Text(0, 0, path) if leaf.origin is not None else Text(*text.span, path)
+    return CheckLeaf(span=leaf.span, check=Of(At(path), leaf.check), places=(here, *leaf.places), origin=leaf.origin)
+
+
+def place_in(fields: Fields, text: Str) -> str | None:
+    """The path that the value of `at:` names; what is wrong with it is reported."""
     lead = "fields:"
-    parse = parse_fields(lead + text.value)
+    parse = parse_fields(lead + text.value.removeprefix("$."))
     for fault in parse.faults:
         start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
         fields.fault(locate(fields.source, text.span, start, end), fault.finding)
+    path = _one_path(parse)
+    if path is None and not parse.faults:
+        expected = "one place such as `items[0].title`"
+        fields.fault(text.span, Finding("EV301", what="`at`", expected=expected, found=f"`{text.value}`"))
+    return path
+
+
+def _one_path(parse: Parsed[ReadCheck]) -> str | None:
     match parse.node:
-        case CheckLine(check=c.Structure(fields=(c.RequiredField(path=path, type=None),))):
-            atoms = {f"/check{pointer}": atom for pointer, atom in leaf.atoms.items()}
-            return CheckLeaf(span=leaf.span, check=c.At(path=path, check=leaf.check), atoms=atoms, origin=leaf.origin)
-        case None:
+        case ReadCheck(check=Test("structure", (((path, None),), ()))):
+            return str(path)
+        case _:
             return None
-    fields.fault(
-        text.span, Finding("EV301", what="`at`", expected="one place such as `items[0].title`", found=f"`{text.value}`")
-    )
-    return None
 
 
-# --- checks of texts, as they are in the file ------------------------------------------------------------------------
+# --- rules as they are in the file -----------------------------------------------------------------------------------
 
 
-def atom(text: Str) -> Text:
-    """A text of the file as the grammar's own; its offsets count from the start of the source."""
-    return Text(*text.span, text.value)
+def placed(text: Str) -> Placed:
+    """A text that knows where it was written; the offsets count from the start of the source."""
+    return Placed(text.value, Text(*text.span, text.value))
 
 
-def _pattern_atom(text: Str) -> PatternAtom:
-    return PatternAtom(*text.span, text.value, 0, False)
+def placed_value(fields: Fields, node: Node) -> Any:
+    """A JSON value whose texts know where they were written."""
+    match node:
+        case Scalar():
+            value = fields.value(node)
+            return placed(Str(node.text, span_of(node))) if isinstance(value, str) else value
+        case Sequence(items=items):
+            return [placed_value(fields, item) for item in items]
+        case Mapping(pairs=pairs):
+            return {key.text: placed_value(fields, item) for key, item in pairs}
+        case _:
+            assert_never(node)
 
 
-def of_text(kind: type[Declared], text: Str, span: Span) -> CheckLeaf:
-    """A check whose one field is a text."""
-    return CheckLeaf(span=span, check=_made(kind, value=text.value), atoms={"/value": atom(text)})
+_Build = Callable[[Fields, Str], Record | None]
 
 
-def of_pattern(text: Str) -> CheckLeaf:
-    """A check that a pattern without flags matches."""
-    return CheckLeaf(span=text.span, check=c.Regex(pattern=text.value), atoms={"/pattern": _pattern_atom(text)})
+def _bare(_fields: Fields, _type: Str) -> Record | None:
+    return {}
 
 
-def of_texts(kind: type[Declared], key: str, texts: Iterable[Str], span: Span) -> CheckLeaf:
-    """A check whose one field, of this key, is a list of texts."""
-    values = {f"/{key}/{index}": text for index, text in enumerate(texts)}
-    check = _made(kind, **{key: tuple(text.value for text in values.values())})
-    return CheckLeaf(span=span, check=check, atoms={pointer: atom(text) for pointer, text in values.items()})
+def _text(key: str) -> _Build:
+    def build(fields: Fields, _: Str) -> Record | None:
+        rule = fields.written("rule")
+        return None if rule is None else {key: placed(rule)}
+
+    return build
 
 
-def _made(kind: type[Declared], **values: Any) -> c.Check:
-    return cast("c.Check", kind(**values))
+def _list(key: str, *, filled: bool = False) -> _Build:
+    def build(fields: Fields, _: Str) -> Record | None:
+        if filled:
+            fields.forbid_empty("rule")
+        fields.require("rule")
+        texts = fields.all_texts("rule")
+        return None if texts is None or (filled and not texts) else {key: [*map(placed, texts)]}
 
-
-def _text_check(fields: Fields, type_: Str) -> CheckLeaf | None:
-    rule = fields.written("rule")
-    return None if rule is None else of_text(_KINDS[type_.value], rule, type_.span)
-
-
-def _contains_any(fields: Fields, type_: Str) -> CheckLeaf | None:
-    fields.forbid_empty("rule")
-    leaf = _list_check(fields, type_)
-    return None if leaf is None or not leaf.atoms else leaf
-
-
-def _list_check(fields: Fields, type_: Str) -> CheckLeaf | None:
-    fields.require("rule")
-    texts = fields.all_texts("rule")
-    if texts is None:
-        return None
-    kind = _KINDS[type_.value]
-    return of_texts(kind, kind.__struct_fields__[0], texts, type_.span)
-
-
-def _bare(_fields: Fields, type_: Str) -> CheckLeaf | None:
-    return CheckLeaf(span=type_.span, check=_made(_KINDS[type_.value]))
+    return build
 
 
 def _parsed_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
@@ -176,24 +193,21 @@ def _parsed_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
     for fault in parse.faults:
         fields.fault(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
     line = parse.node
-    return None if line is None else CheckLeaf(span=text.span, check=line.check, atoms=line.atoms, origin=text)
+    return None if line is None else CheckLeaf(span=text.span, check=line.check, places=line.places, origin=text)
 
 
-def _parse(type_: str, rule: str) -> Parsed[CheckLine]:
+def _parse(type_: str, rule: str) -> Parsed[ReadCheck]:
     return parse_fields(rule) if type_ == "structure" else parse_rule(type_, rule)
 
 
-def _similar(fields: Fields, type_: Str) -> CheckLeaf | None:
+def _similar(fields: Fields, _: Str) -> Record | None:
     rule, threshold = fields.written("rule"), _numeral(fields, "threshold")
     if rule is None or (threshold is None and "threshold" in fields):
         return None
-    leaf = of_text(c.Similar, rule, type_.span)
-    if threshold is None:
-        return leaf
-    return CheckLeaf(span=leaf.span, check=similar(rule.value, limit_of(threshold)), atoms=leaf.atoms)
+    return {"value": placed(rule), **({} if threshold is None else {"threshold": limit_of(threshold)})}
 
 
-def _judge(fields: Fields, type_: Str) -> CheckLeaf | None:
+def _judge(fields: Fields, _: Str) -> Record | None:
     for key, other in (("min", "scale"), ("scale", "min")):
         if other in fields and key not in fields:
             fields.require(key)
@@ -201,8 +215,8 @@ def _judge(fields: Fields, type_: Str) -> CheckLeaf | None:
     if rule is None or (least is None) is not (scale is None):
         return None
     lowest, top = (1, 1) if least is None or scale is None else (limit_of(least), limit_of(scale))
-    check = c.Judge(dimension="", criteria=rule.value, min_score=lowest, max_score=top)
-    return CheckLeaf(span=type_.span, check=check, atoms={"/criteria": atom(rule)})
+    question = placed(rule)
+    return {"dimension": Placed("", question.place), "criteria": question, "minScore": lowest, "maxScore": top}
 
 
 def _numeral(fields: Fields, key: str) -> Num | None:
@@ -217,120 +231,87 @@ def limit_of(number: Num) -> int | float:
     return int(number.value) if number.value == int(number.value) else number.value
 
 
-def _value(fields: Fields, type_: Str) -> CheckLeaf | None:
+def _value(fields: Fields, _: Str) -> Record | None:
     node = next((value for key, value in fields.pairs if key.text == "rule"), None)
     if node is None or (isinstance(node, Scalar) and not node.text and is_null(node)):
         fields.require("rule")
         return None
-    if fields.has_hole("rule"):
-        return None
-    atoms: dict[str, Atom] = {}
-    return CheckLeaf(span=type_.span, check=c.Value(value=json_value(fields, node, "/value", atoms)), atoms=atoms)
+    return None if fields.has_hole("rule") else {"value": placed_value(fields, node)}
 
 
-def _grounded(fields: Fields, type_: Str) -> CheckLeaf | None:
+def _sources(fields: Fields, _: Str) -> Record | None:
     fields.require("rule")
     one = fields.text("rule") if isinstance(fields.node("rule"), Scalar) else None
     texts = fields.all_texts("rule") if one is None else (one,)
     if not texts:
         return None
-    seen: list[c.Source] = []
-    for text in texts:
-        source = next((known for known in _SOURCES if known == text.value), None)
-        if source is None:
-            fields.fault(
-                text.span, Finding("EV301", what="`rule`", expected="`tools` or `message`", found=f"`{text.value}`")
-            )
+    for index, text in enumerate(texts):
+        finding = None
+        if text.value not in _SOURCES:
+            finding = Finding("EV301", what="`rule`", expected="`tools` or `message`", found=f"`{text.value}`")
+        elif text.value in {earlier.value for earlier in texts[:index]}:
+            finding = Finding("EV206", what="source", name=text.value)
+        if finding is not None:
+            fields.fault(text.span, finding)
             return None
-        if source in seen:
-            fields.fault(text.span, Finding("EV206", what="source", name=source))
-            return None
-        seen.append(source)
-    kind = c.NumbersFrom if type_.value == "numbers_from" else c.QuotesFrom
-    sources = tuple(seen)
-    return CheckLeaf(span=type_.span, check=kind() if sources == kind().sources else kind(sources=sources))
+    return {"sources": [text.value for text in texts]}
 
 
-_SOURCES: Final[tuple[c.Source, ...]] = get_args(c.Source)
+_SOURCES: Final = ("tools", "message")
 
 
 # --- checks of the calls of tools ------------------------------------------------------------------------------------
 
 
-def _tools_acceptable(fields: Fields, type_: Str) -> CheckLeaf | None:
+def _acceptable(fields: Fields, _: Str) -> Record | None:
     fields.require("rule")
-    return acceptable(fields, "rule", type_.span)
+    return acceptable(fields, "rule")
 
 
-def acceptable(fields: Fields, key: str, span: Span) -> CheckLeaf | None:
-    """The check that one of the tool sets of a list is the one called."""
+def acceptable(fields: Fields, key: str) -> Record | None:
+    """The sets of tools of a list, one of which has to be the one called."""
     items = fields.items(key)
     if items is None:
         return None
     sets = [names for names in (_tool_set(fields, item) for item in items) if names is not None]
-    if len(sets) != len(items):
-        return None
-    atoms = {f"/sets/{at}/{index}": atom(name) for at, names in enumerate(sets) for index, name in enumerate(names)}
-    check = c.ToolsAcceptable(sets=tuple(tuple(name.value for name in names) or (c.NO_TOOL,) for names in sets))
-    return CheckLeaf(span=span, check=check, atoms=atoms)
+    return None if len(sets) != len(items) else {"sets": sets}
 
 
-def _tool_set(fields: Fields, item: Node) -> tuple[Str, ...] | None:
+def _tool_set(fields: Fields, item: Node) -> list[str] | None:
     if isinstance(item, Scalar) and item.text == "none":
-        return ()
+        return [Placed(NO_TOOL, Text(*span_of(item), item.text))]
     if isinstance(item, Sequence):
         names = fields.together(item.items, "the name of a tool")
-        if names is None:
-            return None
-        return () if [name.value for name in names] == [c.NO_TOOL] else names
-    fields.fault(
-        item, Finding("EV301", what="a tool set", expected="a list of tools, or `none`", found=described(item))
-    )
+        return None if names is None else [*map(placed, names)] or [Placed(NO_TOOL, Text(*span_of(item), ""))]
+    expected = "a list of tools, or `none`"
+    fields.fault(item, Finding("EV301", what="a tool set", expected=expected, found=described(item)))
     return None
 
 
-_PARAM_KEYS: Final = ("tool", "param", "op", "value")
-
-
-def _tool_param(fields: Fields, type_: Str) -> CheckLeaf | None:
+def _tool_param(fields: Fields, _: Str) -> Record | None:
     for key in ("tool", "param", "op"):
         fields.require(key)
-    tool, param, op = fields.text("tool"), fields.text("param"), _OPERATOR.read(fields, "op")
+    return param_check(fields, fields.text("tool"), fields.text("param"), _OPERATOR.read(fields, "op"))
+
+
+def param_check(fields: Fields, tool: Str | None, param: Str | None, op: Str | None) -> Record | None:
+    """The check of one tool parameter, its `value` taken from the fields as the operator wants it."""
     if tool is None or param is None or op is None:
         return None
-    return param_check(fields, type_.span, tool, param, op)
+    record = {"tool": placed(tool), "paramName": placed(param), "assertion": op.value}
+    if op.value in ("exists", "notExists"):
+        return record
+    if "value" not in fields:
+        fields.fault(op.span, Finding("EV414", assertion=op.value, wants="needs a `value`"))
+        return None
+    if op.value == "oneOf":
+        values = fields.all_texts("value")
+        return None if values is None else {**record, "value": [*map(placed, values)]}
+    text = fields.written("value")
+    return None if text is None else {**record, "value": placed(text)}
 
 
-def param_check(fields: Fields, span: Span, tool: Str, param: Str, op: Str) -> CheckLeaf | None:
-    """The check of one tool parameter, its `value` taken from the fields as the operator wants it."""
-    name = next(known for known in PARAM_OPS if known == op.value)
-    atoms: dict[str, Atom] = {"/tool": atom(tool), "/paramName": atom(param)}
-    value: str | tuple[str, ...] | None = None
-    if name not in ("exists", "notExists"):
-        if "value" not in fields:
-            fields.fault(op.span, Finding("EV414", assertion=name, wants="needs a `value`"))
-            return None
-        if name == "oneOf":
-            values = fields.all_texts("value")
-            if values is None:
-                return None
-            atoms |= {f"/value/{index}": atom(text) for index, text in enumerate(values)}
-            value = tuple(text.value for text in values)
-        else:
-            text = fields.written("value")
-            if text is None:
-                return None
-            atoms["/value"] = _pattern_atom(text) if name == "matches" else atom(text)
-            value = text.value
-    check = c.ToolParam(tool=tool.value, param_name=param.value, assertion=name, value=value)
-    return CheckLeaf(span=span, check=check, atoms=atoms)
-
-
-_CALL_KEYS: Final = ("tool", "which", "args")
-_WHICH: Final = ("any", "every", "no")
-
-
-def _call_has(fields: Fields, type_: Str) -> CheckLeaf | None:
+def _call_has(fields: Fields, _: Str) -> Record | None:
     for key in ("tool", "args"):
         fields.require(key)
     fields.forbid_empty("args")
@@ -344,27 +325,28 @@ def _call_has(fields: Fields, type_: Str) -> CheckLeaf | None:
     if not args.pairs:
         fields.fault(fields.key("args"), Finding("EV309", what="`args`"))
         return None
-    atoms: dict[str, Atom] = {"/tool": atom(tool)}
-    tests: dict[str, c.ArgTest] = {}
+    tests: Record = {}
     for name, node in args.pairs:
-        path = _path_of(fields, name)
-        test = None if path is None else _arg_test(fields, path, node, atoms)
+        path = _one_path(parse_fields(f"fields:{name.text}"))
+        if path is None:
+            expected, found = "a path such as `city` or `units.temperature`", f"`{name.text}`"
+            fields.fault(name, Finding("EV301", what="an argument", expected=expected, found=found))
+        test = None if path is None else _arg_test(fields, path, node)
         if path is None or test is None:
             return None
-        tests[path] = test
-    return CheckLeaf(span=type_.span, check=c.CallHas(tool=tool.value, which=which, args=tests), atoms=atoms)
+        tests[Placed(path, Text(*span_of(name), path))] = test
+    return {"tool": placed(tool), "which": which, "args": tests}
 
 
-def _which(fields: Fields) -> Literal["any", "every", "no"] | int | None:
+def _which(fields: Fields) -> str | int | None:
     """The call that is meant; `any` by default."""
     if "which" in fields:
         fields.require("which")
     text = fields.text("which")
     if text is None:
         return None if "which" in fields else "any"
-    for word in _WHICH:
-        if text.value == word:
-            return word
+    if text.value in ("any", "every", "no"):
+        return text.value
     if text.value.isdecimal() and int(text.value[:MAX_DIGITS]) > 0:
         return int(text.value[:MAX_DIGITS])
     expected = "`any`, `every`, `no` or a number from 1"
@@ -372,106 +354,87 @@ def _which(fields: Fields) -> Literal["any", "every", "no"] | int | None:
     return None
 
 
-def _path_of(fields: Fields, key: Scalar) -> str | None:
-    """A path into the arguments, as `structure` writes those of fields."""
-    lead = "fields:"
-    parse = parse_fields(lead + key.text)
-    match parse.node:
-        case CheckLine(check=c.Structure(fields=(c.RequiredField(path=path, type=None),))):
-            return path
-        case _:
-            expected = "a path such as `city` or `units.temperature`"
-            fields.fault(key, Finding("EV301", what="an argument", expected=expected, found=f"`{key.text}`"))
-            return None
-
-
-def _arg_test(fields: Fields, path: str, node: Node, atoms: dict[str, Atom]) -> c.ArgTest | None:
+def _arg_test(fields: Fields, path: str, node: Node) -> Record | None:
     """The test of one argument: a value that it equals, or a mapping of tests."""
-    at = f"/args/{pointer_step(path)}"
     if not isinstance(node, Mapping):
-        return c.ArgTest(equals=json_value(fields, node, f"{at}/equals", atoms))
+        return {"equals": placed_value(fields, node)}
     inner = fields.inside(node, TEST, f"the test of `{path}`")
     contains, matches = inner.text("contains"), inner.text("matches")
     one_of, exists = inner.items("one_of"), (k.FLAG.read(inner, "exists") or False) if "exists" in inner else None
     least, most = _numeral(inner, "min"), _numeral(inner, "max")
-    if contains is not None:
-        atoms[f"{at}/contains"] = atom(contains)
-    if matches is not None:
-        atoms[f"{at}/matches"] = _pattern_atom(matches)
     fields.partial |= inner.partial
+    if not node.pairs:
+        fields.fault(node, Finding("EV309", what=f"the test of `{path}`"))
     if inner.partial or not node.pairs:
-        if not node.pairs:
-            fields.fault(node, Finding("EV309", what=f"the test of `{path}`"))
         return None
     equals = inner.node("equals")
-    return c.ArgTest(
-        equals=msgspec.UNSET if "equals" not in inner else _equal_to(inner, equals, f"{at}/equals", atoms),
-        contains=None if contains is None else contains.value,
-        matches=None if matches is None else matches.value,
-        one_of=None
-        if one_of is None
-        else tuple(json_value(inner, item, f"{at}/oneOf/{index}", atoms) for index, item in enumerate(one_of)),
-        exists=exists,
-        min=None if least is None else limit_of(least),
-        max=None if most is None else limit_of(most),
-    )
-
-
-def _equal_to(fields: Fields, node: Node | None, at: str, atoms: dict[str, Atom]) -> Any:
-    return None if node is None else json_value(fields, node, at, atoms)
-
-
-def json_value(fields: Fields, node: Node, at: str, atoms: dict[str, Atom]) -> Any:
-    """A JSON value; the places of its texts go into `atoms`."""
-    match node:
-        case Scalar():
-            value = fields.value(node)
-            if isinstance(value, str):
-                atoms[at] = atom(Str(node.text, span_of(node)))
-            return node.text if isinstance(value, str) else value
-        case Sequence(items=items):
-            return [json_value(fields, item, f"{at}/{index}", atoms) for index, item in enumerate(items)]
-        case Mapping(pairs=pairs):
-            return {key.text: json_value(fields, item, f"{at}/{pointer_step(key.text)}", atoms) for key, item in pairs}
-        case _:
-            assert_never(node)
+    test = {
+        "contains": None if contains is None else placed(contains),
+        "matches": None if matches is None else placed(matches),
+        "oneOf": None if one_of is None else [placed_value(inner, item) for item in one_of],
+        "exists": exists,
+        "min": None if least is None else limit_of(least),
+        "max": None if most is None else limit_of(most),
+    }
+    given = {key: value for key, value in test.items() if value is not None}
+    if "equals" in inner:
+        given["equals"] = None if equals is None else placed_value(inner, equals)
+    return given
 
 
 # --- the types -------------------------------------------------------------------------------------------------------
 
 
-_Build = Callable[[Fields, Str], CheckLeaf | None]
+class _Type(NamedTuple):
+    """How a type is written: what makes its record, its keys, and whether `at:` goes with it."""
 
-_BY_HAND: Final[dict[str, _Build]] = {
-    "contains_any": _contains_any,
-    "similar": _similar,
-    "value": _value,
-    "numbers_from": _grounded,
-    "quotes_from": _grounded,
-    "tools_acceptable": _tools_acceptable,
-    "tool_param": _tool_param,
-    "call_has": _call_has,
-    "judge": _judge,
-    **dict.fromkeys(RULE_TYPES, _parsed_rule),
+    build: _Build
+    keys: tuple[str, ...] = ("rule",)
+    of_response: bool = True
+
+
+_TEXT: Final = _Type(_text("value"))
+_PARSED: Final = _Type(_bare)
+_NAMES: Final = _Type(_list("names"), of_response=False)
+_LIMIT: Final = _Type(_bare, of_response=False)
+_TYPES: Final[dict[str, _Type]] = {
+    "contains": _TEXT,
+    "not_contains": _TEXT,
+    "icontains": _TEXT,
+    "contains_any": _Type(_list("values", filled=True)),
+    "regex": _PARSED,
+    "equals": _TEXT,
+    "starts_with": _TEXT,
+    "ends_with": _TEXT,
+    "non_empty": _Type(_bare, ()),
+    "length": _PARSED,
+    "similar": _Type(_similar, ("rule", "threshold")),
+    "json": _PARSED,
+    "structure": _PARSED,
+    "number": _PARSED,
+    "count": _PARSED,
+    "value": _Type(_value),
+    "numbers_from": _Type(_sources),
+    "quotes_from": _Type(_sources),
+    "tools_called": _NAMES,
+    "tools_acceptable": _Type(_acceptable, of_response=False),
+    "tools_not_called": _NAMES,
+    "tools_include": _NAMES,
+    "tools_in_order": _NAMES,
+    "tools_only": _NAMES,
+    "tool_param": _Type(_tool_param, ("tool", "param", "op", "value"), of_response=False),
+    "call_has": _Type(_call_has, ("tool", "which", "args"), of_response=False),
+    "no_tool_errors": _Type(_bare, (), of_response=False),
+    "tool_count": _LIMIT,
+    "latency": _LIMIT,
+    "tokens": _LIMIT,
+    "cost": _LIMIT,
+    "judge": _Type(_judge, ("rule", "scale", "min"), of_response=False),
 }
-_OWN_KEYS: Final[dict[str, tuple[str, ...]]] = {
-    "tool_param": _PARAM_KEYS,
-    "call_has": _CALL_KEYS,
-    "similar": ("rule", "threshold"),
-    "judge": ("rule", "scale", "min"),
-}
-_FORMS: Final[dict[tuple[str, ...], _Build]] = {(): _bare, ("value",): _text_check, ("names",): _list_check}
-"""How the checks are built that have just these fields."""
-_WITHOUT_TYPE: Final = (c.Custom, c.At, c.InTurn, c.AnyOf, c.AllOf, c.Not)
-"""The checks that are written with keys of their own in place of a `type:`."""
-_KINDS: Final = {type_: kind for type_, kind in by_type(c.Check).items() if kind not in _WITHOUT_TYPE}
-_BUILDERS: Final = {
-    type_: _BY_HAND[type_] if type_ in _BY_HAND else _FORMS[kind.__struct_fields__] for type_, kind in _KINDS.items()
-}
-CHECK_TYPES: Final = tuple(_KINDS)
+CHECK_TYPES: Final = tuple(_TYPES)
 """Every `type:` that a check can have."""
 TEXT_TYPES: Final = frozenset(
-    ("regex", *(type_ for type_, build in _BUILDERS.items() if build in {_text_check, _contains_any, _similar, _judge}))
+    type_ for type_, kind in _TYPES.items() if kind is _TEXT or type_ in {"regex", "contains_any", "similar", "judge"}
 )
 """Those whose rule is a text, or may be one."""
 

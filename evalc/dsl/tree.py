@@ -7,14 +7,15 @@ so that later phases neither stumble over it nor conclude anything from its abse
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
 from evalc.base.source import Span
+from evalc.check.tree import Check
 from evalc.dsl.nodes import Mapping
 from evalc.grammar import nodes as g
-from evalc.model.checks import Check
 
 
 class Str(msgspec.Struct, frozen=True, gc=False):
@@ -35,15 +36,15 @@ class Num(msgspec.Struct, frozen=True, gc=False):
 
 
 class CheckLeaf(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A check, its texts unfilled, and where they were written.
+    """A check, its texts unfilled, and where they were written, in the order of `texts_of`.
 
-    With an `origin`, the offsets of `atoms` count from the start of that text's value; without one they count from the
+    With an `origin`, the offsets of places count from the start of that text's value; without one they count from the
     start of the source.
     """
 
     span: Span
     check: Check
-    atoms: g.Atoms = {}
+    places: Sequence[g.Atom] = ()
     origin: Str | None = None
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from lark.parsers.lalr_analysis import IntParseTable
 
 STARTS: Final[dict[Language, tuple[str, ...]]] = {
-    "check": ("line",),
     "checks": ("line",),
     "rule": ("length", "tool_count", "json", "number", "count", "structure", "regex", "latency", "tokens", "cost"),
     "criterion": ("criterion",),

@@ -222,7 +222,7 @@ _NOTHING: Final = "(?!)"
 
 # --- the tables of the languages -------------------------------------------------------------------------------------
 
-Language = Literal["check", "checks", "rule", "criterion", "template"]
+Language = Literal["checks", "rule", "criterion", "template"]
 
 
 def read(language: Language, start: str, text: str) -> Tree | Stumble:

@@ -7,14 +7,13 @@ Texts may still hold templates: a check is parsed first and its texts are filled
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from evalc.check import tree
 from evalc.diagnostics.problem import Fault
-from evalc.model.checks import Check
 
 N = TypeVar("N")
 
@@ -67,20 +66,6 @@ class PatternAtom(Node, frozen=True, gc=False):
 
 
 Atom = Text | PatternAtom
-
-Atoms = Mapping[str, Atom]
-"""Where the texts of a check were written, by their JSON pointers in the check.
-
-A schema's path is at `/schema`, the name of a package's check at `/name`.
-"""
-
-
-class CheckLine(Node, frozen=True, gc=False):
-    """A whole one-line check: what it asks, its texts unfilled, and the criterion it counts for."""
-
-    check: Check
-    atoms: Atoms
-    criterion: Text | None = None
 
 
 class ReadCheck(Node, frozen=True, gc=False):

@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
+from evalc.check.tree import At, Of, Test
 from evalc.diagnostics.problem import Fault, Finding
 from evalc.grammar.lalr import Following, following, load
-from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, CheckLine, CriterionLine, Parsed, Template, Words
-from evalc.grammar.rule_nodes import RULE_TYPES, rule_check
-from evalc.grammar.shapes import parse_by_shape
+from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, CriterionLine, Parsed, ReadCheck, Template, Words
+from evalc.grammar.read_check import read_check
+from evalc.grammar.read_rule import RULE_TYPES, read_rule
 from evalc.grammar.template_nodes import criterion_line, template
-from evalc.model.checks import At, NonEmpty
 
 __all__ = [
     "RULE_TYPES",
@@ -34,24 +34,26 @@ MAX_TEMPLATE: Final = 1_000_000
 """The most characters of a text that holds tags; a text without any may have any length."""
 
 
-def parse_check(text: str) -> Parsed[CheckLine]:
+def parse_check(text: str) -> Parsed[ReadCheck]:
     """A check in its one-line form."""
-    return _too_long(text, MAX_LINE) if len(text) > MAX_LINE else parse_by_shape(text)
+    return _too_long(text, MAX_LINE) if len(text) > MAX_LINE else read_check(text)
 
 
 def follow_check(text: str) -> Following:
     """The continuations of the beginning of a one-line check; text after a mistake is ignored."""
-    return following(load("check"), "line", text[:MAX_LINE])
+    return following(load("checks"), "line", text[:MAX_LINE])
 
 
 def parse_place(text: str) -> str | None:
     """The path that `at PATH` names; None for any other text."""
-    found = parse_check(f"{text} non-empty").node
-    check = None if found is None else found.check
-    return check.path if isinstance(check, At) and isinstance(check.check, NonEmpty) else None
+    match parse_check(f"{text} non-empty").node:
+        case ReadCheck(check=Of(At(path), Test("non_empty"))):
+            return path
+        case _:
+            return None
 
 
-def parse_rule(type: str, text: str) -> Parsed[CheckLine]:  # noqa: A002 - the key of its mapping
+def parse_rule(type: str, text: str) -> Parsed[ReadCheck]:  # noqa: A002 - the key of its mapping
     """The check that `rule: TEXT` means beside `type: TYPE`, one of `RULE_TYPES`.
 
     A `regex` rule is a literal where it is wholly `/pattern/flags` as ECMAScript writes it (inner slashes escaped or
@@ -64,7 +66,7 @@ def parse_rule(type: str, text: str) -> Parsed[CheckLine]:  # noqa: A002 - the k
         raise ValueError(f"the rule of a {type!r} check is not parsed")
     if len(text) > MAX_LINE:
         return _too_long(text, MAX_LINE)
-    return rule_check(type, text)
+    return read_rule(type, text)
 
 
 def parse_criterion(text: str) -> Parsed[CriterionLine]:

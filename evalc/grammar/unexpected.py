@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from evalc.diagnostics.near import typo_of
 from evalc.diagnostics.problem import Fault, Finding
-from evalc.model.checks import Check
-from evalc.model.checks.declaration import beginnings, members, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,7 +122,7 @@ def expected_words(terminals: frozenset[str]) -> tuple[str, ...]:
         rest -= {"DOLLAR"}
     ordered = sorted(rest, key=lambda name: (_RANKS.get(name, len(_RANKS)), name == "$END", name))
     spelt = [each for name in ordered for each in _SPOKEN.get(name, (name.lower().replace("_", "-"),))]
-    named = [each.strip("`") if each[1].isalpha() else each for each in spelt]
+    named = [each.strip("`") if each[1:2].isalpha() else each for each in spelt]
     return tuple(dict.fromkeys((*first, *named)))[:_MOST_EXPECTED]
 
 
@@ -153,34 +149,6 @@ def not_expected(expected: tuple[str, ...], found: str) -> Finding:
     """The finding for what was found in place of what was expected; names in backticks may be meant by it."""
     names = tuple(name for each in expected for name in _QUOTED_NAME.findall(each))
     return Finding("EV131", expected=expected, found=found, names=names)
-
-
-@cache
-def check_lines() -> tuple[str, ...]:
-    """How each check begins on one line."""
-    return tuple(dict.fromkeys(line for kind in members(Check) for line in beginnings(kind) if line != "not"))
-
-
-@cache
-def check_words() -> dict[str, str]:
-    """Words that may begin a check, or were meant to, each with the words of the check."""
-    words = {word: word for word in (line.partition(" ")[0] for line in (*check_lines(), "not"))}
-    taken: set[str] = set()
-    for kind in members(Check):
-        begin = next(iter(beginnings(kind)), kind.line.partition(" {")[0])
-        if begin and begin not in taken:
-            words[type_name(kind)] = begin
-        taken.add(begin)
-    return {word: line for word, line in words.items() if _BARE_WORDS.fullmatch(line)}
-
-
-def unknown_check(word: str, *, called: bool = False) -> Finding:
-    """The finding for a line that begins with an unknown word; `called`: a parenthesis follows the word."""
-    near = typo_of(word, check_words())
-    meant = f"check {word}" if called else ""
-    if near is not None:
-        meant = check_words()[near.meant]
-    return Finding("EV203", name=word, meant=meant, known=check_lines())
 
 
 def _shown(found: str) -> str:

@@ -11,8 +11,10 @@ from typing import Any, Final, Literal, final
 
 import msgspec
 
-from evalc.model.checks import Check, FieldType, ParamAssertion
 from evalc.model.json import to_json
+
+ParamAssertion = Literal["equals", "contains", "oneOf", "exists", "notExists", "matches"]
+FieldType = Literal["string", "number", "integer", "boolean", "array", "object", "null"]
 
 Tier = Literal["golden", "labeled", "regression", "rubric"]
 Difficulty = Literal["straightforward", "ambiguous", "edge", "regression", "easy", "medium", "hard", "adversarial"]
@@ -63,7 +65,7 @@ class Expect(_Record, frozen=True, kw_only=True):
     max_cost: int | float | None = None
     regex_pattern: str | None = None
     cop_out_phrases: tuple[str, ...] | None = None
-    checks: tuple[Check, ...] | None = None
+    checks: tuple[dict[str, Any], ...] | None = None
 
 
 Role = Literal["system", "user", "assistant"]

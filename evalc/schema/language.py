@@ -11,7 +11,7 @@ from msgspec import inspect as t
 
 from evalc.base import installed
 from evalc.check.forms import TYPES
-from evalc.check.shapes import sentence_of
+from evalc.check.shapes import Check, sentence_of
 from evalc.dsl import kinds as k
 from evalc.dsl.build_case import ALLOW, CASE, DEFAULTS, FOR_EACH, LABEL, TURN, USER
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
@@ -23,7 +23,6 @@ from evalc.dsl.build_suite import DOCUMENTS, EVAL, GATES, PROMPTS
 from evalc.dsl.document_kind import Kind
 from evalc.grammar.lalr import following, load
 from evalc.model import case as m
-from evalc.model import checks as c
 from evalc.schema.record_words import COMPILED_FILE
 from evalc.schema.records import definitions
 
@@ -338,7 +337,7 @@ def _expect() -> k.Schema:
 
 def _in_json() -> dict[str, k.Schema]:
     """The definitions of the checks of the case model, by name; in YAML their texts are taken as they are written."""
-    return {name: _as_written(schema) for name, schema in definitions((c.AnyOf,), COMPILED_FILE).items()}
+    return {name: _as_written(schema) for name, schema in definitions((Check,), COMPILED_FILE).items()}
 
 
 def _as_written(schema: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from evalc.check.shapes import RECORDS, Check
 from evalc.dsl.kinds import Schema
 
 Sentences = Mapping[str, Mapping[str, str]]
@@ -26,11 +27,22 @@ _LIMITS: Mapping[str, Schema] = {
 """Limits of numbers beyond their types, by key."""
 
 
-def definitions(records: Sequence[type[msgspec.Struct]], sentences: Sentences) -> dict[str, Schema]:
+_CHECK: Final = {"$ref": "#/$defs/Check"}
+
+
+def definitions(records: Sequence[Any], sentences: Sentences) -> dict[str, Schema]:
     """The definitions of the records, and of all that they hold, by name."""
-    _, components = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
+    components = _components(records)
+    if "Expect" in components:
+        components |= _components((Check,))
     defined = {name: _adapted(component, sentences.get(name, {})) for name, component in components.items()}
+    if "Expect" in defined:
+        defined["Expect"]["properties"]["checks"]["items"] = _CHECK
     return {**defined, **_vocabulary(components)}
+
+
+def _components(types: Sequence[Any]) -> dict[str, Schema]:
+    return msgspec.json.schema_components(types, ref_template="#/$defs/{name}")[1]
 
 
 def _adapted(component: Schema, sentences: Mapping[str, str]) -> Schema:
@@ -40,12 +52,15 @@ def _adapted(component: Schema, sentences: Mapping[str, str]) -> Schema:
         for key, value in component.get("properties", {}).items()
     }
     summary = inspect.cleandoc(component.get("description", "")).partition("\n\n")[0]
-    return component | {
+    adapted = component | {
         "description": " ".join(summary.split()),
         "properties": properties,
         "patternProperties": {"^x-": {}},
         "additionalProperties": False,
     }
+    record = RECORDS.get(component["properties"].get("type", {}).get("enum", [""])[0])
+    alternatives = getattr(record, "asks_one_of", ())
+    return adapted | ({"anyOf": [{"required": [key]} for key in alternatives]} if alternatives else {})
 
 
 def _described(schema: Schema, sentence: str) -> Schema:
@@ -61,7 +76,7 @@ def _simple(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     if "discriminator" in schema:
-        return {"$ref": "#/$defs/Check"}
+        return _CHECK
     simple = {key: _simple(value) for key, value in schema.items() if not (key == "default" and not value)}
     alternatives = simple.get("anyOf", ())
     if alternatives and all("$ref" not in each for each in alternatives):

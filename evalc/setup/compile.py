@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import msgspec
 
 from evalc.base.errors import SourceError, UsageError
 from evalc.base.source import Source
+from evalc.check.contract import asks_judge, assertions
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
 from evalc.compiler.discover import Finder
@@ -23,10 +24,7 @@ from evalc.config.settings import Settings
 from evalc.diagnostics.policy import Policy, Selection, silenced
 from evalc.diagnostics.problem import Finding, Problem
 from evalc.dsl.texts import texts_of
-from evalc.model import checks as c
-from evalc.model.assertions import asks_judge, assertions
 from evalc.model.case import Case
-from evalc.model.checks.declaration import has_parts, members
 from evalc.model.suite import Place, Selected, Suite
 
 if TYPE_CHECKING:
@@ -40,9 +38,6 @@ if TYPE_CHECKING:
 
 Subject = str | Path | Source
 """A subject to compile: a path of a file or folder, a glob, or a text with a name."""
-
-_MAY_ASK: Final = frozenset(kind for kind in members(c.Check) if kind is c.Judge or has_parts(kind))
-"""The kinds of checks that may ask a judge."""
 
 
 def subjects_of(paths: Sequence[Subject], stdin: str | None) -> list[Subject]:
@@ -251,7 +246,7 @@ def _asking(suites: Iterable[CompiledSuite]) -> Iterator[_Asking]:
         for case in _samples(suite):
             if case.running and case.tier == suite.tier:
                 for check in case.checks:
-                    if type(check.check) in _MAY_ASK and asks_judge(check.check):
+                    if asks_judge(check.check):
                         yield _Asking(suite, case, check)
 
 

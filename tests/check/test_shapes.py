@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from evalc.check.forms import TYPES
-from evalc.check.predicates import MATCHED, PATTERN, TEXT, TOOL, VALUE
-from evalc.check.shapes import RECORDS, Check, roles_of_keys, sentence_of, worded_keys
+from evalc.check.shapes import RECORDS, Check, sentence_of, worded_keys
 from evalc.compiler.shape import mismatches
 from tests.check.test_forms import RECORDS as WRITTEN
 
@@ -64,11 +63,3 @@ def test_scalars_are_texts_where_texts_or_words_stand() -> None:
     assert worded_keys("length") == {"type", "unit"}
     assert worded_keys("value") == worded_keys("number") == {"type"}
     assert worded_keys("tool_param") == {"type", "tool", "paramName", "assertion", "value"}
-
-
-def test_texts_under_keys_have_the_roles_of_their_predicates() -> None:
-    assert roles_of_keys({"type": "regex"}) == {"pattern": PATTERN}
-    assert roles_of_keys({"type": "tools_called"}) == {"names": TOOL}
-    assert roles_of_keys({"type": "equals"}) == {"value": TEXT}
-    assert roles_of_keys({"type": "tool_param", "assertion": "matches"})["value"] == MATCHED
-    assert roles_of_keys({"type": "call_has"}) == {"tool": TOOL, "args": VALUE}

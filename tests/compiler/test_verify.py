@@ -10,11 +10,13 @@ from msgspec.structs import replace
 
 import evalc
 from evalc.base.source import Span
+from evalc.check.forms import check_of
+from evalc.check.tree import Test
 from evalc.compiler import ir
 from evalc.compiler.lower import BrokenPromiseError, verify
-from evalc.model import checks as c
 
 HERE = Span(0, 0)
+JSON = check_of({"type": "json"})
 TEXT = (
     'eval: {criteria: ["a (1): b"], test_cases: [{name: x, message: hi, validate: [json for a, contains "y"]}, '
     "{name: z, message: hi, validate: [json]}]}"
@@ -43,7 +45,7 @@ def test_a_good_one() -> None:
     [
         {"id": "x/z"},
         {"partial": True},
-        {"checks": (ir.Check(check=c.Json(), where=HERE), ir.Check(check=c.Contains(value="y"), where=HERE))},
+        {"checks": (ir.Check(check=JSON, where=HERE), ir.Check(check=Test("contains", "y"), where=HERE))},
         {"links": (ir.Link(criterion="a", checks=(2,), where=HERE),)},
         {"links": (ir.Link(criterion="a", checks=(), where=HERE),)},
         {"links": (ir.Link(criterion="b", checks=(0,), where=HERE),)},

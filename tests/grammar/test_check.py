@@ -8,121 +8,171 @@ from json import loads as json_value
 
 import pytest
 
+from evalc.check.forms import check_of, record_of
+from evalc.check.holds import NO_TOOL
+from evalc.check.tree import Check
 from evalc.grammar.atoms import offset_in_text
-from evalc.grammar.check_nodes import MAX_DEPTH
 from evalc.grammar.nodes import Atom, PatternAtom, Text
 from evalc.grammar.parse import parse_check
-from evalc.model import checks as c
+from evalc.grammar.read_check import MAX_DEPTH
 from tests.grammar.build import literal, text
+from tests.support.places import atoms_of, placed_at
 
-Expected = tuple[str, c.Check, Mapping[str, Atom]]
+Expected = tuple[str, Check, Mapping[str, Atom]]
 
-JSON = c.Json()
+JSON = check_of({"type": "json"})
 
 SIMPLE: list[Expected] = [
-    ('contains "a b"', c.Contains(value="a b"), {"/value": text(9, 14, "a b")}),
-    ("contains 'a' ignoring case", c.IContains(value="a"), {"/value": text(9, 12, "a")}),
+    ('contains "a b"', check_of({"type": "contains", "value": "a b"}), {"/value": text(9, 14, "a b")}),
+    ("contains 'a' ignoring case", check_of({"type": "icontains", "value": "a"}), {"/value": text(9, 12, "a")}),
     (
         'contains any of ["a", "b"]',
-        c.ContainsAny(values=("a", "b")),
+        check_of({"type": "contains_any", "values": ("a", "b")}),
         {"/values/0": text(17, 20, "a"), "/values/1": text(22, 25, "b")},
     ),
     (
         "matches /a\\/[/]b/mi",
-        c.Regex(pattern="a\\/[/]b", flags="im"),
+        check_of({"type": "regex", "pattern": "a\\/[/]b", "flags": "im"}),
         {"/pattern": literal(8, 19, "a\\/[/]b", "im")},
     ),
     (
         "matches '\\\\d'",
-        c.Regex(pattern="\\d"),
+        check_of({"type": "regex", "pattern": "\\d"}),
         {"/pattern": PatternAtom(start=8, end=13, pattern="\\d", pattern_at=9, literal=False)},
     ),
-    ("length 10..20", c.Length(min=10, max=20), {}),
-    ("length >= 20 words", c.Length(min=20, unit="words"), {}),
-    ("length<=20lines", c.Length(max=20, unit="lines"), {}),
-    ("length == 3 bytes", c.Length(min=3, max=3, unit="bytes"), {}),
-    ("length 20..10 chars", c.Length(min=20, max=10), {}),
+    ("length 10..20", check_of({"type": "length", "min": 10, "max": 20}), {}),
+    ("length >= 20 words", check_of({"type": "length", "min": 20, "unit": "words"}), {}),
+    ("length<=20lines", check_of({"type": "length", "max": 20, "unit": "lines"}), {}),
+    ("length == 3 bytes", check_of({"type": "length", "min": 3, "max": 3, "unit": "bytes"}), {}),
+    ("length 20..10 chars", check_of({"type": "length", "min": 20, "max": 10}), {}),
     ("json", JSON, {}),
     ("json strict", JSON, {}),
-    ("json lenient", c.Json(mode="lenient"), {}),
-    ("json object", c.Json(mode="object"), {}),
-    ("json array", c.Json(mode="array"), {}),
-    ('json matching "s.json"', JSON, {"/schema": text(14, 22, "s.json")}),
-    ('json lenient matching "s"', c.Json(mode="lenient"), {"/schema": text(22, 25, "s")}),
+    ("json lenient", check_of({"type": "json", "mode": "lenient"}), {}),
+    ("json object", check_of({"type": "json", "mode": "object"}), {}),
+    ("json array", check_of({"type": "json", "mode": "array"}), {}),
+    ('json matching "s.json"', check_of({"type": "json", "schema": "s.json"}), {"/schema": text(14, 22, "s.json")}),
+    (
+        'json lenient matching "s"',
+        check_of({"type": "json", "mode": "lenient", "schema": "s"}),
+        {"/schema": text(22, 25, "s")},
+    ),
     (
         'has fields items[].id as number, $a-b[0][1].2, "x y", "x.y", for',
-        c.Structure(
-            fields=(
-                c.RequiredField(path="items[].id", type="number"),
-                c.RequiredField(path="$a-b[0][1].2"),
-                c.RequiredField(path="x y"),
-                c.RequiredField(path='["x.y"]'),
-                c.RequiredField(path="for"),
-            )
+        check_of(
+            {
+                "type": "structure",
+                "fields": (
+                    {"path": "items[].id", "type": "number"},
+                    {"path": "$a-b[0][1].2"},
+                    {"path": "x y"},
+                    {"path": '["x.y"]'},
+                    {"path": "for"},
+                ),
+            }
         ),
-        {
-            "/fields/0/path": text(11, 21, "items[].id"),
-            "/fields/1/path": text(33, 45, "$a-b[0][1].2"),
-            "/fields/2/path": text(47, 52, "x y"),
-            "/fields/3/path": text(54, 59, "x.y"),
-            "/fields/4/path": text(61, 64, "for"),
-        },
+        {},
     ),
     (
         'has headings "A", "B"',
-        c.Structure(headings=("A", "B")),
+        check_of({"type": "structure", "headings": ("A", "B")}),
         {"/headings/0": text(13, 16, "A"), "/headings/1": text(18, 21, "B")},
     ),
-    ('equals "42"', c.Equals(value="42"), {"/value": text(7, 11, "42")}),
-    ('starts with "D"', c.StartsWith(value="D"), {"/value": text(12, 15, "D")}),
-    ('ends with "D"', c.EndsWith(value="D"), {"/value": text(10, 13, "D")}),
-    ("non-empty", c.NonEmpty(), {}),
-    ('similar to "x"', c.Similar(value="x"), {"/value": text(11, 14, "x")}),
-    ('similar to "x" >= 0.9', c.Similar(value="x", threshold=0.9), {"/value": text(11, 14, "x")}),
-    ('similar to "x" >= 85 %', c.Similar(value="x", threshold=0.85), {"/value": text(11, 14, "x")}),
+    ('equals "42"', check_of({"type": "equals", "value": "42"}), {"/value": text(7, 11, "42")}),
+    ('starts with "D"', check_of({"type": "starts_with", "value": "D"}), {"/value": text(12, 15, "D")}),
+    ('ends with "D"', check_of({"type": "ends_with", "value": "D"}), {"/value": text(10, 13, "D")}),
+    ("non-empty", check_of({"type": "non_empty"}), {}),
+    ('similar to "x"', check_of({"type": "similar", "value": "x"}), {"/value": text(11, 14, "x")}),
+    (
+        'similar to "x" >= 0.9',
+        check_of({"type": "similar", "value": "x", "threshold": 0.9}),
+        {"/value": text(11, 14, "x")},
+    ),
+    (
+        'similar to "x" >= 85 %',
+        check_of({"type": "similar", "value": "x", "threshold": 0.85}),
+        {"/value": text(11, 14, "x")},
+    ),
     (
         'judge "ok?"',
-        c.Judge(dimension="", criteria="ok?", min_score=1, max_score=1),
+        check_of({"type": "judge", "dimension": "", "criteria": "ok?", "minScore": 1, "maxScore": 1}),
         {"/criteria": text(6, 11, "ok?")},
     ),
     (
         'judge "ok?" >= 4/5',
-        c.Judge(dimension="", criteria="ok?", min_score=4, max_score=5),
+        check_of({"type": "judge", "dimension": "", "criteria": "ok?", "minScore": 4, "maxScore": 5}),
         {"/criteria": text(6, 11, "ok?")},
     ),
-    ("check no_pii()", c.Custom(name="no_pii"), {"/name": text(6, 12, "no_pii")}),
-    ('check "no pii"()', c.Custom(name="no pii"), {"/name": text(6, 14, "no pii")}),
+    ("check no_pii()", check_of({"type": "check", "name": "no_pii"}), {"/name": text(6, 12, "no_pii")}),
+    ('check "no pii"()', check_of({"type": "check", "name": "no pii"}), {"/name": text(6, 14, "no pii")}),
     (
         'check a.b-c("x", -2.5, true, at=null)',
-        c.Custom(name="a.b-c", args=("x", -2.5, True), options={"at": None}),
+        check_of({"type": "check", "name": "a.b-c", "args": ("x", -2.5, True), "options": {"at": None}}),
         {"/name": text(6, 11, "a.b-c"), "/args/0": text(12, 15, "x")},
     ),
     (
         'check f(true=[1, {"k/": ["v"]}])',
-        c.Custom(name="f", options={"true": [1, {"k/": ["v"]}]}),
+        check_of({"type": "check", "name": "f", "options": {"true": [1, {"k/": ["v"]}]}}),
         {"/name": text(6, 7, "f"), "/options/true/1/k~1/0": text(25, 28, "v")},
     ),
-    ("at x >= 18", c.At(path="x", check=c.Number(min=18)), {"/path": text(3, 4, "x")}),
-    ("at x -1.5..2", c.At(path="x", check=c.Number(min=-1.5, max=2)), {"/path": text(3, 4, "x")}),
-    ("at x not == 2", c.At(path="x", check=c.Not(check=c.Number(min=2, max=2))), {"/path": text(3, 4, "x")}),
-    ("response <= 3", c.Number(max=3), {}),
-    ("at x count 3", c.At(path="x", check=c.Count(min=3, max=3)), {"/path": text(3, 4, "x")}),
-    ("response count 2..5", c.Count(min=2, max=5), {}),
-    ("equals true", c.Value(value=True), {}),
-    ("at x equals null", c.At(path="x", check=c.Value(value=None)), {"/path": text(3, 4, "x")}),
+    (
+        "at x >= 18",
+        check_of({"type": "at", "path": "x", "check": {"type": "number", "min": 18}}),
+        {"/path": text(3, 4, "x")},
+    ),
+    (
+        "at x -1.5..2",
+        check_of({"type": "at", "path": "x", "check": {"type": "number", "min": -1.5, "max": 2}}),
+        {"/path": text(3, 4, "x")},
+    ),
+    (
+        "at x not == 2",
+        check_of(
+            {"type": "at", "path": "x", "check": {"type": "not", "check": {"type": "number", "min": 2, "max": 2}}}
+        ),
+        {"/path": text(3, 4, "x")},
+    ),
+    ("response <= 3", check_of({"type": "number", "max": 3}), {}),
+    (
+        "at x count 3",
+        check_of({"type": "at", "path": "x", "check": {"type": "count", "min": 3, "max": 3}}),
+        {"/path": text(3, 4, "x")},
+    ),
+    ("response count 2..5", check_of({"type": "count", "min": 2, "max": 5}), {}),
+    ("equals true", check_of({"type": "value", "value": True}), {}),
+    (
+        "at x equals null",
+        check_of({"type": "at", "path": "x", "check": {"type": "value", "value": None}}),
+        {"/path": text(3, 4, "x")},
+    ),
     (
         'at x equals [1, {"k": "v"}]',
-        c.At(path="x", check=c.Value(value=[1, {"k": "v"}])),
+        check_of({"type": "at", "path": "x", "check": {"type": "value", "value": [1, {"k": "v"}]}}),
         {"/path": text(3, 4, "x"), "/check/value/1/k": text(22, 25, "v")},
     ),
-    ("turn 2 json", c.InTurn(turn=2, check=c.Json()), {}),
+    ("turn 2 json", check_of({"type": "turn", "turn": 2, "check": {"type": "json"}}), {}),
     (
         'not turn 1 tools called [x] and turn 2 (json or at a contains "b")',
-        c.AllOf(
-            checks=(
-                c.Not(check=c.InTurn(turn=1, check=c.ToolsCalled(names=("x",)))),
-                c.InTurn(turn=2, check=c.AnyOf(checks=(c.Json(), c.At(path="a", check=c.Contains(value="b"))))),
-            )
+        check_of(
+            {
+                "type": "all_of",
+                "checks": (
+                    {
+                        "type": "not",
+                        "check": {"type": "turn", "turn": 1, "check": {"type": "tools_called", "names": ("x",)}},
+                    },
+                    {
+                        "type": "turn",
+                        "turn": 2,
+                        "check": {
+                            "type": "any_of",
+                            "checks": (
+                                {"type": "json"},
+                                {"type": "at", "path": "a", "check": {"type": "contains", "value": "b"}},
+                            ),
+                        },
+                    },
+                ),
+            }
         ),
         {
             "/checks/0/check/check/names/0": text(25, 26, "x"),
@@ -130,90 +180,107 @@ SIMPLE: list[Expected] = [
             "/checks/1/check/checks/1/check/value": text(62, 65, "b"),
         },
     ),
-    ("numbers from tools", c.NumbersFrom(), {}),
-    ("response numbers from message, tools", c.NumbersFrom(sources=("message", "tools")), {}),
-    ("at x quotes from tools", c.At(path="x", check=c.QuotesFrom()), {"/path": text(3, 4, "x")}),
-    ("tools called []", c.ToolsCalled(names=()), {}),
+    ("numbers from tools", check_of({"type": "numbers_from"}), {}),
+    ("response numbers from message, tools", check_of({"type": "numbers_from", "sources": ("message", "tools")}), {}),
+    (
+        "at x quotes from tools",
+        check_of({"type": "at", "path": "x", "check": {"type": "quotes_from"}}),
+        {"/path": text(3, 4, "x")},
+    ),
+    ("tools called []", check_of({"type": "tools_called", "names": ()}), {}),
     (
         'tools called [a-b, for, "x.y"]',
-        c.ToolsCalled(names=("a-b", "for", "x.y")),
+        check_of({"type": "tools_called", "names": ("a-b", "for", "x.y")}),
         {"/names/0": text(14, 17, "a-b"), "/names/1": text(19, 22, "for"), "/names/2": text(24, 29, "x.y")},
     ),
     (
         "tools one of [[a], [], none, [none]]",
-        c.ToolsAcceptable(sets=(("a",), (c.NO_TOOL,), (c.NO_TOOL,), ("none",))),
+        check_of({"type": "tools_acceptable", "sets": (("a",), (NO_TOOL,), (NO_TOOL,), ("none",))}),
         {"/sets/0/0": text(15, 16, "a"), "/sets/3/0": text(30, 34, "none")},
     ),
     (
         "tools include [x, x]",
-        c.ToolsInclude(names=("x", "x")),
+        check_of({"type": "tools_include", "names": ("x", "x")}),
         {"/names/0": text(15, 16, "x"), "/names/1": text(18, 19, "x")},
     ),
     (
-        'any call of x has a.b "y", c 2..3, d contains "z", c exists',
-        c.CallHas(
-            tool="x",
-            args={
-                "a.b": c.ArgTest(equals="y"),
-                "c": c.ArgTest(min=2, max=3, exists=True),
-                "d": c.ArgTest(contains="z"),
-            },
+        'any call of x has a.b "y", c 2..3, c exists, d contains "z"',
+        check_of(
+            {
+                "type": "call_has",
+                "tool": "x",
+                "args": {"a.b": {"equals": "y"}, "c": {"min": 2, "max": 3, "exists": True}, "d": {"contains": "z"}},
+            }
         ),
-        {"/tool": text(12, 13, "x"), "/args/a.b/equals": text(22, 25, "y"), "/args/d/contains": text(46, 49, "z")},
+        {"/tool": text(12, 13, "x"), "/args/a.b/equals": text(22, 25, "y"), "/args/d/contains": text(56, 59, "z")},
     ),
     (
         "no call of x has a true",
-        c.CallHas(tool="x", which="no", args={"a": c.ArgTest(equals=True)}),
+        check_of({"type": "call_has", "tool": "x", "which": "no", "args": {"a": {"equals": True}}}),
         {"/tool": text(11, 12, "x")},
     ),
     (
         "every call of x has a not exists",
-        c.CallHas(tool="x", which="every", args={"a": c.ArgTest(exists=False)}),
+        check_of({"type": "call_has", "tool": "x", "which": "every", "args": {"a": {"exists": False}}}),
         {"/tool": text(14, 15, "x")},
     ),
     (
         "call 2 of x has a one of [1, null], b >= 1.5, c <= 2, d [1]",
-        c.CallHas(
-            tool="x",
-            which=2,
-            args={
-                "a": c.ArgTest(one_of=(1, None)),
-                "b": c.ArgTest(min=1.5),
-                "c": c.ArgTest(max=2),
-                "d": c.ArgTest(equals=[1]),
-            },
+        check_of(
+            {
+                "type": "call_has",
+                "tool": "x",
+                "which": 2,
+                "args": {"a": {"oneOf": (1, None)}, "b": {"min": 1.5}, "c": {"max": 2}, "d": {"equals": [1]}},
+            }
         ),
         {"/tool": text(10, 11, "x")},
     ),
-    ("tools in order [x]", c.ToolsInOrder(names=("x",)), {"/names/0": text(16, 17, "x")}),
-    ("tools only [x]", c.ToolsOnly(names=("x",)), {"/names/0": text(12, 13, "x")}),
-    ("tools not called [x]", c.ToolsNotCalled(names=("x",)), {"/names/0": text(18, 19, "x")}),
-    ("tool count 1..3", c.ToolCount(min=1, max=3), {}),
-    ("tool count <= 3", c.ToolCount(max=3), {}),
-    ("no tool errors", c.NoToolErrors(), {}),
-    ("latency <= 30s", c.Latency(max=30_000), {}),
-    ("latency <= 250 ms", c.Latency(max=250), {}),
-    ("latency <= 4.35s", c.Latency(max=4_350), {}),
-    ("latency <= 2m", c.Latency(max=120_000), {}),
-    ("tokens <= 500", c.Tokens(max=500), {}),
-    ("cost <= $0.02", c.Cost(max=0.02), {}),
-    ("cost <= $0.0000001", c.Cost(max=1e-7), {}),
-    ("cost <= 1", c.Cost(max=1), {}),
+    ("tools in order [x]", check_of({"type": "tools_in_order", "names": ("x",)}), {"/names/0": text(16, 17, "x")}),
+    ("tools only [x]", check_of({"type": "tools_only", "names": ("x",)}), {"/names/0": text(12, 13, "x")}),
+    ("tools not called [x]", check_of({"type": "tools_not_called", "names": ("x",)}), {"/names/0": text(18, 19, "x")}),
+    ("tool count 1..3", check_of({"type": "tool_count", "min": 1, "max": 3}), {}),
+    ("tool count <= 3", check_of({"type": "tool_count", "max": 3}), {}),
+    ("no tool errors", check_of({"type": "no_tool_errors"}), {}),
+    ("latency <= 30s", check_of({"type": "latency", "max": 30000}), {}),
+    ("latency <= 250 ms", check_of({"type": "latency", "max": 250}), {}),
+    ("latency <= 4.35s", check_of({"type": "latency", "max": 4350}), {}),
+    ("latency <= 2m", check_of({"type": "latency", "max": 120000}), {}),
+    ("tokens <= 500", check_of({"type": "tokens", "max": 500}), {}),
+    ("cost <= $0.02", check_of({"type": "cost", "max": 0.02}), {}),
+    ("cost <= $0.0000001", check_of({"type": "cost", "max": 1e-07}), {}),
+    ("cost <= 1", check_of({"type": "cost", "max": 1}), {}),
     (
         'at items[0].title contains "x"',
-        c.At(path="items[0].title", check=c.Contains(value="x")),
+        check_of({"type": "at", "path": "items[0].title", "check": {"type": "contains", "value": "x"}}),
         {"/path": text(3, 17, "items[0].title"), "/check/value": text(27, 30, "x")},
     ),
-    ("at a not json", c.At(path="a", check=c.Not(check=JSON)), {"/path": text(3, 4, "a")}),
+    (
+        "at a not json",
+        check_of({"type": "at", "path": "a", "check": {"type": "not", "check": record_of(JSON)}}),
+        {"/path": text(3, 4, "a")},
+    ),
     ("response json", JSON, {}),
-    ("response not json", c.Not(check=JSON), {}),
-    ("not response json", c.Not(check=JSON), {}),
-    ("not not json", c.Not(check=c.Not(check=JSON)), {}),
-    ("json and json and json", c.AllOf(checks=(JSON, JSON, JSON)), {}),
-    ("json or json", c.AnyOf(checks=(JSON, JSON)), {}),
+    ("response not json", check_of({"type": "not", "check": record_of(JSON)}), {}),
+    ("not response json", check_of({"type": "not", "check": record_of(JSON)}), {}),
+    ("not not json", check_of({"type": "not", "check": {"type": "not", "check": record_of(JSON)}}), {}),
+    (
+        "json and json and json",
+        check_of({"type": "all_of", "checks": (record_of(JSON), record_of(JSON), record_of(JSON))}),
+        {},
+    ),
+    ("json or json", check_of({"type": "any_of", "checks": (record_of(JSON), record_of(JSON))}), {}),
     (
         '(json and equals "x") or not (json)',
-        c.AnyOf(checks=(c.AllOf(checks=(JSON, c.Equals(value="x"))), c.Not(check=JSON))),
+        check_of(
+            {
+                "type": "any_of",
+                "checks": (
+                    {"type": "all_of", "checks": (record_of(JSON), {"type": "equals", "value": "x"})},
+                    {"type": "not", "check": record_of(JSON)},
+                ),
+            }
+        ),
         {"/checks/0/checks/1/value": text(17, 20, "x")},
     ),
     ("\n json\t\n", JSON, {}),
@@ -223,8 +290,8 @@ SIMPLE: list[Expected] = [
 T, P = text(5, 6, "t"), text(7, 8, "p")
 
 
-def param(assertion: c.ParamAssertion, value: str | tuple[str, ...] | None = None) -> c.ToolParam:
-    return c.ToolParam(tool="t", param_name="p", assertion=assertion, value=value)
+def param(assertion: str, value: str | tuple[str, ...] | None = None) -> Check:
+    return check_of({"type": "tool_param", "tool": "t", "paramName": "p", "assertion": assertion, "value": value})
 
 
 PARAMS: list[Expected] = [
@@ -236,27 +303,27 @@ PARAMS: list[Expected] = [
     ("tool t.p not exists", param("notExists"), {"/tool": T, "/paramName": P}),
     (
         'tool t.p not equals "x"',
-        c.Not(check=param("equals", "x")),
+        check_of({"type": "not", "check": record_of(param("equals", "x"))}),
         {"/check/tool": T, "/check/paramName": P, "/check/value": text(20, 23, "x")},
     ),
     (
         "not tool t.p exists",
-        c.Not(check=param("exists")),
+        check_of({"type": "not", "check": record_of(param("exists"))}),
         {"/check/tool": text(9, 10, "t"), "/check/paramName": text(11, 12, "p")},
     ),
     (
         "tool count.p exists",
-        c.ToolParam(tool="count", param_name="p", assertion="exists"),
+        check_of({"type": "tool_param", "tool": "count", "paramName": "p", "assertion": "exists"}),
         {"/tool": text(5, 10, "count"), "/paramName": text(11, 12, "p")},
     ),
     (
         'tool "a.b".c.d exists',
-        c.ToolParam(tool="a.b", param_name="c.d", assertion="exists"),
+        check_of({"type": "tool_param", "tool": "a.b", "paramName": "c.d", "assertion": "exists"}),
         {"/tool": text(5, 10, "a.b"), "/paramName": text(11, 14, "c.d")},
     ),
     (
         'tool not-a."b c" exists',
-        c.ToolParam(tool="not-a", param_name="b c", assertion="exists"),
+        check_of({"type": "tool_param", "tool": "not-a", "paramName": "b c", "assertion": "exists"}),
         {"/tool": text(5, 10, "not-a"), "/paramName": text(11, 16, "b c")},
     ),
 ]
@@ -265,20 +332,20 @@ LINES = SIMPLE + PARAMS
 
 
 @pytest.mark.parametrize(("line", "check", "atoms"), LINES, ids=[line for line, _, _ in LINES])
-def test_one_check(line: str, check: c.Check, atoms: Mapping[str, Atom]) -> None:
+def test_one_check(line: str, check: Check, atoms: Mapping[str, Atom]) -> None:
     node, faults = parse_check(line)
     assert faults == ()
     assert node is not None
-    assert (node.check, dict(node.atoms)) == (check, atoms)
+    assert (record_of(node.check), placed_at(node, atoms)) == (record_of(check), atoms)
     assert node.criterion is None
 
 
 @pytest.mark.parametrize(("line", "check", "atoms"), LINES, ids=[line for line, _, _ in LINES])
-def test_one_check_for_a_criterion(line: str, check: c.Check, atoms: Mapping[str, Atom]) -> None:
+def test_one_check_for_a_criterion(line: str, check: Check, atoms: Mapping[str, Atom]) -> None:
     node, faults = parse_check(f"{line} for and-for")
     assert faults == ()
     assert node is not None
-    assert (node.check, dict(node.atoms)) == (check, atoms)
+    assert (record_of(node.check), placed_at(node, atoms)) == (record_of(check), atoms)
     assert node.criterion == text(len(line) + 5, len(line) + 12, "and-for")
     assert (node.start, node.end) == (len(line) - len(line.lstrip()), len(line) + 12)
 
@@ -314,8 +381,8 @@ def test_texts_and_their_escapes(written: str, value: str) -> None:
     node, faults = parse_check(f"equals {written}")
     assert faults == ()
     assert node is not None
-    assert node.check == c.Equals(value=value)
-    assert node.atoms["/value"] == text(7, 7 + len(written), value)
+    assert node.check == check_of({"type": "equals", "value": value})
+    assert atoms_of(node)["/value"] == text(7, 7 + len(written), value)
 
 
 def test_a_response_check_may_stand_before_a_tool_check_and_in_a_group_after_it() -> None:
@@ -339,7 +406,7 @@ def test_the_way_back_through_escapes(written: str) -> None:
     source = f"tools called [{written}]"
     node, _ = parse_check(source)
     assert node is not None
-    name = node.atoms["/names/0"]
+    name = atoms_of(node)["/names/0"]
     assert isinstance(name, Text)
     offsets = [offset_in_text(source, name, index) for index in range(len(name.value) + 1)]
     pieces = [source[here:after] for here, after in pairwise(offsets)]
@@ -354,7 +421,7 @@ def test_the_way_back_to_a_place_in_a_pattern(written: str) -> None:
     source = f"matches {written}"
     node, _ = parse_check(source)
     assert node is not None
-    regexp = node.atoms["/pattern"]
+    regexp = atoms_of(node)["/pattern"]
     assert isinstance(regexp, PatternAtom)
     assert source[offset_in_text(source, regexp, regexp.pattern.index("b"))] == "b"
     assert source[offset_in_text(source, regexp, 0)] == "a"

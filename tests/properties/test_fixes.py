@@ -155,7 +155,7 @@ def holds_for_safe_fixes(line: str, shape: str) -> bool:
     for check in line_of(after).split("\n"):
         parsed = parse_check(check).node
         assert parsed is not None, result.text
-        for atom in parsed.atoms.values():
+        for atom in parsed.places:
             assert (atom.pattern if isinstance(atom, PatternAtom) else atom.value) in source.text, result.text
         bare = re.sub(r"\"[^\"]*\"|'[^']*'", "", line)
         assert check == line or not NEGATED_OR_JOINED.search(rest_of(check, bare)), result.text
@@ -251,7 +251,7 @@ def keeps_words(line: str, fixed: str) -> None:
         assert not SAME.get(word) or left[SAME[word]], (line, fixed)
     node = parse_check(fixed).node
     assert node is not None or "," in line, (line, fixed)
-    for atom in () if node is None else node.atoms.values():
+    for atom in () if node is None else node.places:
         text = atom.pattern if isinstance(atom, PatternAtom) else atom.value
         assert text in line or text in yaml_text(line), (line, fixed)
     for number in re.findall(r"\d+(?:\.\d+)?", line):
@@ -265,7 +265,7 @@ LANGUAGE = re.compile(r"(?i)[&|]{2}|\b(?:and|or|not|any|for|ignor\w*|case|contai
 def texts_are_bare_words(line: str, fixed: str) -> None:
     """A text that was in no quotes is not empty, and nothing of the language is in it."""
     node = parse_check(fixed).node
-    texts = [] if node is None else [each.value for each in node.atoms.values() if not isinstance(each, PatternAtom)]
+    texts = [] if node is None else [each.value for each in node.places if not isinstance(each, PatternAtom)]
     for text in texts:
         in_quotes = rf"""["'“`]{re.escape(text)}["'”`]"""
         if not re.search(in_quotes, line) and not re.search(in_quotes, yaml_text(line)):

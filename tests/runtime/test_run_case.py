@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from evalc.base.errors import AgentTimeout, AgentUnavailable
-from evalc.model import checks as c
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension, ToolParamExpectation
 from evalc.model.suite import LocatedCase, Place
@@ -69,7 +68,7 @@ EVERYTHING = Expect(
     response_matches=("d",),
     max_latency_ms=1e-9,
     max_tokens=0.5,
-    checks=(c.Equals(value="x"),),
+    checks=({"type": "equals", "value": "x"},),
 )
 
 
@@ -289,7 +288,7 @@ def test_a_threshold_gates_on_the_score() -> None:
 
 def test_failures_name_their_place() -> None:
     places = {"": PLACE, "/expect/checks/0": Place(file="s.eval.yaml", line=9, column=1)}
-    expect = Expect(response_contains=("b",), checks=(c.Equals(value="x"),))
+    expect = Expect(response_contains=("b",), checks=({"type": "equals", "value": "x"},))
     result = run(case(expect), "a", places=places, all_assertions=True).result
     assert result.place == PLACE
     assert [assertion.place and assertion.place.line for assertion in result.assertions] == [3, 9]

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from evalc.check.tree import Test
 from evalc.compiler import ir
 from evalc.compiler.spelling import describe
-from evalc.model import checks as c
 
 
 def ir_text(suite: ir.Suite, *, places: bool = False) -> str:
@@ -59,7 +59,11 @@ class _Printer:
         }
         yield from (f"    {name} {_quoted(value)}" for name, value in more.items() if value is not None)
         for index, item in enumerate(case.checks):
-            dimension = f" scores {item.check.dimension}" if isinstance(item.check, c.Judge) else ""
+            dimension = (
+                f" scores {item.check.operand[0]}"
+                if isinstance(item.check, Test) and item.check.predicate == "judge"
+                else ""
+            )
             yield self._line(f"    {index} {describe(item.check)}{dimension}", item.where)
         for link in case.links:
             indexes = " and ".join(map(str, link.checks))

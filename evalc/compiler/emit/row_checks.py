@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 import msgspec
 
 from evalc.base.source import Source
+from evalc.check.predicates import QUESTION, Role, mapped, texts_of
+from evalc.check.tree import Blank, Check, Test, within
 from evalc.compiler import ir
-from evalc.compiler.emit.check import check_of_texts
+from evalc.compiler.emit.check import simplest
 from evalc.compiler.fill import OPENS_TEMPLATE, Inputs, fill, value_of
 from evalc.compiler.merge import MergedCase
 from evalc.compiler.patterns import examine
@@ -18,30 +21,30 @@ from evalc.dsl.tree import CheckBody, CheckLeaf
 from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
-from evalc.model import checks as c
-from evalc.model.checks.declaration import text_fields
+
+_Templates = Mapping[str, g.Template]
+"""The templates of a check by their texts."""
 
 
-class _Blank(NamedTuple):
-    """A field of a check that the inputs fill, and what is done to each of them."""
+class _Blanks(NamedTuple):
+    """A check as it was written, and the templates that the inputs fill in it."""
 
-    name: str
-    template: g.Template
-    transform: Callable[[str], str]
+    check: Check
+    templates: _Templates
 
 
 class RowChecks(NamedTuple):
-    """The checks of the first row, each with the fields that differ in the others.
+    """The checks of the first row, each with what differs in the others.
 
     `names` are all the inputs in them; None if a template has branches, so that this depends on the row.
     """
 
-    entries: tuple[tuple[ir.Check, tuple[_Blank, ...]], ...]
+    entries: tuple[tuple[ir.Check, _Blanks], ...]
     names: frozenset[str] | None
 
     def of(self, inputs: Inputs) -> tuple[ir.Check, ...]:
         """The checks of the row with these inputs."""
-        return tuple([_filled(item, blanks, inputs) if blanks else item for item, blanks in self.entries])
+        return tuple([_filled(item, blanks, inputs) if blanks.templates else item for item, blanks in self.entries])
 
     def sound(self, inputs: Inputs) -> tuple[ir.Check, ...] | None:
         """The same if nothing can be wrong with them; of None nothing follows."""
@@ -53,21 +56,29 @@ class RowChecks(NamedTuple):
         return checks if all(_is_sound(item.check) for item in checks) else None
 
 
-def _is_sound(check: c.Check) -> bool:
-    return not isinstance(check, c.Regex) or examine(check.pattern, check.flags).error is None
+def _is_sound(check: Check) -> bool:
+    tests = (part.operand for part in within(check) if isinstance(part, Test) and part.predicate == "matches")
+    return all(examine(pattern, flags).error is None for pattern, flags in tests)
 
 
-def _filled(item: ir.Check, blanks: tuple[_Blank, ...], inputs: Inputs) -> ir.Check:
-    texts = {name: fill(template, inputs, transform=transform) for name, template, transform in blanks}
-    return msgspec.structs.replace(item, check=msgspec.structs.replace(item.check, **texts))
+def _filled(item: ir.Check, blanks: _Blanks, inputs: Inputs) -> ir.Check:
+    return msgspec.structs.replace(item, check=simplest(mapped(blanks.check, partial(_text, blanks.templates, inputs))))
+
+
+def _text(templates: _Templates, inputs: Inputs, role: Role, text: Any) -> Any:
+    template = templates.get(text)
+    if template is None or (role.is_pattern and not OPENS_TEMPLATE.search(text)):
+        return text
+    return fill(template, inputs, transform=escape if role.is_pattern else str)
 
 
 def row_checks(case: MergedCase, home: Source, first: ir.Case, inputs: Inputs) -> RowChecks | None:
     """How the checks of a table's rows are made, by the `first` case with which nothing is wrong and its inputs.
 
-    None if more is needed than to fill texts: a check that is not about texts, or several of one entry.
+    None if more is needed than to fill texts: a bare template, a question, a schema, the name of a tool, whose place is
+    kept, or several checks of one entry.
     """
-    blanks: dict[ir.Where, tuple[_Blank, ...]] = {}
+    blanks: dict[ir.Where, _Blanks] = {}
     for layer in case.checks:
         for placed in layer:
             where = placed.tree.span if placed.source is home else ir.Located(placed.source, placed.tree.span)
@@ -77,33 +88,33 @@ def row_checks(case: MergedCase, home: Source, first: ir.Case, inputs: Inputs) -
             blanks[where] = found
     if blanks.keys() != {item.where for item in first.checks} or len(blanks) != len(first.checks):
         return None
+    if any(item.names and blanks[item.where].templates for item in first.checks):
+        return None
     checks = RowChecks(tuple((item, blanks[item.where]) for item in first.checks), _names_in(blanks.values()))
     return checks if checks.of(inputs) == first.checks else None
 
 
-def _names_in(blanks: Iterable[tuple[_Blank, ...]]) -> frozenset[str] | None:
-    parts = [part for several in blanks for blank in several for part in blank.template.parts]
+def _names_in(blanks: Iterable[_Blanks]) -> frozenset[str] | None:
+    parts = [part for several in blanks for template in several.templates.values() for part in template.parts]
     if not all(isinstance(part, g.Words | g.Variable) for part in parts):
         return None
     return frozenset(part.name for part in parts if isinstance(part, g.Variable))
 
 
-def _blanks_of(body: CheckBody) -> tuple[_Blank, ...] | None:
-    """The blanks that inputs fill in a check of texts; None for any other check, and if a list has a blank."""
-    check = check_of_texts(body) if isinstance(body, CheckLeaf) else None
-    if check is None:
+def _blanks_of(body: CheckBody) -> _Blanks | None:
+    """The blanks that inputs fill in a check; None where they are filled by more than their texts."""
+    if not isinstance(body, CheckLeaf):
         return None
-    blanks: list[_Blank] = []
-    for field in text_fields(type(check)):
-        value = getattr(check, field.name)
-        if "{{" not in (value if isinstance(value, str) else "".join(value or ())):
-            continue
-        if not isinstance(value, str):
+    templates: dict[str, g.Template] = {}
+    for role, text in texts_of(body.check):
+        if isinstance(text, Blank) or role is QUESTION or role.names in _MORE:
             return None
-        if field.role.is_pattern and not OPENS_TEMPLATE.search(value):
-            continue
-        template = parse_template(value, lenient=True).node
-        if template is None:
-            return None
-        blanks.append(_Blank(field.name, template, escape if field.role.is_pattern else str))
-    return tuple(blanks)
+        if "{{" in text:
+            template = parse_template(text, lenient=True).node
+            if template is None:
+                return None
+            templates[text] = template
+    return _Blanks(body.check, templates)
+
+
+_MORE = frozenset({"schema", "check"})

@@ -9,19 +9,19 @@ from typing import Final, final
 import msgspec
 
 from evalc.base.source import Span
+from evalc.check.contract import judge_check, rank, single_fields, without
+from evalc.check.forms import check_of, record_of
+from evalc.check.tree import At, Bounds, Check, Measure, Of, Test, Turn
 from evalc.compiler import ir
-from evalc.compiler.emit.check import CheckEmitter, as_written
+from evalc.compiler.emit.check import CheckEmitter
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge import Picked, PlacedCheck
-from evalc.compiler.order import ranks, single_fields, without
 from evalc.compiler.places import node_at
 from evalc.diagnostics.problem import Finding
 from evalc.diagnostics.raised import outside
 from evalc.dsl.nodes import span_of
 from evalc.ecma.text import class_name
 from evalc.model import case as m
-from evalc.model import checks as c
-from evalc.model.assertions import judge_check
 from evalc.model.numbers import WEIGHT
 
 
@@ -79,20 +79,20 @@ def _label_check(emission: Emission, picked: Picked) -> ir.Check | None:
     return None if label is None else ir.Check(check=check_of_label(label), where=where)
 
 
-def check_of_label(label: m.Label) -> c.Check:
+def check_of_label(label: m.Label) -> Check:
     """The check that a label brings: the place, or the whole response without surrounding white space, is that text."""
     expected = class_name(label.expected, label.path)
     if label.path is None:
         escaped = _ESCAPED.sub(r"\\\g<0>", expected)
-        return c.Regex(pattern=rf"^\s*{escaped}\s*$", flags="u")
-    return c.At(path=label.path, check=c.Equals(value=expected))
+        return Test("matches", (rf"^\s*{escaped}\s*$", "u"))
+    return Of(At(label.path), Test("equals", expected))
 
 
 _ESCAPED: Final = re.compile(r"[\^$.*+?()\[\]{}|/\\]")
 
 
 def _in_order(written: list[_Written]) -> list[_Written]:
-    places = ranks([entry.check for entry in written])
+    places = [rank(record_of(entry.check.check)) for entry in written]
     if places == sorted(places):
         return written
     return [written[index] for index in sorted(range(len(places)), key=places.__getitem__)]
@@ -113,41 +113,40 @@ def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dic
         beyond = None if weight == 1 else outside("the weight", weight, WEIGHT)  # of several `use:`, multiplied
         if beyond is not None:
             emission.problems.add(source, tree.span, beyond)
-        as_it_is = as_written(tree.body)
-        if as_it_is is not None and placed.turn is None:
-            brought.append(_Written(ir.Check(check=as_it_is, where=where), criterion, criterion_at, weight))
-            continue
         if emitter is None or emitter.scope is not placed.scope or emitter.source is not source:
             emitter = CheckEmitter(case=emission, source=source, scope=placed.scope)
         for made in emitter.emit(tree.body):
-            check = made if placed.turn is None else c.InTurn(turn=placed.turn, check=made)
-            if isinstance(check, c.Judge):
+            check = made if placed.turn is None else Of(Turn(placed.turn), made)
+            if isinstance(check, Test) and check.predicate == "judge":
                 check = _named(check, criterion, dimensions)
             item = ir.Check(check=check, where=where, names=emitter.names)
             brought.append(_Written(item, criterion, criterion_at, weight))
     return brought
 
 
-def _named(check: c.Judge, criterion: str | None, taken: dict[str, int]) -> c.Judge:
+def _named(check: Test, criterion: str | None, taken: dict[str, int]) -> Test:
     """The judge's check with a dimension of its own in the case: the criterion's name, else the question's words.
 
     `taken` holds the known names, each with the last number that was added to it.
     """
-    name = base = check.dimension if criterion is None else criterion
+    name = base = check.operand[0] if criterion is None else criterion
     while name in taken:
         taken[base] += 1
         name = f"{base}-{taken[base]}"
     taken[name] = 1
-    return msgspec.structs.replace(check, dimension=name)
+    return Test("judge", (name, *check.operand[1:]))
 
 
 def _less_replaced(written: list[_Written], nearer: list[_Written]) -> Iterator[_Written]:
     """The checks without those whose one value is replaced by a nearer one."""
-    replaced = frozenset(field for entry in nearer for field in single_fields(entry.check.check))
+    replaced = {name for entry in nearer for name in single_fields(record_of(entry.check.check)).values()}
     for entry in written:
-        check = without(entry.check.check, replaced)
-        if check is not None:
-            yield msgspec.structs.replace(entry, check=msgspec.structs.replace(entry.check, check=check))
+        record = record_of(entry.check.check) if replaced else None
+        rest = None if record is None else without(record, replaced)
+        if rest == record:
+            yield entry
+        elif rest is not None:
+            yield msgspec.structs.replace(entry, check=msgspec.structs.replace(entry.check, check=check_of(rest)))
 
 
 def _rubric(emission: Emission) -> list[tuple[m.RubricDimension, Span]]:
@@ -185,18 +184,12 @@ def _halves(written: list[_Written]) -> frozenset[int]:
 
     Together they fill the two fields of one range, which would count as one check if nothing linked them apart.
     """
-    ranges = [(index, entry.check.check) for index, entry in enumerate(written) if type(entry.check.check) in _RANGES]
-    if len(ranges) < 2:
-        return _NONE
-    halves: dict[tuple[type, bool], int] = {}
-    for index, check in ranges:
-        if isinstance(check, c.ToolCount) or (isinstance(check, c.Length) and check.unit == "chars"):
-            if check.min and check.max is None:
-                halves.setdefault((type(check), False), index)
-            elif check.max and check.min is None:
-                halves.setdefault((type(check), True), index)
-    return frozenset(index for (kind, is_upper), index in halves.items() if (kind, not is_upper) in halves)
-
-
-_RANGES: Final = (c.Length, c.ToolCount)
-_NONE: Final[frozenset[int]] = frozenset()
+    halves: dict[tuple[str, bool], int] = {}
+    for index, entry in enumerate(written if len(written) > 1 else ()):
+        match entry.check.check:
+            case Of(Measure("chars" | "calls" as of, ""), Test("between", Bounds(low, high, None, None))):
+                if low and high is None:
+                    halves.setdefault((of, False), index)
+                elif high and low is None:
+                    halves.setdefault((of, True), index)
+    return frozenset(index for (of, is_upper), index in halves.items() if (of, not is_upper) in halves)

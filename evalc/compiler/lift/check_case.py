@@ -5,31 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from evalc.check.contract import KEYS, Assertion
+from evalc.check.forms import check_of
+from evalc.check.places import Placed, placed
+from evalc.check.tree import Call, Check, Of, Test, parts_of, within
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
-from evalc.compiler.places import JsonReader, Reports
-from evalc.compiler.schemas import unusable
+from evalc.compiler.places import JsonReader
+from evalc.compiler.schemas import schema_findings
 from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics.problem import Finding
-from evalc.diagnostics.raised import idle_parts, outside
+from evalc.diagnostics.raised import outside
 from evalc.dsl.build_case import LABEL_PLACES
 from evalc.grammar.parse import parse_place
 from evalc.model import case as m
-from evalc.model import checks as c
-from evalc.model.assertions import KEYS, Assertion
 from evalc.model.case import CHALLENGERS, Gates
-from evalc.model.checks.declaration import Declared, parts_of
 from evalc.model.json import pointer_step
 from evalc.model.numbers import COUNT, RANGES, WEIGHT
-
-_BARE_PATTERNS: Final = frozenset({"responseMatches", "regexPattern"})
-"""The fields that hold only a pattern, without flags."""
 
 
 def check_case(reader: JsonReader, case: m.Case, asserted: Sequence[Assertion], pointer: str) -> None:
     """Report what the types let pass; `asserted` are the assertions of the case's `expect`."""
     _check_values(reader, case, pointer)
-    _check_patterns(reader, asserted, pointer)
+    _check_vocabulary(reader, case.expect, asserted, pointer)
     _check_links(reader, case, asserted, pointer)
     _check_dimensions(reader, case, pointer)
     _check_idle_fields(reader, case.expect, asserted, pointer)
@@ -114,48 +112,48 @@ def _check_dimensions(reader: JsonReader, case: m.Case, pointer: str) -> None:
         seen.add(dimension.dimension)
 
 
-def _check_patterns(reader: JsonReader, asserted: Sequence[Assertion], pointer: str) -> None:
+def _check_vocabulary(reader: JsonReader, expect: m.Expect, asserted: Sequence[Assertion], pointer: str) -> None:
     """Report regular expressions and JSON Schemas that are invalid, and checks that no package provides."""
     for assertion in asserted:
-        at, check = f"{pointer}{assertion.at}", assertion.check
-        if isinstance(check, c.Regex) and assertion.field in _BARE_PATTERNS:
-            _check_pattern(reader, check.pattern, "", at)
+        if assertion.at.startswith(_ENTRIES):
+            at = f"{pointer}{assertion.at}"
+            record = (expect.checks or ())[int(assertion.at.removeprefix(_ENTRIES))]
+            for where, finding in schema_findings(record, at):
+                reader.add(where, finding)
+            _check_tests(reader, check_of(placed(record, at)))
         else:
-            check_vocabulary(reader, check, at)
+            is_param = assertion.at.startswith(_PARAMS)
+            at = f"{pointer}{assertion.at}{'/value' if is_param else ''}"
+            for test in within(assertion.check):
+                match test:
+                    case Test("matches", (str() as pattern, flags)) if not (is_param and "{{" in pattern):
+                        _check_pattern(reader, pattern, flags, at)
 
 
-def check_vocabulary(reader: Reports, check: Declared, at: str) -> None:
-    """Report invalid patterns, schemas and checks of packages in a check, which is at a pointer."""
+_ENTRIES: Final = "/expect/checks/"
+_PARAMS: Final = "/expect/toolParams/"
+
+
+def _check_tests(reader: JsonReader, check: Check, *, in_call: bool = False) -> None:
+    """Check the tests of a check whose texts know their places."""
     match check:
-        case c.Regex():
-            of_flags = examine("", check.flags).error
+        case Test("matches", (Placed() as pattern, flags)) if not (in_call and "{{" in pattern):
+            of_flags = examine("", str(flags)).error
             if of_flags is not None:
-                reader.add(f"{at}/flags", Finding("EV306", reason=of_flags.message))
+                reader.add(flags.place, Finding("EV306", reason=of_flags.message))
             else:
-                _check_pattern(reader, check.pattern, check.flags, f"{at}/pattern")
-        case c.ToolParam(assertion="matches", value=str() as pattern) if "{{" not in pattern:
-            _check_pattern(reader, pattern, "", f"{at}/value")
-        case c.CallHas():
-            for path, test in check.args.items():
-                if test.matches is not None and "{{" not in test.matches:
-                    _check_pattern(reader, test.matches, "", f"{at}/args/{pointer_step(path)}/matches")
-        case c.Json(schema=schema) if schema is not None:
-            flaw = unusable(schema)
-            if flaw is not None:
-                reader.add(f"{at}/schema{flaw.pointer}", Finding("EV310", reason=flaw.reason))
-                return
-            for pointer, idle in idle_parts(schema):
-                reader.add(f"{'' if pointer.endswith('/format') else '#'}{at}/schema{pointer}", idle)
-        case c.Custom(name=name):
-            unknown = unknown_custom(name)
+                _check_pattern(reader, str(pattern), str(flags), pattern.place)
+        case Test("check", (Placed() as name, *_)):
+            unknown = unknown_custom(str(name))
             if unknown is not None:
-                reader.add(f"{at}/name", unknown)
+                reader.add(name.place, unknown)
         case _:
-            for part, pointer in parts_of(check):
-                check_vocabulary(reader, part, at + pointer)
+            in_call = in_call or (isinstance(check, Of) and isinstance(check.step, Call))
+            for part, _ in parts_of(check):
+                _check_tests(reader, part, in_call=in_call)
 
 
-def _check_pattern(reader: Reports, pattern: str, flags: str, pointer: str) -> None:
+def _check_pattern(reader: JsonReader, pattern: str, flags: str, pointer: str) -> None:
     error = examine(pattern, flags).error
     if error is not None:
         reader.add_within(pointer, error.offset, error.end, Finding("EV306", reason=error.message))

@@ -10,12 +10,14 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from evalc.base.source import Source
+from evalc.check.contract import PAIRS, Assertion, assertions, judge_check, rank
+from evalc.check.forms import check_of, record_of
+from evalc.check.tree import Check
 from evalc.compiler import ir
 from evalc.compiler.fingerprints import composed
 from evalc.compiler.lift.check_case import check_case, check_ranges
-from evalc.compiler.order import rank
 from evalc.compiler.places import JsonReader
-from evalc.compiler.shape import mismatches, named
+from evalc.compiler.shape import Misfit, mismatches, named
 from evalc.compiler.slug import is_slug, slug
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -23,8 +25,6 @@ from evalc.diagnostics.raised import outside, unknown_key
 from evalc.dsl.read_json import read_json
 from evalc.dsl.reasons import reason_of
 from evalc.model import case as m
-from evalc.model import checks as c
-from evalc.model.assertions import PAIRS, Assertion, assertions, judge_check
 from evalc.model.json import pointer_step
 from evalc.model.numbers import SHARE
 
@@ -206,13 +206,14 @@ def _reason(reader: JsonReader, value: object, key: str, at: str) -> object:
 def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Case | None:
     raw = _with_reasons(reader, raw, pointer)
     try:
-        case = msgspec.convert(raw, m.Case)
+        case, misfits = msgspec.convert(raw, m.Case), _misfits(raw, pointer)
     except msgspec.ValidationError:
-        faults = tuple(mismatches(raw, m.Case, pointer, what="a case"))
-        for place, finding in faults:
-            reader.add(place, finding)
-        if faults:
-            return None
+        case, misfits = None, [*mismatches(raw, m.Case, pointer, what="a case"), *_misfits(raw, pointer)]
+    for place, finding in misfits:
+        reader.add(place, finding)
+    if misfits:
+        return None
+    if case is None:
         case = msgspec.convert(_without_own_keys(raw), m.Case)
     asserted = tuple(assertions(case.expect))
     check_case(reader, case, asserted, pointer)
@@ -252,6 +253,21 @@ def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Cas
     )
 
 
+def _misfits(raw: Any, pointer: str) -> list[Misfit]:
+    """What does not fit in the entries of `expect.checks` of a case."""
+    expect = raw.get("expect") if isinstance(raw, dict) else None
+    records = expect.get("checks") if isinstance(expect, dict) else None
+    if not isinstance(records, list) or not records:
+        return []
+    from evalc.check import shapes  # noqa: PLC0415 - for start-up: most cases have no such entries
+
+    return [
+        misfit
+        for index, record in enumerate(records)
+        for misfit in mismatches(record, shapes.Check, f"{pointer}/expect/checks/{index}", what="a check")
+    ]
+
+
 class _Wheres(dict[str, ir.Where]):
     """The places of a case's fields: in JSON every pointer is its own place."""
 
@@ -267,7 +283,7 @@ class _Read(NamedTuple):
     """A check with the pointers, within its case, that it was read from."""
 
     at: tuple[str, ...]
-    check: c.Check
+    check: Check
 
 
 def _without_own_keys(data: Any) -> Any:
@@ -291,7 +307,7 @@ def _checks(
 ) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
     """The checks in the canonical order, and the links whose indexes count in it."""
     linked_apart = frozenset(link.at[0] for _, _, link in _named_links(case) if len(link.at) == 1)
-    read = sorted(_read(case, asserted, linked_apart), key=lambda entry: rank(entry.check))
+    read = sorted(_read(case, asserted, linked_apart), key=lambda entry: rank(record_of(entry.check)))
     checks = tuple(ir.Check(check=entry.check, where=pointer + entry.at[0]) for entry in read)
     index_of = {at: index for index, entry in enumerate(read) for at in entry.at}
     links: list[ir.Link] = []
@@ -316,12 +332,9 @@ def _read(case: m.Case, asserted: Iterable[Assertion], linked_apart: frozenset[s
         yield _Read((pointer,), check)
 
 
-def _range(lower: c.Check, upper: c.Check) -> c.Check:
-    if isinstance(lower, c.Length) and isinstance(upper, c.Length):
-        return c.Length(min=lower.min, max=upper.max)
-    assert isinstance(lower, c.ToolCount)  # noqa: S101 - PAIRS holds these two kinds
-    assert isinstance(upper, c.ToolCount)  # noqa: S101
-    return c.ToolCount(min=lower.min, max=upper.max)
+def _range(lower: Check, upper: Check) -> Check:
+    """The lower and the upper bound of one range as one check."""
+    return check_of(record_of(lower) | record_of(upper))
 
 
 def _named_links(case: m.Case) -> Iterator[tuple[str, str | None, m.CheckLink]]:

@@ -6,23 +6,24 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from evalc.check.contract import KEYS, fields_of, single_fields
+from evalc.check.forms import kind_of, record_of
+from evalc.check.places import texts_at
+from evalc.check.tree import All, Call, Check, Measure, Not, Of, Some, Test, Tools, Turn, within
 from evalc.compiler import ir
-from evalc.compiler.order import SINGLE_KINDS, single_fields
 from evalc.compiler.token_typos import typos_in
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared, parts_of, texts_of
 
 _TOKEN: Final = re.compile(r"\{\{\s*(seed|snapshot):.*?\}\}", re.DOTALL)
-_GOLDEN: Final = {c.ToolsCalled: "toolsCalled", c.NoToolErrors: "noToolErrors", c.NonEmpty: "responseNonEmpty"}
+_GOLDEN: Final = ("toolsCalled", "noToolErrors", "responseNonEmpty")
 _REQUIRED: Final = {
     "labeled": (("difficulty", "difficulty"),),
     "regression": (("difficulty", "difficulty"), ("createdAt", "created_at"), ("bugRef", "bug_ref")),
 }
 """The fields that a case of a tier has to have, in JSON and in YAML, where a difficulty need not be written out."""
-_OUTSIDE: dict[str, dict[type, str]] = {
-    "golden": {c.ToolsAcceptable: "toolsAcceptable", c.ToolsNotCalled: "toolsNotCalled"},
-    "regression": {c.ToolsNotCalled: "toolsNotCalled"},
+_OUTSIDE: Final = {
+    "golden": frozenset(("toolsAcceptable", "toolsNotCalled")),
+    "regression": frozenset(("toolsNotCalled",)),
 }
 _DIFFICULTIES: dict[str, tuple[str, ...]] = {
     "golden": (),
@@ -50,21 +51,20 @@ def _is_of_meaning(finding: Finding) -> bool:
 
 
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    kinds = {type(item.check) for item in case.checks}
-    yield from _completeness(suite, case, kinds)
+    kinds = {kind_of(item.check) for item in case.checks}
+    yield from _completeness(suite, case)
     if case.difficulty is not None:
         yield from _difficulty(case, case.difficulty)
     if not kinds.isdisjoint(_COMPOSED):
         yield from _turns(case)
     if not kinds <= _WITHOUT_PATTERN:
         yield from _slashed_patterns(case)
-    if not kinds.isdisjoint(SINGLE_KINDS):
+    if not kinds.isdisjoint(_OF_CALLS):
         yield from _tools(case)
         yield from _single_values(case)
+        yield from _parameters(case)
     if case.threshold and case.threshold <= 1 and not (suite.criteria or suite.partial or _is_scored_by_expected(case)):
         yield case.place_of("/threshold"), Finding("EV419", what=f"`threshold: {case.threshold:g}`")
-    if c.ToolParam in kinds:
-        yield from _parameters(case)
     if case.tier in _OUTSIDE:
         yield from _tier(case)
     if suite.from_json or case.tier == "regression":
@@ -74,12 +74,17 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
         yield case.place_of("/id"), Finding("EV408", id=case.id, example=example)
 
 
+def _fields(item: ir.Check) -> tuple[str, ...]:
+    """The fields of `expect` that hold a check."""
+    return tuple(KEYS[field.name] for field in fields_of(record_of(item.check)))
+
+
 def _is_scored_by_expected(case: ir.Case) -> bool:
     """Whether `expected`, which is checked by itself if there is nothing else, has a score."""
     return not case.checks and bool(case.expected)
 
 
-def _completeness(suite: ir.Suite, case: ir.Case, kinds: set[type[c.Check]]) -> Iterator[tuple[ir.Where, Finding]]:
+def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     if case.partial:
         return
     if not case.checks:
@@ -92,7 +97,8 @@ def _completeness(suite: ir.Suite, case: ir.Case, kinds: set[type[c.Check]]) -> 
             shown = key if suite.from_json else field
             yield case.where, Finding("EV416", field=shown, tier=case.tier, case=case.name)
     if case.tier == "golden":
-        missing = tuple(name for type_, name in _GOLDEN.items() if type_ not in kinds)
+        held = {name for item in case.checks for name in _fields(item)}
+        missing = tuple(name for name in _GOLDEN if name not in held)
         if missing:
             yield case.where, Finding("EV406", case=case.name, fields=missing)
 
@@ -114,60 +120,41 @@ def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
 
 def _slashed_patterns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     for item in case.checks:
-        if type(item.check) not in _WITHOUT_PATTERN:
-            for pattern in _patterns(item.check):
-                if pattern[:1] == "/" and (match := _SLASHED.fullmatch(pattern)) is not None:
+        for part in within(item.check):
+            match part:
+                case Test("matches", (pattern, "")) if pattern[:1] == "/" and (match := _SLASHED.fullmatch(pattern)):
                     where = item.where if isinstance(item.where, str) else item.names.get(pattern, item.where)
                     meant = f"(?i:{match['pattern']})" if match["flags"] == "i" else ""
                     yield where, Finding("EV423", written=match[0], meant=meant)
 
 
-def _patterns(check: Declared) -> Iterator[str]:
-    match check:
-        case c.Regex(flags=""):
-            yield check.pattern
-        case c.ToolParam(assertion="matches", value=str() as pattern):
-            yield pattern
-        case c.CallHas():
-            yield from (test.matches for test in check.args.values() if test.matches is not None)
-        case _:
-            for part, _ in parts_of(check):
-                yield from _patterns(part)
-
-
-_WITHOUT_PATTERN: Final = frozenset((c.Contains, c.NotContains, c.ContainsAny, c.IContains, c.Length, c.ToolsCalled))
+_WITHOUT_PATTERN: Final = frozenset(("contains", "contains_any", Measure, Tools))
 """Kinds that most cases have, and that hold no pattern."""
 _SLASHED: Final = re.compile(r"/(?P<pattern>(?:[^/\\\[\r\n]|\\.|\[(?:[^\]\\\r\n]|\\.)*\])+)/(?P<flags>[gimsuvy]{1,7})")
 
 
-def _named_turns(check: Declared) -> Iterator[int]:
-    if isinstance(check, c.InTurn):
-        yield check.turn
-    if isinstance(check, _COMPOSED):
-        for part, _ in parts_of(check):
-            yield from _named_turns(part)
+def _named_turns(check: Check) -> Iterator[int]:
+    return (part.step.number for part in within(check) if isinstance(part, Of) and isinstance(part.step, Turn))
 
 
-_COMPOSED: Final = (c.InTurn, c.AnyOf, c.AllOf, c.Not)
+_COMPOSED: Final = frozenset((Turn, Some, All, Not))
+_OF_CALLS: Final = frozenset((Tools, Measure, Call))
 
 
 def _tools(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    called = [item for item in case.checks if isinstance(item.check, c.ToolsCalled)]
-    acceptable = [item for item in case.checks if isinstance(item.check, c.ToolsAcceptable)]
-    if called and acceptable:
-        yield acceptable[0].where, Finding("EV402")
+    fields = {name: item for item in reversed(case.checks) for name in _fields(item)}
+    if {"toolsCalled", "toolsAcceptable"} <= fields.keys():
+        yield fields["toolsAcceptable"].where, Finding("EV402")
 
 
 def _tier(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     outside = _OUTSIDE[case.tier]
     for item in case.checks:
-        check = item.check
-        if isinstance(check, c.Regex) and not check.flags and not _is_regex_pattern(item):
-            yield item.where, Finding("EV403", field="responseMatches", tier=case.tier)
-        elif isinstance(check, c.Tokens):
-            yield item.where, Finding("EV403", field="maxTokens", tier=case.tier)
-        if type(check) in outside:
-            yield item.where, Finding("EV407", field=outside[type(check)], tier=case.tier)
+        for field in _fields(item):
+            if (field == "responseMatches" and not _is_regex_pattern(item)) or field == "maxTokens":
+                yield item.where, Finding("EV403", field=field, tier=case.tier)
+            if field in outside:
+                yield item.where, Finding("EV407", field=field, tier=case.tier)
 
 
 def _is_regex_pattern(item: ir.Check) -> bool:
@@ -178,7 +165,7 @@ def _is_regex_pattern(item: ir.Check) -> bool:
 def _single_values(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     seen: set[str] = set()
     for item in case.checks:
-        for field in single_fields(item.check):
+        for field in single_fields(record_of(item.check)).values():
             if field in seen:
                 yield item.where, Finding("EV412", field=field)
             seen.add(field)
@@ -186,15 +173,12 @@ def _single_values(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
 
 def _parameters(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     for item in case.checks:
-        check = item.check
-        if not isinstance(check, c.ToolParam):
-            continue
-        if check.assertion in ("exists", "notExists"):
-            continue
-        wants_list = check.assertion == "oneOf"
-        if check.value is None or isinstance(check.value, str) is wants_list:
-            wants = "needs a `value` that is a list of texts" if wants_list else "needs a `value` that is a text"
-            yield item.where, Finding("EV414", assertion=check.assertion, wants=wants)
+        match record_of(item.check):
+            case {"type": "tool_param", "assertion": assertion, **rest} if assertion not in ("exists", "notExists"):
+                wants_list = assertion == "oneOf"
+                if not isinstance(rest.get("value"), list if wants_list else str):
+                    wants = f"needs a `value` that is a {'list of texts' if wants_list else 'text'}"
+                    yield item.where, Finding("EV414", assertion=assertion, wants=wants)
 
 
 def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
@@ -202,7 +186,7 @@ def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]
         for token in _TOKEN.finditer(case.message):
             yield case.place_of("/input/message"), Finding("EV405", token=token[0], where="a message")
     for item in case.checks:
-        for role, text, pointer in texts_of(item.check):
+        for role, text, pointer in texts_at(record_of(item.check)):
             if suite.from_json and not role.no_tokens_in and isinstance(item.where, str):
                 for typo in typos_in(text):
                     yield item.where + pointer, Finding("EV418", text=typo.text, meant=typo.meant)

@@ -23,7 +23,6 @@ from evalc.compiler import ir
 from evalc.compiler.logic.formula import READ, Either, Every, Fact, Formula, facts_of, formula_of, negation, there_is
 from evalc.compiler.logic.implies import always, group_of, implies, is_asked, never, touches
 from evalc.compiler.patterns import examine
-from evalc.compiler.trees import tree_of
 from evalc.diagnostics.problem import Diagnostics, Finding, Severity
 from evalc.model.json import to_json
 
@@ -43,7 +42,7 @@ class Contradictions:
         """Report the contradictions within cases, and remember what is redundant in them."""
         for case in suite.cases:
             places = [item.where for item in case.checks]
-            if not are_unrelated([tree_of(item.check) for item in case.checks]) and _may_be_related(case):
+            if not are_unrelated([item.check for item in case.checks]) and _may_be_related(case):
                 found = _within(suite, case, problems)
                 for where, finding in found.items():
                     self._redundant.setdefault(where, finding)
@@ -160,7 +159,7 @@ def _proving(target: Formula, others: list[_Said]) -> list[_Said]:
 
 def _may_be_related(case: ir.Case) -> bool:
     """Whether there is anything to find by formulas, looked at two by two."""
-    formulas = [formula_of(tree_of(item.check)) for item in case.checks[:_MOST_FACTS]]
+    formulas = [formula_of(item.check) for item in case.checks[:_MOST_FACTS]]
     for at, formula in enumerate(formulas):
         for other in formulas[:at]:
             if touches(other, formula):
@@ -176,7 +175,7 @@ def _in_written_order(suite: ir.Suite, case: ir.Case) -> Iterator[_Said]:
         placed = sorted(placed, key=lambda entry: _place(entry[1].where))
     facts = 0
     for index, item in placed:
-        check = tree_of(item.check)
+        check = item.check
         formula = formula_of(check)
         facts += len(facts_of(formula))
         if facts > _MOST_FACTS:

@@ -8,7 +8,6 @@ from typing import Final, Literal
 
 from evalc.check.tree import OF_TEXT, Argument, At, Call, Check, Items, Measure, Not, Of, Test, parts_of, steps_of
 from evalc.compiler import ir
-from evalc.compiler.trees import tree_of
 from evalc.diagnostics.problem import Diagnostics, Finding
 
 Why = Literal["path", "not", "item", "length", "empty", "quoted"]
@@ -23,7 +22,7 @@ def check_meanings(suite: ir.Suite, problems: Diagnostics) -> None:
     if suite.from_json:
         return
     for case in suite.cases:
-        trees = [tree_of(item.check) for item in case.checks]
+        trees = [item.check for item in case.checks]
         if all(isinstance(tree, Test) for tree in trees):
             continue
         lists = {path for tree in trees for path in _lists(tree)}

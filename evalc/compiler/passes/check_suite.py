@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import final
 
+from evalc.check.contract import asks_judge
 from evalc.compiler import ir
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.diagnostics.raised import outside
-from evalc.model.assertions import asks_judge
 from evalc.model.numbers import WEIGHT
 
 

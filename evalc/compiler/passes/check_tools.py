@@ -29,7 +29,6 @@ from evalc.check.tree import (
     parts_of,
 )
 from evalc.compiler import ir
-from evalc.compiler.trees import tree_of
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma.values import to_string
@@ -59,7 +58,7 @@ def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[t
     known = tuple(tools)
     for item in case.checks:
         place: Callable[[str], ir.Where] | None = None
-        for mention in _mentions(tree_of(item.check)):
+        for mention in _mentions(item.check):
             place = place or _places(item)
             where, finding = place(mention.text), mention.finding(tools)
             if finding is not None:
@@ -85,7 +84,7 @@ def _places(item: ir.Check) -> Callable[[str], ir.Where]:
         return lambda text: item.names.get(text, where)
     # A field of `expect` holds the names of a list themselves, an entry of `checks` under the check's own key.
     in_field = "/expect/checks/" not in where
-    left = list(_texts(record_of(tree_of(item.check))))
+    left = list(_texts(record_of(item.check)))
 
     def place(text: str) -> str:
         for index, (found, pointer) in enumerate(left):

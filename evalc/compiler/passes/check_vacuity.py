@@ -10,7 +10,6 @@ from evalc.compiler import ir
 from evalc.compiler.logic.formula import Subject, formula_of, negation, there_is
 from evalc.compiler.logic.implies import always, group_of, implies, never
 from evalc.compiler.patterns import examine
-from evalc.compiler.trees import tree_of
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma.tokens import find_tokens
 from evalc.model.json import EVERY, is_number, steps
@@ -20,7 +19,7 @@ from evalc.model.numbers import shown_number
 def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report the checks of each case that decide nothing by themselves, and a threshold that no score is below."""
     for case in suite.cases:
-        trees = [tree_of(item.check) for item in case.checks]
+        trees = [item.check for item in case.checks]
         if not case.partial and any(map(_is_of_first_call, trees)):
             _check_calls(suite, case, trees, problems)
         for item, check in zip(case.checks, trees, strict=True):

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, final
 
 import msgspec
 
+from evalc.check.contract import assertions
 from evalc.check.holds import HOLDS, NO_TOOL, holds
 from evalc.check.tree import (
     All,
@@ -30,9 +31,7 @@ from evalc.check.tree import (
     Tools,
 )
 from evalc.check.values import CannotAsk
-from evalc.compiler.spelling import tree_of
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, Usage
-from evalc.model.assertions import assertions
 from evalc.model.case import Case
 from evalc.model.json import Step, steps
 from evalc.runtime.run.ask import whole_of
@@ -267,7 +266,7 @@ def good_answer(case: Case, tools: ToolRegistry | None) -> AgentResponse:
     """The guess: the texts that the checks require, after `expected`; the tools that they require."""
     required = _Required(tools)
     for assertion in assertions(case.expect):
-        required.add(tree_of(assertion.check))
+        required.add(assertion.check)
     if case.label is not None and case.label.path is None:
         required.add(Test("equals", case.label.expected))
     return answered(required.text(case.expected or ""), tuple(required.calls()))

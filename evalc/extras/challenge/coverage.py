@@ -8,17 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple, final, get_args
 
+from evalc.check.contract import assertions
 from evalc.check.forms import type_of
 from evalc.check.predicates import texts_of
 from evalc.check.tree import All, Argument, At, Call, Check, Not, Of, Test, Tools, parts_of
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
-from evalc.compiler.spelling import tree_of
 from evalc.dsl.places import locate
 from evalc.ecma.tokens import find_tokens
 from evalc.extras.challenge.answers import required_tools
 from evalc.grammar import nodes as g
-from evalc.model.assertions import assertions
 from evalc.model.case import Case
 from evalc.model.reports import Coverage, Kind, Part, ToolCoverage
 from evalc.tools.registry import Tool, ToolRegistry
@@ -56,7 +55,7 @@ def prompts_of(suite: ir.Suite, *, judged: bool) -> dict[str, bool]:
 
 def _looks(case: ir.Case) -> bool:
     """Whether a case looks at what was said or done, and not only at how long that took and what it cost."""
-    return bool(case.expected) or not all(type_of(tree_of(each.check)) in ("latency", "cost") for each in case.checks)
+    return bool(case.expected) or not all(type_of(each.check) in ("latency", "cost") for each in case.checks)
 
 
 def _place(suite: ir.Suite, prompt: ir.PromptTemplate, tag: g.Node) -> str:
@@ -179,7 +178,7 @@ class _Seen:
 
     def add(self, tier: str, case: Case) -> None:
         """Take in a case."""
-        checks = [each for assertion in assertions(case.expect) for each in _all(tree_of(assertion.check))]
+        checks = [each for assertion in assertions(case.expect) for each in _all(assertion.check)]
         required = frozenset(name for check in checks for name in required_tools(check))
         for name in required:
             self._cases[name] += 1

@@ -10,10 +10,11 @@ from typing import Final, Literal, NamedTuple, TypeVar, final
 
 import msgspec
 
+from evalc.check.contract import assertions
 from evalc.check.holds import NO_TOOL
 from evalc.check.predicates import TOOL, texts_of
 from evalc.check.tree import Check, Of, Turn
-from evalc.compiler.spelling import LITERALLY, describe, line_of, tree_of
+from evalc.compiler.spelling import LITERALLY, describe, line_of
 from evalc.dsl.quoting import as_item
 from evalc.extras.challenge.answers import (
     Around,
@@ -25,7 +26,6 @@ from evalc.extras.challenge.answers import (
 )
 from evalc.extras.challenge.mutations import Others, mutations, names_in
 from evalc.model.answer import AgentAnswer
-from evalc.model.assertions import assertions
 from evalc.model.case import Case
 from evalc.model.reports import (
     CaseStrength,
@@ -461,7 +461,7 @@ class _SuiteWide(NamedTuple):
         names: dict[str, None] = {}
         for case in (located.case for located in islice(suite.cases, _LOOKED_AT)):
             for assertion in assertions(case.expect):
-                tools |= dict.fromkeys(_tools_of(tree_of(assertion.check)))
+                tools |= dict.fromkeys(_tools_of(assertion.check))
             if how.run_id is None:
                 continue
             for name, value in (case.input.inputs or {}).items():

@@ -13,18 +13,17 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.check.contract import PAIRS, judge_check, rank
+from evalc.check.contract import PAIRS, assertions, judge_check, rank
 from evalc.check.forms import check_of, record_of
 from evalc.check.tree import All, At, Check, Not, Of, Some, Turn, all_of, negated, some_of
 from evalc.compiler.emit.validate import check_of_label
 from evalc.compiler.slug import dimension_of
-from evalc.compiler.spelling import LITERALLY, Spelling, line_of, linked_to, mapping_of, tree_of
+from evalc.compiler.spelling import LITERALLY, Spelling, line_of, linked_to, mapping_of
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
 from evalc.model import case as m
-from evalc.model.assertions import assertions
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME: Final = 48
@@ -234,7 +233,7 @@ def write_checks(case: m.Case, tier: m.Tier, schemas: Schemas, leave_out: LeaveO
 def _entries(case: m.Case) -> Iterator[_Entry]:
     """The checks of `expect`, in the contract's order, each with what it counts for."""
     links = _links(case)
-    checks = {assertion.at: tree_of(assertion.check) for assertion in assertions(case.expect)}
+    checks = {assertion.at: assertion.check for assertion in assertions(case.expect)}
     done: set[str] = set()
     for at, check in checks.items():
         if at in done:
@@ -251,7 +250,7 @@ def _entries(case: m.Case) -> Iterator[_Entry]:
 
 def _without_label(case: m.Case, entries: list[_Entry]) -> list[_Entry]:
     """The entries without the check that the case's label brings in YAML."""
-    brought = None if case.label is None else _Entry((), tree_of(check_of_label(case.label)))
+    brought = None if case.label is None else _Entry((), check_of_label(case.label))
     same = [entry for entry in entries if brought is not None and entry._replace(at=()) == brought]
     return [entry for entry in entries if entry not in same[-1:]]
 

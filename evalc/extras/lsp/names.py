@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, final, get_args
+from typing import Any, Final, Literal, NamedTuple, final
 
 from evalc.base.source import Source, Span
+from evalc.check.holds import NO_TOOL
+from evalc.check.predicates import SCHEMA, TOOL, Role, texts_of
 from evalc.compiler.fill import plain, root_of
 from evalc.compiler.rows import find_rows, say_nothing
 from evalc.diagnostics.problem import Diagnostics
@@ -23,8 +25,6 @@ from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse
 from evalc.ecma.tokens import find_tokens, resolve
 from evalc.extras.lsp.document import Document, Outline
 from evalc.extras.lsp.workspace import Workspace, beside
-from evalc.grammar.nodes import Text
-from evalc.model.checks.declaration import ToolName, texts_of
 from evalc.model.json import pointer_step
 from evalc.tools.registry import ToolRegistry
 
@@ -33,7 +33,6 @@ from evalc.tools.registry import ToolRegistry
 
 Kind = Literal["rule", "criterion", "prompt", "input", "seed", "tool", "file"]
 
-_TOOL: Final = get_args(ToolName)[1]
 _VARIABLE: Final = re.compile(
     r"(?<!\\)\{\{\s*(?:#(?:if|unless|each)\s+)?(?!else\s*\}\})(?P<name>[A-Za-z_][\w.[\]-]*)\s*\}\}"
 )
@@ -137,18 +136,14 @@ def _in_body(source: Source, body: CheckBody) -> Iterator[_Named]:
         for item in body.items:
             yield from _in_body(source, item)
     elif isinstance(body, CheckLeaf):
-        named: list[tuple[Kind, str, Any]] = [
-            ("tool", value, body.atoms.get(pointer)) for role, value, pointer in texts_of(body.check) if role is _TOOL
-        ]
-        named += [
-            ("file", atom.value, atom)
-            for pointer, atom in body.atoms.items()
-            if pointer.endswith("/schema") and isinstance(atom, Text)
-        ]
-        for kind, value, atom in named:
-            if atom is not None:
-                span = Span(atom.start, atom.end)
-                yield kind, Str(value, span if body.origin is None else locate(source, body.origin.span, *span)), False
+        for (role, text), place in zip(texts_of(body.check), body.places, strict=True):
+            kind = _KINDS.get(role)
+            if kind is not None and isinstance(text, str) and text != NO_TOOL:
+                span = Span(place.start, place.end)
+                yield kind, Str(text, span if body.origin is None else locate(source, body.origin.span, *span)), False
+
+
+_KINDS: Final[Mapping[Role, Kind]] = {TOOL: "tool", SCHEMA: "file"}
 
 
 # --- names that can be written ---------------------------------------------------------------------------------------

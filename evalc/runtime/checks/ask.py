@@ -13,7 +13,7 @@ from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.check.holds import HOLDS, in_all, in_any
 from evalc.check.predicates import Role, mapped
-from evalc.check.tree import Blank, Bounds, Test
+from evalc.check.tree import Blank, Bounds, Call, Test
 from evalc.check.values import CannotAsk, text_of
 from evalc.ecma.regexp import PatternError, RegexpError, RegexpTimeout, compile_pattern, test_async
 from evalc.ecma.tokens import Unresolved, find_tokens, resolve, walk
@@ -203,7 +203,7 @@ def _filled(test: Test, view: View) -> _Filled | Verdict:
             return text
         return _resolved(text, view.evidence, unresolved, as_value=test.predicate == "is")
 
-    filled: Any = mapped(test, resolved, in_call=view.in_call)
+    filled: Any = mapped(test, resolved, Call("") if view.in_call else None)
     if unresolved:
         return skipped(tuple(unresolved))
     try:

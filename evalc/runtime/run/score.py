@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from evalc.check.contract import PAIRS
 from evalc.compare.totals import DECIMALS, weighted_mean
-from evalc.model.assertions import PAIRS
 from evalc.model.case import Case, CheckLink, Criterion
 from evalc.model.result import CriterionResult, JudgedScore, ScoredBy
 from evalc.runtime.checks.verdict import Verdict

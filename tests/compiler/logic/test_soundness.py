@@ -9,9 +9,7 @@ from evalc.check.tree import Check
 from evalc.compiler.logic.formula import formula_of, negation
 from evalc.compiler.logic.implies import always, implies, never
 from evalc.runtime.checks.verdict import Evidence
-from tests.compiler.logic.trees import CHECKS, LEAVES, READS_TREES, answers, outcomes
-
-pytestmark = READS_TREES
+from tests.compiler.logic.trees import CHECKS, LEAVES, answers, outcomes
 
 ANSWERS = st.lists(answers(), min_size=4, max_size=8)
 

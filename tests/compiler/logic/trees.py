@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from inspect import signature
 from typing import Any, Final
 
 import msgspec
-import pytest
 from hypothesis import strategies as st
 
 from evalc.check.tree import (
@@ -34,10 +32,6 @@ from evalc.check.values import FORMATS
 from evalc.model.answer import ToolCall
 from evalc.runtime.checks import evaluate as runner
 from evalc.runtime.checks.verdict import CheckOutcome, Evidence
-
-READS_TREES: Final = pytest.mark.skipif(
-    "beside" not in signature(runner.evaluate).parameters, reason="the runner reads records, and not trees yet"
-)
 
 _TEXTS: Final = [
     *("a", "b", "ab", "abc", "A", "Ab", "abc b", " ", "\n", "a\nb", "\r", "\r\n", "ß", "SS", "ss", "\u017f", "İ", "i"),

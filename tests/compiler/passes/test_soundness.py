@@ -13,9 +13,7 @@ from evalc.compiler import ir
 from evalc.compiler.passes.check_contradictions import Contradictions
 from evalc.diagnostics.problem import Diagnostics
 from evalc.runtime.checks.verdict import Evidence
-from tests.compiler.logic.trees import CHECKS, LEAVES, READS_TREES, answers, outcomes
-
-pytestmark = READS_TREES
+from tests.compiler.logic.trees import CHECKS, LEAVES, answers, outcomes
 
 
 def found(checks: list[Check]) -> Diagnostics:

@@ -13,14 +13,13 @@ import msgspec
 from jsonschema import Draft202012Validator
 
 import evalc
+from evalc.check.contract import asks_judge, assertions
+from evalc.check.tree import Some
 from evalc.diagnostics.problem import Diagnostics
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.other import import_tool_forge
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.model.assertions import assertions
 from evalc.model.case import Case
-from evalc.model.checks import Judge
-from evalc.model.checks.composed import AnyOf
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase
 from evalc.runtime.run.case import CaseOptions
@@ -77,7 +76,7 @@ def _holds(case: Case, result: CaseResult) -> bool:
 def _asks_within(case: Case, result: CaseResult) -> bool:
     """Whether only a group that asks a judge, which none of its other parts settled, ended it."""
     groups = [assertion.check for assertion in assertions(case.expect)]
-    asked = any(isinstance(part, Judge) for check in groups if isinstance(check, AnyOf) for part in check.checks)
+    asked = any(asks_judge(check) for check in groups if isinstance(check, Some))
     return asked and isinstance(result.error, str) and result.error.endswith(_NO_JUDGE)
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evalc.check.forms import check_of
+from evalc.check.forms import check_of, record_of
 from evalc.check.tree import Check
-from evalc.model import checks as c
 from evalc.model.answer import ToolCall, Usage
 from evalc.model.case import Case, Input, Message
 from evalc.runtime.checks.evaluate import evaluate
@@ -75,20 +74,23 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["yes", "later"])
 def test_true_and_a_passed_outcome_pass(ask: Ask, name: str) -> None:
-    verdict = ask(c.Custom(name=name), "x")
+    verdict = ask(check_of({"type": "check", "name": name}), "x")
     assert (verdict.outcome, verdict.score, verdict.message) == ("passed", 1.0, None)
 
 
 def test_false_and_a_failed_outcome_fail(ask: Ask) -> None:
-    verdict = ask(c.Custom(name="no"), "x")
+    verdict = ask(check_of({"type": "check", "name": "no"}), "x")
     assert (verdict.outcome, verdict.score, verdict.message) == ("failed", 0.0, "no does not hold")
-    verdict = ask(c.Custom(name="at_most", args=(2,), options={"unit": "words"}), "a b c")
+    verdict = ask(check_of({"type": "check", "name": "at_most", "args": (2,), "options": {"unit": "words"}}), "a b c")
     assert (verdict.outcome, verdict.message) == ("failed", "at_most: 3 words, expected at most 2")
-    assert ask(c.Custom(name="at_most", args=(3,), options={"unit": "words"}), "a b c").outcome == "passed"
+    assert (
+        ask(check_of({"type": "check", "name": "at_most", "args": (3,), "options": {"unit": "words"}}), "a b c").outcome
+        == "passed"
+    )
 
 
 def test_a_reason_is_one_short_printable_line(ask: Ask) -> None:
-    message = ask(c.Custom(name="why"), "\x1b[2J\n" * 1_000).message or ""
+    message = ask(check_of({"type": "check", "name": "why"}), "\x1b[2J\n" * 1_000).message or ""
     assert message.startswith("why: \\x1b[2J\\n")
     assert len(message) < 3_000
     assert message.isprintable()
@@ -115,21 +117,21 @@ BREAKING = {
 
 @pytest.mark.parametrize("name", BREAKING)
 def test_whatever_goes_wrong_is_an_error(ask: Ask, name: str) -> None:
-    verdict = ask(c.Custom(name=name), "x")
+    verdict = ask(check_of({"type": "check", "name": name}), "x")
     assert verdict.outcome == "error"
     assert (verdict.message or "").startswith(f"{name}: {BREAKING[name]}")
-    assert ask(c.Not(check=c.Custom(name=name)), "x").outcome == "error"
+    assert ask(check_of({"type": "not", "check": {"type": "check", "name": name}}), "x").outcome == "error"
 
 
 def test_arguments_that_it_does_not_take_are_an_error(ask: Ask) -> None:
-    verdict = ask(c.Custom(name="at_most", options={"unti": "words"}), "x")
+    verdict = ask(check_of({"type": "check", "name": "at_most", "options": {"unti": "words"}}), "x")
     assert verdict.outcome == "error"
     assert "TypeError: at_most() got an unexpected keyword argument 'unti'" in (verdict.message or "")
 
 
 @pytest.mark.parametrize("name", ["hangs", "hangs_async"])
 def test_one_that_never_returns_is_left_behind(ask: Ask, name: str) -> None:
-    verdict = ask(c.Custom(name=name), "x", timeout_ms=50)
+    verdict = ask(check_of({"type": "check", "name": name}), "x", timeout_ms=50)
     assert (verdict.outcome, verdict.message) == ("error", f"{name}: no answer within 50 ms")
 
 
@@ -166,7 +168,17 @@ def test_it_is_given_the_answer_and_its_case(ask: Ask) -> None:
     import checks_of_a_test  # type: ignore[import-not-found]  # installed by the fixture
 
     usage = Usage(cost_usd=0.5)
-    assert ask(c.Custom(name="remembers"), "x", tool_calls=CALLS, duration_ms=3, usage=usage, case=CASE).score == 1
+    assert (
+        ask(
+            check_of({"type": "check", "name": "remembers"}),
+            "x",
+            tool_calls=CALLS,
+            duration_ms=3,
+            usage=usage,
+            case=CASE,
+        ).score
+        == 1
+    )
     (answer,) = checks_of_a_test.recorded
     checks_of_a_test.recorded.clear()
     assert (answer.text, answer.tool_calls, answer.duration_ms, answer.usage) == ("x", CALLS, 3, usage)
@@ -183,7 +195,10 @@ def test_of_a_conversation_it_is_given_what_was_said(ask: Ask) -> None:
     said = ("Hi", "And now?")
     answers = ((1, "Yes?"), (2, "Done."))
     turns = tuple(Evidence(response=text, case=case, turn=turn, said=said[:turn]) for turn, text in answers)
-    for check in (c.Custom(name="remembers"), c.InTurn(turn=2, check=c.Custom(name="remembers"))):
+    for check in (
+        check_of({"type": "check", "name": "remembers"}),
+        check_of({"type": "turn", "turn": 2, "check": {"type": "check", "name": "remembers"}}),
+    ):
         assert ask(check, "Yes?\n\nDone.", case=case, turns=turns, said=said).outcome == "passed"
     whole, second = checks_of_a_test.recorded
     checks_of_a_test.recorded.clear()
@@ -193,26 +208,38 @@ def test_of_a_conversation_it_is_given_what_was_said(ask: Ask) -> None:
 
 
 def test_changes_by_a_check_are_its_own(ask: Ask) -> None:
-    assert ask(c.Custom(name="meddles"), "x", tool_calls=CALLS, case=CASE).outcome == "passed"
+    assert ask(check_of({"type": "check", "name": "meddles"}), "x", tool_calls=CALLS, case=CASE).outcome == "passed"
     assert CALLS[0].params == {"city": "Paris"}
     assert CASE.input.inputs == {"city": ["Paris"]}
     assert CASE.reference_data == {"a": 1}
 
 
 def test_tokens_in_its_arguments_are_filled(ask: Ask) -> None:
-    check = c.Custom(name="why", args=("{{seed:a}}", ["{{seed:b}}", 1]), options={"k": {"x": "{{seed:a}}!"}})
+    check = check_of(
+        {
+            "type": "check",
+            "name": "why",
+            "args": ("{{seed:a}}", ["{{seed:b}}", 1]),
+            "options": {"k": {"x": "{{seed:a}}!"}},
+        }
+    )
     assert ask(check, "r", seed={"a": 1, "b": "two"}).message == "why: r ('1', ['two', 1]) {'k': {'x': '1!'}}"
     verdict = ask(check, "r", seed={"a": 1})
     assert (verdict.outcome, verdict.skipped_tokens) == ("skipped", ("{{seed:b}}",))
 
 
 def test_at_a_place_it_sees_the_text_there(ask: Ask) -> None:
-    verdict = ask(c.At(path="a.b", check=c.Custom(name="why")), '{"a": {"b": "here"}}')
+    verdict = ask(
+        check_of({"type": "at", "path": "a.b", "check": {"type": "check", "name": "why"}}), '{"a": {"b": "here"}}'
+    )
     assert verdict.message == "a.b: why: here () {}"
 
 
 def test_a_judge_that_is_composed_is_an_error_until_there_is_one(ask: Ask) -> None:
-    judge = c.Judge(dimension="tone", criteria="Is it kind?", min_score=1)
-    verdict = ask(c.AnyOf(checks=(c.Contains(value="x"), judge)), "y")
+    judge = check_of({"type": "judge", "dimension": "tone", "criteria": "Is it kind?", "minScore": 1})
+    verdict = ask(check_of({"type": "any_of", "checks": ({"type": "contains", "value": "x"}, record_of(judge))}), "y")
     assert (verdict.outcome, verdict.message) == ("error", "needs a judge, and none is configured")
-    assert ask(c.AnyOf(checks=(c.Contains(value="x"), judge)), "x").outcome == "passed"
+    assert (
+        ask(check_of({"type": "any_of", "checks": ({"type": "contains", "value": "x"}, record_of(judge))}), "x").outcome
+        == "passed"
+    )

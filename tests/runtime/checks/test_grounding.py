@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.model import checks as c
+from evalc.check.forms import check_of
 from evalc.model.answer import ToolCall
 from evalc.model.case import Case, Expect, Input
 from tests.runtime.checks.conftest import Ask
@@ -50,7 +50,7 @@ WEATHER = call(
     ],
 )
 def test_numbers_stand_in_a_result_up_to_their_last_digit(ask: Ask, response: str, unknown: str | None) -> None:
-    verdict = ask(c.NumbersFrom(), response, tool_calls=(WEATHER,))
+    verdict = ask(check_of({"type": "numbers_from"}), response, tool_calls=(WEATHER,))
     if unknown is None:
         assert (verdict.outcome, verdict.message) == ("passed", None)
     else:
@@ -87,15 +87,15 @@ def test_numbers_stand_in_a_result_up_to_their_last_digit(ask: Ask, response: st
 )
 def test_numbers_are_seen_beside_letters_of_other_scripts_emphasis_and_currencies(ask: Ask, response: str) -> None:
     calls = (call({"price": 42}),)
-    assert "'999'" in str(ask(c.NumbersFrom(), response.format(999), tool_calls=calls).message)
-    assert ask(c.NumbersFrom(), response.format(42), tool_calls=calls).outcome == "passed"
+    assert "'999'" in str(ask(check_of({"type": "numbers_from"}), response.format(999), tool_calls=calls).message)
+    assert ask(check_of({"type": "numbers_from"}), response.format(42), tool_calls=calls).outcome == "passed"
 
 
 @pytest.mark.parametrize(
     "response", ["B999", "room_999", "a__999", "Ж999", "GPT999", "xEUR999", "café999", "_room_999_", "\uff21\uff22999"]
 )
 def test_digits_within_a_word_are_no_number(ask: Ask, response: str) -> None:
-    assert ask(c.NumbersFrom(), response, tool_calls=(call({"price": 42}),)).outcome == "passed"
+    assert ask(check_of({"type": "numbers_from"}), response, tool_calls=(call({"price": 42}),)).outcome == "passed"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,9 @@ def test_digits_within_a_word_are_no_number(ask: Ask, response: str) -> None:
     ],
 )
 def test_small_numbers_in_words_are_sources(ask: Ask, source: Any, response: str, passes: bool) -> None:
-    assert ask(c.NumbersFrom(), response, tool_calls=(call(source),)).outcome == ("passed" if passes else "failed")
+    assert ask(check_of({"type": "numbers_from"}), response, tool_calls=(call(source),)).outcome == (
+        "passed" if passes else "failed"
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,7 +137,7 @@ def test_small_numbers_in_words_are_sources(ask: Ask, source: Any, response: str
     ],
 )
 def test_an_inch_mark_does_not_shift_the_pairs(ask: Ask, response: str, unknown: str | None) -> None:
-    verdict = ask(c.QuotesFrom(), response, tool_calls=(call('a 5" pipe fits; pipe 5'),))
+    verdict = ask(check_of({"type": "quotes_from"}), response, tool_calls=(call('a 5" pipe fits; pipe 5'),))
     assert verdict.outcome == ("passed" if unknown is None else "failed")
     assert unknown is None or f"but {unknown} does not" in str(verdict.message)
 
@@ -155,11 +157,13 @@ def test_an_inch_mark_does_not_shift_the_pairs(ask: Ask, response: str, unknown:
 )
 def test_quotes_stand_in_a_result(ask: Ask, response: str, passes: bool) -> None:
     calls = (call({"said": ["Well, it rains in Paris today."]}), call(error="no"))
-    assert ask(c.QuotesFrom(), response, tool_calls=calls).outcome == ("passed" if passes else "failed")
+    assert ask(check_of({"type": "quotes_from"}), response, tool_calls=calls).outcome == (
+        "passed" if passes else "failed"
+    )
 
 
 def test_unknown_quotes_are_marked_in_the_report(ask: Ask) -> None:
-    finding = ask(c.NumbersFrom(), "It is 99 there", tool_calls=(WEATHER,)).finding
+    finding = ask(check_of({"type": "numbers_from"}), "It is 99 there", tool_calls=(WEATHER,)).finding
     assert finding is not None
     assert (finding.kind, finding.text) == ("forbidden", "99")
 
@@ -167,32 +171,40 @@ def test_unknown_quotes_are_marked_in_the_report(ask: Ask) -> None:
 def test_errors_of_tools_are_sources_and_the_message_where_it_is_named(ask: Ask) -> None:
     case = Case(id="x", description="", input=Input(message="3 days for room 42, please"), expect=Expect())
     failed = call(error="room 42 is taken")
-    assert ask(c.NumbersFrom(), "Room 42 is taken", tool_calls=(failed,), case=case).outcome == "passed"
-    assert ask(c.NumbersFrom(), "3 days", tool_calls=(failed,), case=case).outcome == "failed"
     assert (
-        ask(c.NumbersFrom(sources=("tools", "message")), "3 days", tool_calls=(failed,), case=case).outcome == "passed"
+        ask(check_of({"type": "numbers_from"}), "Room 42 is taken", tool_calls=(failed,), case=case).outcome == "passed"
     )
-    assert ask(c.NumbersFrom(sources=("message",)), "42 and 3", case=case).outcome == "passed"
-    assert ask(c.NumbersFrom(sources=("message",)), "43", case=case).message == (
+    assert ask(check_of({"type": "numbers_from"}), "3 days", tool_calls=(failed,), case=case).outcome == "failed"
+    assert (
+        ask(
+            check_of({"type": "numbers_from", "sources": ("tools", "message")}),
+            "3 days",
+            tool_calls=(failed,),
+            case=case,
+        ).outcome
+        == "passed"
+    )
+    assert ask(check_of({"type": "numbers_from", "sources": ("message",)}), "42 and 3", case=case).outcome == "passed"
+    assert ask(check_of({"type": "numbers_from", "sources": ("message",)}), "43", case=case).message == (
         "expected every number in the response to be in the message but '43' does not"
     )
 
 
 def test_calls_without_results_are_an_error_and_never_a_pass(ask: Ask) -> None:
-    verdict = ask(c.NumbersFrom(), "It is 17", tool_calls=(call(),))
+    verdict = ask(check_of({"type": "numbers_from"}), "It is 17", tool_calls=(call(),))
     assert verdict.outcome == "error"
     assert "without their `result`" in (verdict.message or "")
-    assert ask(c.NumbersFrom(), "It is 17").outcome == "failed"
-    assert ask(c.NumbersFrom(), "It is 17", tool_calls=(call(None),)).outcome == "failed"
+    assert ask(check_of({"type": "numbers_from"}), "It is 17").outcome == "failed"
+    assert ask(check_of({"type": "numbers_from"}), "It is 17", tool_calls=(call(None),)).outcome == "failed"
 
 
 def test_an_agent_that_reports_no_calls_is_noted(ask: Ask) -> None:
-    assert ask(c.NumbersFrom(), "17", reports_calls=False).notes
-    assert not ask(c.NumbersFrom(sources=("message",)), "17", reports_calls=False).notes
+    assert ask(check_of({"type": "numbers_from"}), "17", reports_calls=False).notes
+    assert not ask(check_of({"type": "numbers_from", "sources": ("message",)}), "17", reports_calls=False).notes
 
 
 def test_at_a_place(ask: Ask) -> None:
-    check = c.At(path="summary", check=c.NumbersFrom())
+    check = check_of({"type": "at", "path": "summary", "check": {"type": "numbers_from"}})
     assert ask(check, '{"id": 4711, "summary": "17 degrees"}', tool_calls=(WEATHER,)).outcome == "passed"
     assert ask(check, '{"id": 4711, "summary": "19 degrees"}', tool_calls=(WEATHER,)).outcome == "failed"
 
@@ -200,7 +212,7 @@ def test_at_a_place(ask: Ask) -> None:
 @given(st.integers(-(10**30), 10**30), st.integers(0, 6))
 def test_a_number_is_always_its_own_source(whole: int, digits: int) -> None:
     text = f"{whole / 10**digits:.{digits}f}" if digits else str(whole)
-    verdict = Ask()(c.NumbersFrom(), f"x {text} y", tool_calls=(call(text),))
+    verdict = Ask()(check_of({"type": "numbers_from"}), f"x {text} y", tool_calls=(call(text),))
     assert verdict.outcome == "passed", verdict.message
 
 
@@ -208,9 +220,9 @@ def test_a_number_is_always_its_own_source(whole: int, digits: int) -> None:
 def test_a_rounded_number_passes_and_one_further_off_does_not(number: float, digits: int) -> None:
     rounded = f"{number:.{digits}f}"
     calls = (call(number),)
-    assert Ask()(c.NumbersFrom(), f"x {rounded}", tool_calls=calls).outcome == "passed"
+    assert Ask()(check_of({"type": "numbers_from"}), f"x {rounded}", tool_calls=calls).outcome == "passed"
     off = f"{float(rounded) + 2 * 10**-digits:.{digits}f}"
-    assert Ask()(c.NumbersFrom(), f"x {off}", tool_calls=calls).outcome == "failed"
+    assert Ask()(check_of({"type": "numbers_from"}), f"x {off}", tool_calls=calls).outcome == "failed"
 
 
 @pytest.mark.parametrize(
@@ -231,12 +243,12 @@ def test_a_rounded_number_passes_and_one_further_off_does_not(number: float, dig
     ],
 )
 def test_amounts_may_have_a_comma_before_their_cents(ask: Ask, source: Any, response: str, passes: bool) -> None:
-    assert (ask(c.NumbersFrom(), response, tool_calls=(call(source),)).outcome == "passed") == passes
+    assert (ask(check_of({"type": "numbers_from"}), response, tool_calls=(call(source),)).outcome == "passed") == passes
 
 
 @given(st.text("0123456789.,-eE%kM '\u00a0ab\n٣_一十两万是บs\u0131x\u017ftwoUSD", max_size=40))
 def test_any_text_is_read(text: str) -> None:
-    assert Ask()(c.NumbersFrom(), text, tool_calls=(call([text, "1" * 5000]),)).outcome == "passed"
+    assert Ask()(check_of({"type": "numbers_from"}), text, tool_calls=(call([text, "1" * 5000]),)).outcome == "passed"
 
 
 def test_long_texts_are_read_in_linear_time(ask: Ask) -> None:
@@ -249,5 +261,5 @@ def test_long_texts_are_read_in_linear_time(ask: Ask) -> None:
         "." * 200_000,
         '"' * 200_000,
     ):
-        assert ask(c.NumbersFrom(), text, tool_calls=(call(text),)).outcome == "passed"
-        ask(c.QuotesFrom(), text, tool_calls=(call(text),))
+        assert ask(check_of({"type": "numbers_from"}), text, tool_calls=(call(text),)).outcome == "passed"
+        ask(check_of({"type": "quotes_from"}), text, tool_calls=(call(text),))

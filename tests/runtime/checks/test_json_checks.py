@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from evalc.check.forms import check_of, record_of
+from evalc.check.tree import Check
 from evalc.ecma.regexp import RegexpError
-from evalc.model import checks as c
 from evalc.runtime.checks import schema as schema_module
 from tests.runtime.checks.conftest import Ask
 
@@ -38,7 +39,7 @@ FENCED = 'Here:\n```json\n{"a": 1}\n```\nDone.'
     ],
 )
 def test_strict_is_json_parse(ask: Ask, response: str, outcome: str) -> None:
-    assert ask(c.Json(), response).outcome == outcome
+    assert ask(check_of({"type": "json"}), response).outcome == outcome
 
 
 @pytest.mark.parametrize(
@@ -53,17 +54,17 @@ def test_strict_is_json_parse(ask: Ask, response: str, outcome: str) -> None:
     ],
 )
 def test_lenient_takes_the_one_fenced_block(ask: Ask, response: str, outcome: str) -> None:
-    assert ask(c.Json(mode="lenient"), response).outcome == outcome
+    assert ask(check_of({"type": "json", "mode": "lenient"}), response).outcome == outcome
 
 
 def test_modes_of_a_type(ask: Ask) -> None:
-    assert ask(c.Json(mode="object"), "{}").outcome == "passed"
-    assert ask(c.Json(mode="object"), "[]").message == "expected a JSON object but got an array"
-    assert ask(c.Json(mode="array"), "null").message == "expected a JSON array but got null"
+    assert ask(check_of({"type": "json", "mode": "object"}), "{}").outcome == "passed"
+    assert ask(check_of({"type": "json", "mode": "object"}), "[]").message == "expected a JSON object but got an array"
+    assert ask(check_of({"type": "json", "mode": "array"}), "null").message == "expected a JSON array but got null"
 
 
 def test_a_failure_says_where(ask: Ask) -> None:
-    message = ask(c.Json(), "[1, oops]").message
+    message = ask(check_of({"type": "json"}), "[1, oops]").message
     assert message == "expected JSON but got '[1, oops]': texts must be in double quotes (line 1, column 5)"
 
 
@@ -75,14 +76,14 @@ SCHEMA: dict[str, Any] = {
 
 
 def test_a_schema(ask: Ask) -> None:
-    assert ask(c.Json(schema=SCHEMA), '{"items": [{"id": 1.0}]}').outcome == "passed"
-    verdict = ask(c.Json(schema=SCHEMA), '{"items": [{"id": 1}, {"id": "x"}]}')
+    assert ask(check_of({"type": "json", "schema": SCHEMA}), '{"items": [{"id": 1.0}]}').outcome == "passed"
+    verdict = ask(check_of({"type": "json", "schema": SCHEMA}), '{"items": [{"id": 1}, {"id": "x"}]}')
     assert verdict.message == "expected JSON that fits the schema but items[1].id: 'x' is not of type 'integer'"
 
 
 def test_a_schema_of_a_truth_value(ask: Ask) -> None:
-    assert ask(c.Json(schema=True), "1").outcome == "passed"
-    assert ask(c.Json(schema=False), "1").outcome == "failed"
+    assert ask(check_of({"type": "json", "schema": True}), "1").outcome == "passed"
+    assert ask(check_of({"type": "json", "schema": False}), "1").outcome == "failed"
 
 
 @pytest.mark.parametrize(
@@ -99,12 +100,12 @@ def test_a_schema_of_a_truth_value(ask: Ask) -> None:
     ],
 )
 def test_a_schema_that_cannot_be_used_is_an_error_and_fetches_nothing(ask: Ask, schema: dict[str, Any]) -> None:
-    assert ask(c.Json(schema=schema), '"x"').outcome == "error"
+    assert ask(check_of({"type": "json", "schema": schema}), '"x"').outcome == "error"
 
 
 def test_a_malformed_pattern_is_named(ask: Ask) -> None:
     pattern = "(?P<n>a)"
-    message = ask(c.Json(schema={"pattern": pattern}), '"x"').message
+    message = ask(check_of({"type": "json", "schema": {"pattern": pattern}}), '"x"').message
     assert message == "the schema cannot be used: it is not a JSON Schema: '(?P<n>a)' is not a 'regex'"
 
 
@@ -113,35 +114,35 @@ def test_a_pattern_without_an_answer_is_an_error(ask: Ask, monkeypatch: pytest.M
         raise RegexpError("the worker ended")
 
     monkeypatch.setattr(schema_module, "compile_pattern", fails)
-    message = ask(c.Json(schema={"pattern": "unanswered"}), '"x"').message
+    message = ask(check_of({"type": "json", "schema": {"pattern": "unanswered"}}), '"x"').message
     assert message == "a pattern of the schema gave no answer: the worker ended"
 
 
 def test_a_response_that_is_too_deep_is_an_error_at_a_place_too(ask: Ask) -> None:
-    verdict = ask(c.At(path="a", check=c.NonEmpty()), "[" * 100_000)
+    verdict = ask(check_of({"type": "at", "path": "a", "check": {"type": "non_empty"}}), "[" * 100_000)
     assert (verdict.outcome, verdict.message) == ("error", "the response is nested too deeply to be read as JSON")
 
 
 def test_a_schema_s_own_references_work(ask: Ask) -> None:
     schema = {"$ref": "#/$defs/n", "$defs": {"n": {"type": "integer"}}}
-    assert ask(c.Json(schema=schema), "1").outcome == "passed"
-    assert ask(c.Json(schema=schema), '"x"').outcome == "failed"
+    assert ask(check_of({"type": "json", "schema": schema}), "1").outcome == "passed"
+    assert ask(check_of({"type": "json", "schema": schema}), '"x"').outcome == "failed"
 
 
 def test_patterns_of_a_schema_are_ecmascript_s(ask: Ask) -> None:
-    assert ask(c.Json(schema={"pattern": r"^\d$"}), '"٣"').outcome == "failed"
-    assert ask(c.Json(schema={"pattern": r"^(?<year>\d{4})$"}), '"2026"').outcome == "passed"
+    assert ask(check_of({"type": "json", "schema": {"pattern": "^\\d$"}}), '"٣"').outcome == "failed"
+    assert ask(check_of({"type": "json", "schema": {"pattern": "^(?<year>\\d{4})$"}}), '"2026"').outcome == "passed"
     properties = {"patternProperties": {"^n": {"type": "integer"}}, "additionalProperties": False}
-    assert ask(c.Json(schema=properties), '{"n1": 1}').outcome == "passed"
-    assert ask(c.Json(schema=properties), '{"n1": "x"}').outcome == "failed"
-    message = ask(c.Json(schema=properties), '{"m": 1}').message
+    assert ask(check_of({"type": "json", "schema": properties}), '{"n1": 1}').outcome == "passed"
+    assert ask(check_of({"type": "json", "schema": properties}), '{"n1": "x"}').outcome == "failed"
+    message = ask(check_of({"type": "json", "schema": properties}), '{"m": 1}').message
     assert message == "expected JSON that fits the schema but the property 'm' is not allowed"
 
 
 def test_a_property_of_one_pattern_is_no_additional_one(ask: Ask) -> None:
     schema = {"properties": {"a": True}, "patternProperties": {"^n": True, "^m": True}, "additionalProperties": False}
-    assert ask(c.Json(schema=schema), '{"a": 1, "n1": 1, "m1": 1}').outcome == "passed"
-    assert ask(c.Json(schema=schema), '{"a": 1, "x": 1}').outcome == "failed"
+    assert ask(check_of({"type": "json", "schema": schema}), '{"a": 1, "n1": 1, "m1": 1}').outcome == "passed"
+    assert ask(check_of({"type": "json", "schema": schema}), '{"a": 1, "x": 1}').outcome == "failed"
 
 
 @pytest.mark.parametrize(
@@ -158,9 +159,9 @@ def test_a_property_of_one_pattern_is_no_additional_one(ask: Ask) -> None:
     ],
 )
 def test_a_multiple_is_one_of_the_numbers_as_they_are_written(ask: Ask, step: float, number: str, outcome: str) -> None:
-    assert ask(c.Json(schema={"multipleOf": step}), number).outcome == outcome
+    assert ask(check_of({"type": "json", "schema": {"multipleOf": step}}), number).outcome == outcome
     draft_3 = {"$schema": "http://json-schema.org/draft-03/schema#", "divisibleBy": step}
-    assert ask(c.Json(schema=draft_3), number).outcome == outcome
+    assert ask(check_of({"type": "json", "schema": draft_3}), number).outcome == outcome
 
 
 @pytest.mark.parametrize(
@@ -172,8 +173,8 @@ def test_the_checks_stay_evalc_s_within_a_schema_that_names_its_draft(
 ) -> None:
     within = inner or {"$schema": draft, "multipleOf": 0.1}
     schema = {"$schema": draft, "multipleOf": 0.1, "items": within}
-    assert ask(c.Json(schema=schema), "[0.3, 0.7]").outcome == "passed"
-    assert ask(c.Json(schema=schema), "[0.35]").outcome == "failed"
+    assert ask(check_of({"type": "json", "schema": schema}), "[0.3, 0.7]").outcome == "passed"
+    assert ask(check_of({"type": "json", "schema": schema}), "[0.35]").outcome == "failed"
 
 
 @pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}])
@@ -181,14 +182,14 @@ def test_a_schema_is_read_to_a_depth_of_200(ask: Ask, wrap: Callable[[Any], Any]
     value: Any = "leaf"
     for _ in range(199):
         value = wrap(value)
-    assert ask(c.Json(schema={"const": value}), '"x"').outcome == "failed"
-    message = ask(c.Json(schema={"const": wrap(value)}), '"x"').message
+    assert ask(check_of({"type": "json", "schema": {"const": value}}), '"x"').outcome == "failed"
+    message = ask(check_of({"type": "json", "schema": {"const": wrap(value)}}), '"x"').message
     assert message == "the schema cannot be used: it is nested more than 200 deep"
 
 
 def test_patterns_of_a_schema_are_bounded(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema_module, "DEFAULT_TIMEOUT", 0.05)
-    verdict = ask(c.Json(schema={"pattern": r"^(a+)+\1$"}), '"' + "a" * 40 + 'b"')
+    verdict = ask(check_of({"type": "json", "schema": {"pattern": "^(a+)+\\1$"}}), '"' + "a" * 40 + 'b"')
     assert verdict.outcome == "error"
     assert "ran longer than" in (verdict.message or "")
 
@@ -206,20 +207,33 @@ DOCUMENT = '{"items": [{"title": "One", "n": 150.0, "none": null, "list": [1, "a
     ],
 )
 def test_at_looks_at_the_text_of_one_place(ask: Ask, path: str, text: str) -> None:
-    assert ask(c.At(path=path, check=c.Equals(value=text)), DOCUMENT).outcome == "passed"
+    assert (
+        ask(check_of({"type": "at", "path": path, "check": {"type": "equals", "value": text}}), DOCUMENT).outcome
+        == "passed"
+    )
 
 
 def test_at_of_an_array_s_own_item(ask: Ask) -> None:
-    assert ask(c.At(path="[1]", check=c.Equals(value="b")), '["a", "b"]').outcome == "passed"
+    assert (
+        ask(check_of({"type": "at", "path": "[1]", "check": {"type": "equals", "value": "b"}}), '["a", "b"]').outcome
+        == "passed"
+    )
 
 
 def test_at_says_where_and_why(ask: Ask) -> None:
-    verdict = ask(c.At(path="items[0].title", check=c.Contains(value="Two")), DOCUMENT)
+    verdict = ask(
+        check_of({"type": "at", "path": "items[0].title", "check": {"type": "contains", "value": "Two"}}), DOCUMENT
+    )
     assert verdict.message == "items[0].title is `One`, expected it to contain `Two`"
-    missing = ask(c.At(path="items[1].title", check=c.Contains(value="x")), DOCUMENT)
+    missing = ask(
+        check_of({"type": "at", "path": "items[1].title", "check": {"type": "contains", "value": "x"}}), DOCUMENT
+    )
     assert missing.message == "items[1].title is not there"
-    assert ask(c.At(path="a", check=c.NonEmpty()), "no").outcome == "failed"
-    assert ask(c.At(path="items[].title", check=c.NonEmpty()), DOCUMENT).outcome == "error"
+    assert ask(check_of({"type": "at", "path": "a", "check": {"type": "non_empty"}}), "no").outcome == "failed"
+    assert (
+        ask(check_of({"type": "at", "path": "items[].title", "check": {"type": "non_empty"}}), DOCUMENT).outcome
+        == "error"
+    )
 
 
 NUMBERS = '{"total": 20, "age": 30.0, "ok": true, "none": null, "items": [1, "a"], "digits": "18", "of": {"a": [1]}}'
@@ -228,41 +242,41 @@ NUMBERS = '{"total": 20, "age": 30.0, "ok": true, "none": null, "items": [1, "a"
 @pytest.mark.parametrize(
     ("path", "check", "message"),
     [
-        ("total", c.Number(min=18), None),
-        ("total", c.Number(min=20, max=20), None),
-        ("age", c.Value(value=30), None),
-        ("ok", c.Value(value=True), None),
-        ("none", c.Value(value=None), None),
-        ("items", c.Value(value=[1.0, "a"]), None),
-        ("of", c.Value(value={"a": [1]}), None),
-        ("digits", c.Value(value="18"), None),
-        ("items", c.Count(min=2, max=2), None),
-        ("items", c.Count(), None),
-        ("total", c.Number(), None),
-        ("total", c.Number(min=20.5), "total is 20, expected at least 20.5"),
-        ("total", c.Number(max=-1), "total is 20, expected at most -1"),
-        ("total", c.Number(min=1, max=2), "total is 20, expected between 1 and 2"),
-        ("total", c.Number(min=1, max=1), "total is 20, expected 1"),
-        ("digits", c.Number(min=1), "expected a number at digits, found the text `18`"),
-        ("ok", c.Number(min=0), "expected a number at ok, found true"),
-        ("none", c.Number(), "expected a number at none, found null"),
-        ("ok", c.Value(value=1), "ok is true, expected 1"),
-        ("digits", c.Value(value=18), "digits is `18`, expected 18"),
-        ("items", c.Count(min=3), "expected at least 3 items at items, found 2"),
-        ("of", c.Count(min=1), "expected a list at of, found an object"),
-        ("digits", c.Count(max=5), "expected a list at digits, found the text `18`"),
+        ("total", check_of({"type": "number", "min": 18}), None),
+        ("total", check_of({"type": "number", "min": 20, "max": 20}), None),
+        ("age", check_of({"type": "value", "value": 30}), None),
+        ("ok", check_of({"type": "value", "value": True}), None),
+        ("none", check_of({"type": "value", "value": None}), None),
+        ("items", check_of({"type": "value", "value": [1.0, "a"]}), None),
+        ("of", check_of({"type": "value", "value": {"a": [1]}}), None),
+        ("digits", check_of({"type": "value", "value": "18"}), None),
+        ("items", check_of({"type": "count", "min": 2, "max": 2}), None),
+        ("items", check_of({"type": "count"}), None),
+        ("total", check_of({"type": "number"}), None),
+        ("total", check_of({"type": "number", "min": 20.5}), "total is 20, expected at least 20.5"),
+        ("total", check_of({"type": "number", "max": -1}), "total is 20, expected at most -1"),
+        ("total", check_of({"type": "number", "min": 1, "max": 2}), "total is 20, expected between 1 and 2"),
+        ("total", check_of({"type": "number", "min": 1, "max": 1}), "total is 20, expected 1"),
+        ("digits", check_of({"type": "number", "min": 1}), "expected a number at digits, found the text `18`"),
+        ("ok", check_of({"type": "number", "min": 0}), "expected a number at ok, found true"),
+        ("none", check_of({"type": "number"}), "expected a number at none, found null"),
+        ("ok", check_of({"type": "value", "value": 1}), "ok is true, expected 1"),
+        ("digits", check_of({"type": "value", "value": 18}), "digits is `18`, expected 18"),
+        ("items", check_of({"type": "count", "min": 3}), "expected at least 3 items at items, found 2"),
+        ("of", check_of({"type": "count", "min": 1}), "expected a list at of, found an object"),
+        ("digits", check_of({"type": "count", "max": 5}), "expected a list at digits, found the text `18`"),
     ],
 )
-def test_values_at_a_place(ask: Ask, path: str, check: c.Check, message: str | None) -> None:
-    verdict = ask(c.At(path=path, check=check), NUMBERS)
+def test_values_at_a_place(ask: Ask, path: str, check: Check, message: str | None) -> None:
+    verdict = ask(check_of({"type": "at", "path": path, "check": record_of(check)}), NUMBERS)
     assert verdict.outcome == ("passed" if message is None else "failed")
     assert verdict.message == message
 
 
 def test_the_whole_response_may_be_the_value(ask: Ask) -> None:
-    assert ask(c.Number(min=42, max=42), "```json\n42.0\n```").outcome == "passed"
-    assert ask(c.Value(value=[1, {"a": None}]), '[1, {"a": null}]').outcome == "passed"
-    verdict = ask(c.Count(min=1), "no JSON")
+    assert ask(check_of({"type": "number", "min": 42, "max": 42}), "```json\n42.0\n```").outcome == "passed"
+    assert ask(check_of({"type": "value", "value": [1, {"a": None}]}), '[1, {"a": null}]').outcome == "passed"
+    verdict = ask(check_of({"type": "count", "min": 1}), "no JSON")
     assert (verdict.outcome, verdict.message) == (
         "failed",
         "expected JSON but got 'no JSON': texts must be in double quotes (line 1, column 1)",
@@ -270,15 +284,21 @@ def test_the_whole_response_may_be_the_value(ask: Ask) -> None:
 
 
 def test_a_token_that_stands_alone_is_the_value_of_the_seed(ask: Ask) -> None:
-    check = c.At(path="total", check=c.Value(value="{{seed:limit}}"))
+    check = check_of({"type": "at", "path": "total", "check": {"type": "value", "value": "{{seed:limit}}"}})
     assert ask(check, NUMBERS, seed={"limit": 20}).outcome == "passed"
     assert ask(check, NUMBERS, seed={"limit": "20"}).outcome == "failed"
     assert ask(check, NUMBERS, seed={}).skipped_tokens == ("{{seed:limit}}",)
 
 
-@pytest.mark.parametrize("check", [c.Number(), c.Count(), c.Value(value=1)])
-def test_a_value_nested_too_deeply_is_an_error_or_a_failure(ask: Ask, check: c.Check) -> None:
+@pytest.mark.parametrize(
+    "check", [check_of({"type": "number"}), check_of({"type": "count"}), check_of({"type": "value", "value": 1})]
+)
+def test_a_value_nested_too_deeply_is_an_error_or_a_failure(ask: Ask, check: Check) -> None:
     for depth in (400, 900, 100_000):
         assert ask(check, "[" * depth + "]" * depth).outcome in ("failed", "passed", "error")
         inner = '{"a": ' + "[" * depth + "]" * depth + "}"
-        assert ask(c.At(path="a", check=check), inner).outcome in ("failed", "passed", "error")
+        assert ask(check_of({"type": "at", "path": "a", "check": record_of(check)}), inner).outcome in (
+            "failed",
+            "passed",
+            "error",
+        )

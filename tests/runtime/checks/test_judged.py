@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from evalc.base.errors import JudgeError
-from evalc.model import checks as c
+from evalc.check.forms import check_of
 from evalc.model.answer import Question
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.judged import as_expected, share_of
@@ -27,7 +27,7 @@ class Judge:
 
 
 def test_without_a_judge_the_verdict_is_an_error(ask: Ask) -> None:
-    verdict = ask(c.Judge(dimension="tone", criteria="Kind?"), "the answer")
+    verdict = ask(check_of({"type": "judge", "dimension": "tone", "criteria": "Kind?"}), "the answer")
     assert (verdict.outcome, verdict.message) == ("error", "needs a judge, and none is configured")
 
 
@@ -37,7 +37,7 @@ def test_without_a_judge_the_verdict_is_an_error(ask: Ask) -> None:
 def test_a_least_score_decides_and_without_one_the_share_counts(
     ask: Ask, least: float | None, outcome: str, score: float
 ) -> None:
-    check = c.Judge(dimension="tone", criteria="Kind?", max_score=4, min_score=least)
+    check = check_of({"type": "judge", "dimension": "tone", "criteria": "Kind?", "maxScore": 4, "minScore": least})
     verdict = ask(check, "the answer", judge=Judge(3, "curt"))
     assert (verdict.outcome, verdict.score) == (outcome, score)
     assert verdict.judged is not None
@@ -49,12 +49,12 @@ def test_a_judge_that_breaks_is_an_error(ask: Ask) -> None:
         async def score(self, question: Question, text: str | None = None) -> JudgedScore:
             raise JudgeError("HTTP 500")
 
-    verdict = ask(c.Judge(dimension="tone", criteria="Kind?"), "the answer", judge=Broken())
+    verdict = ask(check_of({"type": "judge", "dimension": "tone", "criteria": "Kind?"}), "the answer", judge=Broken())
     assert (verdict.outcome, verdict.message) == ("error", "HTTP 500")
 
 
 def test_a_failure_gives_the_judge_s_reason(ask: Ask) -> None:
-    check = c.Judge(dimension="tone", criteria="Kind?", max_score=4, min_score=4)
+    check = check_of({"type": "judge", "dimension": "tone", "criteria": "Kind?", "maxScore": 4, "minScore": 4})
     message = ask(check, "the answer", judge=Judge(3, "curt")).message
     assert message == "`tone` scored 3 of 4, and at least 4 is needed: curt"
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.model import checks as c
+from evalc.check.forms import check_of
 from evalc.model.answer import Usage
 from evalc.runtime.checks.limits import count_tokens
 from tests.runtime.checks.conftest import Ask
 
 
 def test_latency_is_inclusive(ask: Ask) -> None:
-    assert ask(c.Latency(max=2000), duration_ms=2000.0).outcome == "passed"
-    verdict = ask(c.Latency(max=2000), duration_ms=2100.5)
+    assert ask(check_of({"type": "latency", "max": 2000}), duration_ms=2000.0).outcome == "passed"
+    verdict = ask(check_of({"type": "latency", "max": 2000}), duration_ms=2100.5)
     assert verdict.message == "expected at most 2000 ms but took 2100.5 ms"
 
 
@@ -40,19 +40,19 @@ def test_a_text_of_millions_of_characters_is_counted() -> None:
 
 
 def test_token_limit(ask: Ask) -> None:
-    assert ask(c.Tokens(max=2), "hello world").outcome == "passed"
-    assert ask(c.Tokens(max=1), "hello world").message == "expected at most 1 tokens but got 2"
+    assert ask(check_of({"type": "tokens", "max": 2}), "hello world").outcome == "passed"
+    assert ask(check_of({"type": "tokens", "max": 1}), "hello world").message == "expected at most 1 tokens but got 2"
 
 
 def test_cost(ask: Ask) -> None:
-    assert ask(c.Cost(max=0.02), usage=Usage(cost_usd=0.02)).outcome == "passed"
-    verdict = ask(c.Cost(max=0.02), usage=Usage(cost_usd=0.03))
+    assert ask(check_of({"type": "cost", "max": 0.02}), usage=Usage(cost_usd=0.02)).outcome == "passed"
+    verdict = ask(check_of({"type": "cost", "max": 0.02}), usage=Usage(cost_usd=0.03))
     assert verdict.message == "expected at most $0.02, found $0.03"
 
 
 @pytest.mark.parametrize("usage", [None, Usage(input_tokens=3)])
 def test_an_unknown_cost_is_an_error(ask: Ask, usage: Usage | None) -> None:
-    verdict = ask(c.Cost(max=1), usage=usage)
+    verdict = ask(check_of({"type": "cost", "max": 1}), usage=usage)
     assert verdict.outcome == "error"
     assert verdict.message == (
         "what it cost is not known: the agent's answer has no `usage.costUsd`, "

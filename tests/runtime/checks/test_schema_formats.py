@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.model import checks as c
+from evalc.check.forms import check_of
 from evalc.model.json_schema import CHECKED, FORMATS
 from evalc.runtime.checks.schema import first_violation
 from tests.runtime.checks.conftest import Ask
@@ -106,6 +106,6 @@ def test_a_moment_in_rfc_3339_has_the_format(moment: datetime.datetime) -> None:
 
 
 def test_a_json_check_asks_the_format(ask: Ask) -> None:
-    check = c.Json(schema={"properties": {"to": {"format": "email"}}})
+    check = check_of({"type": "json", "schema": {"properties": {"to": {"format": "email"}}}})
     assert ask(check, '{"to": "a@b.de"}').outcome == "passed"
     assert ask(check, '{"to": "us @ the shop"}').outcome == "failed"

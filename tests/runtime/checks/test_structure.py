@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.model import checks as c
+from evalc.check.forms import check_of
 from evalc.runtime.checks.json_text import fenced_blocks
 from tests.runtime.checks.conftest import Ask
 
@@ -37,12 +37,12 @@ DOCUMENT = '{"meta": {"title": "T", "n": 2}, "items": [{"id": 1}, {"id": 2.5}], 
         ("meta", "object", "passed"),
     ],
 )
-def test_fields(ask: Ask, path: str, kind: c.FieldType | None, outcome: str) -> None:
-    assert ask(c.Structure(fields=(c.RequiredField(path=path, type=kind),)), DOCUMENT).outcome == outcome
+def test_fields(ask: Ask, path: str, kind: str | None, outcome: str) -> None:
+    assert ask(check_of({"type": "structure", "fields": ({"path": path, "type": kind},)}), DOCUMENT).outcome == outcome
 
 
 def test_fields_say_what_is_wrong(ask: Ask) -> None:
-    check = c.Structure(fields=(c.RequiredField(path="a"), c.RequiredField(path="b", type="string")))
+    check = check_of({"type": "structure", "fields": ({"path": "a"}, {"path": "b", "type": "string"})})
     assert ask(check, '{"b": 1}').message == "expected field 'a' but it is not there"
     message = ask(check, '{"a": 1, "b": true}').message
     assert message == "expected field 'b' to be of type string but got boolean"
@@ -50,10 +50,16 @@ def test_fields_say_what_is_wrong(ask: Ask) -> None:
 
 
 def test_headings_compare_trimmed_and_ignoring_case(ask: Ask) -> None:
-    assert ask(c.Structure(headings=(" SUMMARY ", "risks")), "# **Summary**\n\nRisks\n===").outcome == "passed"
-    verdict = ask(c.Structure(headings=("Summary", "Cost")), "# Summary")
+    assert (
+        ask(check_of({"type": "structure", "headings": (" SUMMARY ", "risks")}), "# **Summary**\n\nRisks\n===").outcome
+        == "passed"
+    )
+    verdict = ask(check_of({"type": "structure", "headings": ("Summary", "Cost")}), "# Summary")
     assert verdict.message == "expected headings 'Cost' but found 'Summary'"
-    assert ask(c.Structure(headings=("A",)), "text").message == "expected headings 'A' but found none"
+    assert (
+        ask(check_of({"type": "structure", "headings": ("A",)}), "text").message
+        == "expected headings 'A' but found none"
+    )
 
 
 def test_fences_close_with_their_own_kind() -> None:
@@ -66,6 +72,6 @@ def test_hostile_fences_are_read_in_one_pass() -> None:
 
 
 def test_a_response_that_is_too_deep_is_an_error(ask: Ask) -> None:
-    check = c.Structure(fields=(c.RequiredField(path="a"),))
+    check = check_of({"type": "structure", "fields": ({"path": "a"},)})
     verdict = ask(check, "[" * 100_000)
     assert (verdict.outcome, verdict.message) == ("error", "the response is nested too deeply to be read as JSON")

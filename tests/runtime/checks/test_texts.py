@@ -8,53 +8,54 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.check.forms import check_of, record_of
+from evalc.check.tree import Check
 from evalc.ecma.text import length_of
-from evalc.model import checks as c
 from tests.runtime.checks.conftest import Ask
 
 SEED = {"a": "AAPL", "n": 150.0, "none": None}
 
 
 def test_contains_is_case_sensitive_and_says_it_in_the_contract_s_words(ask: Ask) -> None:
-    assert ask(c.Contains(value="Tokyo"), "In Tokyo").outcome == "passed"
-    verdict = ask(c.Contains(value="Tokyo"), "in tokyo")
+    assert ask(check_of({"type": "contains", "value": "Tokyo"}), "In Tokyo").outcome == "passed"
+    verdict = ask(check_of({"type": "contains", "value": "Tokyo"}), "in tokyo")
     assert (verdict.outcome, verdict.message) == ("failed", "expected 'Tokyo' in response but not found")
 
 
 def test_not_contains_says_it_in_the_contract_s_words(ask: Ask) -> None:
-    verdict = ask(c.NotContains(value="fetchedAt"), '{"fetchedAt": 1}')
+    verdict = ask(check_of({"type": "not_contains", "value": "fetchedAt"}), '{"fetchedAt": 1}')
     assert (verdict.outcome, verdict.message) == ("failed", 'found "fetchedAt" in response')
-    assert ask(c.NotContains(value="fetchedAt"), "fine").outcome == "passed"
+    assert ask(check_of({"type": "not_contains", "value": "fetchedAt"}), "fine").outcome == "passed"
 
 
 @pytest.mark.parametrize(
     "check",
     [
-        c.Contains(value="{{seed:a}} x{{seed:n}}"),
-        c.IContains(value="aapl X{{seed:n}}"),
-        c.ContainsAny(values=("no", "{{seed:a}} x150")),
-        c.Equals(value="{{seed:a}} x{{seed:n}}!"),
-        c.StartsWith(value="{{seed:a}}"),
-        c.EndsWith(value="{{seed:n}}!"),
+        check_of({"type": "contains", "value": "{{seed:a}} x{{seed:n}}"}),
+        check_of({"type": "icontains", "value": "aapl X{{seed:n}}"}),
+        check_of({"type": "contains_any", "values": ("no", "{{seed:a}} x150")}),
+        check_of({"type": "equals", "value": "{{seed:a}} x{{seed:n}}!"}),
+        check_of({"type": "starts_with", "value": "{{seed:a}}"}),
+        check_of({"type": "ends_with", "value": "{{seed:n}}!"}),
     ],
 )
-def test_tokens_are_filled_with_javascript_s_texts(ask: Ask, check: c.Check) -> None:
+def test_tokens_are_filled_with_javascript_s_texts(ask: Ask, check: Check) -> None:
     assert ask(check, "AAPL x150!", seed=SEED).outcome == "passed"
 
 
 @pytest.mark.parametrize(
     "check",
     [
-        c.Contains(value="{{seed:a}} {{seed:none}}"),
-        c.NotContains(value="{{seed:none}}"),
-        c.IContains(value="{{seed:none}}"),
-        c.ContainsAny(values=("{{seed:none}}",)),
-        c.Equals(value="{{seed:none}}"),
-        c.StartsWith(value="{{seed:none}}"),
-        c.EndsWith(value="{{seed:none}}"),
+        check_of({"type": "contains", "value": "{{seed:a}} {{seed:none}}"}),
+        check_of({"type": "not_contains", "value": "{{seed:none}}"}),
+        check_of({"type": "icontains", "value": "{{seed:none}}"}),
+        check_of({"type": "contains_any", "values": ("{{seed:none}}",)}),
+        check_of({"type": "equals", "value": "{{seed:none}}"}),
+        check_of({"type": "starts_with", "value": "{{seed:none}}"}),
+        check_of({"type": "ends_with", "value": "{{seed:none}}"}),
     ],
 )
-def test_an_unresolved_text_is_skipped_whole(ask: Ask, check: c.Check) -> None:
+def test_an_unresolved_text_is_skipped_whole(ask: Ask, check: Check) -> None:
     verdict = ask(check, "AAPL", seed=SEED)
     assert verdict.outcome == "skipped"
     assert verdict.skipped_tokens == ("{{seed:none}}",)
@@ -62,7 +63,7 @@ def test_an_unresolved_text_is_skipped_whole(ask: Ask, check: c.Check) -> None:
 
 
 def test_an_unresolved_member_leaves_its_group(ask: Ask) -> None:
-    check = c.ContainsAny(values=("{{snapshot:x}}", "rain"))
+    check = check_of({"type": "contains_any", "values": ("{{snapshot:x}}", "rain")})
     assert ask(check, "rain").outcome == "passed"
     verdict = ask(check, "sun")
     assert verdict.message == "expected one of 'rain' in response but found none"
@@ -71,74 +72,77 @@ def test_an_unresolved_member_leaves_its_group(ask: Ask) -> None:
 
 
 def test_an_empty_group_is_skipped(ask: Ask) -> None:
-    verdict = ask(c.ContainsAny(values=()), "x")
+    verdict = ask(check_of({"type": "contains_any", "values": ()}), "x")
     assert (verdict.outcome, verdict.message, verdict.skipped_tokens) == ("skipped", "the group is empty", ())
 
 
 def test_icontains_folds_case(ask: Ask) -> None:
-    assert ask(c.IContains(value="STRASSE"), "Straße").outcome == "passed"
-    assert "ignoring case" in (ask(c.IContains(value="x"), "y").message or "")
+    assert ask(check_of({"type": "icontains", "value": "STRASSE"}), "Straße").outcome == "passed"
+    assert "ignoring case" in (ask(check_of({"type": "icontains", "value": "x"}), "y").message or "")
 
 
 @pytest.mark.parametrize(
     ("check", "kind"),
     [
-        (c.Contains(value="rain"), "missing"),
-        (c.IContains(value="rain"), "missing"),
-        (c.NotContains(value="sun"), "forbidden"),
-        (c.Equals(value="rain"), "differs"),
-        (c.StartsWith(value="rain"), "differs"),
+        (check_of({"type": "contains", "value": "rain"}), "missing"),
+        (check_of({"type": "icontains", "value": "rain"}), "missing"),
+        (check_of({"type": "not_contains", "value": "sun"}), "forbidden"),
+        (check_of({"type": "equals", "value": "rain"}), "differs"),
+        (check_of({"type": "starts_with", "value": "rain"}), "differs"),
     ],
 )
 def test_findings_are_kept_as_facts(ask: Ask, check: Any, kind: str) -> None:
     found = ask(check, "sun").finding
     assert found is not None
-    assert (found.kind, found.text, found.path) == (kind, check.value, None)
-    within = ask(c.At(path="a", check=check), '{"a": "sun"}').finding
+    assert (found.kind, found.text, found.path) == (kind, record_of(check)["value"], None)
+    within = ask(check_of({"type": "at", "path": "a", "check": record_of(check)}), '{"a": "sun"}').finding
     assert within is not None
     assert within.path == "a"
 
 
 def test_a_text_too_long_for_a_report_is_no_finding(ask: Ask) -> None:
-    assert ask(c.Contains(value="x" * 1_000), "y").finding is not None
-    assert ask(c.Contains(value="x" * 1_001), "y").finding is None
+    assert ask(check_of({"type": "contains", "value": "x" * 1000}), "y").finding is not None
+    assert ask(check_of({"type": "contains", "value": "x" * 1001}), "y").finding is None
 
 
 def test_equals_and_starts_with_say_what_they_got(ask: Ask) -> None:
-    assert ask(c.Equals(value="42"), "42\n").message == "response is `42\\n`, expected `42`"
-    assert ask(c.StartsWith(value="Dear"), "Hi").message == "response is `Hi`, expected it to start with `Dear`"
+    assert ask(check_of({"type": "equals", "value": "42"}), "42\n").message == "response is `42\\n`, expected `42`"
+    assert (
+        ask(check_of({"type": "starts_with", "value": "Dear"}), "Hi").message
+        == "response is `Hi`, expected it to start with `Dear`"
+    )
 
 
 def test_ends_with_shows_the_end_of_what_it_got(ask: Ask) -> None:
-    check = c.EndsWith(value="regards")
+    check = check_of({"type": "ends_with", "value": "regards"})
     assert ask(check, "Best regards").outcome == "passed"
     assert ask(check, "Bye\n").message == "response is `Bye\\n`, expected it to end with `regards`"
     message = ask(check, "a" * 500 + "end").message or ""
     assert message.startswith("response is `…aaa")
     assert "aaaend`" in message
     assert ask(check, "a" * 120).message == f"response is `{'a' * 120}`, expected it to end with `regards`"
-    assert not ask(c.EndsWith(value="{{seed:empty}}"), "x", seed={"empty": ""}).verifies
+    assert not ask(check_of({"type": "ends_with", "value": "{{seed:empty}}"}), "x", seed={"empty": ""}).verifies
 
 
 @pytest.mark.parametrize("blank", ["", " \n\t", "\ufeff", "\u00a0\u3000"])
 def test_non_empty_trims_as_javascript_does(ask: Ask, blank: str) -> None:
-    assert ask(c.NonEmpty(), blank).outcome == "failed"
-    assert ask(c.NonEmpty(), blank + "x").outcome == "passed"
+    assert ask(check_of({"type": "non_empty"}), blank).outcome == "failed"
+    assert ask(check_of({"type": "non_empty"}), blank + "x").outcome == "passed"
 
 
 def test_non_empty_distinguishes_blank_from_empty(ask: Ask) -> None:
-    assert ask(c.NonEmpty(), "").message == "expected a response but it is empty"
-    assert ask(c.NonEmpty(), " \n").message == "expected a response but it is only white space"
+    assert ask(check_of({"type": "non_empty"}), "").message == "expected a response but it is empty"
+    assert ask(check_of({"type": "non_empty"}), " \n").message == "expected a response but it is only white space"
 
 
 def test_a_group_with_an_empty_member_verifies_nothing(ask: Ask) -> None:
-    verdict = ask(c.ContainsAny(values=("{{seed:empty}}", "AAPL")), "AAPL", seed={"empty": ""})
+    verdict = ask(check_of({"type": "contains_any", "values": ("{{seed:empty}}", "AAPL")}), "AAPL", seed={"empty": ""})
     assert (verdict.outcome, verdict.verifies) == ("passed", False)
-    assert ask(c.ContainsAny(values=("{{seed:a}}", "x")), "AAPL", seed=SEED).verifies
+    assert ask(check_of({"type": "contains_any", "values": ("{{seed:a}}", "x")}), "AAPL", seed=SEED).verifies
 
 
 def test_non_empty_does_not_trim_what_javascript_keeps(ask: Ask) -> None:
-    assert ask(c.NonEmpty(), "\x1c\x85").outcome == "passed"
+    assert ask(check_of({"type": "non_empty"}), "\x1c\x85").outcome == "passed"
 
 
 @pytest.mark.parametrize(
@@ -158,26 +162,32 @@ def test_non_empty_does_not_trim_what_javascript_keeps(ask: Ask) -> None:
         ("\ud800", "bytes", 3),
     ],
 )
-def test_lengths(text: str, unit: c.LengthUnit, size: int) -> None:
+def test_lengths(text: str, unit: Any, size: int) -> None:
     assert length_of(text, unit) == size
 
 
 def test_length_bounds_are_inclusive(ask: Ask) -> None:
-    assert ask(c.Length(min=3, max=3), "abc").outcome == "passed"
-    assert ask(c.Length(min=4), "abc").message == "expected at least 4 characters, found 3"
-    assert ask(c.Length(max=1, unit="words"), "a b").message == "expected at most 1 word, found 2"
+    assert ask(check_of({"type": "length", "min": 3, "max": 3}), "abc").outcome == "passed"
+    assert ask(check_of({"type": "length", "min": 4}), "abc").message == "expected at least 4 characters, found 3"
+    assert (
+        ask(check_of({"type": "length", "max": 1, "unit": "words"}), "a b").message
+        == "expected at most 1 word, found 2"
+    )
 
 
 @given(st.text(), st.text())
 def test_contains_and_not_contains_are_opposites(value: str, response: str) -> None:
     ask = Ask()
-    outcomes = {ask(c.Contains(value=value), response).outcome, ask(c.NotContains(value=value), response).outcome}
+    outcomes = {
+        ask(check_of({"type": "contains", "value": value}), response).outcome,
+        ask(check_of({"type": "not_contains", "value": value}), response).outcome,
+    }
     assert outcomes == {"passed", "failed"}
 
 
 @given(st.text(), st.text(min_size=1))
 def test_messages_are_one_short_printable_line(response: str, value: str) -> None:
-    message = Ask()(c.Equals(value=value), response + "#" + value).message
+    message = Ask()(check_of({"type": "equals", "value": value}), response + "#" + value).message
     assert message is not None
     assert message.isprintable()
     assert len(message) < 40 + 2 * 10 * 120

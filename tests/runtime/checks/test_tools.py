@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.model import checks as c
+from evalc.check.forms import check_of
+from evalc.check.tree import Check
 from evalc.model.answer import ToolCall, ToolMode
 from tests.runtime.checks.conftest import Ask
 
@@ -22,19 +23,21 @@ def sent(**params: Any) -> tuple[ToolCall, ...]:
 
 
 def test_tools_called_compares_in_order(ask: Ask) -> None:
-    check = c.ToolsCalled(names=("a", "b"))
+    check = check_of({"type": "tools_called", "names": ("a", "b")})
     assert ask(check, tool_calls=calls("a", "b")).outcome == "passed"
     assert ask(check, tool_calls=calls("b", "a")).message == "expected [a, b] but got [b, a]"
     assert ask(check, tool_calls=calls("a", "b", "b")).outcome == "failed"
 
 
 def test_no_tools_called_asserts_that_none_was(ask: Ask) -> None:
-    assert ask(c.ToolsCalled(names=())).outcome == "passed"
-    assert ask(c.ToolsCalled(names=()), tool_calls=calls("a")).message == "expected [] but got [a]"
+    assert ask(check_of({"type": "tools_called", "names": ()})).outcome == "passed"
+    assert (
+        ask(check_of({"type": "tools_called", "names": ()}), tool_calls=calls("a")).message == "expected [] but got [a]"
+    )
 
 
 def test_tools_include_counts_and_leaves_room_for_others(ask: Ask) -> None:
-    check = c.ToolsInclude(names=("a", "b", "a"))
+    check = check_of({"type": "tools_include", "names": ("a", "b", "a")})
     assert ask(check, tool_calls=calls("a", "x", "a", "b")).outcome == "passed"
     found = ask(check, tool_calls=calls("b", "a"))
     assert found.message == "expected at least [a, b, a] but got [b, a]: [a] is missing"
@@ -42,7 +45,7 @@ def test_tools_include_counts_and_leaves_room_for_others(ask: Ask) -> None:
 
 
 def test_tools_in_order_are_a_subsequence(ask: Ask) -> None:
-    check = c.ToolsInOrder(names=("a", "b", "a"))
+    check = check_of({"type": "tools_in_order", "names": ("a", "b", "a")})
     assert ask(check, tool_calls=calls("x", "a", "a", "b", "x", "a")).outcome == "passed"
     found = ask(check, tool_calls=calls("b", "a", "a"))
     assert found.message == "expected [a, b, a] in this order but got [b, a, a]: no 'b' after [a]"
@@ -50,7 +53,7 @@ def test_tools_in_order_are_a_subsequence(ask: Ask) -> None:
 
 
 def test_tools_only_forbids_all_others(ask: Ask) -> None:
-    check = c.ToolsOnly(names=("a", "b"))
+    check = check_of({"type": "tools_only", "names": ("a", "b")})
     assert ask(check, tool_calls=calls("b", "b")).outcome == "passed"
     assert ask(check).outcome == "passed"
     found = ask(check, tool_calls=calls("a", "c", "d"))
@@ -76,34 +79,36 @@ def test_tools_only_forbids_all_others(ask: Ask) -> None:
     ],
 )
 def test_tools_acceptable(ask: Ask, sets: list[tuple[str, ...]], called: tuple[str, ...], outcome: str) -> None:
-    assert ask(c.ToolsAcceptable(sets=tuple(sets)), tool_calls=calls(*called)).outcome == outcome
+    assert (
+        ask(check_of({"type": "tools_acceptable", "sets": tuple(sets)}), tool_calls=calls(*called)).outcome == outcome
+    )
 
 
 def test_tools_acceptable_says_what_would_have_done(ask: Ask) -> None:
-    check = c.ToolsAcceptable(sets=(("a",), ("__none__",)))
+    check = check_of({"type": "tools_acceptable", "sets": (("a",), ("__none__",))})
     assert ask(check, tool_calls=calls("b")).message == "expected [a] or no tool but got [b]"
 
 
 @given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
 def test_tools_acceptable_compares_sets(allowed: list[str], called: list[str]) -> None:
-    verdict = Ask()(c.ToolsAcceptable(sets=(tuple(allowed),)), tool_calls=calls(*called))
+    verdict = Ask()(check_of({"type": "tools_acceptable", "sets": (tuple(allowed),)}), tool_calls=calls(*called))
     assert (verdict.outcome == "passed") == (set(allowed) == set(called))
 
 
 def test_tools_not_called(ask: Ask) -> None:
-    check = c.ToolsNotCalled(names=("x", "y"))
+    check = check_of({"type": "tools_not_called", "names": ("x", "y")})
     assert ask(check, tool_calls=calls("a")).outcome == "passed"
     assert ask(check, tool_calls=calls("a", "y")).message == "expected no call of 'y' but got [a, y]"
 
 
 def test_tool_count(ask: Ask) -> None:
-    assert ask(c.ToolCount(min=1, max=2), tool_calls=calls("a", "b")).outcome == "passed"
-    assert ask(c.ToolCount(min=1)).message == "expected at least 1 tool call, found 0"
-    assert ask(c.ToolCount(max=1), tool_calls=calls("a", "a")).outcome == "failed"
+    assert ask(check_of({"type": "tool_count", "min": 1, "max": 2}), tool_calls=calls("a", "b")).outcome == "passed"
+    assert ask(check_of({"type": "tool_count", "min": 1})).message == "expected at least 1 tool call, found 0"
+    assert ask(check_of({"type": "tool_count", "max": 1}), tool_calls=calls("a", "a")).outcome == "failed"
 
 
-def param(assertion: c.ParamAssertion, value: str | tuple[str, ...] | None = None) -> c.ToolParam:
-    return c.ToolParam(tool="t", param_name="p", assertion=assertion, value=value)
+def param(assertion: str, value: str | tuple[str, ...] | None = None) -> Check:
+    return check_of({"type": "tool_param", "tool": "t", "paramName": "p", "assertion": assertion, "value": value})
 
 
 @pytest.mark.parametrize(
@@ -146,7 +151,7 @@ def test_params_compare_as_javascript_s_strings(ask: Ask, actual: object, text: 
         (param("oneOf", ()), "failed"),
     ],
 )
-def test_param_assertions_look_at_the_first_call(ask: Ask, check: c.ToolParam, outcome: str) -> None:
+def test_param_assertions_look_at_the_first_call(ask: Ask, check: Check, outcome: str) -> None:
     assert ask(check, tool_calls=sent(p="Paris"), seed={"pattern": "^Pa"}).outcome == outcome
 
 
@@ -161,7 +166,7 @@ def test_param_assertions_look_at_the_first_call(ask: Ask, check: c.ToolParam, o
         (param("notExists"), "passed"),
     ],
 )
-def test_a_missing_param_is_undefined(ask: Ask, check: c.ToolParam, outcome: str) -> None:
+def test_a_missing_param_is_undefined(ask: Ask, check: Check, outcome: str) -> None:
     assert ask(check, tool_calls=sent(q=1)).outcome == outcome
 
 
@@ -201,35 +206,38 @@ def test_no_tool_errors(
     ask: Ask, success: tuple[bool | None, ...], mode: ToolMode, stubs: dict[str, Any] | None, outcome: str
 ) -> None:
     made = tuple(ToolCall(name=f"t{index}", success=value) for index, value in enumerate(success))
-    assert ask(c.NoToolErrors(), tool_calls=made, tool_mode=mode, stubs=stubs).outcome == outcome
+    assert ask(check_of({"type": "no_tool_errors"}), tool_calls=made, tool_mode=mode, stubs=stubs).outcome == outcome
 
 
 def test_a_stubbed_call_that_passes_scores_1(ask: Ask) -> None:
-    verdict = ask(c.NoToolErrors(), tool_calls=calls("t"), tool_mode="stubbed", stubs={"t": {}})
+    verdict = ask(check_of({"type": "no_tool_errors"}), tool_calls=calls("t"), tool_mode="stubbed", stubs={"t": {}})
     assert (verdict.outcome, verdict.score) == ("passed", 1.0)
 
 
 def test_arguments_that_are_no_object_fail_a_stubbed_call(ask: Ask) -> None:
     made = (ToolCall(name="t", arguments="[1]"),)
-    verdict = ask(c.NoToolErrors(), tool_calls=made, tool_mode="stubbed", stubs={"t": {}})
+    verdict = ask(check_of({"type": "no_tool_errors"}), tool_calls=made, tool_mode="stubbed", stubs={"t": {}})
     assert verdict.message == "expected a JSON object as arguments of 't' but got '[1]'"
 
 
 def test_calls_under_another_name_are_an_error(ask: Ask) -> None:
-    verdict = ask(c.ToolCount(max=0), reports_calls=False, near_calls="tools_used")
+    verdict = ask(check_of({"type": "tool_count", "max": 0}), reports_calls=False, near_calls="tools_used")
     assert verdict.outcome == "error"
     assert "the answer has `tools_used` and no `toolCalls`" in (verdict.message or "")
 
 
 def test_an_answer_without_a_word_about_tools_counts_as_one_without_calls(ask: Ask) -> None:
-    verdict = ask(c.ToolCount(max=0), reports_calls=False)
+    verdict = ask(check_of({"type": "tool_count", "max": 0}), reports_calls=False)
     assert verdict.outcome == "passed"
     assert [note.effect for note in verdict.notes] == ["checked as if there were none"]
 
 
 def test_no_tool_errors_notes_what_it_could_not_check(ask: Ask) -> None:
-    unsaid = ask(c.NoToolErrors(), tool_calls=(ToolCall(name="t"),))
+    unsaid = ask(check_of({"type": "no_tool_errors"}), tool_calls=(ToolCall(name="t"),))
     assert [note.effect for note in unsaid.notes] == ["not checked"]
-    by_names = ask(c.NoToolErrors(), tool_calls=calls("t"), stubs={"t": {}})
+    by_names = ask(check_of({"type": "no_tool_errors"}), tool_calls=calls("t"), stubs={"t": {}})
     assert [note.effect for note in by_names.notes] == ["checked by the names of the stubs"]
-    assert ask(c.NoToolErrors(), tool_calls=calls("t"), stubs={"t": {}}, tool_mode="stubbed").notes == ()
+    assert (
+        ask(check_of({"type": "no_tool_errors"}), tool_calls=calls("t"), stubs={"t": {}}, tool_mode="stubbed").notes
+        == ()
+    )

@@ -10,32 +10,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.source import Source
+from evalc.check.contract import assertions
+from evalc.check.forms import check_of
+from evalc.check.tree import Check
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
-from evalc.model import checks as c
 from evalc.model.answer import ToolCall
-from evalc.model.assertions import assertions
 from tests.runtime.checks.conftest import Ask
 
 ID: Final = 9007199254740993
 TOKEN: Final = "{{seed:id}}"
-CHECKS: Final[dict[str, c.Check]] = {
-    "contains": c.Contains(value=f'"id":{TOKEN}'),
-    "at equals": c.At(path="id", check=c.Equals(value=TOKEN)),
-    "at starts": c.At(path="id", check=c.StartsWith(value=TOKEN)),
-    "at any": c.At(path="id", check=c.ContainsAny(values=(TOKEN,))),
-    "whole": c.At(path="all", check=c.Equals(value=f'["x",{TOKEN}]')),
-    "value": c.At(path="id", check=c.Value(value=TOKEN)),
-    "param equals": c.ToolParam(tool="t", param_name="id", assertion="equals", value=TOKEN),
-    "param contains": c.ToolParam(tool="t", param_name="id", assertion="contains", value=TOKEN),
-    "param one of": c.ToolParam(tool="t", param_name="id", assertion="oneOf", value=(TOKEN,)),
-    "call equals": c.CallHas(tool="t", which="any", args={"id": c.ArgTest(equals=TOKEN)}),
-    "call one of": c.CallHas(tool="t", which="any", args={"id": c.ArgTest(one_of=(TOKEN,))}),
-    "call contains": c.CallHas(tool="t", which="any", args={"id": c.ArgTest(contains=TOKEN)}),
+CHECKS: Final[dict[str, Check]] = {
+    "contains": check_of({"type": "contains", "value": f'"id":{TOKEN}'}),
+    "at equals": check_of({"type": "at", "path": "id", "check": {"type": "equals", "value": TOKEN}}),
+    "at starts": check_of({"type": "at", "path": "id", "check": {"type": "starts_with", "value": TOKEN}}),
+    "at any": check_of({"type": "at", "path": "id", "check": {"type": "contains_any", "values": (TOKEN,)}}),
+    "whole": check_of({"type": "at", "path": "all", "check": {"type": "equals", "value": f'["x",{TOKEN}]'}}),
+    "value": check_of({"type": "at", "path": "id", "check": {"type": "value", "value": TOKEN}}),
+    "param equals": check_of(
+        {"type": "tool_param", "tool": "t", "paramName": "id", "assertion": "equals", "value": TOKEN}
+    ),
+    "param contains": check_of(
+        {"type": "tool_param", "tool": "t", "paramName": "id", "assertion": "contains", "value": TOKEN}
+    ),
+    "param one of": check_of(
+        {"type": "tool_param", "tool": "t", "paramName": "id", "assertion": "oneOf", "value": (TOKEN,)}
+    ),
+    "call equals": check_of({"type": "call_has", "tool": "t", "which": "any", "args": {"id": {"equals": TOKEN}}}),
+    "call one of": check_of({"type": "call_has", "tool": "t", "which": "any", "args": {"id": {"oneOf": (TOKEN,)}}}),
+    "call contains": check_of({"type": "call_has", "tool": "t", "which": "any", "args": {"id": {"contains": TOKEN}}}),
 }
 
 
-def outcome(check: c.Check, given_id: int, seed_id: int = ID) -> str:
+def outcome(check: Check, given_id: int, seed_id: int = ID) -> str:
     response = json.dumps({"id": given_id, "all": ["x", given_id]}, separators=(",", ":"))
     calls = (ToolCall(name="t", params={"id": given_id}),)
     return Ask()(check, response, tool_calls=calls, seed={"id": seed_id}).outcome
@@ -44,7 +51,7 @@ def outcome(check: c.Check, given_id: int, seed_id: int = ID) -> str:
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS.keys())
 @pytest.mark.parametrize("size", [2**53 + 1, 2**64 + 1, 10**21 + 1, 10**40 + 1])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_whole_number_of_the_seed_is_exact(check: c.Check, size: int, sign: int) -> None:
+def test_a_whole_number_of_the_seed_is_exact(check: Check, size: int, sign: int) -> None:
     number = sign * size
     assert outcome(check, number, number) == "passed"
     assert [outcome(check, number + step, number) for step in (-1, 1)] == ["failed", "failed"]
@@ -53,7 +60,7 @@ def test_a_whole_number_of_the_seed_is_exact(check: c.Check, size: int, sign: in
 @pytest.mark.parametrize("schema", ["const", "enum", "minimum", "maximum"])
 def test_a_whole_number_of_a_schema_is_exact(schema: str) -> None:
     rule = {schema: [ID] if schema == "enum" else ID}
-    check = c.Json(mode="lenient", schema={"properties": {"id": rule}})
+    check = check_of({"type": "json", "mode": "lenient", "schema": {"properties": {"id": rule}}})
     off = ID + 1 if schema == "maximum" else ID - 1
     assert (outcome(check, ID), outcome(check, off)) == ("passed", "failed")
 
@@ -94,6 +101,8 @@ def test_two_numbers_are_the_same_only_if_all_their_digits_are(number: int, step
 
 def test_a_number_of_very_many_digits_is_read(ask: Ask) -> None:
     for digits in ("1" * 299, "9" * 5_000, "-" + "9" * 100_000):
-        check = c.Json(mode="lenient", schema={"properties": {"id": {"multipleOf": 0.5}}})
+        check = check_of({"type": "json", "mode": "lenient", "schema": {"properties": {"id": {"multipleOf": 0.5}}}})
         assert ask(check, f'{{"id": {digits}}}').outcome in ("passed", "failed", "error")
-        assert ask(c.At(path="id", check=c.Number(min=0)), f'{{"id": {digits}}}').outcome in ("passed", "failed")
+        assert ask(
+            check_of({"type": "at", "path": "id", "check": {"type": "number", "min": 0}}), f'{{"id": {digits}}}'
+        ).outcome in ("passed", "failed")

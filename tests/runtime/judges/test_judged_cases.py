@@ -11,7 +11,6 @@ import msgspec
 import pytest
 
 from evalc.base.errors import AgentTimeout, AgentUnavailable
-from evalc.model import checks as c
 from evalc.model.answer import AgentRequest, AgentResponse, Question, ToolCall, Usage
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension
 from evalc.model.suite import LocatedCase
@@ -23,7 +22,7 @@ from tests.runtime.judges.scripted import FOREVER, ScriptedJudge, panel, says
 from tests.support.asking import run_case
 
 TONE = RubricDimension(dimension="tone", max_score=5, criteria="Is it kind?", min_score=4)
-KIND = c.Judge(dimension="kind", criteria="Is it kind?", min_score=1)
+KIND = {"type": "judge", "dimension": "kind", "criteria": "Is it kind?", "minScore": 1}
 A = Expect(response_contains=("a",))
 B = Expect(response_contains=("b",))
 
@@ -102,13 +101,16 @@ def test_the_rubric_is_asked_only_where_the_checks_pass() -> None:
 
 def test_compositions_that_ask_a_judge_come_behind_all_other_checks() -> None:
     judge = ScriptedJudge(says(1))
-    checks = (c.AnyOf(checks=(c.Contains(value="x"), KIND)), c.Equals(value="b"))
+    checks = (
+        {"type": "any_of", "checks": ({"type": "contains", "value": "x"}, KIND)},
+        {"type": "equals", "value": "b"},
+    )
     assert str(run(case(Expect(checks=checks)), judge).result.error).startswith("equals: ")
     assert asked(judge) == []
-    settled = (c.AnyOf(checks=(c.Contains(value="a"), KIND)),)
+    settled = ({"type": "any_of", "checks": ({"type": "contains", "value": "a"}, KIND)},)
     assert run(case(Expect(checks=settled)), judge).result.status == "passed"
     assert asked(judge) == [], "what is settled without a judge needs none"
-    open_ = (c.AnyOf(checks=(c.Contains(value="x"), KIND)),)
+    open_ = ({"type": "any_of", "checks": ({"type": "contains", "value": "x"}, KIND)},)
     assert run(case(Expect(checks=open_)), judge).result.status == "passed"
     assert asked(judge) == ["kind"]
 
@@ -126,15 +128,15 @@ BROKEN: tuple[Any, ...] = (
 @pytest.mark.parametrize(
     "check",
     [
-        c.AnyOf(checks=(KIND,)),
-        c.Not(check=KIND),
-        c.Not(check=c.Not(check=KIND)),
-        c.AllOf(checks=(c.Contains(value="a"), KIND)),
-        c.AnyOf(checks=(c.Contains(value="x"), c.Not(check=KIND))),
-        c.Not(check=c.AllOf(checks=(KIND, c.Contains(value="a")))),
+        {"type": "any_of", "checks": (KIND,)},
+        {"type": "not", "check": KIND},
+        {"type": "not", "check": {"type": "not", "check": KIND}},
+        {"type": "all_of", "checks": ({"type": "contains", "value": "a"}, KIND)},
+        {"type": "any_of", "checks": ({"type": "contains", "value": "x"}, {"type": "not", "check": KIND})},
+        {"type": "not", "check": {"type": "all_of", "checks": (KIND, {"type": "contains", "value": "a"})}},
     ],
 )
-def test_no_broken_judge_passes_nor_does_its_negation(check: c.Check, said: Any) -> None:
+def test_no_broken_judge_passes_nor_does_its_negation(check: dict[str, Any], said: Any) -> None:
     result = run(case(Expect(checks=(check,))), panel(ScriptedJudge(says(said)), timeout_ms=30)).result
     assert (result.status, result.passed, result.score) == ("error", False, None)
     assert "scripted: " in str(result.error)
@@ -289,5 +291,9 @@ def test_judges_see_plain_data_without_secrets() -> None:
 
 def test_one_place_of_a_response_is_judged_alone() -> None:
     judge = ScriptedJudge(says(1))
-    run(case(Expect(checks=(c.At(path="title", check=KIND),))), judge, '{"title": "Hello", "body": "x"}')
+    run(
+        case(Expect(checks=({"type": "at", "path": "title", "check": KIND},))),
+        judge,
+        '{"title": "Hello", "body": "x"}',
+    )
     assert [exhibit.response for _, exhibit, _ in judge.asked] == ["Hello"]
