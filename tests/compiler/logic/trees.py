@@ -30,7 +30,7 @@ from evalc.check.tree import (
 )
 from evalc.check.values import FORMATS
 from evalc.model.answer import ToolCall
-from evalc.runtime.checks import evaluate as runner
+from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.verdict import CheckOutcome, Evidence
 
 _TEXTS: Final = [
@@ -244,8 +244,6 @@ def answers(draw: st.DrawFn) -> Evidence:
 
 def outcomes(checks: Sequence[Check], evidence: Evidence, *, in_case: bool = False) -> list[CheckOutcome]:
     """The runner's verdict of each check; in a case those of calls of a tool compete with each other."""
-
-    evaluate: Any = runner.evaluate
 
     async def run() -> list[CheckOutcome]:
         return [(await evaluate(check, evidence, beside=checks if in_case else ())).outcome for check in checks]
