@@ -66,7 +66,7 @@ _SCREENED: st.SearchStrategy[Check] = st.one_of(
 @given(checks=st.lists(st.one_of(_SCREENED, _SCREENED, LEAVES, CHECKS), max_size=5))
 @example([_lacks(""), _measured("ms", None, -1)])
 @example([_contains("a ab b"), Not(_matches("(a|b) ab"))])
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_the_screened_pass_finds_what_the_unscreened_one_finds(checks: list[Check]) -> None:
     screened = list(map(str, found(checks)))
     with patch.object(check_contradictions, "are_unrelated", return_value=False):
