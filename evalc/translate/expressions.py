@@ -472,7 +472,7 @@ class Meaning:
                 return of._replace(folded="upper" if "upper" in method else "lower")
             case Place(), "strip" | "trim", []:
                 return of._replace(trimmed=True)
-            case Place(), "count" | "indexof" | "find" | "rfind" | "lastindexof", [Part("literal", str() as text)]:
+            case Place(), "count" | "indexof" | "find", [Part("literal", str() as text)]:
                 return (
                     Part("found", of, (text, 0 if method == "count" else 1)) if text and not _is_plural(of) else none()
                 )

@@ -156,6 +156,7 @@ def test_a_mapping_in_other_words_has_its_line(pairs: dict[str, Any], line: str 
 NEAR_MISSES = """
 toolCalls.some(c => c.name === "book" && c.params.city)
 len({c.name for c in tool_calls}) == 1
+response.lastIndexOf("x") === 0
 at name contains any /x/i
 contains /x/
 llm-rubric "x" >= 0.75
