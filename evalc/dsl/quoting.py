@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from evalc.base.source import AliasedSpan, Source, Span
@@ -20,6 +20,9 @@ _TAKEN_APART: Final = re.compile(r":(?: |$)| #")
 _LINE_REST: Final = re.compile(r"[^\r\n]*")
 _CHECK: Final = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*""")
 _TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
+_DASHES: Final = re.compile(r" *(?:- +)+(?=[^\s#])")
+_OPENING: Final = re.compile(r"\[")
+_SEPARATOR: Final = re.compile(r"""[\[\]{},\r\n]|"(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'""")
 _BEFORE_COMMENT: Final = re.compile(r"[ \t]#")
 
 
@@ -109,6 +112,44 @@ def cut_off(source: Source, scalar: Scalar) -> Span | None:
 def has_comment(source: Source, scalar: Scalar) -> bool:
     """Whether a comment follows a scalar on its line."""
     return _COMMENT_BEHIND.match(source.text, scalar.end) is not None
+
+
+def check_around(source: Source, at: int, brackets: Iterable[int]) -> Span | None:
+    """The check about a place that YAML takes apart since it has no quotes; None if there is none.
+
+    It is an item on a line of its own, up to a `#` that may begin a comment, or one in `brackets`.
+    """
+    text = source.text
+    line_start = text.rfind("\n", 0, at) + 1
+    for opening in (*brackets, *(found.start() for found in _OPENING.finditer(text, line_start, at))):
+        item = next((item for item in _items_in(text, opening) if item.start <= at < item.end), None)
+        if item is not None and is_check(text[slice(*item)]):
+            return item
+    dashes, rest = _DASHES.match(text, line_start), _LINE_REST.match(text, line_start)
+    if dashes is None or rest is None or not dashes.end() <= at:
+        return None
+    ends = [*(comment.start() for comment in _COMMENT.finditer(text, dashes.end(), rest.end())), rest.end()]
+    lines = (Span(dashes.end(), dashes.end() + len(text[dashes.end() : end].rstrip())) for end in reversed(ends))
+    return next((line for line in lines if at < line.end and is_check(text[slice(*line)])), None)
+
+
+def is_check(line: str) -> bool:
+    """Whether a line is a check."""
+    return not parse_check(line).faults
+
+
+def _items_in(text: str, opening: int) -> Iterator[Span]:
+    """The items of a list in brackets on one line, as a reader would separate them: by commas outside of brackets."""
+    depth, begin = 0, opening + 1
+    for found in _SEPARATOR.finditer(text, opening):
+        sign = found[0]
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(sign, 0)
+        if (sign == "," and depth == 1) or depth == 0:
+            start = begin + len(text[begin : found.start()]) - len(text[begin : found.start()].lstrip())
+            yield Span(start, begin + len(text[begin : found.start()].rstrip()))
+            begin = found.end()
+        if depth == 0 or sign in "\r\n":
+            return
 
 
 def split_at_comma(source: Source, sequence: Sequence) -> tuple[Span, ...]:

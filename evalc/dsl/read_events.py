@@ -68,7 +68,7 @@ _CORE_TAGS: Final = _SCALAR_TAGS | {"!!seq", "!!map"}
 
 _TEARS: Final = frozenset(("EV103", "EV104", "EV107", "EV109", "EV125", "EV126", "EV130"))
 """The findings about a value that is torn: what is below it is read as if it were whole."""
-_HIDDEN: Final = frozenset(("EV102", "EV106", "EV124", "EV156"))
+_HIDDEN: Final = frozenset(("EV102", "EV106", "EV120", "EV124", "EV130", "EV156"))
 """The findings about a text that lacks quotes: what follows it is read as if it had them."""
 
 _ESCAPES: Final = {"\x00": r"\0", "\x85": r"\N", "\u2028": r"\L", "\u2029": r"\P"}
@@ -160,6 +160,8 @@ class _Constructor:
             self._close_all()
         except _TooDeep:
             self._close_all()
+        except _ReadAgain:
+            return False
         return True
 
     # --- before the events ---
@@ -254,6 +256,8 @@ class _Constructor:
         if any(torn.start == start for torn in self._torn):
             style = "hole"
         tag = self._tag(event.tag, event.start_mark.index, end, _SCALAR_TAGS) if event.tag else ""
+        if event.tag and not tag and event.tag.startswith("!"):
+            style = "hole"  # what is behind such a tag may be a part of a text
         scalar = Scalar(start, end, text, style, tag)
         if event.anchor:
             self._anchors[event.anchor] = _Anchored(scalar, 1, 0)
@@ -283,8 +287,21 @@ class _Constructor:
         span = Span(at, written.end() if written is not None else at)
         name = self._text[span.start : span.end]
         finding: Finding = Finding("EV117", tag=name) if short in _CORE_TAGS else Finding("EV116", tag=name)
+        if finding.code == "EV116":
+            self._read_check_without_quotes(at)
         self._report(span, finding)
         return ""
+
+    def _read_check_without_quotes(self, at: int) -> None:
+        """Report a check such as `!contains "x"`, and begin again as if it were in quotes."""
+        from evalc.dsl.quoting import check_around  # noqa: PLC0415 - for start-up: hardly a file has tags
+        from evalc.dsl.yaml_complaints import without_quotes  # noqa: PLC0415 - the same
+
+        check = check_around(self._source, at, [opened.start for opened in reversed(self._open) if opened.flow])
+        if check is not None:
+            self._report(check, without_quotes(self._source, check))
+            if self._masked(check):
+                raise _ReadAgain
 
     # --- collections ---
 
@@ -541,6 +558,10 @@ class _Constructor:
 
 _TOO_DEEP_FOR_LIBYAML: Final = "exceeded maximum nesting depth"
 """The error of libyaml 0.2.6 and later for a thousand brackets, before our own limit is reached."""
+
+
+class _ReadAgain(Exception):
+    """A stretch is masked now: what is below it is read otherwise."""
 
 
 class _TooDeep(Exception):

@@ -25,7 +25,7 @@ _ANY_HALF: Final = re.compile(rf"\\{_HALF}")
 _ESCAPE: Final = re.compile(rf"\\(?:(?P<half>{_HALF})|[\s\S])")
 _CODE_POINT: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
 _MEANINGFUL: Final = "{}[]:#,"
-_MASKED: Final = _MEANINGFUL + "@`%*&\"'\r\n" + "\\"
+_MASKED: Final = _MEANINGFUL + "!>|@`%*&\"'\r\n" + "\\"
 _LOST_IN_BLOCK: Final = re.compile(r":(?:\s|$)|\s#")
 _LOST_IN_FLOW: Final = re.compile(r"[{}\[\],]|:(?:\s|$)|\s#")
 

@@ -14,7 +14,14 @@ from typing import Final, final
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.quoting import check_in_quotes, in_quotes, quoted_line, template_in_quotes, text_in_quotes
+from evalc.dsl.quoting import (
+    check_around,
+    check_in_quotes,
+    in_quotes,
+    quoted_line,
+    template_in_quotes,
+    text_in_quotes,
+)
 
 
 @final
@@ -95,6 +102,24 @@ def _template(_complaint: Complaint, context: Context) -> _Explained | None:
             fix = template_in_quotes(context.source, start, end)
             return Span(start, end), Finding("EV118", fix=fix, quoted=quoted_line(raw))
     return None
+
+
+def _check(complaint: Complaint, context: Context) -> _Explained | None:
+    """A check that lacks quotes: `>= 5`, `is {"a": [1]}`, and `at items[*].price > 0` in brackets."""
+    places = (complaint.at, complaint.context_at)
+    checks = (check_around(context.source, at, reversed(context.brackets)) for at in places)
+    check = next((check for check in checks if check is not None), None)
+    return None if check is None else (check, without_quotes(context.source, check))
+
+
+def without_quotes(source: Source, check: Span) -> Finding:
+    """The finding for a check that YAML takes apart."""
+    raw = source.text[slice(*check)]
+    in_flow = not source.text.endswith("- ", 0, check.start)
+    fix, quoted = in_quotes(source, *check, sure=True), quoted_line(raw)
+    if raw[0] in ">|!&*%@`":
+        return Finding("EV106", fix=fix, character=raw[0], quoted=quoted)
+    return Finding("EV130" if in_flow else "EV120", fix=fix, quoted=quoted)
 
 
 def _behind_quote(complaint: Complaint, context: Context) -> _Explained | None:
@@ -314,6 +339,7 @@ _RULES: Final[tuple[Callable[[Complaint, Context], _Explained | None], ...]] = (
     _tab,
     _runaway_quote,
     _template,
+    _check,
     _behind_quote,
     _reserved,
     _colon,
