@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from typing import Any, Final
 
 from evalc.compiler.spelling import NoLine
@@ -23,7 +24,8 @@ def with_places(code: str) -> str:
 def read_python(code: str) -> ast.expr:
     """The tree of an expression, or of `assert EXPRESSION`."""
     try:
-        (statement,) = ast.parse(with_places(code).strip()).body
+        with warnings.catch_warnings(action="ignore"):  # about odd code, which is not ours
+            (statement,) = ast.parse(with_places(code).strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise NoLine from None
     match statement:

@@ -84,7 +84,7 @@ def at(path: str) -> Place:
     """A place in the response's JSON by its path, as `at`, JSONPath or jq write it."""
     path = re.sub(r"""\[["']([\w$-]+)["']\]""", r".\1", path).replace("[*]", "[]").replace(".*", "[]")
     path = re.sub(r"\.(\d+)(?![\w$-])", r"[\1]", path)
-    path = path.removeprefix("$") if path[0] in "$.[" else f".{path}"
+    path = path.removeprefix("$") if path[:1] in ("$", ".", "[") else f".{path}"
     return Place("json", path.removeprefix(".")) if re.fullmatch(f"{_STEP}+", path) else none()
 
 

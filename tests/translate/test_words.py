@@ -154,6 +154,9 @@ def test_a_mapping_in_other_words_has_its_line(pairs: dict[str, Any], line: str 
 
 
 NEAR_MISSES = """
+jsonpath "" exists
+jsonpath ""name" exists
+1if x
 toolCalls.some(c => c.name === "book" && c.params.city)
 len({c.name for c in tool_calls}) == 1
 response.lastIndexOf("x") === 0
