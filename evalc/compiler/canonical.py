@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from evalc.base.source import Source
-from evalc.compiler.spelling import AS_TEMPLATES, line_of, linked_to
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_suite import build_shared_file, build_suite
 from evalc.dsl.document_kind import Kind, kind_of_document
@@ -17,6 +16,7 @@ from evalc.dsl.quoting import quoted_line
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import CheckLeaf, Str
 from evalc.grammar.read_check import read_check
+from evalc.grammar.write_check import AS_TEMPLATES, line_of, linked_to
 
 
 def canonical(source: Source) -> str:

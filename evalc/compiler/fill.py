@@ -18,9 +18,6 @@ from evalc.grammar import nodes as g
 
 Inputs = Mapping[str, Node]
 
-OPENS_TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
-"""The beginning of a template in a pattern, where braces may as well be its own."""
-
 
 def fill(template: g.Template, inputs: Inputs, *, transform: Callable[[str], str] = str) -> str:
     """The text of a template; a name that has no input is empty, and a scalar is as it was written.

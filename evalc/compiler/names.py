@@ -11,6 +11,7 @@ from typing import Final, final
 import msgspec
 
 from evalc.base.files import is_below, project_root
+from evalc.base.slug import is_slug, slug
 from evalc.base.source import Source, Span, where_used
 from evalc.compiler.discover import shown
 from evalc.compiler.fill import readings, root_of, tokens, variables
@@ -18,7 +19,6 @@ from evalc.compiler.fingerprints import composed
 from evalc.compiler.merge import GivenInput, MergedCase, MergedSuite
 from evalc.compiler.prompts import PromptLibrary, read_prompts
 from evalc.compiler.rows import Row
-from evalc.compiler.slug import is_slug, slug
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes as n

@@ -181,7 +181,7 @@ def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> Finding | None:
     if "\n" not in whole:
         if not parse_check(whole).faults:
             return Finding("EV156", fix=in_quotes(source, *cut), quoted=quoted_line(whole))
-        from evalc.grammar.meant import meant_by  # noqa: PLC0415 - as below
+        from evalc.dsl.meant import meant_by  # noqa: PLC0415 - as below
 
         meant = meant_by(whole)
         lost = " ".join(whole[whole.index("#") :].split()).replace("\\", "\\\\").replace('"', '\\"')
@@ -195,7 +195,7 @@ def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Fin
     """The finding with the check that was probably meant, if there is one and the item is on one line."""
     if finding.code not in {"EV131", "EV203"} or item.style in {"literal", "folded"}:
         return finding
-    from evalc.grammar.meant import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
+    from evalc.dsl.meant import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
 
     meant = meant_by(text)
     if meant is None:
@@ -297,7 +297,7 @@ def _is_beside(key: str) -> bool:
 
 def _no_check(fields: Fields, item: Mapping) -> Finding:
     """The finding about a mapping without a `type:`; `contains: x` is plain enough for a fix."""
-    from evalc.grammar.meant import may_be_text, meant_by_pair  # noqa: PLC0415 - as above
+    from evalc.dsl.meant import may_be_text, meant_by_pair  # noqa: PLC0415 - as above
 
     if len(item.pairs) == 1:
         key, value = item.pairs[0]

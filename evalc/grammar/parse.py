@@ -6,6 +6,7 @@ first one.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from evalc.grammar.read_rule import RULE_TYPES, read_rule
 from evalc.grammar.template_nodes import criterion_line, template
 
 __all__ = [
+    "OPENS_TEMPLATE",
     "RULE_TYPES",
     "Parsed",
     "follow_check",
@@ -28,6 +30,8 @@ __all__ = [
     "parse_template",
 ]
 
+OPENS_TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
+"""The beginning of a template in a pattern, where braces may as well be its own."""
 MAX_LINE: Final = 100_000
 """The most characters of a check, a rule or a criterion."""
 MAX_TEMPLATE: Final = 1_000_000

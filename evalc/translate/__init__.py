@@ -32,7 +32,7 @@ def translated_mapping(pairs: Mapping[str, Any]) -> Translation | None:
 
 def _translation(original: str, meant: Callable[[Any], Any]) -> Translation | None:
     # For start-up: only if a check is wrong.
-    from evalc.compiler.spelling import NoLine  # noqa: PLC0415
+    from evalc.grammar.write_check import NoLine  # noqa: PLC0415
     from evalc.translate.names import NOTES  # noqa: PLC0415
     from evalc.translate.trees import written  # noqa: PLC0415
     from evalc.translate.words import Words  # noqa: PLC0415

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from evalc.check.forms import together
 from evalc.check.tree import All, Argument, At, Call, Check, Measured, Node, Not, Of, Some, Test
-from evalc.compiler.spelling import NoLine
+from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate import trees as to
 from evalc.translate.python import constant, read_python, regex

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from evalc.compiler.spelling import NoLine
+from evalc.grammar.write_check import NoLine
 from evalc.translate.python import read_python, with_places
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Final
 
-from evalc.compiler.spelling import NoLine
+from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate.python import read_python
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from evalc.check.tree import Check
-from evalc.compiler.spelling import NoLine
+from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate.expressions import Denoted
 from evalc.translate.names import KEYS

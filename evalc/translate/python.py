@@ -7,7 +7,7 @@ import re
 import warnings
 from typing import Any, Final
 
-from evalc.compiler.spelling import NoLine
+from evalc.grammar.write_check import NoLine
 from evalc.translate.trees import Part
 
 _TEXT: Final = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""

@@ -27,9 +27,9 @@ from evalc.check.tree import (
     all_of,
     within,
 )  # fmt: skip
-from evalc.compiler.spelling import NoLine, Speller, quoted
 from evalc.ecma.regexp import PatternError, parse
 from evalc.grammar.read_check import read_check
+from evalc.grammar.write_check import NoLine, Speller, quoted
 
 Root = Literal["response", "json", "item", "call"]
 _OF_FUNCTIONS: Final = ("item", "call")

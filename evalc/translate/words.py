@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from evalc.check.languages import language_named
 from evalc.check.tree import Check, Items, Not, Of, Test, Turn, within
-from evalc.compiler.spelling import NoLine
+from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate.expressions import Denoted, Meaning, size_of
 from evalc.translate.javascript import read_javascript

@@ -6,8 +6,8 @@ import pytest
 
 from evalc.check.languages import LANGUAGES
 from evalc.check.tree import Check, Test
-from evalc.compiler.spelling import describe
 from evalc.grammar.read_check import read_check
+from evalc.grammar.write_check import describe
 
 
 def check(line: str) -> Check:

@@ -9,7 +9,7 @@ import msgspec
 
 from evalc.check.tree import Test
 from evalc.compiler import ir
-from evalc.compiler.spelling import describe
+from evalc.grammar.write_check import describe
 
 
 def ir_text(suite: ir.Suite, *, places: bool = False) -> str:

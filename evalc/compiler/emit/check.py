@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, Final, assert_never, final
 
+from evalc.base.slug import dimension_of
 from evalc.base.source import AliasedSpan, Source, Span
 from evalc.check.forms import check_of
 from evalc.check.places import Placed, bare, places_of
@@ -16,7 +17,7 @@ from evalc.check.predicates import MATCHED, QUESTION, Role, mapped
 from evalc.check.tree import All, Blank, Call, Check, Not, Of, Some, Test, Tools, all_of, negated, some_of, within
 from evalc.compiler.emit.blanks import UNFILLED, operand_of
 from evalc.compiler.emit.emission import Emission
-from evalc.compiler.fill import OPENS_TEMPLATE, fill, not_texts, root_of, tokens, variables
+from evalc.compiler.fill import fill, not_texts, root_of, tokens, variables
 from evalc.compiler.include import Scope
 from evalc.compiler.ir import Located
 from evalc.compiler.packages import unknown_custom
@@ -24,7 +25,6 @@ from evalc.compiler.patterns import examine
 from evalc.compiler.places import node_at
 from evalc.compiler.schemas import findings_in, schema_findings
 from evalc.compiler.shape import mismatches
-from evalc.compiler.slug import dimension_of
 from evalc.compiler.token_typos import typos_in
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import nodes as n
@@ -36,7 +36,7 @@ from evalc.dsl.walk import described
 from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
 from evalc.grammar.atoms import offset_in_text
-from evalc.grammar.parse import parse_template
+from evalc.grammar.parse import OPENS_TEMPLATE, parse_template
 
 _TOKEN: Final = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
 

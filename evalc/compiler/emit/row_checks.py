@@ -13,14 +13,14 @@ from evalc.check.predicates import QUESTION, Role, mapped, texts_of
 from evalc.check.tree import Blank, Check, Test, within
 from evalc.compiler import ir
 from evalc.compiler.emit.check import simplest
-from evalc.compiler.fill import OPENS_TEMPLATE, Inputs, fill, value_of
+from evalc.compiler.fill import Inputs, fill, value_of
 from evalc.compiler.merge import MergedCase
 from evalc.compiler.patterns import examine
 from evalc.dsl.nodes import Scalar
 from evalc.dsl.tree import CheckBody, CheckLeaf
 from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
-from evalc.grammar.parse import parse_template
+from evalc.grammar.parse import OPENS_TEMPLATE, parse_template
 
 _Templates = Mapping[str, g.Template]
 """The templates of a check by their texts."""

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base.slug import slug
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.check.contract import fields_of
@@ -21,7 +22,6 @@ from evalc.compiler.merge import MergedCase, MergedSuite
 from evalc.compiler.names import Names, Variant, stem
 from evalc.compiler.rows import Row, Rows
 from evalc.compiler.schemas import SchemaLoader
-from evalc.compiler.slug import slug
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.build_criterion import CriterionTree
 from evalc.dsl.build_suite import SuiteTree

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from evalc.base.slug import is_slug, slug
 from evalc.base.source import Source
 from evalc.check.contract import PAIRS, Assertion, assertions, judge_check, rank
 from evalc.check.forms import check_of, record_of
@@ -18,7 +19,6 @@ from evalc.compiler.fingerprints import composed
 from evalc.compiler.lift.check_case import check_case, check_ranges
 from evalc.compiler.places import JsonReader
 from evalc.compiler.shape import Misfit, mismatches, named
-from evalc.compiler.slug import is_slug, slug
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.diagnostics.raised import outside, unknown_key

@@ -249,7 +249,7 @@ def _fields(check: Check) -> Iterator[tuple[str, ...]]:
 
 
 def _shown(said: _Said) -> str:
-    from evalc.compiler.spelling import describe  # noqa: PLC0415 - for start-up: only for what is found
+    from evalc.grammar.write_check import describe  # noqa: PLC0415 - for start-up: only for what is found
 
     return f"`{describe(said.item.check)}`"
 

@@ -25,7 +25,7 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
         for item, check in zip(case.checks, trees, strict=True):
             verdict = _verdict(check)
             if verdict is not None:
-                from evalc.compiler.spelling import describe  # noqa: PLC0415 - for start-up: only for what is found
+                from evalc.grammar.write_check import describe  # noqa: PLC0415 - for start-up: only for what is found
 
                 code = "EV501" if verdict.passes else "EV502"
                 found = Finding(code, check=f"`{describe(item.check)}`", why=verdict.why)

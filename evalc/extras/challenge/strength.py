@@ -14,7 +14,6 @@ from evalc.check.contract import assertions
 from evalc.check.holds import NO_TOOL
 from evalc.check.predicates import TOOL, texts_of
 from evalc.check.tree import Check, Of, Turn
-from evalc.compiler.spelling import LITERALLY, describe, line_of
 from evalc.dsl.quoting import as_item
 from evalc.extras.challenge.answers import (
     Around,
@@ -25,6 +24,7 @@ from evalc.extras.challenge.answers import (
     replies,
 )
 from evalc.extras.challenge.mutations import Others, mutations, names_in
+from evalc.grammar.write_check import LITERALLY, describe, line_of
 from evalc.model.answer import AgentAnswer
 from evalc.model.case import Case
 from evalc.model.reports import (

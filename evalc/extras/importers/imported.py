@@ -12,17 +12,18 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base.slug import dimension_of
 from evalc.base.source import Source, Span
 from evalc.check.contract import PAIRS, assertions, judge_check, rank
-from evalc.check.forms import check_of, record_of
+from evalc.check.forms import TYPES, check_of, record_of
 from evalc.check.tree import All, At, Check, Not, Of, Some, Turn, all_of, negated, some_of
 from evalc.compiler.emit.validate import check_of_label
-from evalc.compiler.slug import dimension_of
-from evalc.compiler.spelling import LITERALLY, Spelling, line_of, linked_to, mapping_of
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
+from evalc.grammar.write_check import LITERALLY, Spelling, line_of, linked_to
 from evalc.model import case as m
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
@@ -303,3 +304,20 @@ def _line(check: Check, schemas: Schemas) -> str | None:
     """The line of a check, whose schemas are kept only if there is one."""
     has_line = line_of(check, LITERALLY, lambda _: "") is not None
     return line_of(check, LITERALLY, schemas.keep) if has_line else None
+
+
+_OF_ONE_TEXT: Final = {("value",), ("value", "ignoringCase")}
+
+
+def mapping_of(check: Check, line: str, spelling: Spelling) -> dict[str, Any]:
+    """The mapping that says what a line says, so that a weight can be added."""
+    record = record_of(check)
+    type_ = record.pop("type")
+    keys = TYPES[type_][0].keys if type_ in CHECK_TYPES and type_ in TYPES else ("",)
+    match record:
+        case {"value": str(value)} if len(record) == 1 and keys in _OF_ONE_TEXT:
+            return {"type": type_, "rule": spelling.text(value)}
+        case {} if not keys:
+            return {"type": type_}
+        case _:
+            return {"all_of": [line]}

@@ -10,12 +10,11 @@ from typing import Any, Final, final
 
 import msgspec
 
+from evalc.base.slug import slug
 from evalc.base.source import Source, Span
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
-from evalc.compiler.slug import slug
-from evalc.compiler.spelling import escaped
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes
@@ -36,6 +35,7 @@ from evalc.extras.importers.imported import (
     write_checks,
     yaml_of,
 )
+from evalc.grammar.write_check import escaped
 from evalc.model import case as m
 from evalc.model.json import to_json
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from evalc.base.files import is_below, project_root
+from evalc.base.slug import slug
 from evalc.base.source import Source, Span
-from evalc.compiler.slug import slug
-from evalc.compiler.spelling import linked_to
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, span_of
@@ -35,6 +34,7 @@ from evalc.extras.importers.imported import (
 )
 from evalc.extras.importers.promptfoo_assertions import MappedCheck, Unmappable, checks_of, ignored_keys, of_one_test
 from evalc.extras.importers.promptfoo_templates import NotPlain, rendered, rows_of, template_of, variables_of
+from evalc.grammar.write_check import linked_to
 
 _FILE: Final = "file://"
 _PATH_TO_FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|ya?ml|csv|j2|py|js|cjs|mjs|ts|rb|sh)(?::\w+)?")

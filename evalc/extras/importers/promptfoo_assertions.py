@@ -17,10 +17,10 @@ from typing import Any, Final, NamedTuple, final
 from evalc.check.forms import together, type_of
 from evalc.check.tree import All, At, Bounds, Call, Check, Measure, Of, Some, Test, Tools
 from evalc.compiler.patterns import examine
-from evalc.compiler.spelling import AS_TEMPLATES, KeepSchema, line_of, mapping_of, quoted
-from evalc.extras.importers.imported import NO_COUNTERPART
+from evalc.extras.importers.imported import NO_COUNTERPART, mapping_of
 from evalc.extras.importers.promptfoo_templates import NotPlain, template_of, variables_of
 from evalc.grammar.parse import parse_check
+from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of, quoted
 from evalc.model.json import path_of_key
 
 _CODE: Final = "code does not run in an eval file; a package can provide a check (entry point `evalc.checks`)"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, final
 
-from evalc.check.forms import TYPES, record_of
+from evalc.base.slug import dimension_of
 from evalc.check.holds import NO_TOOL
 from evalc.check.predicates import PREDICATES, TEXT, TOOL, WORD, Role
 from evalc.check.subjects import MEASURES
@@ -33,10 +33,7 @@ from evalc.check.tree import (
     Tools,
     Turn,
 )
-from evalc.compiler.fill import OPENS_TEMPLATE
-from evalc.compiler.slug import dimension_of
-from evalc.dsl.build_rule import CHECK_TYPES
-from evalc.grammar.parse import parse_check
+from evalc.grammar.parse import OPENS_TEMPLATE, parse_check
 from evalc.model.json import only_key
 
 NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
@@ -435,9 +432,6 @@ LITERALLY: Final = Spelling(text=_escaped_text, pattern=_escaped_pattern)
 AS_TEMPLATES: Final = Spelling(text=str, pattern=str)
 """Texts that may hold templates."""
 
-
-_OF_ONE_TEXT: Final = {("value",), ("value", "ignoringCase")}
-
 KeepSchema = Callable[[object], str]
 """Puts a check's JSON Schema into a file, and says its path."""
 
@@ -460,20 +454,6 @@ def line_of(check: Check, spelling: Spelling, keep_schema: KeepSchema) -> str | 
 def linked_to(line: str, criterion: str) -> str:
     """The line of a check that counts for a criterion."""
     return f"{line} for {criterion if NAME.fullmatch(criterion) else json.dumps(criterion, ensure_ascii=False)}"
-
-
-def mapping_of(check: Check, line: str, spelling: Spelling) -> dict[str, Any]:
-    """The mapping that says what a line says, so that a weight can be added."""
-    record = record_of(check)
-    type_ = record.pop("type")
-    keys = TYPES[type_][0].keys if type_ in CHECK_TYPES and type_ in TYPES else ("",)
-    match record:
-        case {"value": str(value)} if len(record) == 1 and keys in _OF_ONE_TEXT:
-            return {"type": type_, "rule": spelling.text(value)}
-        case {} if not keys:
-            return {"type": type_}
-        case _:
-            return {"all_of": [line]}
 
 
 def pattern_of(pattern: str, flags: str, spelling: Spelling) -> str:

@@ -26,8 +26,8 @@ from evalc.check.tree import (
     Test,
     Turn,
 )
-from evalc.compiler.spelling import AS_TEMPLATES, NoLine, Speller, describe, line_of, quoted
 from evalc.grammar.read_check import read_check
+from evalc.grammar.write_check import AS_TEMPLATES, NoLine, Speller, describe, line_of, quoted
 from tests.check.test_forms import RECORDS
 
 LINES = """\

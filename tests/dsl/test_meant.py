@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.grammar.meant import Meant, is_keyword, meant_by, meant_by_pair
+from evalc.dsl.meant import Meant, is_keyword, meant_by, meant_by_pair
 from evalc.grammar.read_check import read_check
 
 SAFE = [
