@@ -110,7 +110,7 @@ class Speller:
             case Tools(), Test(predicate):
                 line = PREDICATES[predicate].line
                 return f"{'tool ' if line[0] == '{' else '' if 'tool' in line else 'tools '}{self._test(check)}"
-            case Measure(of), Test("between"):
+            case Measure(of), Test():
                 return f"{'response ' if of == 'items' else ''}{self._asked(Of(step, check))}"
             case _:  # a step that a record can have in a place where no line has it
                 self._only_if(False)
@@ -163,6 +163,10 @@ class Speller:
                 return f"tool {self._name(tool)} called {self._times(bounds)}"
             case Of(Measure(of), Test("between", bounds)):
                 return MEASURES[of].line.replace("{}", self._bounds(bounds, _NUMBERS.get(of, _number)))
+            case Of(Measure(of, tool), inner):
+                self._only_if(not tool)
+                measure = MEASURES[of].line.removeprefix("length {} ").partition(" {}")[0]
+                return f"{f'tool {self._name(tool)} called' if tool else measure} {self._asked(inner)}"
             case Of(step, inner):
                 self._only_if(False)
                 return self._of(step, inner)

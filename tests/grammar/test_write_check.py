@@ -105,6 +105,8 @@ latency < 2s
 tokens <= 5
 cost <= $0.5
 total tokens <= 500
+words one of [5, 10]
+tool t called within 1 of 5
 check overlap("a", 1, b=[2])
 check overlap() >= 0.7
 at a.b not contains "x"
