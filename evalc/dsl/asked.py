@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -16,6 +17,14 @@ from evalc.grammar.read_check import read_check
 
 SUBJECTS: Final = ("turn", "at")
 """The keys that say what is asked; the key beside them says what."""
+_SAYS_MORE: Final = re.compile(
+    r"""
+    \bignoring\ case\Z | \sfor\s+[\w-]+\Z | && | \|\| | \b(?:and|or)\s.*["'/]
+    | \A\w+(?:,\ \w+)+\Z | \A/.*/[a-z]*\Z
+    """,
+    re.VERBOSE,
+)
+"""What a text without quotes may say beside itself, in the language of checks."""
 _BOUNDS: Final = {"min": ">=", "max": "<=", "above": ">", "below": "<"}
 
 
@@ -104,9 +113,13 @@ def _ways(key: Scalar, value: Node) -> Iterator[list[_Piece]]:
     name = _Piece(f"{key.text} ", key, is_key=True)
     match value:
         case Scalar(text=text) if kind_of(value) == "str":
-            ways = [[_quoted(value)], [_Piece(text, value)]]
+            ways = [_quoted(value), _Piece(text, value)]
+            if value.style == "plain" and _SAYS_MORE.search(text):
+                ways = ways[1:]  # `bob ignoring case` may be no text
             for way in reversed(ways) if text.startswith("/") else ways:  # `/a/i` is a literal where one may stand
-                yield [name, *way]
+                yield [name, way]
+        case Scalar(text="", style="plain"):
+            yield [name]
         case Scalar(text=text):
             yield [name, *_json(value)]
             if kind_of(value) == "bool":

@@ -57,10 +57,8 @@ def test_checks(broken: str, sound: str) -> None:
         ('Contains "a"', 'contains "a"'),
         ('not-contains "a"', 'not contains "a"'),
         ("NonEmpty", "non-empty"),
-        ("contains: b", 'contains "b"'),
         ("{type: Contains, rule: a}", "{type: contains, rule: a}"),
         ("{type: contains, rule: a, 'Weight': 1}", "{type: contains, rule: a, 'weight': 1}"),
-        ('tool t.p equals "x" and has fields y', 'tool t.p equals "x" and response has fields y'),
     ],
 )
 def test_other_words_are_only_put_right_where_somebody_reviews_it(broken: str, sound: str) -> None:
@@ -259,7 +257,6 @@ def test_a_check_that_never_ends_the_search_is_cut_short() -> None:
         "no tools",  # `no tool` is no check either
         "containz =",
         'check unheard_of({"a: b": 1})',
-        "isinstance(at total, int)",
     ],
 )
 def test_a_fix_that_leaves_as_many_errors_is_not_suggested(line: str) -> None:
@@ -302,7 +299,7 @@ def test_as_many_are_fixed_as_are_offered_a_fix_where_they_repeat_one_another() 
     text = suite('Contains "Paris"', 'icontains "paris"', "contains: Paris", 'not-contains "Rome"', "contains hello")
     offered = [problem for problem in check(Source("a.eval.yaml", text)) if problem.fix]
     result = fix(text, unsafe=True)
-    assert len(offered) == result.fixes == 5
+    assert len(offered) == result.fixes == 4
     assert not [left for left in check(Source("a.eval.yaml", result.text)) if left.severity == "error"]
 
 
@@ -313,8 +310,8 @@ def test_a_list_of_what_may_not_be_in_it_is_not_suggested() -> None:
 
 
 def test_a_suggestion_that_only_helps_beside_another_is_not_made() -> None:
-    """`- judge: a: b` is a mapping of its own once its text is in quotes."""
-    problems = check(Source("a.eval.yaml", suite("judge: a: b")))
+    """`- regex: a: b` is a mapping of its own once its text is in quotes."""
+    problems = check(Source("a.eval.yaml", suite("regex: a: b")))
     safe = [problem.fix for problem in problems if problem.fix is not None and problem.fix.is_safe]
     assert (len(problems), safe) == (2, [])
 
@@ -342,7 +339,7 @@ def test_suggestions_are_not_tried_for_ever(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_the_line_ends_of_the_file_are_kept(end: str) -> None:
-    text = suite("non-empty", "contains: hi\n          criterion: c")
+    text = suite("non-empty", "icontains: hi\n          criterion: c")
     text = text.replace("eval:\n", "eval:\n  criteria: [c]\n").replace("\n", end)
     result = fix(text, unsafe=True)
     assert result.fixes == 1
