@@ -33,12 +33,14 @@ from evalc.dsl.quoting import (
     cut_off,
     has_comment,
     in_quotes,
+    is_check,
     lost_to_comment,
     quoted_line,
     rewritten_item,
     split_at_colon,
     split_at_comma,
 )
+from evalc.dsl.scalars import to_plain
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Num, Str
 from evalc.dsl.walk import Fields
 from evalc.grammar.parse import parse_check
@@ -193,7 +195,7 @@ def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> Finding | None:
 
 def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Finding:
     """The finding with the check that was probably meant, if there is one and the item is on one line."""
-    if finding.code not in {"EV131", "EV203"} or item.style in {"literal", "folded"}:
+    if finding.code not in {"EV131", "EV160", "EV203"} or item.style in {"literal", "folded"}:
         return finding
     from evalc.dsl.meant import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
 
@@ -202,7 +204,23 @@ def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Fin
         return finding
     line = as_item(meant.line)
     fix = rewritten_item(source, item.start, item.end, line, sure=meant.is_sure and finding.code == "EV131")
-    return finding.replaced(fix, line=line)
+    return finding.replaced(fix, line=line, note=meant.note)
+
+
+def _in_other_words(fields: Fields, item: Mapping) -> Finding | None:
+    """The finding about a mapping as other tools have it, with the line that says the same; None for any other."""
+    from evalc.translate import translated_mapping  # noqa: PLC0415 - as above
+
+    pairs = tuple(pair for pair in item.pairs if not _is_beside(pair[0].text))
+    if len(pairs) < len(item.pairs):
+        return None
+    found = translated_mapping({key.text: to_plain(value, lambda _span, _finding: None) for key, value in pairs})
+    if found is None or not is_check(found.line):
+        return None
+    line = as_item(found.line)
+    end = item.start + len(fields.source.text[item.start : item.end].rstrip())
+    fix = rewritten_item(fields.source, item.start, end, line)
+    return Finding("EV163", fix=fix, line=line, note=found.note)
 
 
 def _linked(fields: Fields, item: Mapping) -> CheckTree | None:
@@ -243,13 +261,18 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
     type_ = by_key.get("type")
     if isinstance(type_, Scalar) and type_.text in CHECK_TYPES:
         keys = _keys(type_.text, link_keys)
+        foreign = None if _is_own(type_.text, item, keys) else _in_other_words(fields, item)
+        if foreign is not None:
+            fields.fault(item.pairs[0][0], foreign)
+            return None
         return fields.inside(item, keyed(f"a `{type_.text}` check", keys), pairs=_with_rule(item, keys))
     if type_ is not None:
         name = fields.text_of(type_, "`type`")
         if name is None:
             return None
         if name.value not in (offered := installed.names("evalc.checks")):
-            fields.fault(name.span, Finding("EV203", name=name.value, known=(*CHECK_TYPES, *offered)))
+            unknown = Finding("EV203", name=name.value, known=(*CHECK_TYPES, *offered))
+            fields.fault(name.span, _in_other_words(fields, item) or unknown)
             return None
         keys = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
         return fields.inside(item, keyed(f"a `{name.value}` check", keys))
@@ -264,6 +287,11 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
         return None
     own = tuple(pair for pair in item.pairs if not _is_beside(pair[0].text))
     if asks_something(own):
+        line = asked(own)
+        foreign = _in_other_words(fields, item) if line is None or line.parse.node is None else None
+        if foreign is not None:
+            fields.fault(item.pairs[0][0], foreign)
+            return None
         allowed = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
         return fields.inside(item, keyed("a check", allowed))
     several = [key for key, value in own if key.text not in SUBJECTS and asks_something(((key, value),))]
@@ -273,6 +301,16 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
     else:
         fields.fault(item.pairs[0][0] if item.pairs else item, _no_check(fields, item))
     return None
+
+
+def _is_own(type_: str, item: Mapping, keys: tuple[str, ...]) -> bool:
+    """Whether a mapping of a known type has its keys, and a rule under another name is one of its rules."""
+    for key, value in item.pairs:
+        if key.text not in (*keys, *_RULE, *LINK_KEYS) and not key.text.startswith("x-"):
+            return False
+        if key.text in _RULE and isinstance(value, Scalar) and not is_sound_rule(type_, value.text):
+            return False
+    return True
 
 
 def _with_rule(item: Mapping, keys: tuple[str, ...]) -> list[tuple[Scalar, Node]] | None:
@@ -313,6 +351,9 @@ def _no_check(fields: Fields, item: Mapping) -> Finding:
             why = "a check on one line has no colon after its name"
             fix = rewritten_item(fields.source, item.start, end, as_item(line))
             return Finding("EV202", fix=fix, key="type", what="a check", why=why, line=as_item(line))
+    foreign = _in_other_words(fields, item) if item.pairs else None
+    if foreign is not None:
+        return foreign
     for key, value in item.pairs:
         raw = fields.source.text[value.start : value.end]
         is_text = key.text in TEXT_TYPES and isinstance(value, Scalar) and value.style == "plain"

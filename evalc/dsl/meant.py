@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from evalc.check.predicates import TOOL, texts_of
 from evalc.diagnostics.near import typo_of
+from evalc.dsl.quoting import is_check
 from evalc.grammar.lalr import Following, following, load
 from evalc.grammar.read_check import read_check
 from evalc.grammar.unexpected import words_of
@@ -73,11 +74,6 @@ def meant_by_pair(words: str, rule: str | None, text: str | None, written: str) 
     tried = (meant_by(line) for line in (with_colon, as_text, of_rule) if line is not None)
     meant = next((each for each in tried if each is not None), None)
     return None if meant is None else meant.line
-
-
-def is_check(line: str) -> bool:
-    """Whether a line is a check."""
-    return not read_check(line).faults
 
 
 def _translated(text: str) -> Meant | None:

@@ -431,6 +431,12 @@ class Reader:
         """Report what should stand in the place of a tree."""
         self.faults.append(Fault(start_of(tree), end_of(tree), not_expected((wanted,), self.words([tree]))))
 
+    def report_list(self, tree: Child) -> None:
+        """Report a list where one value is sought: nobody could tell whether any of its items or all are meant."""
+        start, end = start_of(tree), end_of(tree)
+        one, each = (f"{self._text[:start]}{word} of {self._text[start:]}" for word in ("any", "all"))
+        self.faults.append(Fault(start, end, Finding("EV162", any=one, all=each)))
+
     # --- arguments of calls and fields of items ---
 
     def parts(self, tree: Child) -> Check:
@@ -704,6 +710,8 @@ def _contains(read: Reader, children: Children, of: _Subject) -> Check:
     case, times = False, None
     for tree in cast("list[Tree]", children[2:]):
         case, times = (True, times) if tree.data == "modifier" else (case, read.times(tree))
+    if isinstance(value, list):
+        read.report_list(children[1])
     if times is None:
         return read.test(children, of, "contains", value, case)
     if not isinstance(value, str | Blank):
@@ -936,7 +944,8 @@ def _fault(text: str, stumble: Stumble) -> Fault:
     words = expected_words(expected)
     if word not in {None, "and", "or", "for"} and "TURN" in expected:
         return Fault(at, at + len(word or ""), Finding("EV203", name=word, known=(), begins=words))
-    return (_misfit(text, at) if at < len(text) else None) or unexpected(text, stumble, words)
+    misfit = None if text[at : at + 1] in {"", "."} else _misfit(text, at)
+    return misfit or unexpected(text, stumble, words)
 
 
 def _misfit(text: str, at: int) -> Fault | None:
