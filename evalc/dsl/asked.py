@@ -108,13 +108,26 @@ def asks_something(pairs: Pairs) -> bool:
     return found is not None and (found.parse.node is not None or found.is_of_value)
 
 
+def says_more(value: Node) -> bool:
+    """Whether a value without quotes may be more than a text: `bob ignoring case`."""
+    match value:
+        case Scalar(text=text, style="plain"):
+            return _SAYS_MORE.search(text) is not None
+        case Scalar():
+            return False
+        case Sequence(items=items):
+            return any(map(says_more, items))
+        case Mapping(pairs=pairs):
+            return any(says_more(inner) for _, inner in pairs)
+
+
 def _ways(key: Scalar, value: Node) -> Iterator[list[_Piece]]:
     """The lines that a key and its value may be: the value as it is, then what its text says."""
     name = _Piece(f"{key.text} ", key, is_key=True)
     match value:
         case Scalar(text=text) if kind_of(value) == "str":
             ways = [_quoted(value), _Piece(text, value)]
-            if value.style == "plain" and _SAYS_MORE.search(text):
+            if says_more(value):
                 ways = ways[1:]  # `bob ignoring case` may be no text
             for way in reversed(ways) if text.startswith("/") else ways:  # `/a/i` is a literal where one may stand
                 yield [name, way]

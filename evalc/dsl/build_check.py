@@ -13,7 +13,7 @@ from evalc.base.source import Source, Span
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding, Fix
 from evalc.diagnostics.raised import outside
-from evalc.dsl.asked import SUBJECTS, asked, asks_something
+from evalc.dsl.asked import SUBJECTS, asked, asks_something, says_more
 from evalc.dsl.build_rule import (
     CHECK_TYPES,
     TEXT_TYPES,
@@ -212,7 +212,7 @@ def _in_other_words(fields: Fields, item: Mapping) -> Finding | None:
     from evalc.translate import translated_mapping  # noqa: PLC0415 - as above
 
     pairs = tuple(pair for pair in item.pairs if not _is_beside(pair[0].text))
-    if len(pairs) < len(item.pairs):
+    if len(pairs) < len(item.pairs) or says_more(item):
         return None
     found = translated_mapping({key.text: to_plain(value, lambda _span, _finding: None) for key, value in pairs})
     if found is None or not is_check(found.line):

@@ -20,6 +20,7 @@ from evalc.diagnostics.fixing import applied, ends_the_file, fixed
 from evalc.diagnostics.problem import Problem
 from evalc.grammar.nodes import PatternAtom
 from evalc.grammar.parse import parse_check
+from evalc.translate import translated
 
 HEAD = """\
 suite: s
@@ -113,7 +114,7 @@ def fixes_of(source: Source) -> list[Source]:
     found = []
     before = evalc.check(source)
     for problem in before:
-        if problem.fix is not None:
+        if problem.fix is not None and not is_translation(problem, source):
             edit = problem.fix.edit
             after = Source(source.name, applied(source.text, [edit]))
             left = evalc.check(after)
@@ -122,6 +123,16 @@ def fixes_of(source: Source) -> list[Source]:
             assert mended or read_on, (source.text, after.text)
             found.append(after)
     return found
+
+
+def is_translation(problem: Problem, source: Source) -> bool:
+    """Whether a fix writes what the translator says, of which other laws hold."""
+    if problem.code == "EV163":
+        return True
+    lines = line_of(source).split("\n")
+    written = str(problem.finding.fields.get("line", ""))
+    bodies = [body for line in lines for body in (line, re.sub(r"\s+for\s+\S+$", "", line))]
+    return any(found is not None and found.line in written for found in map(translated, bodies))
 
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -152,7 +163,7 @@ def holds_for_safe_fixes(line: str, shape: str) -> bool:
     assert only_gains(source.text, result.text, "\"'[],% "), result.text
     after = Source(source.name, result.text)
     assert not errors(evalc.check(after)), result.text
-    for check in line_of(after).split("\n"):
+    for check in filter(None, line_of(after).split("\n")):  # a mapping is no line
         parsed = parse_check(check).node
         assert parsed is not None, result.text
         for atom in parsed.places:
@@ -388,7 +399,6 @@ def test_the_laws_speak_of_lines_that_are_fixed() -> None:
     assert holds_for_safe_fixes('contains "a, b"', "        [non-empty, {0}]\n")
     assert holds_for_texts("{{x}} and", PLACES[0])
     assert holds_for_texts("@Bob", PLACES[4])
-    assert holds_for_all_fixes("does not contain 'x'", block)
-    assert holds_for_all_fixes("not contains: Bob", block)
+    assert holds_for_all_fixes("does not contain x", block)
     assert holds_for_all_fixes("tool x.q exists and has fields a", block)
-    assert holds_for_all_fixes("length > 20 words", block)
+    assert holds_for_all_fixes("containz 'x' ignoring case", block)
