@@ -109,10 +109,10 @@ def asks_something(pairs: Pairs) -> bool:
 
 
 def says_more(value: Node) -> bool:
-    """Whether a value without quotes may be more than a text: `bob ignoring case`."""
+    """Whether a value without quotes may be more than a text, such as `bob ignoring case`, or is not written yet."""
     match value:
         case Scalar(text=text, style="plain"):
-            return _SAYS_MORE.search(text) is not None
+            return not text or _SAYS_MORE.search(text) is not None
         case Scalar():
             return False
         case Sequence(items=items):

@@ -272,7 +272,8 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
             return None
         if name.value not in (offered := installed.names("evalc.checks")):
             unknown = Finding("EV203", name=name.value, known=(*CHECK_TYPES, *offered))
-            fields.fault(name.span, _in_other_words(fields, item) or unknown)
+            foreign = None if "rule" in by_key else _in_other_words(fields, item)
+            fields.fault(name.span, foreign or unknown)
             return None
         keys = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
         return fields.inside(item, keyed(f"a `{name.value}` check", keys))

@@ -400,5 +400,5 @@ def test_the_laws_speak_of_lines_that_are_fixed() -> None:
     assert holds_for_texts("{{x}} and", PLACES[0])
     assert holds_for_texts("@Bob", PLACES[4])
     assert holds_for_all_fixes("does not contain x", block)
-    assert holds_for_all_fixes("tool x.q exists and has fields a", block)
+    assert holds_for_all_fixes("tool x.q exists and at a exists", block)
     assert holds_for_all_fixes("containz 'x' ignoring case", block)
