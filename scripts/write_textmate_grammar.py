@@ -28,7 +28,7 @@ _COLOURS: Final = {
 
 def grammar() -> dict[str, Any]:
     """The grammar: YAML, and in it the checks that stand on one line."""
-    table = load("checks")
+    table = load("check")
     patterns = {terminal.name: terminal.pattern for terminal in table.terminals}
     starts = {patterns[start] for start in following(table, "line", "").terminals}
     begins = rf"(?=\(|(?![\w-]+[ \t]*:)(?:{_any(filter(_KEYWORD.match, starts))}))"

@@ -91,7 +91,7 @@ def _translated(text: str) -> Meant | None:
 
 
 def _following(text: str) -> Following:
-    return following(load("checks"), "line", text)
+    return following(load("check"), "line", text)
 
 
 def _repaired(line: str) -> Meant | None:
@@ -144,7 +144,7 @@ def is_keyword(word: str) -> bool:
 
 @cache
 def _keyword() -> re.Pattern[str]:
-    terminals = [each for each in load("checks").terminals if each.name not in {"A", "BARE_NAME"}]
+    terminals = [each for each in load("check").terminals if each.name not in {"A", "BARE_NAME"}]
     return re.compile("|".join(each.pattern for each in terminals if _OF_WORDS.match(each.pattern)))
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lark.parsers.lalr_analysis import IntParseTable
 
 STARTS: Final[dict[Language, tuple[str, ...]]] = {
-    "checks": ("line",),
+    "check": ("line",),
     "rule": ("length", "tool_count", "json", "number", "count", "structure", "regex", "latency", "tokens", "cost"),
     "criterion": ("criterion",),
     "template": ("template",),

@@ -222,7 +222,7 @@ _NOTHING: Final = "(?!)"
 
 # --- the tables of the languages -------------------------------------------------------------------------------------
 
-Language = Literal["checks", "rule", "criterion", "template"]
+Language = Literal["check", "rule", "criterion", "template"]
 
 
 def read(language: Language, start: str, text: str) -> Tree | Stumble:

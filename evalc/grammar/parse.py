@@ -45,7 +45,7 @@ def parse_check(text: str) -> Parsed[ReadCheck]:
 
 def follow_check(text: str) -> Following:
     """The continuations of the beginning of a one-line check; text after a mistake is ignored."""
-    return following(load("checks"), "line", text[:MAX_LINE])
+    return following(load("check"), "line", text[:MAX_LINE])
 
 
 def parse_place(text: str) -> str | None:

@@ -121,7 +121,7 @@ _remembered = lru_cache(REMEMBERED)(_read_with_care)
 
 
 def _reading(text: str) -> tuple[_Reading | None, tuple[Fault, ...]]:
-    tree = read("checks", "line", text)
+    tree = read("check", "line", text)
     if isinstance(tree, Stumble):
         return None, (_fault(text, tree),)
     reader = Reader(text)
@@ -950,7 +950,7 @@ def _fault(text: str, stumble: Stumble) -> Fault:
 
 def _misfit(text: str, at: int) -> Fault | None:
     """The fault of a predicate behind a subject that it can never be asked of; None for any other stumble."""
-    tokens = following(load("checks"), "line", text[:at]).tokens
+    tokens = following(load("check"), "line", text[:at]).tokens
     begin = max((index + 1 for index, token in enumerate(tokens) if token.type in _BEFORE_SUBJECTS), default=0)
     subject = [token for token in tokens[begin:] if token.type not in _BESIDE_SUBJECTS]
     types = [token.type for token in subject]
@@ -959,7 +959,7 @@ def _misfit(text: str, at: int) -> Fault | None:
         return None
     start, end = subject[0].start_pos, subject[-1].end_pos
     for beginning, kind in _SUBJECTS_OF_KINDS.items():
-        if kind != given and not isinstance(read("checks", "line", beginning + text[end:]), Stumble):
+        if kind != given and not isinstance(read("check", "line", beginning + text[end:]), Stumble):
             predicate = word_at(text, at) or text[at]
             asks = _ASKS[frozenset[Kind]({kind})]
             finding = Finding("EV160", subject=text[start:end], given=_GIVES[given], predicate=predicate, asks=asks)

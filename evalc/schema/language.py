@@ -13,6 +13,7 @@ from evalc.base import installed
 from evalc.check.forms import TYPES
 from evalc.check.shapes import Check, sentence_of
 from evalc.dsl import kinds as k
+from evalc.dsl.asked import SUBJECTS
 from evalc.dsl.build_case import ALLOW, CASE, DEFAULTS, FOR_EACH, LABEL, TURN, USER
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
 from evalc.dsl.build_criterion import CRITERION
@@ -190,20 +191,25 @@ def _definition_of(type_: str) -> str:
 
 def _one_line() -> k.Schema:
     """A check on one line: its first word is known; what follows, only the compiler reads."""
-    table = load("checks")
+    return {"title": "check on one line", "type": "string", "pattern": _begins(), "examples": [*_ONE_LINE]}
+
+
+def _begins() -> str:
+    """The pattern of how a line begins."""
+    table = load("check")
     begin = following(table, "line", "").terminals
     starts = "|".join(terminal.pattern for terminal in table.terminals if terminal.name in begin)
-    return {
-        "title": "check on one line",
-        "type": "string",
-        "pattern": rf"^\s*(?:{starts})",
-        "examples": [*_ONE_LINE],
-    }
+    return rf"^\s*(?:{starts})"
 
 
 def _check_mapping(custom: list[str]) -> k.Schema:
     """A check in its mapping form, identified by `type`, or by the key that replaces it."""
-    chosen: k.Schema = {"properties": {key: k.described(CHECK[key]) for key in _WITHOUT_TYPE}, "required": ["type"]}
+    beside = [*LINK_KEYS, *SUBJECTS]
+    chosen: k.Schema = {
+        "properties": {key: k.described(CHECK[key]) for key in (*_WITHOUT_TYPE, *LINK_KEYS)},
+        "propertyNames": k.any_of({"enum": beside}, {"pattern": "^x-"}, {"pattern": _begins()}),
+        "minProperties": 1,
+    }
     for key in reversed(_WITHOUT_TYPE):
         chosen = {"if": _with(key), "then": k.ref(f"check.{key}"), "else": chosen}
     of_type = [{"if": _with("type", {"const": name}), "then": k.ref(_definition_of(name))} for name in _TYPES]

@@ -13,7 +13,7 @@ from evalc.grammar.build_tables import STARTS, lark_parser
 from evalc.grammar.lalr import Language
 
 GRAMMAR_OF: Final[dict[str, Language]] = {
-    "check": "checks",
+    "check": "check",
     "rule": "rule",
     "criterion": "criterion",
     "template": "template",

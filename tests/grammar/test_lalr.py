@@ -14,7 +14,7 @@ from evalc.grammar.lalr import Language, Stumble, Token, Tree, read
 PARSERS = {language: lark_parser(language) for language in STARTS}
 
 _PIECES: dict[Language, tuple[str, ...]] = {
-    "checks": (
+    "check": (
         *("contains", "not", "and", "||", "for", "matches", "equals to", "any", "of", "json", "length", "judge", "in"),
         *(
             "at",
@@ -128,15 +128,15 @@ def as_data(node: Any) -> Any:
 
 
 @given(texts())
-@example(("checks", "line", 'not (contains "a" ignoring case and json) or at a.b[0] not matches /x/i for "c d"'))
-@example(("checks", "line", 'check f([1, {"a": null}], b=true) and tool t.p one of ["a", "b"]'))
-@example(("checks", "line", "tools one of [[a, b], none] or has fields a as string, 'b'"))
-@example(("checks", "line", "(json"))
-@example(("checks", "line", ""))
-@example(("checks", "line", "json  "))
-@example(("checks", "line", "json é"))
-@example(("checks", "line", 'every item of a has b "c", d at least 3 and !(any call of t fails with contains "e")'))
-@example(("checks", "line", "at a[*].b is in English or tool t called at least twice for x"))
+@example(("check", "line", 'not (contains "a" ignoring case and json) or at a.b[0] not matches /x/i for "c d"'))
+@example(("check", "line", 'check f([1, {"a": null}], b=true) and tool t.p one of ["a", "b"]'))
+@example(("check", "line", "tools one of [[a, b], none] or has fields a as string, 'b'"))
+@example(("check", "line", "(json"))
+@example(("check", "line", ""))
+@example(("check", "line", "json  "))
+@example(("check", "line", "json é"))
+@example(("check", "line", 'every item of a has b "c", d at least 3 and !(any call of t fails with contains "e")'))
+@example(("check", "line", "at a[*].b is in English or tool t called at least twice for x"))
 @example(("rule", "structure", "fields: a.b: string, c"))
 @example(("rule", "regex", "  /a/ "))
 @example(("template", "template", ""))

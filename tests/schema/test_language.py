@@ -27,7 +27,7 @@ from tests.schema.corpus import ROOT, Text, cures_of_findings, examples_of_findi
 # knows limits and emptiness but not what a pattern, a time, a path or a slug is; EV4xx and EV5xx are about what the
 # checks of a case mean together; EV6xx are about files.
 STRUCTURAL = {"EV201", "EV202", "EV301", "EV302"}
-ALSO_REJECTED = {"EV120", "EV122", "EV203", "EV303", "EV309", "EV312", "EV317", "EV414", "EV640"}
+ALSO_REJECTED = {"EV122", "EV163", "EV203", "EV303", "EV309", "EV312", "EV317", "EV414", "EV640"}
 
 
 def by_name(text: Text) -> str:
@@ -208,8 +208,9 @@ def test_whatever_is_changed_in_a_file_the_schema_and_the_checker_agree(
 
 def _errors(name: str, document: Any) -> set[str]:
     problems = Text(name, json.dumps(document, ensure_ascii=False)).problems()
-    # That of a prompt which no case uses is only a warning.
-    return {problem.code for problem in problems if problem.finding.entry.severity == "error"}
+    # That of a prompt which no case uses is only a warning. A key that may begin a line only the compiler reads.
+    errors = [problem for problem in problems if problem.finding.entry.severity == "error"]
+    return {"a check" if problem.finding.fields.get("what") == "a check" else problem.code for problem in errors}
 
 
 _OTHER_VALUES: tuple[Any, ...] = (None, True, 12, 0.5, "word", "", [], {}, [[]], {"a": {}})

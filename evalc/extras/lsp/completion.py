@@ -201,7 +201,7 @@ _SUBJECTS: Final = ("", "at x ", "tools ", "tool t ", "any call of t ")
 """Subjects, one of which each predicate may follow."""
 
 
-following_check = partial(following, load("checks"), "line")
+following_check = partial(following, load("check"), "line")
 
 
 class Phrase(NamedTuple):
