@@ -1,0 +1,74 @@
+"""Checks as mappings that name a predicate: each is the check of the line that it means, with its places."""
+
+from __future__ import annotations
+
+import pytest
+
+import evalc
+from evalc.check.forms import record_of
+from evalc.compiler import ir
+from evalc.grammar.parse import parse_check
+
+HEAD = "eval:\n  criteria: [q]\n  test_cases:\n    - name: a\n      message: hi\n      validate:\n        - "
+SAME = [
+    ("{contains: x}", 'contains "x"'),
+    ('{contains: "a\\"b", criterion: q}', 'contains "a\\"b"'),
+    ("{contains: 5}", "contains 5"),
+    ('{at: $.total, ">=": 3}', "at total >= 3"),
+    ("{at: total, not equals: 3}", "at total not equals 3"),
+    ("{at: a, exists: true}", "at a exists"),
+    ("{at: a, exists: false}", "at a not exists"),
+    ("{turn: 1, contains: x}", 'turn 1 contains "x"'),
+    ("{length: {min: 10, max: 30}}", "length 10..30"),
+    ("{words: {max: 50}}", "words <= 50"),
+    ("{latency: {max: 2s}}", "latency <= 2s"),
+    ('{"latency <": 2s}', "latency < 2s"),
+    ("{between: [1, 5]}", "between 1 and 5"),
+    ("{matches: ^a}", 'matches "^a"'),
+    ("{matches: /x/i}", "matches /x/i"),
+    ("{matches: /api/v1}", 'matches "/api/v1"'),
+    ("{equals: {a: [1, b]}}", 'equals {"a": [1, "b"]}'),
+    ("{is: null}", "is null"),
+    ("{is in: English}", "is in English"),
+    ("{has: a table}", "has a table"),
+    ("{tools called: [a, b]}", "tools called [a, b]"),
+    ("{json: true}", "json"),
+    ("{json matching: {type: object}}", 'json matching {"type": "object"}'),
+    ("{contains any of: [a, 1]}", 'contains any of ["a", 1]'),
+    ("{tool book.city equals: Paris}", 'tool book.city equals "Paris"'),
+    ("{type: contains, value: x}", 'contains "x"'),
+    ("{type: regex, pattern: ^a}", 'matches "^a"'),
+    ("{type: latency, threshold: 3s}", "latency <= 3s"),
+]
+
+
+def checks(written: str) -> tuple[tuple[ir.Check, ...], list[str]]:
+    compilation = evalc.compile(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n"))
+    cases = [case for suite in compilation.suites for case in suite.ir.cases]
+    return cases[0].checks if cases else (), [each.code for each in compilation.problems if each.severity == "error"]
+
+
+@pytest.mark.parametrize(("written", "line"), SAME, ids=[written for written, _ in SAME])
+def test_a_mapping_is_the_line_that_it_means(written: str, line: str) -> None:
+    made, problems = checks(written)
+    read = parse_check(line).node
+    assert read is not None
+    assert problems == []
+    assert [record_of(item.check) for item in made] == [record_of(read.check)]
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "shown"),
+    [
+        ("{contains: x, equals: y}", "EV170", "equals"),
+        ("{foo: bar}", "EV202", "foo"),
+        ("{contains: bob ignoring case}", "EV131", "bob ignoring case"),
+        ('{contains: "{{gone}}"}', "EV205", "gone"),
+        ("{matches: '(a'}", "EV306", "("),
+        ("{type: contains, rule: x, value: y}", "EV201", "value"),
+    ],
+)
+def test_what_is_wrong_is_shown_where_it_is(written: str, code: str, shown: str) -> None:
+    text = f"{HEAD}{written}\n"
+    (problem,) = [each for each in evalc.check(evalc.Source("s.eval.yaml", text)) if each.severity == "error"]
+    assert (problem.code, text[problem.span.start : problem.span.end]) == (code, shown)
