@@ -26,7 +26,6 @@ WITHOUT_EXAMPLE = {
     "EV110": "a control character is not seen",
     "EV127": "JSON syntax, shown in words",
     "EV128": "likewise",
-    "EV181": "is about a value in a row, whatever the check",
     "EV211": "takes several files",
     "EV230": "takes a tool registry",
     "EV231": "likewise",
