@@ -189,5 +189,5 @@ def test_it_runs(tmp_path: Path) -> None:
     (case,) = (case for suite in run.suites for case in suite.cases)
     assert (case.status, case.error) == (
         "failed",
-        "any_of: expected one of 2 checks to hold but none does: check: told: (1,) {'b': 2}; check: no_pii: () {}",
+        "any_of: expected one of 2 checks to hold but none does: told: (1,) {'b': 2}; no_pii: () {}",
     )

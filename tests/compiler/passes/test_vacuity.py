@@ -18,7 +18,8 @@ def said(*lines: str, more: str = "") -> list[str]:
 def all_said(*lines: str, more: str = "") -> list[str]:
     """The codes for a case with these one-line checks."""
     validate = json.dumps(lines)
-    return codes(f"suite: s\neval: {{test_cases: [{{name: a, message: hi, {more}validate: {validate}}}]}}\n")
+    found = codes(f"suite: s\neval: {{test_cases: [{{name: a, message: hi, {more}validate: {validate}}}]}}\n")
+    return [code for code in found if code != "EV436"]  # what a line meant in earlier versions decides nothing here
 
 
 @pytest.mark.parametrize(
