@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from evalc.base.json_fault import unique_keys
 from evalc.check.tree import Asked, Blank
-from evalc.check.values import described
 from evalc.ecma.values import to_json
 from evalc.model.json import is_number
 
@@ -68,6 +67,8 @@ def fitted(blank: Blank, given: Given) -> Any:
             return value
         case _:
             pass
+    from evalc.check.values import described  # noqa: PLC0415 - for start-up: only for a mistake
+
     return Misfit(WANTED[blank.asks], described(given.text if value is _NOT_JSON else value))
 
 

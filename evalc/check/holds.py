@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from evalc.check.tree import Test
+from evalc.check.tree import NO_TOOL, Test
 from evalc.check.values import (
     CannotAsk,
     contains,
@@ -27,9 +27,6 @@ from evalc.check.values import (
     text_of,
 )
 from evalc.model.json import is_same
-
-NO_TOOL: Final = "__none__"
-"""The only name in an acceptable set of no tools (contract, toolsAcceptable)."""
 
 
 def holds(value: Any, test: Test) -> bool:

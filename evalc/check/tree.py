@@ -16,6 +16,10 @@ Asked = Literal["text", "number", "whole", "list", "flag", "any"]
 """What a place asks of the value that fills it."""
 
 
+NO_TOOL: Final = "__none__"
+"""The only name in an acceptable set of no tools (contract, toolsAcceptable)."""
+
+
 class Node(msgspec.Struct, frozen=True, gc=False):
     """A step, a check, or a part of an operand."""
 

@@ -11,10 +11,9 @@ import msgspec
 
 from evalc.base.source import Span
 from evalc.check.forms import Record, check_of
-from evalc.check.holds import NO_TOOL
 from evalc.check.places import Placed, bare
 from evalc.check.predicates import texts_of
-from evalc.check.tree import At, Check, Of, Test
+from evalc.check.tree import NO_TOOL, At, Check, Of, Test
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import kinds as k
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of

@@ -17,9 +17,9 @@ import msgspec
 
 from evalc.base.durations import MILLISECONDS
 from evalc.check.forms import together
-from evalc.check.holds import NO_TOOL
 from evalc.check.predicates import PREDICATES, Kind, Role, mapped
 from evalc.check.tree import (
+    NO_TOOL,
     All,
     Argument,
     Asked,

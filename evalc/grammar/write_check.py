@@ -10,10 +10,10 @@ from decimal import Decimal
 from typing import Any, Final, final
 
 from evalc.base.slug import dimension_of
-from evalc.check.holds import NO_TOOL
 from evalc.check.predicates import PREDICATES, TEXT, TOOL, WORD, Role
 from evalc.check.subjects import MEASURES
 from evalc.check.tree import (
+    NO_TOOL,
     All,
     Argument,
     At,

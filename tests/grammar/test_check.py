@@ -9,8 +9,7 @@ from json import loads as json_value
 import pytest
 
 from evalc.check.forms import check_of, record_of
-from evalc.check.holds import NO_TOOL
-from evalc.check.tree import Check
+from evalc.check.tree import NO_TOOL, Check
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.nodes import Atom, PatternAtom, Text
 from evalc.grammar.parse import parse_check

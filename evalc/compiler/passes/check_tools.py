@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from evalc.check.forms import record_of
-from evalc.check.holds import NO_TOOL
 from evalc.check.predicates import texts_of
 from evalc.check.tree import (
+    NO_TOOL,
     Argument,
     At,
     Bounds,

@@ -12,8 +12,9 @@ from typing import Any, Final, Literal, NamedTuple, final
 import msgspec
 
 from evalc.check.contract import assertions
-from evalc.check.holds import HOLDS, NO_TOOL, holds
+from evalc.check.holds import HOLDS, holds
 from evalc.check.tree import (
+    NO_TOOL,
     All,
     Argument,
     At,

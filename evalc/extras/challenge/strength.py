@@ -11,9 +11,8 @@ from typing import Final, Literal, NamedTuple, TypeVar, final
 import msgspec
 
 from evalc.check.contract import assertions
-from evalc.check.holds import NO_TOOL
 from evalc.check.predicates import TOOL, texts_of
-from evalc.check.tree import Check, Of, Turn
+from evalc.check.tree import NO_TOOL, Check, Of, Turn
 from evalc.dsl.quoting import as_item
 from evalc.extras.challenge.answers import (
     Around,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, final
 
 from evalc.base.source import Source, Span
-from evalc.check.holds import NO_TOOL
 from evalc.check.predicates import SCHEMA, TOOL, Role, texts_of
+from evalc.check.tree import NO_TOOL
 from evalc.compiler.fill import plain, root_of
 from evalc.compiler.rows import find_rows, say_nothing
 from evalc.diagnostics.problem import Diagnostics
