@@ -11,7 +11,7 @@ from evalc.check.tree import Asked, Blank
 from evalc.ecma.values import to_json
 from evalc.model.json import is_number
 
-WANTED: Final[dict[Asked, str]] = {
+REQUIRED: Final[dict[Asked, str]] = {
     "text": "a text",
     "number": "a number",
     "whole": "a whole number",
@@ -19,11 +19,11 @@ WANTED: Final[dict[Asked, str]] = {
     "flag": "`true` or `false`",
     "any": "a value",
 }
-"""What a place asks, in words."""
+"""Return what a place asks, in words."""
 
 
 class Given(NamedTuple):
-    """What fills a template: the text as it was written, and the value; a cell of CSV is only a text (`is_cell`)."""
+    """The filling of a template: the text as written, and the value; a cell of CSV is only a text (`is_cell`)."""
 
     text: str
     value: Any
@@ -31,13 +31,13 @@ class Given(NamedTuple):
 
 
 NOTHING: Final = Given("", "", is_cell=True)
-"""What fills a template whose name has no value: the same as an empty cell."""
+"""Return what fills a template whose name has no value: the same as an empty cell."""
 
 
 class Misfit(NamedTuple):
-    """Why something does not fit a place: what is wanted there and what was found, in words."""
+    """Why something does not fit a place: what is required there and what was found, in words."""
 
-    wanted: str
+    required: str
     found: str
     is_empty: bool = False  # whether nothing was given
 
@@ -50,11 +50,11 @@ def fitted(blank: Blank, given: Given) -> Any:
     if blank.asks == "text":
         return given.text
     if given.is_cell and not given.text.strip():
-        return Misfit(WANTED[blank.asks], "empty", is_empty=True)
+        return Misfit(REQUIRED[blank.asks], "empty", is_empty=True)
     if blank.asks == "any":
         return _of_cell(given.text) if given.is_cell else given.value
     if given.value is None:
-        return Misfit(WANTED[blank.asks], "null", is_empty=True)
+        return Misfit(REQUIRED[blank.asks], "null", is_empty=True)
     value = _decoded(given.text) if given.is_cell else given.value
     match blank.asks:
         case "number" | "whole" if is_number(value) and _is_finite(value):
@@ -69,7 +69,7 @@ def fitted(blank: Blank, given: Given) -> Any:
             pass
     from evalc.check.values import described  # noqa: PLC0415 - for start-up: only for a mistake
 
-    return Misfit(WANTED[blank.asks], described(given.text if value is _NOT_JSON else value))
+    return Misfit(REQUIRED[blank.asks], described(given.text if value is _NOT_JSON else value))
 
 
 def _of_cell(cell: str) -> Any:

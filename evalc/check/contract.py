@@ -1,4 +1,4 @@
-"""Which field of `expect` holds which check: lowering writes by this table, and `assertions` reads by it.
+"""Return which field of `expect` holds which check: lowering writes by this table, and `assertions` reads by it.
 
 What no field can hold is an entry of `expect.checks`.
 """
@@ -122,7 +122,7 @@ def fields_of(record: Record) -> tuple[Field, ...]:
 
 
 def held(field: Field, record: Record) -> Any:
-    """What a field holds of a check; None if the check says nothing of it."""
+    """Return what a field holds of a check; None if the check says nothing of it."""
     if not field.key:
         return True if field.name != "tool_params" else _param(record)
     value = record.get(field.key)

@@ -306,7 +306,7 @@ def _take(form: Any, tree: Any, found: Record) -> bool:
 
 
 def kind_of(check: Any) -> Any:
-    """What a form and the trees that have it share: the predicate, or the kind of the first step, or of the node."""
+    """The common part of a form and of its trees: the predicate, or the kind of the first step, or of the node."""
     match check:
         case Test(predicate):
             return predicate
@@ -343,7 +343,7 @@ def _calls_of(record: Record) -> Check:
 
 
 def together(tests: Iterable[Check]) -> Check:
-    """What follows `has`: one test by itself, several as all of them."""
+    """Return what follows `has`: one test by itself, several as all of them."""
     several = tuple(tests)
     return several[0] if len(several) == 1 else All(several)
 

@@ -28,12 +28,12 @@ from evalc.check.tree import (
 )
 
 Kind = Literal["value", "number", "names", "call"]
-"""What a subject is: a JSON value or a text, a number that was measured, the names of the tools called, one call."""
+"""The kind of a subject: a JSON value or a text, a measured number, the names of the tools called, one call."""
 
 
 @final
 class Role(msgspec.Struct, frozen=True, gc=False):
-    """What a text of a check is.
+    """Return what a text of a check is.
 
     Attributes:
         no_tokens_in: what messages call the text if it must not hold a `{{seed:...}}` (contract, Token Locations);

@@ -13,7 +13,7 @@ import msgspec
 
 Which = Literal["any", "every", "no"]
 Asked = Literal["text", "number", "whole", "list", "flag", "any"]
-"""What a place asks of the value that fills it."""
+"""Return what a place asks of the value that fills it."""
 
 
 NO_TOOL: Final = "__none__"

@@ -1,4 +1,4 @@
-"""What checks ask of JSON values: texts, equality, order, containment, types and measures.
+"""Return what checks ask of JSON values: texts, equality, order, containment, types and measures.
 
 A question that a value of this type cannot be asked raises `CannotAsk`, so that `not` cannot turn it into a pass.
 """
@@ -22,15 +22,15 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "date": lambda text: SCHEMA_FORMATS["date"](text) or SCHEMA_FORMATS["date-time"](text),
     **{name: SCHEMA_FORMATS[name] for name in ("date-time", "uuid", "email", "url")},
 }
-"""What `is a FORMAT` asks of a text, as JSON Schema does, but that a date may have a time."""
+"""Return what `is a FORMAT` asks of a text, as JSON Schema does, but that a date may have a time."""
 
 
 class CannotAsk(Exception):
-    """A value of this type cannot be asked; `wanted` says what can be, `found` is the value or `MISSING`."""
+    """A value of this type cannot be asked; `required` says what can be, `found` is the value or `MISSING`."""
 
-    def __init__(self, wanted: str, found: Any) -> None:
-        super().__init__(f"expected {wanted}, found {described(found)}")
-        self.wanted = wanted
+    def __init__(self, required: str, found: Any) -> None:
+        super().__init__(f"expected {required}, found {described(found)}")
+        self.required = required
         self.found = found
 
 
@@ -43,7 +43,7 @@ class OnlyInside(CannotAsk):
 
 
 def described(value: Any) -> str:
-    """What a value is, as messages say it: ``the text `12 EUR` ``, `the number 5`, `an empty list`, `null`."""
+    """Return what a value is, as messages say it: ``the text `12 EUR` ``, `the number 5`, `an empty list`, `null`."""
     match value:
         case str():
             return f"the text `{value}`" if value else "an empty text"
@@ -72,16 +72,16 @@ def folded(text: str, ignoring_case: bool) -> str:
     return text.casefold() if ignoring_case else text
 
 
-def equals(value: Any, wanted: Any, *, ignoring_case: bool = False) -> bool:
-    """Whether a value is the wanted one: a text is compared with the value's text, any other value as JSON."""
-    if isinstance(wanted, str):
-        return folded(text_of(value), ignoring_case) == folded(wanted, ignoring_case)
-    return is_same(value, wanted)
+def equals(value: Any, required: Any, *, ignoring_case: bool = False) -> bool:
+    """Whether a value is the required one: a text is compared with the value's text, any other value as JSON."""
+    if isinstance(required, str):
+        return folded(text_of(value), ignoring_case) == folded(required, ignoring_case)
+    return is_same(value, required)
 
 
-def is_one_of(value: Any, wanted: Iterable[Any], *, ignoring_case: bool = False) -> bool:
+def is_one_of(value: Any, required: Iterable[Any], *, ignoring_case: bool = False) -> bool:
     """Whether a value equals one of these."""
-    return any(equals(value, each, ignoring_case=ignoring_case) for each in wanted)
+    return any(equals(value, each, ignoring_case=ignoring_case) for each in required)
 
 
 def is_empty(value: Any) -> bool:
@@ -94,8 +94,8 @@ def is_empty(value: Any) -> bool:
 # --- what a value contains -------------------------------------------------------------------------------------------
 
 
-def occurrences(value: Any, wanted: Any, *, ignoring_case: bool = False) -> int:
-    """How many items of a list equal the wanted value; of another value, how often its text contains the wanted text.
+def occurrences(value: Any, required: Any, *, ignoring_case: bool = False) -> int:
+    """Count the items of a list that equal the required value; of another value, how often its text contains the text.
 
     Occurrences in a text do not overlap.
 
@@ -103,31 +103,31 @@ def occurrences(value: Any, wanted: Any, *, ignoring_case: bool = False) -> int:
         OnlyInside: no item equals it, but the list's JSON contains its text: `timeout` in `["timeout after 3s"]`.
     """
     if not isinstance(value, list):
-        return folded(text_of(value), ignoring_case).count(folded(text_of(wanted), ignoring_case))
-    count = sum(equals(item, wanted, ignoring_case=ignoring_case) for item in value)
-    if count == 0 and _is_inside(value, wanted, ignoring_case):
-        raise OnlyInside(wanted, next((item for item in value if _is_inside(item, wanted, ignoring_case)), value))
+        return folded(text_of(value), ignoring_case).count(folded(text_of(required), ignoring_case))
+    count = sum(equals(item, required, ignoring_case=ignoring_case) for item in value)
+    if count == 0 and _is_inside(value, required, ignoring_case):
+        raise OnlyInside(required, next((item for item in value if _is_inside(item, required, ignoring_case)), value))
     return count
 
 
-def contains(value: Any, wanted: Any, *, ignoring_case: bool = False) -> bool:
-    """Whether a list has the wanted value as an item, or the text of another value contains it.
+def contains(value: Any, required: Any, *, ignoring_case: bool = False) -> bool:
+    """Whether a list has the required value as an item, or the text of another value contains it.
 
     Raises:
         OnlyInside: as of `occurrences`.
     """
-    return occurrences(value, wanted, ignoring_case=ignoring_case) > 0
+    return occurrences(value, required, ignoring_case=ignoring_case) > 0
 
 
-def _is_inside(value: Any, wanted: Any, ignoring_case: bool) -> bool:
+def _is_inside(value: Any, required: Any, ignoring_case: bool) -> bool:
     """Whether a value's text contains the text, as it is or as JSON writes it within quotes.
 
     A number is in no longer number: 5 is not in `[15]`, but it is only inside `["5"]`.
     """
-    if not isinstance(wanted, str):
-        return any(text_of(item) == text_of(wanted) for item in (value if isinstance(value, list) else [value]))
+    if not isinstance(required, str):
+        return any(text_of(item) == text_of(required) for item in (value if isinstance(value, list) else [value]))
     text = folded(text_of(value), ignoring_case)
-    sought = text_of(wanted)
+    sought = text_of(required)
     return any(folded(each, ignoring_case) in text for each in (sought, to_json(sought)[1:-1]))
 
 
@@ -221,9 +221,9 @@ def type_of(value: Any) -> JsonType:
             return "object"
 
 
-def is_a(value: Any, wanted: JsonType) -> bool:
+def is_a(value: Any, required: JsonType) -> bool:
     """Whether a value is of a type; an integer is a number."""
-    return wanted == type_of(value) or (wanted == "number" and is_number(value))
+    return required == type_of(value) or (required == "number" and is_number(value))
 
 
 def has_format(value: Any, name: str) -> bool:
@@ -241,11 +241,11 @@ def count(value: Any) -> int:
     return len(_list(value))
 
 
-def as_text(value: Any, wanted: str = "a text") -> str:
+def as_text(value: Any, required: str = "a text") -> str:
     """The value, which is a text."""
     if is_text(value):
         return value
-    raise CannotAsk(wanted, value)
+    raise CannotAsk(required, value)
 
 
 def _list(value: Any) -> list[Any]:

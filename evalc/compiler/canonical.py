@@ -20,7 +20,7 @@ from evalc.grammar.write_check import AS_TEMPLATES, line_of, linked_to
 
 
 def canonical(source: Source) -> str:
-    """The text with its one-line checks in canonical words; one that no other line says stays as it is."""
+    """The text with its one-line checks in canonical words; one which no other line says stays as it is."""
     text = source.text
     for start, end, line in sorted(set(_edits(source)), reverse=True):
         text = f"{text[:start]}{quoted_line(line)}{text[end:]}"

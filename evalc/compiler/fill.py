@@ -83,7 +83,7 @@ def root_of(name: str, known: Container[str]) -> str | None:
 
 
 def value_of(name: str, inputs: Inputs) -> Node | None:
-    """What a name of a template means; None if there is no such value."""
+    """Return what a name of a template means; None if there is no such value."""
     node = inputs.get(name)
     if node is not None or ("." not in name and "[" not in name):
         return node

@@ -179,7 +179,7 @@ def unusable(schema: object) -> Flaw | None:
 
 
 def findings_in(schema: object) -> Iterator[tuple[str, Finding]]:
-    """What is wrong with a schema, and what it asks for in vain, each with its JSON pointer; `#` means the key."""
+    """The mistakes of a schema, and the parts that ask in vain, each with its JSON pointer; `#` means the key."""
     flaw = unusable(schema)
     if flaw is not None:
         yield flaw.pointer, Finding("EV310", reason=flaw.reason)

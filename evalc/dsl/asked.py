@@ -24,7 +24,7 @@ _SAYS_MORE: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""What a text without quotes may say beside itself, in the language of checks."""
+"""Return what a text without quotes may say beside itself, in the language of checks."""
 _BOUNDS: Final = {"min": ">=", "max": "<=", "above": ">", "below": "<"}
 
 
@@ -53,7 +53,7 @@ class Asked(NamedTuple):
         return CheckLeaf(span=span, check=line.check, places=tuple(map(self._placed, line.places)))
 
     def faults(self) -> Iterator[tuple[Span, Fault]]:
-        """What is wrong with it, each with its place in the source."""
+        """Return what is wrong with it, each with its place in the source."""
         for fault in self.parse.faults:
             yield span_of(self._node_at(fault.start)), fault
 

@@ -326,7 +326,7 @@ def _with_rule(item: Mapping, keys: tuple[str, ...]) -> list[tuple[Scalar, Node]
 
 
 _RULE: Final = ("value", "expected", "pattern", "threshold")
-"""What other tools call the rule of a check."""
+"""Return what other tools call the rule of a check."""
 
 
 def _is_beside(key: str) -> bool:

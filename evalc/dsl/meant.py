@@ -1,4 +1,4 @@
-"""Says which line was meant by one that is not a check.
+"""Says which line was meant by one which is not a check.
 
 Other tools' words and code are translated. Else the parser says where the line stops making sense; there, and only
 there, a misspelt keyword is corrected, or the rest of the line is put in quotes or brackets. Everything else stays as

@@ -60,7 +60,7 @@ class Production(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Terminal(NamedTuple):
-    """What the tokens of a terminal look like."""
+    """Return what the tokens of a terminal look like."""
 
     name: str
     pattern: str

@@ -85,11 +85,11 @@ class _TooDeep(Exception):
 
 
 Unit = Measured | Literal["share", "times", ""]
-"""What a number counts, so that it may be a whole one or have a sign of its own; nothing for a number of JSON."""
+"""The measure of a number, so that it may be a whole one or have a sign; nothing for a number of JSON."""
 
 
 class _Subject(NamedTuple):
-    """What a predicate is asked of: its words in messages, what it is, and what it counts.
+    """Return what a predicate is asked of: its words in messages, what it is, and what it counts.
 
     An `is_part` follows `has`.
     """
@@ -167,7 +167,7 @@ _MEASURES: Final[Mapping[str, Measured]] = {
 _RESPONSE: Final = _Subject("the response")
 _NEEDS_RESPONSE: Final = frozenset(("of_response", "of_place", "of_path"))
 _HAS_A_SUBJECT: Final = frozenset(("judge", "TOKENS"))
-"""What begins a check of the response that nobody reads as one of a parameter."""
+"""Return what begins a check of the response that nobody reads as one of a parameter."""
 
 
 @final
@@ -213,7 +213,7 @@ class Reader:
         return tuple([self.check(operand, depth) for operand in operands])
 
     def words(self, children: Children) -> str:
-        """What is written from the first to the last of some trees."""
+        """Return what is written from the first to the last of some trees."""
         return self._text[start_of(children[0]) : end_of(children[-1])]
 
     def ordinal(self, token: Child) -> int:
@@ -250,7 +250,7 @@ class Reader:
     # --- the words around a predicate ---
 
     def asked(self, tree: Child, of: _Subject) -> Check:
-        """What is asked of a subject, without the words that say nothing by themselves."""
+        """Return what is asked of a subject, without the words that say nothing by themselves."""
         tree = cast("Tree", tree)
         nots, seen = 0, set[str]()
         while tree.data in ("negation", "noise"):
@@ -282,7 +282,7 @@ class Reader:
         self.faults.append(Fault(start_of(children[0]), end_of(children[-1]), finding))
 
     def same(self, value: Child, modifier: bool, of: _Subject) -> Check:
-        """What is exactly a value: a text in quotes by its text, any other as JSON; of a measure, a number."""
+        """Return what is exactly a value: a text in quotes by its text, any other as JSON; of a measure, a number."""
         if of.unit:
             return self.exactly(value, of)
         if isinstance(value, Tree) and value.data == "quantity":
@@ -298,14 +298,14 @@ class Reader:
     def number(self, tree: Child, unit: Unit) -> Any:
         """A number of what is counted, in its base unit; a bare template in its place."""
         number, mark = _number_and_mark(tree)
-        wanted = _MARKS.get(unit, ())
-        if mark is not None and mark.type not in wanted:
+        required = _MARKS.get(unit, ())
+        if mark is not None and mark.type not in required:
             self.expected("a number" if mark.type == "DOLLAR" else "the end", mark)
         elif mark is None and unit == "ms":
             stumble = Stumble(end_of(tree), frozenset({"TIME_UNIT"}))
             self.faults.append(unexpected(self._text, stumble, expected_words(stumble.expected)))
         scale = 1 if mark is None or mark.type == "DOLLAR" else _scale(mark)
-        is_whole = bool(unit) and not wanted
+        is_whole = bool(unit) and not required
         if number.type == "TEMPLATE":
             return _blank(number, "whole" if is_whole else "number", scale)
         if not unit:
@@ -427,12 +427,12 @@ class Reader:
         path = path_of_key(name) if tokens[0].type == "STRING" else name
         return path, str(tokens[-1]) if len(tokens) > 1 else None
 
-    def expected(self, wanted: str, tree: Child) -> None:
+    def expected(self, required: str, tree: Child) -> None:
         """Report what should stand in the place of a tree."""
-        self.faults.append(Fault(start_of(tree), end_of(tree), not_expected((wanted,), self.words([tree]))))
+        self.faults.append(Fault(start_of(tree), end_of(tree), not_expected((required,), self.words([tree]))))
 
     def report_list(self, tree: Child) -> None:
-        """Report a list where one value is sought: nobody could tell whether any of its items or all are meant."""
+        """Report a list where one value is sought: nobody could show whether any of its items or all are meant."""
         start, end = start_of(tree), end_of(tree)
         one, each = (f"{self._text[:start]}{word} of {self._text[start:]}" for word in ("any", "all"))
         self.faults.append(Fault(start, end, Finding("EV162", any=one, all=each)))
@@ -440,7 +440,7 @@ class Reader:
     # --- arguments of calls and fields of items ---
 
     def parts(self, tree: Child) -> Check:
-        """What is asked of the places of one call, one result or one item."""
+        """Return what is asked of the places of one call, one result or one item."""
         children = cast("list[Tree]", cast("Tree", tree).children[::2])
         checks = [self._part(child.children) for child in children]
         identities = [
@@ -1027,7 +1027,7 @@ def read_check(text: str) -> Parsed[ReadCheck]:
 
 @final
 class _Shape(NamedTuple):
-    """What the lines of a shape have in common: where one begins, its criterion, and how many texts its check has."""
+    """The common part of the lines of a shape: where one begins, its criterion, and how many texts its check has."""
 
     start: int
     make: _Make

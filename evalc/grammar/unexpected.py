@@ -109,11 +109,11 @@ _RANKS: Final = {
         ("CONTAINS", "NOT", "IS", "EQUALS", "MATCHES", "AT", "TOOL", "TOOLS", "GE", "EXISTS", "HAS", "JSON", "LENGTH")
     )
 }
-"""What is named first where more is expected than a message names."""
+"""Return what is named first where more is expected than a message names."""
 
 
 def expected_words(terminals: frozenset[str]) -> tuple[str, ...]:
-    """What is expected in words, ten at most; `a value` for all that a value begins with."""
+    """Return what is expected in words, ten at most; `a value` for all that a value begins with."""
     rest = terminals - {"TEMPLATE"} or terminals
     first: tuple[str, ...] = ()
     if rest >= {"STRING", "NUMBER", "TRUE"}:

@@ -33,7 +33,7 @@ from evalc.grammar.write_check import NoLine, Speller, quoted
 
 Root = Literal["response", "json", "item", "call"]
 _OF_FUNCTIONS: Final = ("item", "call")
-"""What a function is about; until that is known, a check of it is one of an argument by this name."""
+"""Return what a function is about; until that is known, a check of it is one of an argument by this name."""
 
 
 def none() -> Any:

@@ -113,7 +113,7 @@ def answer(draw: Random, *, turns: int = 0) -> Answer:
 
 @dataclass
 class Clause:
-    """What is written behind a subject, and what the reference asks.
+    """Return what is written behind a subject, and what the reference asks.
 
     Attributes:
         words: the predicate, in any of its forms.
@@ -385,7 +385,7 @@ OF_VALUES: dict[str, Draw] = {
     "judge": judge,
     "check": check,
 }
-"""What draws each predicate of a value."""
+"""Return what draws each predicate of a value."""
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
@@ -413,7 +413,7 @@ def among(draw: Random, numbers: Sequence[Any], _: Callable[[Any], str]) -> Clau
 
 
 OF_NUMBERS = {"between": compared, "within": near, "one_of": among}
-"""What draws each predicate of a number that was measured; a number that it equals is `between`."""
+"""Return what draws each predicate of a number that was measured; a number that it equals is `between`."""
 
 
 def measure(of: str, predicate: str) -> Draw:
@@ -442,7 +442,7 @@ OF_MEASURES: dict[str, Draw] = {
     for of in MEASURES
     for predicate in (OF_NUMBERS if of in ("words", "items") else ("between",))
 }
-"""What draws each measure of a value."""
+"""Return what draws each measure of a value."""
 
 
 def _spelled(of: str, draw: Random) -> tuple[str, Sequence[Any], Callable[[Any], str]]:
@@ -489,7 +489,7 @@ OF_RUN = {
     for predicate in OF_NUMBERS
     if predicate != "one_of" or of not in ("ms", "dollars")  # whose values have units
 }
-"""What draws each predicate of each measure of a run."""
+"""Return what draws each predicate of each measure of a run."""
 
 
 def how_often(draw: Random) -> Line:
@@ -507,7 +507,10 @@ def how_often(draw: Random) -> Line:
             ("is called", Range(min=1)),
         )
     )
-    return f"tool {tool} {words}", lambda answer: reference.told(times.allows(reference.of_run(answer, "calls", tool)))
+    return (
+        f"tool {tool} {words}",
+        lambda answer: reference.reported(times.allows(reference.of_run(answer, "calls", tool))),
+    )
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
@@ -557,7 +560,7 @@ OF_NAMES = {
     "before": before,
     "no_errors": no_errors,
 }
-"""What draws each predicate of the names of the calls."""
+"""Return what draws each predicate of the names of the calls."""
 
 
 # --- subjects of values ----------------------------------------------------------------------------------------------
@@ -740,7 +743,7 @@ def fails(draw: Random) -> Line:
     denial = draw.choice(("", "not "))
 
     def asks(answer: Answer) -> Outcome:
-        outcome = reference.calls(answer, tool, which, lambda call: reference.told(call.error is not None))
+        outcome = reference.calls(answer, tool, which, lambda call: reference.reported(call.error is not None))
         return negated(outcome) if denial else outcome
 
     return f"{denial}{subject} fails", asks

@@ -18,7 +18,7 @@ from typing import Any
 
 
 class Outcome(enum.Enum):
-    """What becomes of a check; `OPEN` where the specs leave it open."""
+    """Return what becomes of a check; `OPEN` where the specs leave it open."""
 
     HOLDS = "holds"
     FAILS = "does not hold"
@@ -51,7 +51,7 @@ class ToolCalled:
 
 @dataclass
 class Answer:
-    """What an agent said and did; `turns` are the answers that a conversation is made of."""
+    """Return what an agent said and did; `turns` are the answers that a conversation is made of."""
 
     response: str
     calls: list[ToolCalled] = field(default_factory=list)
@@ -125,7 +125,7 @@ def leniently(text: str) -> Any:
 
 
 def places(value: Any, path: str) -> list[Any]:
-    """The values at a path: one, or one for each item where it has `[]`; NOTHING for one that is not there."""
+    """The values at a path: one, or one for each item where it has `[]`; NOTHING for one which is not there."""
     found = [value]
     for step in re.findall(r"\[\d*\]|[^.\[\]]+", path):
         following: list[Any] = []
@@ -146,7 +146,7 @@ def places(value: Any, path: str) -> list[Any]:
 
 @dataclass
 class Thing:
-    """What a check asks: a value, and the text of it that texts are compared with.
+    """Return what a check asks: a value, and the text of it that texts are compared with.
 
     The response and an argument by its name are a text first, as the contract has them: even where the value is a
     list, `contains "x"` asks that text.
@@ -190,7 +190,7 @@ def negated(outcome: Outcome) -> Outcome:
     return {HOLDS: FAILS, FAILS: HOLDS}.get(outcome, outcome)
 
 
-def told(holds: bool) -> Outcome:
+def reported(holds: bool) -> Outcome:
     return HOLDS if holds else FAILS
 
 
@@ -307,7 +307,7 @@ def of_run(answer: Answer, measure: str, tool: str = "") -> Any:
 
 
 def number_test(number: Any, ask: Ask, answer: Answer) -> Outcome:
-    """What is asked of a measure that a value may lack."""
+    """Return what is asked of a measure that a value may lack."""
     if isinstance(number, Outcome):
         return number
     return CANNOT if number is NOTHING else ask(value_of(answer, number))
@@ -328,15 +328,15 @@ def equal(thing: Thing, value: Any, *, fold: bool = False) -> bool:
 
 
 def equals(thing: Thing, value: str, *, fold: bool = False) -> Outcome:
-    return told(equal(thing, value, fold=fold))
+    return reported(equal(thing, value, fold=fold))
 
 
 def is_value(thing: Thing, value: Any) -> Outcome:
-    return told(equal(thing, value))
+    return reported(equal(thing, value))
 
 
 def one_of(thing: Thing, values: list[Any], *, fold: bool = False) -> Outcome:
-    return told(any(equal(thing, value, fold=fold) for value in values))
+    return reported(any(equal(thing, value, fold=fold) for value in values))
 
 
 def contains(thing: Thing, value: Any, *, fold: bool = False) -> Outcome:
@@ -352,7 +352,7 @@ def contains(thing: Thing, value: Any, *, fold: bool = False) -> Outcome:
         return CANNOT if any(item.value == written(value) for item in each) else OPEN
     if not isinstance(value, str):
         return OPEN
-    return told(_cased(value, fold) in _cased(thing.text, fold))
+    return reported(_cased(value, fold) in _cased(thing.text, fold))
 
 
 def contains_any(thing: Thing, values: list[Any], *, fold: bool = False) -> Outcome:
@@ -390,25 +390,25 @@ class Range:
 def occurs(thing: Thing, value: str, times: Range, *, fold: bool = False) -> Outcome:
     if isinstance(thing.value, list) and not thing.is_text_first:
         return OPEN
-    return told(times.allows(_cased(thing.text, fold).count(_cased(value, fold))))
+    return reported(times.allows(_cased(thing.text, fold).count(_cased(value, fold))))
 
 
 def matches(thing: Thing, pattern: str, flags: str) -> Outcome:
     """Of patterns that mean the same in Python."""
-    return told(re.search(pattern, thing.text, re.IGNORECASE if flags == "i" else 0) is not None)
+    return reported(re.search(pattern, thing.text, re.IGNORECASE if flags == "i" else 0) is not None)
 
 
 def starts_with(thing: Thing, value: str, *, fold: bool = False) -> Outcome:
-    return told(_cased(thing.text, fold).startswith(_cased(value, fold)))
+    return reported(_cased(thing.text, fold).startswith(_cased(value, fold)))
 
 
 def ends_with(thing: Thing, value: str, *, fold: bool = False) -> Outcome:
-    return told(_cased(thing.text, fold).endswith(_cased(value, fold)))
+    return reported(_cased(thing.text, fold).endswith(_cased(value, fold)))
 
 
 def similar(thing: Thing, value: str, threshold: float) -> Outcome:
     longest = max(len(thing.text), len(value), 1)
-    return told(1 - Fraction(_distance(thing.text, value), longest) >= Fraction(str(threshold)))
+    return reported(1 - Fraction(_distance(thing.text, value), longest) >= Fraction(str(threshold)))
 
 
 def _distance(one: str, other: str) -> int:
@@ -423,7 +423,7 @@ def _distance(one: str, other: str) -> int:
 
 def between(thing: Thing, numbers: Range) -> Outcome:
     if is_number(thing.value):
-        return told(numbers.allows(thing.value))
+        return reported(numbers.allows(thing.value))
     is_equality = numbers.min is not None and numbers.min == numbers.max
     return FAILS if is_equality else CANNOT
 
@@ -431,11 +431,11 @@ def between(thing: Thing, numbers: Range) -> Outcome:
 def within(thing: Thing, distance: Any, number: Any) -> Outcome:
     if not is_number(thing.value):
         return CANNOT
-    return told(abs(Decimal(repr(thing.value)) - Decimal(str(number))) <= Decimal(str(distance)))
+    return reported(abs(Decimal(repr(thing.value)) - Decimal(str(number))) <= Decimal(str(distance)))
 
 
 def exists(thing: Thing) -> Outcome:
-    return told(thing.value is not NOTHING)
+    return reported(thing.value is not NOTHING)
 
 
 def empty(thing: Thing) -> Outcome:
@@ -443,12 +443,12 @@ def empty(thing: Thing) -> Outcome:
         return OPEN
     if is_number(thing.value) or isinstance(thing.value, bool):
         return CANNOT
-    return told(thing.value is None or not (thing.value.strip() if isinstance(thing.value, str) else thing.value))
+    return reported(thing.value is None or not (thing.value.strip() if isinstance(thing.value, str) else thing.value))
 
 
 def non_empty(thing: Thing) -> Outcome:
     if thing.is_response:  # the contract's
-        return told(thing.text.strip() != "")
+        return reported(thing.text.strip() != "")
     return negated(empty(thing))
 
 
@@ -464,7 +464,7 @@ TYPES |= {"string": TYPES["text"], "array": TYPES["list"]}
 
 
 def is_a(thing: Thing, type_: str) -> Outcome:
-    return told(TYPES[type_](thing.value))
+    return reported(TYPES[type_](thing.value))
 
 
 FORMATS = {
@@ -481,7 +481,7 @@ def format_(thing: Thing, name: str) -> Outcome:
     if thing.is_response and thing.value is not thing.text and isinstance(thing.value, str):
         return OPEN  # a JSON text as the whole response
     text = thing.text if thing.is_response else thing.value
-    return told(FORMATS[name].fullmatch(text) is not None) if isinstance(text, str) else CANNOT
+    return reported(FORMATS[name].fullmatch(text) is not None) if isinstance(text, str) else CANNOT
 
 
 def sorted_(thing: Thing, descending: bool, by: str | None) -> Outcome:
@@ -490,14 +490,14 @@ def sorted_(thing: Thing, descending: bool, by: str | None) -> Outcome:
     keys = thing.value if by is None else [place for item in thing.value for place in places(item, by)]
     if not (all(map(is_number, keys)) or all(isinstance(key, str) for key in keys)):
         return CANNOT
-    return told(all(one >= other if descending else one <= other for one, other in pairwise(keys)))
+    return reported(all(one >= other if descending else one <= other for one, other in pairwise(keys)))
 
 
 def unique(thing: Thing) -> Outcome:
     if not isinstance(thing.value, list):
         return CANNOT
     found = thing.value
-    return told(not any(same(item, other) for at, item in enumerate(found) for other in found[:at]))
+    return reported(not any(same(item, other) for at, item in enumerate(found) for other in found[:at]))
 
 
 def json_(thing: Thing, mode: str, schema: str) -> Outcome:
@@ -505,7 +505,7 @@ def json_(thing: Thing, mode: str, schema: str) -> Outcome:
     value = leniently(text) if mode == "lenient" else parsed(text)
     if value is NOTHING or (mode in ("object", "array") and not TYPES[mode](value)):
         return FAILS
-    return told(schema == "" or SCHEMAS[schema](value))
+    return reported(schema == "" or SCHEMAS[schema](value))
 
 
 SCHEMAS: dict[str, Callable[[Any], bool]] = {
@@ -524,9 +524,9 @@ SCHEMAS: dict[str, Callable[[Any], bool]] = {
 def structure(thing: Thing, fields: list[tuple[str, str | None]], headings: list[str]) -> Outcome:
     if headings:
         found = [line.lstrip("#").strip().casefold() for line in thing.text.split("\n") if line.startswith("#")]
-        return told(all(heading.casefold() in found for heading in headings))
+        return reported(all(heading.casefold() in found for heading in headings))
     met = [(place, type_) for path, type_ in fields for place in places(json_in(thing.value), path)]
-    return told(all(place is not NOTHING and (type_ is None or TYPES[type_](place)) for place, type_ in met))
+    return reported(all(place is not NOTHING and (type_ is None or TYPES[type_](place)) for place, type_ in met))
 
 
 MARKDOWN = {
@@ -542,9 +542,9 @@ MARKDOWN = {
 def markdown(thing: Thing, part: str, language: str | None) -> Outcome:
     fences = re.findall(r"^```(\w*)\n.*?^```", thing.text, re.MULTILINE | re.DOTALL)
     if part == "code block":
-        return told(bool(fences) if language is None else language in fences)
+        return reported(bool(fences) if language is None else language in fences)
     text = re.sub(r"^```.*?^```", "", thing.text, flags=re.MULTILINE | re.DOTALL)
-    return told(MARKDOWN[part] in text or (part == "link" and re.search("https?://", text) is not None))
+    return reported(MARKDOWN[part] in text or (part == "link" and re.search("https?://", text) is not None))
 
 
 ENGLISH = "The weather is lovely in the mountains today"
@@ -557,7 +557,7 @@ def language(thing: Thing, name: str) -> Outcome:
     if sum(map(str.isalpha, thing.text)) < 20:
         return UNVERIFIED
     found = {ENGLISH: "English", GERMAN: "German"}.get(thing.text)
-    return UNVERIFIED if found is None else told(found == name)
+    return UNVERIFIED if found is None else reported(found == name)
 
 
 def texts_in(value: Any) -> Iterator[str]:
@@ -599,7 +599,7 @@ def numbers_from(thing: Thing, names: list[str]) -> Outcome:
             *(Decimal(number) for word, number in _WORDS.items() if re.search(rf"\b{word}\b", source.casefold())),
         ]
     said = numbers_in(thing.text)
-    return OPEN if said is None else told(all(number in known for number in said))
+    return OPEN if said is None else reported(all(number in known for number in said))
 
 
 def quotes_from(thing: Thing, names: list[str]) -> Outcome:
@@ -610,18 +610,18 @@ def quotes_from(thing: Thing, names: list[str]) -> Outcome:
     if thing.text.count('"') % 2 or any(re.search(r"[A-Zß\W]", quote) for quote in quotes):
         return OPEN
     known = [source.casefold() for source in sources(thing.answer, names)]
-    return told(all(any(quote in source for source in known) for quote in quotes))
+    return reported(all(any(quote in source for source in known) for quote in quotes))
 
 
 def judge(thing: Thing, least: float, scale: int) -> Outcome:
     """As a judge says that gives the half of a scale to a text with an `a` in it, and nothing to any other."""
-    return told((scale / 2 if "a" in thing.text else 0) >= least)
+    return reported((scale / 2 if "a" in thing.text else 0) >= least)
 
 
 def check(thing: Thing, args: list[Any], numbers: Range | None) -> Outcome:
     """As a package says whose check finds the share of texts that a text contains."""
     share = sum(arg in thing.text for arg in args) / len(args)
-    return told(share == 1 if numbers is None else numbers.allows(share))
+    return reported(share == 1 if numbers is None else numbers.allows(share))
 
 
 PREDICATES: dict[str, Callable[..., Outcome]] = {
@@ -657,7 +657,7 @@ PREDICATES: dict[str, Callable[..., Outcome]] = {
 
 
 def asked(thing: Thing, predicate: str, *operands: Any, fold: bool = False) -> Outcome:
-    """What a predicate says of a thing: only whether it is there can be asked of nothing."""
+    """Return what a predicate says of a thing: only whether it is there can be asked of nothing."""
     if thing.value is NOTHING and predicate != "exists":
         return CANNOT
     if predicate in FOLDED:
@@ -672,16 +672,16 @@ FOLDED = {"equals", "one_of", "contains", "contains_any", "contains_all", "occur
 # --- the names of the calls ------------------------------------------------------------------------------------------
 
 
-def _in_order(names: list[str], wanted: list[str]) -> bool:
+def _in_order(names: list[str], required: list[str]) -> bool:
     rest: Iterator[str] = iter(names)
-    return all(name in rest for name in wanted)
+    return all(name in rest for name in required)
 
 
 OF_NAMES: dict[str, Callable[..., bool]] = {
-    "called": lambda names, wanted: names == wanted,
-    "acceptable": lambda names, sets: any(set(names) == set(wanted) for wanted in sets),
+    "called": lambda names, required: names == required,
+    "acceptable": lambda names, sets: any(set(names) == set(required) for required in sets),
     "not_called": lambda names, unwanted: not set(names) & set(unwanted),
-    "include": lambda names, wanted: all(names.count(name) >= wanted.count(name) for name in wanted),
+    "include": lambda names, required: all(names.count(name) >= required.count(name) for name in required),
     "in_order": _in_order,
     "only": lambda names, allowed: set(names) <= set(allowed),
     "before": lambda names, first, then: first in names and then in names and names.index(first) < names.index(then),
@@ -689,8 +689,8 @@ OF_NAMES: dict[str, Callable[..., bool]] = {
 
 
 def of_names(answer: Answer, predicate: str, *operands: Any) -> Outcome:
-    return told(OF_NAMES[predicate]([call.tool for call in answer.calls], *operands))
+    return reported(OF_NAMES[predicate]([call.tool for call in answer.calls], *operands))
 
 
 def no_errors(answer: Answer) -> Outcome:
-    return told(all(call.error is None for call in answer.calls))
+    return reported(all(call.error is None for call in answer.calls))

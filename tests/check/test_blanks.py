@@ -99,7 +99,7 @@ def test_an_empty_cell_fits_texts_alone(asks: Asked, cell: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asks", "cell", "wanted", "found"),
+    ("asks", "cell", "required", "found"),
     [
         ("number", "12 EUR", "a number", "the text `12 EUR`"),
         ("number", "007", "a number", "the text `007`"),
@@ -113,10 +113,10 @@ def test_an_empty_cell_fits_texts_alone(asks: Asked, cell: str) -> None:
         ("flag", "1", "`true` or `false`", "the number 1"),
     ],
 )
-def test_a_cell_that_does_not_fit_is_said_in_words(asks: Asked, cell: str, wanted: str, found: str) -> None:
+def test_a_cell_that_does_not_fit_is_said_in_words(asks: Asked, cell: str, required: str, found: str) -> None:
     misfit = of_cell(asks, cell)
     assert isinstance(misfit, Misfit)
-    assert misfit.wanted == wanted
+    assert misfit.required == required
     assert misfit.found.startswith(found)
     assert not misfit.is_empty
 

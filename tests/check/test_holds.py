@@ -53,7 +53,7 @@ def test_only_predicates_have_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "holds_any", "holds_all"),
+    ("required", "holds_any", "holds_all"),
     [
         (("a", "b"), True, None),
         (("b", "a"), True, None),
@@ -63,11 +63,11 @@ def test_only_predicates_have_an_answer() -> None:
         (("a", "z"), True, False),
     ],
 )
-def test_what_is_only_inside_an_item_decides_nothing(
-    wanted: tuple[str, ...], holds_any: bool | None, holds_all: bool | None
+def test_a_text_only_inside_an_item_decides_nothing(
+    required: tuple[str, ...], holds_any: bool | None, holds_all: bool | None
 ) -> None:
     for predicate, expected in (("contains_any", holds_any), ("contains_all", holds_all)):
-        test = Test(predicate, wanted)
+        test = Test(predicate, required)
         if expected is None:
             with pytest.raises(CannotAsk):
                 holds(["a", "bc"], test)

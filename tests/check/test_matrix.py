@@ -88,7 +88,7 @@ def evidence_of(answer: Answer) -> Evidence:
 
 
 def outcome_of(verdict: Verdict) -> Outcome | str:
-    """What a verdict is in the words of the reference; what ended in error is no outcome."""
+    """Return what a verdict is in the words of the reference; what ended in error is no outcome."""
     match verdict.outcome:
         case "error":
             return f"error: {verdict.message}"

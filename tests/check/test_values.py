@@ -1,4 +1,4 @@
-"""What checks ask of JSON values; what a value cannot be asked is neither true nor false."""
+"""Return what checks ask of JSON values; what a value cannot be asked is neither true nor false."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 
 
 @pytest.mark.parametrize(
-    ("value", "wanted", "same"),
+    ("value", "required", "same"),
     [
         (5, 5.0, True),
         (5, "5", True),
@@ -42,10 +42,10 @@ NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     ],
 )
 def test_a_text_is_compared_with_the_text_of_a_value_and_other_values_as_json(
-    value: Any, wanted: Any, same: bool
+    value: Any, required: Any, same: bool
 ) -> None:
-    assert v.equals(value, wanted) is same
-    assert v.is_one_of(value, ["other", wanted]) is same
+    assert v.equals(value, required) is same
+    assert v.is_one_of(value, ["other", required]) is same
 
 
 def test_case_is_ignored_where_it_is_asked() -> None:
@@ -80,7 +80,7 @@ def test_empty(value: Any, empty: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "wanted", "contained"),
+    ("value", "required", "contained"),
     [
         (["timeout"], "timeout", True),
         (["timeout", "timeout after 3s"], "timeout", True),
@@ -107,26 +107,26 @@ def test_empty(value: Any, empty: bool) -> None:
         (None, "null", True),
     ],
 )
-def test_contains_looks_for_an_item_or_into_a_text(value: Any, wanted: Any, contained: Any) -> None:
+def test_contains_looks_for_an_item_or_into_a_text(value: Any, required: Any, contained: Any) -> None:
     if isinstance(contained, bool):
-        assert v.contains(value, wanted) is contained
+        assert v.contains(value, required) is contained
         return
     with pytest.raises(v.OnlyInside) as caught:
-        v.contains(value, wanted)
-    assert (caught.value.sought, caught.value.found) == (wanted, contained)
+        v.contains(value, required)
+    assert (caught.value.sought, caught.value.found) == (required, contained)
 
 
 @given(st.lists(SCALARS), SCALARS, st.booleans())
-def test_a_list_without_the_item_in_its_json_contains_it_in_no_way(items: list[Any], wanted: Any, fold: bool) -> None:
-    text, sought = (v.folded(v.text_of(each), fold) for each in (items, wanted))
-    has_it = any(v.equals(item, wanted, ignoring_case=fold) for item in items)
+def test_a_list_without_the_item_in_its_json_contains_it_in_no_way(items: list[Any], required: Any, fold: bool) -> None:
+    text, sought = (v.folded(v.text_of(each), fold) for each in (items, required))
+    has_it = any(v.equals(item, required, ignoring_case=fold) for item in items)
     try:
-        assert v.contains(items, wanted, ignoring_case=fold) is has_it
+        assert v.contains(items, required, ignoring_case=fold) is has_it
     except v.OnlyInside:
         assert not has_it
         assert sought in text
     else:
-        assert has_it or sought not in text or not isinstance(wanted, str)
+        assert has_it or sought not in text or not isinstance(required, str)
 
 
 def test_occurrences_do_not_overlap_and_items_are_counted() -> None:
@@ -233,7 +233,7 @@ def test_types(value: Any, types: set[str]) -> None:
         (lambda: v.contains(["ab", "bc"], "b"), "expected an item `b`, found the text `ab`"),
     ],
 )
-def test_what_cannot_be_asked_says_what_was_found(ask: Callable[[], object], message: str) -> None:
+def test_a_value_that_cannot_be_asked_is_named(ask: Callable[[], object], message: str) -> None:
     with pytest.raises(v.CannotAsk) as caught:
         ask()
     assert str(caught.value) == message

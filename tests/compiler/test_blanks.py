@@ -141,7 +141,7 @@ def test_a_template_that_gives_no_value_is_reported(blanks: Blanks, template: st
     assert (operands, said) == ([UNFILLED], [f"s.eval.yaml:4:13 {code}"])
 
 
-def test_what_does_not_fit_is_said_in_words(blanks: Blanks) -> None:
+def test_a_value_that_does_not_fit_is_described(blanks: Blanks) -> None:
     Path("r.jsonl").write_text(json.dumps({"id": 1, "n": "12 EUR"}))
     blanks.blank = Blank("{{n}}", "number")
     (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{SUITE}      for_each: r.jsonl\n"))

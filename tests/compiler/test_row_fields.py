@@ -1,4 +1,4 @@
-"""What rows fill beside texts and checks: names, ids, tags, reasons, labels and descriptions of cases."""
+"""Return what rows fill beside texts and checks: names, ids, tags, reasons, labels and descriptions of cases."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_name_that_rows_fill_is_in_the_id_and_the_description() -> None:
     ]
 
 
-def test_an_id_keeps_the_key_that_is_asked_for_or_that_alone_tells_rows_apart() -> None:
+def test_an_id_keeps_the_key_that_is_asked_for_or_that_alone_distinguishes_rows() -> None:
     rows(FIRST, SECOND)
     source = written(more='      id: "{{order.kind}}"\n')
     asked = evalc.Source("s.eval.yaml", source.text.replace("r.jsonl", "{file: r.jsonl, key: id}"))

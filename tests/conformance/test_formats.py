@@ -7,7 +7,7 @@ from tests.conformance.documents import Entry, documents, with_key
 
 
 @with_key("format")
-def test_a_format_tells_its_texts_from_others(entry: Entry) -> None:
+def test_a_format_distinguishes_its_texts_from_others(entry: Entry) -> None:
     assert [text for text in entry["has"] if not has_format(text, entry["format"])] == []
     assert [text for text in entry["lacks"] if has_format(text, entry["format"])] == []
 

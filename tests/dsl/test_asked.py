@@ -68,7 +68,7 @@ def test_a_mapping_is_the_line_that_it_means(written: str, line: str) -> None:
         ("{type: contains, rule: x, value: y}", "EV201", "value"),
     ],
 )
-def test_what_is_wrong_is_shown_where_it_is(written: str, code: str, shown: str) -> None:
+def test_a_mistake_is_shown_where_it_is(written: str, code: str, shown: str) -> None:
     text = f"{HEAD}{written}\n"
     (problem,) = [each for each in evalc.check(evalc.Source("s.eval.yaml", text)) if each.severity == "error"]
     assert (problem.code, text[problem.span.start : problem.span.end]) == (code, shown)

@@ -1,4 +1,4 @@
-"""The language of a text is told where it is sure; names and codes of languages are known without the extra."""
+"""The language of a text is known where it is sure; names and codes of languages are known without the extra."""
 
 from __future__ import annotations
 

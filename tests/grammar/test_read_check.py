@@ -1,6 +1,6 @@
 """Lines of checks, the records that they mean, and the places of their texts."""
 
-# ruff: noqa: E501 - the table holds a line a line
+# ruff: noqa: E501 - the table holds a record for each line
 
 from __future__ import annotations
 

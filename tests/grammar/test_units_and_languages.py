@@ -49,7 +49,7 @@ def test_an_unknown_language_is_refused(written: str, label: str) -> None:
 @pytest.mark.parametrize(
     "line", ["is in English for tone", "is in English and json", "(is in Scottish  Gaelic) or json"]
 )
-def test_what_follows_a_language_is_no_part_of_it(line: str) -> None:
+def test_words_behind_a_language_are_no_part_of_it(line: str) -> None:
     assert not read_check(line).faults
 
 

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable
 from typing import Any, Final
 
-from evalc.check.blanks import NOTHING, WANTED, Given, Misfit, fitted
+from evalc.check.blanks import NOTHING, REQUIRED, Given, Misfit, fitted
 from evalc.check.tree import Blank
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.fill import plain, root_of, text_of_input, value_of
@@ -40,7 +40,7 @@ def operand_of(emission: Emission, blank: Blank, report: Report) -> Any:
         case (g.TemplateToken() as token,):
             if blank.scale == 1 and blank.asks not in ("list", "flag"):
                 return token.text  # a value of it replaces this when the eval runs
-            where = WANTED[blank.asks] if blank.scale == 1 else "a number with a unit"
+            where = REQUIRED[blank.asks] if blank.scale == 1 else "a number with a unit"
             report(token.start, token.end, Finding("EV405", token=token.text, where=where))
         case (g.Variable() as variable,) if parse.node is not None:
             return _given(emission, blank, parse.node, variable, report)
@@ -72,8 +72,8 @@ def _given(emission: Emission, blank: Blank, template: g.Template, variable: g.V
         return operand
     if operand.is_empty and emission.is_left_out:
         return UNFILLED
-    wanted, found, is_empty = operand
-    finding = Finding("EV181", name=variable.name, wanted=wanted, found=found, is_empty=is_empty)
+    required, found, is_empty = operand
+    finding = Finding("EV181", name=variable.name, required=required, found=found, is_empty=is_empty)
     place = None if node is None else emission.place_in_row(root, node)
     if place is None:
         report(variable.start, variable.end, finding)

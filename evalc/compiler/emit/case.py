@@ -304,7 +304,7 @@ def _allowed(emission: Emission) -> dict[str, str] | None:
 
 
 def _of_row(emission: Emission, text: Str, what: str) -> str:
-    """A text that tells the cases of a table apart, filled by the row; without a row it is what it is."""
+    """A text that shows the cases of a table apart, filled by the row; without a row it is what it is."""
     if emission.row is None or "{{" not in text.value:
         return text.value
     return (emission.filled(text, what) or "").strip()

@@ -163,7 +163,7 @@ class CheckEmitter:
         return check
 
     def _value(self, role: Role, text: str | Blank, leaf: CheckLeaf, index: int) -> Any:
-        """What stands for the text at an index of those of a leaf."""
+        """Return what stands for the text at an index of those of a leaf."""
         if isinstance(text, Blank):
 
             def report(start: int, end: int, finding: Finding) -> None:

@@ -1,4 +1,4 @@
-"""What a check asserts: facts, joined by `Every` and `Either`. A fact is a predicate of a subject, or its denial.
+"""Reads a check as facts, joined by `Every` and `Either`. A fact is a predicate of a subject, or its denial.
 
 A predicate is so where its outcome is that it holds. `not` asks for more than that it is not so: the subject can be
 asked, too. So `not at x < 5` is the fact that there is a number at x beside the denial of `at x < 5`.
@@ -161,62 +161,62 @@ def place(subject: Subject, path: str) -> Subject:
 
 
 def there_is(group: Subject) -> Fact:
-    """That there is a call, or an item, where the steps lead."""
+    """Assert that there is a call, or an item, where the steps lead."""
     if isinstance(group[-1], Call):
         return calls(group[:-1], group[-1].tool, 1)
     return Fact(group, "any", Every(()))
 
 
 def calls(subject: Subject, tool: str, least: int, *, holds: bool = True) -> Fact:
-    """That a tool is called at least so often."""
+    """Assert that a tool is called at least so often."""
     return Fact((*subject, TOOLS, Measure("calls", tool)), "over", (least, True), holds=holds)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _read(check: Check, subject: Subject, wanted: bool) -> Formula:
-    """What a check of the subject asserts; if not `wanted`, what a `not` before it asserts."""
+def _read(check: Check, subject: Subject, required: bool) -> Formula:
+    """Return what a check of the subject asserts; if not `required`, what a `not` before it asserts."""
     match check:
         case Test(predicate):
             if predicate in _MEMBERS:
-                return _of_members(check, subject, wanted)
-            formula = _READERS.get(predicate, _unread)(check, subject, wanted)
-            return _reached(subject, _unread(check, subject, wanted) if formula is None else formula)
+                return _of_members(check, subject, required)
+            formula = _READERS.get(predicate, _unread)(check, subject, required)
+            return _reached(subject, _unread(check, subject, required) if formula is None else formula)
         case Of(step, inner):
-            return _behind(step, inner, subject, wanted)
+            return _behind(step, inner, subject, required)
         case Not(inner):
-            return _read(inner, subject, not wanted)
+            return _read(inner, subject, not required)
         case All(checks) | Some(checks):
             if len(checks) > _MOST_FACTS:
-                return _unread(check, subject, wanted)
+                return _unread(check, subject, required)
             join = Every if isinstance(check, All) else Either
             joint = _joined(join, [_read(part, subject, True) for part in checks])
-            return joint if wanted else negation(joint)
+            return joint if required else negation(joint)
 
 
-def _behind(step: Step, inner: Check, subject: Subject, wanted: bool) -> Formula:
+def _behind(step: Step, inner: Check, subject: Subject, required: bool) -> Formula:
     match step:
         case At(path) if _EVERY not in steps(path):
-            return _read(inner, place(subject, path), wanted)
+            return _read(inner, place(subject, path), required)
         case Items(path, which) if _EVERY in steps(path):
             route = place(subject, path)
             inside = len(route) - route[::-1].index(_EVERY)
-            return _reached(subject, _of_several(route[:inside], which, inner, wanted, (*ITEM, *route[inside:])))
+            return _reached(subject, _of_several(route[:inside], which, inner, required, (*ITEM, *route[inside:])))
         case Call(tool, "any" | "every" | "no" as which):
-            several, call = _of_several((*subject, Call(tool)), which, inner, wanted), calls(subject, tool, 1)
+            several, call = _of_several((*subject, Call(tool)), which, inner, required), calls(subject, tool, 1)
             if which == "every":  # of no call it says nothing
                 return _reached(subject, several)
-            holds_without = wanted is (which == "no")
+            holds_without = required is (which == "no")
             return _reached(subject, Either((negation(call), several)) if holds_without else Every((call, several)))
         case Measure("calls"):
-            return _read(inner, (*subject, TOOLS, step), wanted)
+            return _read(inner, (*subject, TOOLS, step), required)
         case Measure("items"):
-            return _read(inner, (*value_of(subject), step), wanted)
+            return _read(inner, (*value_of(subject), step), required)
         case Turn() | Tools() | Call() | Argument() | Result() | Failure() | Measure():
-            return _read(inner, (*subject, step), wanted)
+            return _read(inner, (*subject, step), required)
         case _:
-            return _unread(Of(step, inner), subject, wanted)
+            return _unread(Of(step, inner), subject, required)
 
 
 def _reached(subject: Subject, formula: Formula) -> Formula:
@@ -233,9 +233,9 @@ def _reached(subject: Subject, formula: Formula) -> Formula:
     return _joined(Every, [*there, formula]) if there else formula
 
 
-def _unread(check: Check, subject: Subject, wanted: bool) -> Fact:
+def _unread(check: Check, subject: Subject, required: bool) -> Fact:
     """A fact that only a run can decide; under `not` another one, since it may be that it cannot be asked."""
-    return Fact(subject, "unknown", check if wanted else Not(check))
+    return Fact(subject, "unknown", check if required else Not(check))
 
 
 def _joined(join: type[Every | Either], parts: Sequence[Formula]) -> Formula:
@@ -246,18 +246,18 @@ def _joined(join: type[Every | Either], parts: Sequence[Formula]) -> Formula:
     return flat[0] if len(flat) == 1 else join(tuple(flat))
 
 
-def _of_several(subject: Subject, which: str, inner: Check, wanted: bool, item: Subject = ITEM) -> Fact:
-    """What is said of items or calls; `not` before it is another quantifier, since on nothing `every` says nothing."""
-    return Fact(subject, which if wanted else f"not {which}", _read(inner, item, True))
+def _of_several(subject: Subject, which: str, inner: Check, required: bool, item: Subject = ITEM) -> Fact:
+    """The formula about items or calls; `not` before it is another quantifier: on nothing `every` says nothing."""
+    return Fact(subject, which if required else f"not {which}", _read(inner, item, True))
 
 
-def _of_members(test: Test, subject: Subject, wanted: bool) -> Formula:
+def _of_members(test: Test, subject: Subject, required: bool) -> Formula:
     """A predicate of several values is another one of each."""
     if not 0 < len(test.operand) <= _MOST_FACTS:  # an empty group is skipped
-        return _unread(test, subject, wanted)
+        return _unread(test, subject, required)
     join, each = _MEMBERS[test.predicate]
-    parts = [_read(Test(each(value), value, test.ignoring_case), subject, wanted) for value in test.operand]
-    return _joined(join if wanted else (Either if join is Every else Every), parts)
+    parts = [_read(Test(each(value), value, test.ignoring_case), subject, required) for value in test.operand]
+    return _joined(join if required else (Either if join is Every else Every), parts)
 
 
 _MEMBERS: Final[dict[str, tuple[type[Every | Either], Callable[[Any], str]]]] = {
@@ -268,25 +268,25 @@ _MEMBERS: Final[dict[str, tuple[type[Every | Either], Callable[[Any], str]]]] = 
 
 
 def _sure(subject: Subject, holds: bool) -> Formula:
-    """What is so of every subject, or of none; of a call that is not made it is not asked."""
+    """Return what is so of every subject, or of none; of a call that is not made it is not asked."""
     if any(isinstance(step, Call) for step in subject):
         return Fact(subject, "sure", holds=holds)
     return Every(()) if holds else Either(())
 
 
-def _said(fact: Fact, wanted: bool, *asked: Fact) -> Formula:
+def _said(fact: Fact, required: bool, *asked: Fact) -> Formula:
     """A predicate as a fact; under `not` beside what is so wherever it can be asked."""
-    if wanted:
+    if required:
         return fact
     subject = fact.subject
     there = () if is_text(subject) or subject[-1] in (TOOLS, JSON) else (Fact(subject, "exists"),)
     return _joined(Every, [*(asked or there), negation(fact)])
 
 
-def _of_text(test: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_text(test: Test, subject: Subject, required: bool) -> Formula | None:
     if not isinstance(test.operand, str):
         return None
-    return _said(_text_fact(subject, test.predicate, test.operand, test.ignoring_case), wanted)
+    return _said(_text_fact(subject, test.predicate, test.operand, test.ignoring_case), required)
 
 
 def _text_fact(subject: Subject, predicate: str, text: str, folded: bool) -> Fact:
@@ -294,109 +294,109 @@ def _text_fact(subject: Subject, predicate: str, text: str, folded: bool) -> Fac
     return Fact(subject, predicate, encoded.casefold() if folded else encoded, folded)
 
 
-def _of_contains(test: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_contains(test: Test, subject: Subject, required: bool) -> Formula | None:
     """At a list `contains` asks for an item, and where none is it, its text must not contain it for `not` to hold."""
     value, folded = test.operand, test.ignoring_case
     if isinstance(value, Blank) or (is_textual(subject) and not isinstance(value, str)):
         return None
     inside = _text_fact(subject, "contains", text_of(value), folded)
-    if is_textual(subject) or not wanted:
-        return _said(inside, wanted)
+    if is_textual(subject) or not required:
+        return _said(inside, required)
     if isinstance(value, str):
         return Every((_text_fact(subject, "has", value, folded), inside))
     return Every((Fact(subject, "has", value), inside))
 
 
-def _of_occurs(test: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_occurs(test: Test, subject: Subject, required: bool) -> Formula | None:
     value, bounds = test.operand
     if not isinstance(value, str) or not is_textual(subject):
         return None
     text = encode(value)
     times = (*subject, Times(text.casefold() if test.ignoring_case else text, test.ignoring_case))
     least = 0 if bounds.min is None else bounds.min
-    told = _of_bounds(Test("between", bounds), times, wanted)
-    if told is None or not wanted or not is_number(least) or least < 1:
-        return told
-    return _joined(Every, [told, _text_fact(subject, "contains", value, test.ignoring_case)])
+    reported = _of_bounds(Test("between", bounds), times, required)
+    if reported is None or not required or not is_number(least) or least < 1:
+        return reported
+    return _joined(Every, [reported, _text_fact(subject, "contains", value, test.ignoring_case)])
 
 
-def _of_pattern(test: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_pattern(test: Test, subject: Subject, required: bool) -> Formula | None:
     """A pattern of plain characters is a text to contain, to start with, or to be."""
     pattern, flags = test.operand
     if not isinstance(pattern, str) or not (is_text(subject) or not find_tokens(pattern)):
         return None
     literal = examine(pattern, flags).literal if is_textual(subject) else None
     if literal is None:
-        return _said(Fact(subject, "matches", (pattern, flags)), wanted)
-    return _said(_text_fact(subject, _LITERALS[literal[1]], literal[0], False), wanted)
+        return _said(Fact(subject, "matches", (pattern, flags)), required)
+    return _said(_text_fact(subject, _LITERALS[literal[1]], literal[0], False), required)
 
 
 _LITERALS: Final = {"has": "contains", "begins": "starts_with", "is": "equals"}
 
 
-def _of_similar(test: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_similar(test: Test, subject: Subject, required: bool) -> Formula | None:
     text, threshold = test.operand
     if not isinstance(text, str) or not is_number(threshold):
         return None
-    return _said(Fact(subject, "similar", (encode(text), threshold)), wanted)
+    return _said(Fact(subject, "similar", (encode(text), threshold)), required)
 
 
-def _of_empty(test: Test, subject: Subject, wanted: bool) -> Formula:
-    wanted = wanted is (test.predicate == "empty")
+def _of_empty(test: Test, subject: Subject, required: bool) -> Formula:
+    required = required is (test.predicate == "empty")
     if is_text(subject):
-        return Fact((*subject, Measure("words")), "over", (1, True), holds=not wanted)
+        return Fact((*subject, Measure("words")), "over", (1, True), holds=not required)
     types = [Fact(subject, "is_a", each, holds=False) for each in ("number", "boolean")]
     fact = Fact(subject, "empty")
-    return fact if wanted else Every((Fact(subject, "exists"), *types, negation(fact)))
+    return fact if required else Every((Fact(subject, "exists"), *types, negation(fact)))
 
 
-def _of_exists(_: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_exists(_: Test, subject: Subject, required: bool) -> Formula | None:
     """It is there; that it is not can be asked of JSON alone, where one is read."""
     if is_text(subject):
-        return Every(()) if wanted else Either(())
+        return Every(()) if required else Either(())
     fact = Fact(subject, "exists")
-    if wanted or JSON not in subject:
-        return fact if wanted else negation(fact)
+    if required or JSON not in subject:
+        return fact if required else negation(fact)
     json = subject[: subject.index(JSON) + 1]
     return Every((Fact(json, "exists"), negation(fact))) if is_text(json[:-1]) else None
 
 
-def _of_value(test: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_value(test: Test, subject: Subject, required: bool) -> Formula | None:
     subject = value_of(subject)
     if isinstance(subject[-1], Measure | Times) and is_number(test.operand):
-        return _of_bounds(Test("between", Bounds(test.operand, test.operand)), subject, wanted)
+        return _of_bounds(Test("between", Bounds(test.operand, test.operand)), subject, required)
     if isinstance(subject[-1], Measure | Times) or isinstance(test.operand, Blank) or b"{{" in to_json(test.operand):
         return None
-    return _said(Fact(subject, "is", test.operand), wanted)
+    return _said(Fact(subject, "is", test.operand), required)
 
 
-def _of_type(test: Test, subject: Subject, wanted: bool) -> Formula:
-    return _said(Fact(value_of(subject), "is_a", test.operand), wanted)
+def _of_type(test: Test, subject: Subject, required: bool) -> Formula:
+    return _said(Fact(value_of(subject), "is_a", test.operand), required)
 
 
-def _of_format(test: Test, subject: Subject, wanted: bool) -> Formula:
+def _of_format(test: Test, subject: Subject, required: bool) -> Formula:
     fact = Fact(subject, "format", test.operand)
-    return _said(fact, wanted, *([] if is_text(subject) else [Fact(subject, "is_a", "string")]))
+    return _said(fact, required, *([] if is_text(subject) else [Fact(subject, "is_a", "string")]))
 
 
-def _of_list(test: Test, subject: Subject, wanted: bool) -> Formula:
+def _of_list(test: Test, subject: Subject, required: bool) -> Formula:
     subject = value_of(subject)
     able = Fact(subject, "is_a", "array") if test.predicate == "unique" else Fact(subject, "sortable", test.operand[1])
-    return _said(Fact(subject, test.predicate, test.operand), wanted, able)
+    return _said(Fact(subject, test.predicate, test.operand), required, able)
 
 
-def _of_near(test: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_near(test: Test, subject: Subject, required: bool) -> Formula | None:
     subject = value_of(subject)
     if not all(map(is_number, test.operand)):
         return None
-    return _said(Fact(subject, "within", test.operand), wanted, *_numeric(subject))
+    return _said(Fact(subject, "within", test.operand), required, *_numeric(subject))
 
 
 # --- bounds ----------------------------------------------------------------------------------------------------------
 
 
-def _of_bounds(test: Test, subject: Subject, wanted: bool) -> Formula | None:
-    """What is more than the lower bounds and not more than the upper ones; both are asked of a number alone."""
+def _of_bounds(test: Test, subject: Subject, required: bool) -> Formula | None:
+    """Return what is more than the lower bounds and not more than the upper ones; both are asked of a number alone."""
     bounds: Bounds = test.operand
     subject = subject if subject and isinstance(subject[-1], Measure | Times) else value_of(subject)
     limits = [
@@ -409,13 +409,13 @@ def _of_bounds(test: Test, subject: Subject, wanted: bool) -> Formula | None:
     if not all(is_number(limit[0]) and isfinite(limit[0]) for limit in given):
         return None
     if bounds.min is not None and bounds.min == bounds.max and not isinstance(subject[-1], Measure | Times):
-        return _said(Fact(subject, "is", bounds.min), wanted)
+        return _said(Fact(subject, "is", bounds.min), required)
     asked = _numeric(subject)
-    told = [_over(subject, limit, inclusive, lower) for limit, inclusive, lower in given]
-    if wanted:
-        is_asked = any(isinstance(fact, Fact) and fact.holds and fact.predicate == "over" for fact in told)
-        return _joined(Every, told if is_asked else [*asked, *told])
-    denied = [negation(each) for each in told] or [_sure(subject, False)]
+    reported = [_over(subject, limit, inclusive, lower) for limit, inclusive, lower in given]
+    if required:
+        is_asked = any(isinstance(fact, Fact) and fact.holds and fact.predicate == "over" for fact in reported)
+        return _joined(Every, reported if is_asked else [*asked, *reported])
+    denied = [negation(each) for each in reported] or [_sure(subject, False)]
     return _joined(Every, [*asked, _joined(Either, denied)])
 
 
@@ -439,7 +439,7 @@ _NO_COUNTS: Final = (Measure("ms"), Measure("dollars"))
 
 
 def _numeric(subject: Subject) -> list[Fact]:
-    """What is so where the subject is a number."""
+    """Return what is so where the subject is a number."""
     match subject[-1]:
         case Measure("items"):
             return [Fact(subject[:-1], "is_a", "array")]
@@ -456,7 +456,7 @@ def _numeric(subject: Subject) -> list[Fact]:
 # --- JSON and Markdown -----------------------------------------------------------------------------------------------
 
 
-def _of_json(test: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_json(test: Test, subject: Subject, required: bool) -> Formula | None:
     mode, schema = test.operand
     if not is_text(subject) or isinstance(schema, str):
         return None
@@ -469,17 +469,17 @@ def _of_json(test: Test, subject: Subject, wanted: bool) -> Formula | None:
             parts.append(Fact(value, "is_a", type_) if mode == "lenient" else Fact(subject, "json", type_))
         parts.append(_unread(test, subject, True))
     joint = _joined(Every, parts)
-    return joint if wanted else negation(joint)
+    return joint if required else negation(joint)
 
 
-def _of_structure(test: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_structure(test: Test, subject: Subject, required: bool) -> Formula | None:
     fields, headings = test.operand
     if not is_text(subject) or len(fields) + len(headings) > _MOST_FACTS:
         return None
     parts: list[Formula] = [part for path, type_ in fields for part in _field(place(subject, path), path, type_)]
     parts += (Fact(subject, "heading", trim(heading).casefold()) for heading in headings)
     joint = _joined(Every, parts)
-    return joint if wanted else negation(joint)
+    return joint if required else negation(joint)
 
 
 def _field(subject: Subject, path: str, type_: str | None) -> tuple[Fact, ...]:
@@ -493,9 +493,9 @@ def _field(subject: Subject, path: str, type_: str | None) -> tuple[Fact, ...]:
 # --- tools -----------------------------------------------------------------------------------------------------------
 
 
-def _of_tools(test: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_tools(test: Test, subject: Subject, required: bool) -> Formula | None:
     joint = _names(test, subject)
-    return joint if joint is None or wanted else negation(joint)
+    return joint if joint is None or required else negation(joint)
 
 
 def _names(test: Test, subject: Subject) -> Formula | None:
@@ -529,11 +529,11 @@ def _names(test: Test, subject: Subject) -> Formula | None:
 # --- verdicts that need no answer ------------------------------------------------------------------------------------
 
 
-def _of_judge(test: Test, subject: Subject, wanted: bool) -> Formula | None:
+def _of_judge(test: Test, subject: Subject, required: bool) -> Formula | None:
     scale, least = test.operand[1], test.operand[3]
     if not is_number(least) or 0 < least <= scale:
         return None
-    return _sure(subject, (least <= 0) is wanted)
+    return _sure(subject, (least <= 0) is required)
 
 
 _READERS: Final[Mapping[str, Callable[[Test, Subject, bool], Formula | None]]] = {

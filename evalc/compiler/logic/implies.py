@@ -212,7 +212,7 @@ _TYPES: Final[Mapping[str, frozenset[str]]] = {
 
 
 def _subject_of(fact: Fact) -> Subject:
-    """What the fact says a type of: that a text is JSON is something of its JSON."""
+    """Return what the fact says a type of: that a text is JSON is something of its JSON."""
     return (*fact.subject, JSON) if fact.predicate == "json" else fact.subject
 
 
@@ -237,7 +237,7 @@ def _types_at(fact: Fact, depth: int) -> frozenset[str]:
 
 
 def _is_of_type(fact: Fact, other: Fact, holds: bool) -> bool:
-    """Whether what is so of a value gives it a type, or a place in it, that the other fact asks for or rules out."""
+    """Whether a fact of a value gives it a type, or a place in it, that the other fact asks for or rules out."""
     subject, deeper = _subject_of(fact), _subject_of(other)
     depth = next((at for at, (a, b) in enumerate(zip(subject, deeper, strict=False)) if a != b), None)
     depth = min(len(subject), len(deeper)) if depth is None else depth
@@ -282,7 +282,7 @@ def _text(fact: Fact, other: Fact) -> str:
 
 
 def _compares(fact: Fact, other: Fact) -> bool:
-    """Whether what is compared with case folded says anything of the other fact."""
+    """Return whether what is compared with case folded says anything of the other fact."""
     return other.folded or not fact.folded
 
 
@@ -359,7 +359,7 @@ def _requires(fact: Fact, other: Fact) -> bool:
 
 
 def _fills(fact: Fact, _: Fact) -> bool:
-    """Whether what has this text in it is not empty."""
+    """Return whether what has this text in it is not empty."""
     text = without_tokens(text_of(fact.operand))
     return trim(text) != "" and not any(text in empty for empty in ("[]", "{}", "null"))
 
@@ -391,7 +391,7 @@ _OF_WHOLE: Final = frozenset({"chars", "words", "lines", "bytes"})
 
 
 def _counts(fact: Fact, other: Fact, holds: bool) -> bool:
-    """Whether what is so of a text, or of the tools called, makes a number at least, or never, as large as asked."""
+    """Whether a fact of a text, or of the tools called, makes a number at least, or never, as large as asked."""
     *base, measured = other.subject
     subject = tuple(base)
     limit, _ = other.operand
@@ -446,7 +446,7 @@ def _leaves_out(fact: Fact, other: Fact) -> bool:
 
 
 def _is_like(fact: Fact, other: Fact) -> bool:
-    """Whether what is so of an item makes the other formula so of it."""
+    """Return whether what is so of an item makes the other formula so of it."""
     return implies(fact.operand, other.operand)
 
 

@@ -1,4 +1,4 @@
-"""What a known value says of a fact: it is asked of the value by the functions that evaluation uses."""
+"""Return what a known value says of a fact: it is asked of the value by the functions that evaluation uses."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _inside(value: Any, step: str | int) -> Any:
 
 
 def _of_items(items: Any, fact: Fact) -> bool | None:
-    """Whether a known list has an item of which the formula is so, or nothing but such items."""
+    """Whether a known list has an item of which the formula is so, or only such items."""
     if not isinstance(items, list):
         return False if fact.predicate in ("any", "every") else None
     answers = [_formula(item, fact.operand) for item in items]
@@ -154,7 +154,7 @@ def is_so(value: Any, fact: Fact) -> bool | None:
 
 
 def _compared(value: Any, fact: Fact, compare: Callable[[str, str], bool]) -> bool | None:
-    """The result of a comparison of texts: not finding one that has tokens decides nothing."""
+    """The result of a comparison of texts: not finding one which has tokens decides nothing."""
     text = text_of(value)
     found = compare(text.casefold() if fact.folded else text, fact.operand)
     return found if found or is_fixed(fact.operand) or without_tokens(fact.operand) == fact.operand else None

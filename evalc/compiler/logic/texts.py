@@ -79,9 +79,9 @@ def least(encoded: str, unit: str, folded: bool) -> int:
 _JSON_SPACES: Final = " \t\n\r"
 _JSON_STARTS: Final = {"object": "{", "array": "[", "strict": '{["-0123456789tfn'}
 NOT_JSON: Final = object()
-"""What is read of a text that is not JSON."""
+"""Return what is read of a text that is not JSON."""
 UNCERTAIN: Final = object()
-"""What is read of a text of which it is not certain how it is read."""
+"""Return what is read of a text of which it is not certain how it is read."""
 _SAFE: Final = 2**53
 
 

@@ -287,7 +287,7 @@ def are_unrelated(checks: Iterable[Check]) -> bool:
 
 
 def _topic(check: Check) -> str:
-    """What the check is about: it implies nothing of a check of another topic, and is not implied by it."""
+    """Return what the check is about: it implies nothing of a check of another topic, and is not implied by it."""
     match check:
         case Of(Measure("calls") | Call()) | Of(Tools(), Test(predicate="called" | "not_called" | "include" | "only")):
             return "calls"

@@ -32,7 +32,7 @@ class FormattedFile:
 
 
 Rewrite = Callable[[Source], str]
-"""Makes the text that is formatted of the one that was read."""
+"""Makes the text that is formatted of the one which was read."""
 
 
 def format_file(

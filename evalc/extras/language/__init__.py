@@ -10,7 +10,7 @@ from typing import Any, Final
 from evalc.check.languages import LANGUAGES
 
 LEAST_LETTERS: Final = 20
-"""The letters that a text needs for its language to be told."""
+"""The letters that a text needs for its language to be known."""
 
 _LEAST_PROBABILITY: Final = 0.4
 _LEAST_LEAD: Final = 2.5

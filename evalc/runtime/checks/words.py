@@ -67,7 +67,7 @@ def cannot_ask(error: CannotAsk, view: View) -> str:
         return f"{words}; write `any {line}` or `no {line}`"
     at = f" at {shown(view.name)}" if view.name else ""
     found = shown(error.found) if isinstance(error.found, str) else error.found
-    return f"expected {error.wanted}{at}, found {described(found)}"
+    return f"expected {error.required}{at}, found {described(found)}"
 
 
 def one_of_several(view: View) -> str:

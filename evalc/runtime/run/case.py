@@ -493,7 +493,7 @@ def _assertion_results(checked: Checked, places: Mapping[str, Place]) -> Iterato
 
 
 def _turn_of(field: str) -> int | None:
-    """The turn that an assertion is about, which its name tells."""
+    """The turn that an assertion is about, which its name shows."""
     return int(field.removeprefix("turn ")) if field.startswith("turn ") else None
 
 

@@ -1,4 +1,4 @@
-"""What follows from predicates of one subject, or of what is inside it; soundness is held on drawn values."""
+"""Return what follows from predicates of one subject, or of what is inside it; soundness is held on drawn values."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _tools(predicate: str, *names: str) -> Check:
     ],
     ids=str,
 )
-def test_what_is_inside_or_counted_excludes_too(first: Check, second: Check) -> None:
+def test_items_and_counts_exclude_too(first: Check, second: Check) -> None:
     one, other = formula_of(first), formula_of(second)
     assert implies(one, negation(other)) or implies(other, negation(one))
 
@@ -185,7 +185,7 @@ def test_it_never_holds(check: Check) -> None:
     assert never(formula_of(check))
 
 
-def test_what_may_be_missing_is_not_always_so() -> None:
+def test_a_place_that_may_be_missing_is_not_always_so() -> None:
     for check in (_is(5), _text("contains", "a"), _between(min=3)):
         assert not always(formula_of(Of(At("a"), check)))
         assert not implies(formula_of(Not(_at("a", Test("exists")))), formula_of(Not(_at("a", check))))

@@ -19,7 +19,7 @@ from tests.compiler.logic.trees import CHECKS, LEAVES, answers, outcomes
     evidence=st.lists(answers(), min_size=4, max_size=8),
 )
 @settings(max_examples=150, deadline=None)
-def test_what_is_concluded_of_checks_is_so(checks: list[Check], evidence: list[Evidence]) -> None:
+def test_conclusions_of_checks_are_so(checks: list[Check], evidence: list[Evidence]) -> None:
     formulas = list(map(formula_of, checks))
     met = [outcomes(checks, answer) for answer in evidence]
     for at, formula in enumerate(formulas):
