@@ -14,9 +14,18 @@ from tests.corpus.mistakes import MISTAKES, VALID, Mistake
 NOT_EVALS = {"evalc.toml", "prompt.txt", "weather.schema.json"}
 VALID_FILES = sorted(path for path in VALID.iterdir() if path.is_file() and path.name not in NOT_EVALS)
 
+ADVICE = frozenset(("EV427", "EV436"))
+"""Warnings that spellings of the corpus bring: of arguments whose call nothing asks for, of meanings that changed."""
+
 ELSEWHERE = {
     "EV158": "is about a schema's file: tests/compiler/test_schema_advice.py",
     "EV159": "likewise",
+    "EV161": "is about languages: tests/grammar/test_units_and_languages.py",
+    "EV162": "is about lists in a line: tests/grammar/test_read_faults.py",
+    "EV163": "is about mappings of other tools: tests/dsl/test_meant.py",
+    "EV170": "is about mappings that name predicates: tests/dsl/test_asked.py",
+    "EV180": "takes nested rows: tests/compiler/test_paths.py",
+    "EV181": "takes a template without quotes: tests/compiler/test_blanks.py",
     "EV211": "takes a folder of prompts: tests/compiler",
     "EV230": "takes a tool registry: tests/compiler/passes/test_tools.py",
     "EV231": "likewise",
@@ -26,6 +35,8 @@ ELSEWHERE = {
     "EV235": "likewise",
     "EV413": "is reported by `compile` alone: tests/cli",
     "EV420": "is reported by the command line alone: tests/cli/test_judge_needed.py",
+    "EV427": "is about a whole case: tests/compiler/passes/test_vacuity.py",
+    "EV436": "is about earlier versions: tests/conformance",
     "EV450": "takes a lock file: tests/cli/test_lock.py",
     "EV451": "likewise",
     "EV452": "is about the lock file: likewise",
@@ -69,7 +80,7 @@ def found(mistake: Mistake, folder: Path) -> list[tuple[str, int, int]]:
         problems = load_settings(folder).problems
     else:
         problems = evalc.check(evalc.Source(str(VALID / mistake.base), mistake.text))
-    return [(problem.code, *problem.start) for problem in problems]
+    return [(problem.code, *problem.start) for problem in problems if problem.code not in ADVICE - {mistake.code}]
 
 
 def parameters() -> list[object]:
@@ -91,7 +102,7 @@ def test_a_mistake_yields_its_code_at_its_place_and_nothing_else(mistake: Mistak
 
 @pytest.mark.parametrize("file", VALID_FILES, ids=lambda file: file.name)
 def test_a_valid_file_yields_nothing(file: Path) -> None:
-    assert [str(problem) for problem in evalc.check(file)] == []
+    assert [str(problem) for problem in evalc.check(file) if problem.code not in ADVICE] == []
 
 
 def test_the_valid_configuration_yields_nothing() -> None:
