@@ -108,6 +108,13 @@ def test_conversations_are_held_in_the_process_and_over_http(hotel: str, tmp_pat
         assert [suite.summary.score for suite in run.suites] == [1, None]
 
 
+def test_orders_pass(tmp_path: Path) -> None:
+    assert evalc.check("orders") == ()
+    run = evalc.run("orders", agent="python:orders.shop:order", output_dir=tmp_path)
+    assert run.exit_code == 0
+    assert [case.status for suite in run.suites for case in suite.cases] == ["passed"] * 4
+
+
 def test_tickets_are_routed_well_enough(tmp_path: Path) -> None:
     assert evalc.check("intents") == ()
     run = evalc.run("intents", agent="python:intents.router:route", output_dir=tmp_path)
