@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
 
-from evalc.check.forms import check_of
+from evalc.check.forms import check_of, record_of
 from evalc.check.holds import HOLDS, holds
 from evalc.check.predicates import PREDICATES
-from evalc.check.tree import All, At, Bounds, Check, Items, Measure, Not, Of, Test
+from evalc.check.tree import All, Argument, At, Bounds, Call, Check, Items, Measure, Not, Of, Result, Test
 from evalc.check.values import measure
-from evalc.extras.challenge.answers import good_value
+from evalc.extras.challenge.answers import good_answer, good_value, replies
+from evalc.model import case as m
+from evalc.runtime.checks.evaluate import evaluate
+from evalc.runtime.run.case import CaseOptions, evidence_of
 from tests.check.test_forms import RECORDS
 
 TESTS = [check for check in map(check_of, RECORDS) if isinstance(check, Test | Not)]
@@ -43,3 +48,28 @@ def test_a_good_value_has_what_each_place_asks() -> None:
     check = All((Of(At("total"), Test("between", Bounds(above=1, below=2))), Of(Items("items[]", "every"), item)))
     assert good_value(check) == {"total": 1.5, "items": [{"price": 1, "sku": "A1"}]}
     assert good_value(Of(At("a"), Not(Test("exists")))) == {}
+
+
+UNKNOWN = {"matches", "judge", "check", "language"}
+"""Predicates of which no good value can be guessed, or none without an extra."""
+SUBJECTS: dict[str, Callable[[Any], Check]] = {
+    "the response": lambda check: check,
+    "a place": lambda check: Of(At("a"), check),
+    "an argument": lambda check: Of(Call("t", "first"), Of(Argument("p.q"), check)),
+    "arguments": lambda check: Of(Call("t", "every"), Of(At("p"), check)),
+    "a result": lambda check: Of(Call("t", 2), Of(Result(), Of(At("p"), check))),
+    "items": lambda check: Of(Items("a[].b", "every"), check),
+    "no item": lambda check: Of(Items("a[]", "no"), check),
+}
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+@pytest.mark.parametrize("check", [check for check in TESTS if isinstance(check, Test)], ids=str)
+def test_the_guessed_answer_passes_each_predicate_of_each_subject(check: Test, subject: str) -> None:
+    if "value" not in PREDICATES[check.predicate].on or (check.predicate in UNKNOWN and subject != "no item"):
+        return
+    whole = SUBJECTS[subject](check)
+    case = m.Case(id="c", description="", input=m.Input(message=""), expect=m.Expect(checks=(record_of(whole),)))
+    answer = replies(case, [good_answer(case, None)])
+    verdict = asyncio.run(evaluate(whole, evidence_of(case, answer, CaseOptions())))
+    assert verdict.outcome == "passed", verdict.message
