@@ -205,7 +205,7 @@ def _escaped(value: Any) -> Any:
     match value:
         case str():
             return escaped(value)
-        case list():
+        case list() | tuple():
             return [_escaped(item) for item in value]
         case _:
             return value
