@@ -207,6 +207,8 @@ def _escaped(value: Any) -> Any:
             return escaped(value)
         case list() | tuple():
             return [_escaped(item) for item in value]
+        case dict():
+            return {key: _escaped(item) for key, item in value.items()}
         case _:
             return value
 
