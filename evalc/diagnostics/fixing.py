@@ -294,7 +294,7 @@ class _Moved:
         start, end, text = self.edit = proposal.edit
         since = min(proposal.problem.span.start, start)
         self.proposal = proposal
-        self.first = (since, max(end - since, 1))
+        self.first = (since, max(end, proposal.problem.span.start + 1) - since)  # it may be where the edit ends
         self.then = (since + shift, start - since + len(text))
         self.line = after.position(start + shift).line
 

@@ -19,7 +19,7 @@ _LONGEST_SHOWN: Final = 60
 _BEFORE_TEXT: Final = frozenset(("", *" \t\r\n[{,:"))
 _BEHIND_TEXT: Final = frozenset(("", *" \t\r\n]},:"))
 """Characters that may follow a text in quotes; beside a quote, a quote would be an escape."""
-_SUGGESTED: Final = frozenset(("line", "corrected", "quoted", "advice"))
+_SUGGESTED: Final = frozenset(("line", "corrected", "quoted", "advice", "note"))
 """The fields that say what to write instead, beside a fix."""
 _OF_CONFIGURATION: Final = frozenset(("EV621",))
 """The configuration is not among the files that are fixed."""
