@@ -343,9 +343,18 @@ def _calls_of(record: Record) -> Check:
 
 
 def together(tests: Iterable[Check]) -> Check:
-    """Return what follows `has`: one test by itself, several as all of them."""
+    """Return what follows `has`: one test by itself, several as all of them, in the order of a record's arguments."""
     several = tuple(tests)
-    return several[0] if len(several) == 1 else All(several)
+    if len(several) == 1:
+        return several[0]
+    steps = list(dict.fromkeys(getattr(test, "step", None) for test in several))
+    return All(tuple(sorted(several, key=lambda test: (steps.index(getattr(test, "step", None)), _position(test)))))
+
+
+def _position(test: Any) -> int:
+    """Where the test of an argument stands among the keys of its entry; what an entry cannot hold comes last."""
+    entry = _entry(test.check) if isinstance(test, Of) else None
+    return min((_ORDER.index(key) for key in entry or ()), default=len(_ORDER))
 
 
 def _tests_of(entry: Mapping[str, Any]) -> Iterator[Check]:

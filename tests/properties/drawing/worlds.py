@@ -102,7 +102,6 @@ DATA: Final = World(
         ("items[0].name", "it's"),
         ("meta.title", "a #b"),
         ("items[1]", "2.5"),
-        ("x-y", "[]"),
         ('["v1.2 [b]"]', "dot"),
     ),
     values=(

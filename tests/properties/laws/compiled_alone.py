@@ -29,7 +29,7 @@ from tests.support.asking import run_case
 from tests.support.contract_runner import Outcome, run_by_contract
 from tests.support.contract_schema import CONTRACT_SCHEMA
 
-_NO_JUDGE = "judge: needs a judge, and none is configured"
+_NO_JUDGE = "needs a judge, and none is configured"
 _CONTRACT = Draft202012Validator(CONTRACT_SCHEMA)
 
 
@@ -69,7 +69,7 @@ def _name(identity: str) -> str:
 def _holds(case: Case, result: CaseResult) -> bool:
     """Whether the case came out as it was drawn: without a judge, what asks for one is an error."""
     if case.rubric:
-        return result.error == _NO_JUDGE or _asks_within(case, result)
+        return result.error == f"judge: {_NO_JUDGE}" or _asks_within(case, result)
     return result.status in ("passed", "unverified") or _ungated(result) or _asks_within(case, result)
 
 
