@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from evalc.check.forms import FORMS, Record, check_of
-from evalc.check.tree import Check, Not, Of, Test, Turn, within
+from evalc.check.tree import Check, Not, Of, Test, Turn
 from evalc.model.case import Expect, RubricDimension, ToolParamExpectation
 from evalc.model.json import only_key, path_of_key
 
@@ -266,8 +266,3 @@ def _pointer(field: str, index: int) -> str:
 def judge_check(dimension: RubricDimension) -> Check:
     """The check that an entry of `rubric` is; a runner evaluates it after those of `expect`."""
     return Test("judge", (dimension.dimension, dimension.max_score, dimension.criteria, dimension.min_score))
-
-
-def asks_judge(check: Check) -> bool:
-    """Whether evaluating the check may take a judge."""
-    return any(isinstance(part, Test) and part.predicate == "judge" for part in within(check))

@@ -186,6 +186,11 @@ def within(check: Check) -> Iterator[Check]:
         yield from within(part)
 
 
+def asks(check: Check, predicate: str) -> bool:
+    """Whether the check tests a predicate anywhere: `asks(check, "judge")`."""
+    return any(isinstance(part, Test) and part.predicate == predicate for part in within(check))
+
+
 def steps_of(check: Check) -> tuple[tuple[Step, ...], Check]:
     """The steps that a check begins with, and the check behind them."""
     steps: list[Step] = []

@@ -14,7 +14,8 @@ import msgspec
 
 from evalc.base.errors import SourceError, UsageError
 from evalc.base.source import Source
-from evalc.check.contract import asks_judge, assertions
+from evalc.check.contract import assertions
+from evalc.check.tree import asks
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
 from evalc.compiler.discover import Finder
@@ -198,7 +199,7 @@ def type_of(value: Any) -> str:
 
 
 class _Asking(NamedTuple):
-    """A case, and its check that asks a judge."""
+    """A case, and its check that asks for what not everybody has."""
 
     suite: CompiledSuite
     case: ir.Case
@@ -207,18 +208,18 @@ class _Asking(NamedTuple):
 
 def judge_warning(suites: Iterable[CompiledSuite]) -> Problem | None:
     """The warning that a judge is needed, at the first check that asks one; None if none does."""
-    found = next(_asking(suites), None)
+    found = next(_asking(suites, "judge"), None)
     if found is None:
         return None
     source, span = found.suite.ir.place(found.check.where)
     return Problem(source=source, span=span, finding=Finding("EV420", case=found.case.id), severity="warning")
 
 
-def needing_judge(compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) -> str | None:
-    """The id of the first chosen case that asks a judge; None if none does."""
-    if next(_asking(compiled), None) is None:  # few suites ask one, and choosing makes all cases
+def asking(predicate: str, compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) -> str | None:
+    """The id of the first chosen case that tests a predicate, such as `judge`; None if none does."""
+    if next(_asking(compiled, predicate), None) is None:  # few suites do, and choosing makes all cases
         return None
-    return _first(chosen, _asks)
+    return _first(chosen, lambda case: _asks(case, predicate))
 
 
 def needing_user(compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) -> str | None:
@@ -241,17 +242,18 @@ def _samples(suite: CompiledSuite) -> Iterator[ir.Case]:
             yield case
 
 
-def _asking(suites: Iterable[CompiledSuite]) -> Iterator[_Asking]:
+def _asking(suites: Iterable[CompiledSuite], predicate: str) -> Iterator[_Asking]:
     for suite in suites:
         for case in _samples(suite):
             if case.running and case.tier == suite.tier:
                 for check in case.checks:
-                    if asks_judge(check.check):
+                    if asks(check.check, predicate):
                         yield _Asking(suite, case, check)
 
 
-def _asks(case: Case) -> bool:
-    return bool(case.rubric) or any(asks_judge(assertion.check) for assertion in assertions(case.expect))
+def _asks(case: Case, predicate: str) -> bool:
+    is_scored = predicate == "judge" and bool(case.rubric)
+    return is_scored or any(asks(assertion.check, predicate) for assertion in assertions(case.expect))
 
 
 @final
@@ -268,6 +270,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
     needs_judge: str | None = None  # the id of the first case that asks a judge; None if none does, or a judge is named
     # the id of the first case with a simulated user whom nobody plays; None if there is none
     needs_user: str | None = None
+    asks_language: bool = False  # whether a case asks in which language a text is, for which there is an extra
 
 
 def to_run(
@@ -312,8 +315,9 @@ def to_run(
         selection=selection,
         inventory=compilation.inventory,
         notes=known.notes,
-        needs_judge=None if settings.judge.use else needing_judge(compilation.suites, suites),
+        needs_judge=None if settings.judge.use else asking("judge", compilation.suites, suites),
         needs_user=None if settings.user else needing_user(compilation.suites, suites),
+        asks_language=asking("language", compilation.suites, suites) is not None,
     )
 
 

@@ -113,6 +113,7 @@ async def run(
         )
     _refuse_without_judge(what)
     _refuse_without_user(what)
+    _refuse_without_language(what)
     exporter = exporter_of(settings)
     asked = _agents(agents, settings, what.tools)
     served = asked  # what records one hides what it is
@@ -166,6 +167,7 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     from evalc.setup.prepare import options_of  # noqa: PLC0415
 
     _refuse_without_judge(what)
+    _refuse_without_language(what)
     header = past.header
     options = await options_of(settings.replace(snapshot=None), os.environ, what.tools)
     # What is configured is for runs: a rescored one shows what has changed since the run that it is made of.
@@ -214,6 +216,11 @@ def _refuse_without_judge(what: ToRun) -> None:
             f"the case `{what.needs_judge}` needs a judge: name one with `--judge`, such as `--judge openai:MODEL`, or "
             "with `judge` in the configuration"
         )
+
+
+def _refuse_without_language(what: ToRun) -> None:
+    if what.asks_language:
+        extras.refuse_missing("language")
 
 
 def _refuse_without_user(what: ToRun) -> None:

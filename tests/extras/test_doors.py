@@ -57,3 +57,17 @@ def test_without_its_packages_nothing_is_run_and_it_says_what_to_install(
     expected = f"error: {asked} needs packages that are not installed: pip install 'evalc[{name}]'\n"
     assert (outcome.code, outcome.out, outcome.err) == (2, "", expected)
     assert not (project / "evals" / "results").exists()
+
+
+def test_without_its_packages_no_run_asks_for_a_language(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = project / "evals" / "weather.eval.yaml"
+    suite.write_text("suite: s\ntest_cases:\n  - {name: a, message: hi, validate: [response is in French]}\n")
+    monkeypatch.delitem(vars(extras), "language", raising=False)
+    monkeypatch.setitem(sys.modules, "py3langid", None)
+    outcome = invoke("run", "--agent", "demo")
+    asked, _ = extras._NEEDS["language"]
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == f"error: {asked} needs packages that are not installed: pip install 'evalc[language]'\n"
+    assert not (project / "evals" / "results").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from evalc.check.contract import asks_judge
+from evalc.check.tree import asks
 from evalc.compiler import ir
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -86,7 +86,7 @@ class Links:
 
 def _is_judged(case: ir.Case) -> bool:
     """Whether the case needs a judge, who then scores the criteria that no check names."""
-    return case.tier == "rubric" or any(asks_judge(item.check) for item in case.checks)
+    return case.tier == "rubric" or any(asks(item.check, "judge") for item in case.checks)
 
 
 def check_ids(suite: ir.Suite, seen: Fingerprints, problems: Diagnostics) -> None:

@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 
 from evalc.base.errors import JudgeError
-from evalc.check.contract import Assertion, asks_judge, assertions, judge_check
+from evalc.check.contract import Assertion, assertions, judge_check
+from evalc.check.tree import asks
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
 from evalc.model.case import Case, Label, Message
 from evalc.model.json import short_hash
@@ -111,7 +112,7 @@ def _in_order(case: Case, made: Iterable[Assertion]) -> Iterator[tuple[Assertion
     """The assertions, and whether they ask a judge: those that do come after the others, the rubric last."""
     asking: list[Assertion] = []
     for assertion in made:
-        if asks_judge(assertion.check):
+        if asks(assertion.check, "judge"):
             asking.append(assertion)
         else:
             yield assertion, False

@@ -13,8 +13,8 @@ import msgspec
 from jsonschema import Draft202012Validator
 
 import evalc
-from evalc.check.contract import asks_judge, assertions
-from evalc.check.tree import Some
+from evalc.check.contract import assertions
+from evalc.check.tree import Some, asks
 from evalc.diagnostics.problem import Diagnostics
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.other import import_tool_forge
@@ -76,7 +76,7 @@ def _holds(case: Case, result: CaseResult) -> bool:
 def _asks_within(case: Case, result: CaseResult) -> bool:
     """Whether only a group that asks a judge, which none of its other parts settled, ended it."""
     groups = [assertion.check for assertion in assertions(case.expect)]
-    asked = any(asks_judge(check) for check in groups if isinstance(check, Some))
+    asked = any(asks(check, "judge") for check in groups if isinstance(check, Some))
     return asked and isinstance(result.error, str) and result.error.endswith(_NO_JUDGE)
 
 
