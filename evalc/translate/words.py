@@ -261,7 +261,8 @@ class Words:
                 return negated(place.asks(check.check)) if isinstance(check, Not) else place.asks(check)
             case "matches {}", [source]:
                 found = regex(source) if isinstance(source, str) else source
-                flags = "".join(sorted({*found.value, *("i" * bool(case))})) if isinstance(found, Part) else none()
+                is_pattern = isinstance(found, Part) and found.kind == "regex"
+                flags = "".join(sorted({*found.value, *("i" * bool(case))})) if is_pattern else none()
                 return self.meaning.matches(place, found._replace(value=flags))
             case "property {}", [str() as name, *value] if len(value) < 2:
                 return place.member(name).asks(equal(value[0]) if value else Test("exists"))

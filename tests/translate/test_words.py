@@ -213,6 +213,7 @@ contains either
 ends with a joke
 expect(response)
 expect(response).toBeTruthy()
+expect(response).toMatch(pattern)
 expect(response).toMatchSnapshot()
 not
 and
