@@ -23,7 +23,7 @@ from evalc.runtime.agents.model.prices import input_price
 from evalc.runtime.agents.options import Access, HttpOptions, ModelOptions, Sampling
 from evalc.runtime.agents.recording import RecordingAgent
 from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets_of
-from evalc.runtime.checks.embedding import load_embeddings
+from evalc.runtime.checks.similarity import load_embeddings
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated

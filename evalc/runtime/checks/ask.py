@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from inspect import isawaitable
-from typing import Any, Final, NamedTuple
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -14,7 +13,7 @@ from evalc.base.errors import UsageError
 from evalc.check.holds import HOLDS, in_all, in_any
 from evalc.check.predicates import Role, mapped
 from evalc.check.tree import Blank, Bounds, Call, Test
-from evalc.check.values import CannotAsk, text_of
+from evalc.check.values import CannotAsk, is_text, text_of
 from evalc.ecma.regexp import PatternError, RegexpError, RegexpTimeout, compile_pattern, test_async
 from evalc.ecma.tokens import Unresolved, find_tokens, resolve, walk
 from evalc.ecma.values import UNDEFINED
@@ -23,23 +22,22 @@ from evalc.model.result import TextFinding
 from evalc.runtime.checks import calls, words
 from evalc.runtime.checks.custom import custom
 from evalc.runtime.checks.grounding import numbers_from, quotes_from
-from evalc.runtime.checks.json_checks import is_json, structure
-from evalc.runtime.checks.json_text import NotJson, parse
+from evalc.runtime.checks.json_text import NotJson, is_json, parse, parse_leniently, structure
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
-from evalc.runtime.checks.subjects import TOO_DEEP, json_of
+from evalc.runtime.checks.subjects import TOO_DEEP, cannot
 from evalc.runtime.checks.verdict import (
     PASSED,
     Evidence,
     Found,
+    NoAnswer,
     Note,
     Verdict,
     View,
     broken,
     failed,
-    passed_by_nothing,
     skipped,
-    unasked,
+    unknown,
     unresolved_notes,
 )
 from evalc.runtime.checks.wording import shown
@@ -52,46 +50,42 @@ _EMPTY_GROUP: Final = Verdict(
 )
 
 
-def tested(test: Test, view: View, *, negated: bool) -> Verdict | Awaitable[Verdict]:
-    """The verdict on a predicate of a subject; it is awaited only where something has to be waited for."""
+async def tested(test: Test, view: View, *, negated: bool) -> Verdict:
+    """The verdict on a predicate of a subject."""
     if view.fault is not None and not _asks_of_nothing(test, view, negated):
         return view.fault
-    filled = _filled(test, view)
-    if isinstance(filled, Verdict):
-        return filled
     try:
-        found = _found(filled.test, view)
+        filled, dropped = _filled(test, view)
+        found = _found(filled, view)
+        if not isinstance(found, bool | str | Verdict):
+            found = await found
+    except NoAnswer as error:
+        return error.verdict
     except CannotAsk as error:
-        return _cannot(error, view)
+        return cannot(error, view)
     except RecursionError:
         return broken(TOO_DEEP)
-    if isawaitable(found):
-        return _later(found, filled, test, view, negated)
-    return _verdict(found, filled, test, view, negated)
+    verdict = _verdict(found, filled, test, view, negated)
+    if not dropped:
+        return verdict
+    notes = unresolved_notes(dropped, "checked without it")
+    return msgspec.structs.replace(verdict, skipped_tokens=dropped, notes=notes, finding=None, verifies=True)
 
 
-async def _later(found: Awaitable[Found], filled: _Filled, test: Test, view: View, negated: bool) -> Verdict:
-    return _verdict(await found, filled, test, view, negated)
-
-
-def _verdict(found: Found, filled: _Filled, written: Test, view: View, negated: bool) -> Verdict:
-    test = filled.test
+def _verdict(found: Found, test: Test, written: Test, view: View, negated: bool) -> Verdict:
+    """The verdict that an answer means; `written` is the test before its tokens were filled."""
     if isinstance(found, Verdict):
-        verdict = _negated(found, test, view) if negated else found
-    elif (found is True) is negated:
+        return _negated(found, test, view) if negated else found
+    if (found is True) is negated:
         if isinstance(found, str):
             message = f"{shown(view.name)}: {found}" if view.name and view.kind != "names" else found
         else:
             message = words.failure(test, view, negated=negated)
-        verdict = failed(message, _finding(test, view, negated))
-    elif found is True and _is_of_nothing(test) and (text := next(filter(None, _members(written)), "")):
-        verdict = passed_by_nothing(text)
-    else:
-        verdict = PASSED
-    if not filled.dropped:
-        return verdict
-    notes = unresolved_notes(filled.dropped, "checked without it")
-    return msgspec.structs.replace(verdict, skipped_tokens=filled.dropped, notes=notes, finding=None, verifies=True)
+        return failed(message, _finding(test, view, negated))
+    if found is True and _is_of_nothing(test) and (text := next(filter(None, _members(written)), "")):
+        note = Note(f"{text} resolves to an empty text", "passed whatever the answer is")
+        return msgspec.structs.replace(PASSED, verifies=False, notes=(note,))
+    return PASSED
 
 
 def _negated(verdict: Verdict, test: Test, view: View) -> Verdict:
@@ -99,13 +93,6 @@ def _negated(verdict: Verdict, test: Test, view: View) -> Verdict:
     if verdict.outcome == "passed":
         return Verdict(outcome="failed", message=words.failure(test, view, negated=True), notes=verdict.notes)
     return msgspec.structs.replace(PASSED, notes=verdict.notes) if verdict.outcome == "failed" else verdict
-
-
-def _cannot(error: CannotAsk, view: View) -> Verdict:
-    """The value is of a type that cannot be asked; of a response that is no JSON it is said why it is none."""
-    if view.kind == "response" and isinstance(fault := json_of(view.value), Verdict):
-        return fault
-    return unasked(words.cannot_ask(error, view))
 
 
 def _asks_of_nothing(test: Test, view: View, negated: bool) -> bool:
@@ -121,28 +108,23 @@ def _asks_of_nothing(test: Test, view: View, negated: bool) -> bool:
         return False
     if test.predicate == "matches":
         return not test.operand[1]
-    return test.predicate in ("equals", "contains", "one_of") and not _literals(test)
+    return test.predicate in ("equals", "contains", "one_of") and all(map(is_text, _members(test)))
 
 
 def _members(test: Test) -> tuple[Any, ...]:
-    return tuple(test.operand) if isinstance(test.operand, tuple | list) else (test.operand,)
-
-
-def _literals(test: Test) -> bool:
-    return not all(isinstance(member, str) for member in _members(test))
+    return test.operand if isinstance(test.operand, tuple) else (test.operand,)
 
 
 def _is_of_nothing(test: Test) -> bool:
     """Whether a test compares with a text that its tokens made empty, and so holds of every text."""
-    match test.predicate:
-        case "contains" | "starts_with" | "ends_with":
-            return bool(test.operand == "")
-        case "contains_any":
-            return "" in test.operand
-        case "contains_all":
-            return all(member == "" for member in test.operand)
-        case _:
-            return False
+    joined = _HOLDS_OF_EMPTY.get(test.predicate)
+    return joined is not None and joined(member == "" for member in _members(test))
+
+
+_HOLDS_OF_EMPTY: Final[Mapping[str, Callable[[Iterable[bool]], bool]]] = {
+    **dict.fromkeys(("contains", "starts_with", "ends_with", "contains_all"), all),
+    "contains_any": any,
+}
 
 
 def _finding(test: Test, view: View, negated: bool) -> TextFinding | None:
@@ -169,13 +151,6 @@ _FINDINGS: Final[Mapping[tuple[str, bool], Any]] = {
 # --- the tokens of an operand ----------------------------------------------------------------------------------------
 
 
-class _Filled(NamedTuple):
-    """A test with its tokens filled; `dropped` are the tokens of the members that left their group."""
-
-    test: Test
-    dropped: tuple[str, ...] = ()
-
-
 _GROUPS: Final = {
     "contains_any": (in_any, "contains"),
     "contains_all": (in_all, "contains"),
@@ -186,16 +161,20 @@ _OF_TEXT: Final = frozenset({"equals", "contains", "starts_with", "ends_with", "
 """The predicates whose operand a contract file may lack, or have as a list."""
 
 
-def _filled(test: Test, view: View) -> _Filled | Verdict:
-    """Fill the tokens; a test that has nothing left to compare with is skipped."""
+def _filled(test: Test, view: View) -> tuple[Test, tuple[str, ...]]:
+    """The test with its tokens filled, and the tokens of the members that left their group.
+
+    Raises:
+        NoAnswer: nothing is left to compare with.
+    """
     operand = test.operand[0] if test.predicate == "matches" else test.operand
     is_contracts = view.kind == "argument" and test.predicate in _OF_TEXT
     if is_contracts and (operand is None or isinstance(operand, tuple)):
-        return broken(f"{shown(view.name)} {test.predicate}: the value to compare with must be one text")
+        raise NoAnswer(broken(f"{shown(view.name)} {test.predicate}: the value to compare with must be one text"))
     if test.predicate in _GROUPS:
         return _filled_group(test, view)
-    if not _has_token(test.operand):
-        return _Filled(test)
+    if "{{" not in str(test.operand):
+        return test, ()
     unresolved: list[str] = []
 
     def resolved(role: Role, text: str | Blank) -> Any:
@@ -205,18 +184,18 @@ def _filled(test: Test, view: View) -> _Filled | Verdict:
 
     filled: Any = mapped(test, resolved, Call("") if view.in_call else None)
     if unresolved:
-        return skipped(tuple(unresolved))
+        raise NoAnswer(skipped(tuple(unresolved)))
     try:
         operand = _with_numbers(filled.operand, test.predicate == "within")
-        return _Filled(msgspec.structs.replace(test, operand=operand))
     except NotJson:
-        return broken(f"{words.in_words(test.operand)} does not name a number")
+        raise NoAnswer(broken(f"{words.in_words(test.operand)} does not name a number")) from None
+    return msgspec.structs.replace(test, operand=operand), ()
 
 
-def _filled_group(test: Test, view: View) -> _Filled | Verdict:
+def _filled_group(test: Test, view: View) -> tuple[Test, tuple[str, ...]]:
     """The group without the members that cannot be filled."""
     if test.operand is None:
-        return broken(f"{shown(view.name)} oneOf: there is no list to look in")
+        raise NoAnswer(broken(f"{shown(view.name)} oneOf: there is no list to look in"))
     kept: list[Any] = []
     dropped: list[str] = []
     for member in _members(test):
@@ -225,23 +204,9 @@ def _filled_group(test: Test, view: View) -> _Filled | Verdict:
         if len(dropped) == before:
             kept.append(found)
     if not kept and (dropped or test.predicate != "one_of"):
-        return skipped(tuple(dropped)) if dropped else _EMPTY_GROUP
+        raise NoAnswer(skipped(tuple(dropped)) if dropped else _EMPTY_GROUP)
     operand = tuple(kept)
-    return _Filled(test if operand == test.operand else msgspec.structs.replace(test, operand=operand), tuple(dropped))
-
-
-def _has_token(operand: Any) -> bool:
-    match operand:
-        case str():
-            return "{{" in operand
-        case dict():
-            return any(map(_has_token, operand.values()))
-        case tuple() | list():
-            return any(map(_has_token, operand))
-        case Bounds():
-            return any(isinstance(getattr(operand, name), str) for name in operand.__struct_fields__)
-        case _:
-            return False
+    return test if operand == test.operand else msgspec.structs.replace(test, operand=operand), tuple(dropped)
 
 
 def _resolved(text: str, evidence: Evidence, unresolved: list[str], *, as_value: bool = False) -> Any:
@@ -285,37 +250,32 @@ def _found(test: Test, view: View) -> Found | Awaitable[Found]:
     if group := _GROUPS.get(test.predicate):
         join, each = group
         return join(lambda expected: HOLDS[each](_compared(view, expected), expected, test.ignoring_case), test.operand)
-    value = view.value
-    if test.predicate in _OF_JSON:
-        value = _json(view)
-    elif test.predicate not in _OF_VALUE:
-        value = _compared(view, test.operand)
-    return HOLDS[test.predicate](value, test.operand, test.ignoring_case)
-
-
-_OF_JSON: Final = frozenset({"is", "between", "within", "is_a", "sorted", "unique"})
-"""The predicates that ask the JSON that a response is."""
-_OF_VALUE: Final = frozenset({"empty", "non_empty", "format"})
-"""The predicates that ask the text of a response, and the value of an argument."""
+    side = _SIDES.get(test.predicate, _compared)
+    return HOLDS[test.predicate](side(view, test.operand), test.operand, test.ignoring_case)
 
 
 def _compared(view: View, expected: Any) -> Any:
     """The side of the subject that is compared: its text with a text, its JSON with anything else."""
     if view.kind in ("names", "count"):
         return view.value
-    return _json(view) if not isinstance(expected, str | tuple) else view.text
+    return view.text if isinstance(expected, str | tuple) else _json(view, expected)
 
 
-def _json(view: View) -> Any:
+def _json(view: View, _: Any) -> Any:
     """The JSON value of a subject; a response without one is a text."""
     if view.kind != "response":
         return view.value
-    value = json_of(view.value)
-    if not isinstance(value, Verdict):
-        return value
-    if value.outcome == "error":
-        raise RecursionError
-    return view.value
+    try:
+        return parse_leniently(view.value)
+    except NotJson:
+        return view.value
+
+
+_SIDES: Final[Mapping[str, Callable[[View, Any], Any]]] = {
+    **dict.fromkeys(("is", "between", "within", "is_a", "sorted", "unique"), _json),
+    **dict.fromkeys(("empty", "non_empty", "format"), lambda view, _: view.value),
+}
+"""The side that is asked where it does not follow from the operand: the JSON that a response is, or its text."""
 
 
 async def _matches(test: Test, view: View) -> Found:
@@ -339,10 +299,9 @@ async def _language(test: Test, view: View) -> Found:
     except UsageError as error:
         return broken(str(error))
     found = await asyncio.to_thread(extras.language.language_of, text_of(view.text))
-    if found is not None:
-        return bool(found == test.operand)
-    note = Note(f"the language of {shown(view.name) or 'a response'} cannot be told for sure", "not checked")
-    return Verdict(outcome="not_applicable", notes=(note,))
+    if found is None:
+        raise NoAnswer(unknown(f"the language of {shown(view.name) or 'a response'} cannot be told for sure"))
+    return bool(found == test.operand)
 
 
 def _markdown(test: Test, view: View) -> Found:

@@ -7,16 +7,27 @@ out. An operand that ended in error makes the whole an error, unless the others 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, Literal
 
 import msgspec
 
-from evalc.check.tree import All, Call, Check, Not, Of, Some, Test, Turn
+from evalc.check.tree import All, Check, Not, Of, Some, Test, Turn
 from evalc.runtime.checks import calls, words
 from evalc.runtime.checks.ask import tested
-from evalc.runtime.checks.subjects import Several, is_about_calls, is_quantified, step_to, views_of
-from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Evidence, Verdict, View, failed, skipped
+from evalc.runtime.checks.subjects import Several, is_about_calls, led_to
+from evalc.runtime.checks.verdict import (
+    NOT_APPLICABLE,
+    PASSED,
+    Evidence,
+    Note,
+    Verdict,
+    View,
+    broken,
+    failed,
+    skipped,
+)
+from evalc.runtime.checks.wording import quoted, shown, so_often
 
 _MOST_SHOWN: Final = 3
 
@@ -28,20 +39,17 @@ async def evaluate(check: Check, evidence: Evidence, *, beside: Sequence[Check] 
 
 async def _checked(check: Check, view: View, *, negated: bool = False) -> Verdict:
     if not view.evidence.reports_calls and view.fault is None and is_about_calls(check):
-        if view.evidence.near_calls is not None:
-            return calls.misnamed(view.evidence.near_calls)
-        known = view._replace(evidence=msgspec.structs.replace(view.evidence, reports_calls=True))
-        return calls.with_calls_unknown(await _checked(check, known, negated=negated))
+        return await _with_calls_unknown(check, view, negated=negated)
     match check:
         case Test():
-            verdict = tested(check, view, negated=negated)
-            return verdict if isinstance(verdict, Verdict) else await verdict
+            return await tested(check, view, negated=negated)
         case Not(inner):
             return await _checked(inner, view, negated=not negated)
         case Of(step, inner):
-            if not is_quantified(step, view):
-                return await _checked(inner, step_to(step, view), negated=negated)
-            verdict = await _of_several(check, views_of(step, view), view)
+            subject = led_to(step, view)
+            if isinstance(subject, View):
+                return await _checked(inner, subject, negated=negated)
+            verdict = await _of_several(check, subject, view.beside)
         case All() | Some() if view.fault is not None:
             return view.fault
         case All(checks):
@@ -51,6 +59,18 @@ async def _checked(check: Check, view: View, *, negated: bool = False) -> Verdic
     return _inverted(verdict, check) if negated else verdict
 
 
+async def _with_calls_unknown(check: Check, view: View, *, negated: bool) -> Verdict:
+    """The verdict on an answer that does not mention tools, which counts as calling none."""
+    key = view.evidence.near_calls
+    if key is not None:  # the calls are under a key that is not read: whatever the check says would be wrong
+        how = "call it `toolCalls`, or map it (`agent.response.toolCalls` in the configuration)"
+        return broken(f"the answer has `{shown(key)}` and no `toolCalls`: {how}")
+    known = view._replace(evidence=msgspec.structs.replace(view.evidence, reports_calls=True))
+    verdict = await _checked(check, known, negated=negated)
+    note = Note("the agent reports no tool calls (its answers have no `toolCalls`)", "checked as if there were none")
+    return msgspec.structs.replace(verdict, notes=(*verdict.notes, note))
+
+
 # --- compositions ----------------------------------------------------------------------------------------------------
 
 
@@ -58,21 +78,19 @@ async def _composed(checks: Sequence[Check], view: View, decisive: Literal["pass
     """`and`, which a failure decides, or `or`, which a pass decides."""
     met: list[Verdict] = []
     for check in checks:
-        met.append(await _checked(check, view))
-        if met[-1].outcome == decisive:
-            whole = (
-                failed(_reason(check, met[-1]), met[-1].finding) if decisive == "failed" else _passed(met[-1].verifies)
-            )
+        verdict = await _checked(check, view)
+        met.append(verdict)
+        if verdict.outcome == decisive:
+            whole = failed(_reason(check, verdict), verdict.finding) if decisive == "failed" else _passed(met)
             return _with_what_was_met(whole, met)
-    outcomes = {verdict.outcome for verdict in met}
-    if "error" in outcomes:
-        return _with_what_was_met(next(verdict for verdict in met if verdict.outcome == "error"), met)
-    if outcomes and not outcomes & {"passed", "failed"}:
-        if "skipped" in outcomes:
+    if error := _first(met, "error"):
+        return _with_what_was_met(error, met)
+    if met and not _first(met, "passed", "failed"):
+        if _first(met, "skipped"):
             return skipped(tuple(token for verdict in met for token in verdict.skipped_tokens))
         return _with_what_was_met(NOT_APPLICABLE, met)
     if decisive == "failed":
-        return _with_what_was_met(_passed(any(each.verifies for each in met if each.outcome == "passed")), met)
+        return _with_what_was_met(_passed(met), met)
     reasons = "; ".join(_reason(*each) for each in zip(checks, met, strict=True) if each[1].outcome == "failed")
     return _with_what_was_met(failed(f"expected one of {len(checks)} checks to hold but none does: {reasons}"), met)
 
@@ -83,8 +101,8 @@ def _reason(check: Check, verdict: Verdict) -> str:
     return f"turn {turn.number}: {verdict.message}" if isinstance(turn, Turn) else verdict.message or ""
 
 
-def _passed(verifies: bool) -> Verdict:
-    return PASSED if verifies else msgspec.structs.replace(PASSED, verifies=False)
+def _passed(met: Sequence[Verdict]) -> Verdict:
+    return msgspec.structs.replace(PASSED, verifies=any(each.verifies for each in met if each.outcome == "passed"))
 
 
 def _inverted(verdict: Verdict, check: Check) -> Verdict:
@@ -94,9 +112,8 @@ def _inverted(verdict: Verdict, check: Check) -> Verdict:
     return _with_what_was_met(PASSED, (verdict,)) if verdict.outcome == "failed" and verdict.asked else verdict
 
 
-def _with_what_was_met(verdict: Verdict, operands: Iterable[Verdict]) -> Verdict:
+def _with_what_was_met(verdict: Verdict, met: Sequence[Verdict]) -> Verdict:
     """The verdict on the whole, with the unresolved tokens and the notes of the operands."""
-    met = tuple(operands)
     return msgspec.structs.replace(
         verdict,
         skipped_tokens=tuple(token for operand in met for token in operand.skipped_tokens),
@@ -107,10 +124,8 @@ def _with_what_was_met(verdict: Verdict, operands: Iterable[Verdict]) -> Verdict
 # --- items and calls -------------------------------------------------------------------------------------------------
 
 
-async def _of_several(check: Of, several: Several, view: View) -> Verdict:
+async def _of_several(check: Of, several: Several, beside: Sequence[Check]) -> Verdict:
     """A check of any, of every or of no view; those that are known may decide though others are not."""
-    if several.fault is not None:
-        return several.fault
     if several.which == "every" and not several.views:
         return NOT_APPLICABLE
     met = [await _together(check.check, each) for each in several.views]
@@ -124,7 +139,7 @@ async def _of_several(check: Of, several: Several, view: View) -> Verdict:
         return failed(_in(several.views[at], met[at]), met[at].finding)
     if several.which == "no":
         return failed(f"expected no such {several.noun} but {words.one_of_several(several.views[at])}")
-    return await _with_a_call_of_its_own(check, met, view)
+    return await _with_a_call_of_its_own(check, met, several.views, beside)
 
 
 async def _together(check: Check, view: View) -> Verdict:
@@ -140,19 +155,23 @@ def _first(met: Sequence[Verdict], *outcomes: str) -> Verdict | None:
     return next((verdict for outcome in outcomes for verdict in met if verdict.outcome == outcome), None)
 
 
-async def _with_a_call_of_its_own(check: Of, met: Sequence[Verdict], view: View) -> Verdict:
+async def _with_a_call_of_its_own(
+    check: Of, met: Sequence[Verdict], made: Sequence[View], beside: Sequence[Check]
+) -> Verdict:
     """The verdict where a call fits: other checks of the case may take every call that does."""
-    rivals = calls.rivals(check, view.beside)
-    mine = [index for index, rival in enumerate(rivals) if rival is check]
-    if not mine or not isinstance(check.step, Call):
+    rivals = calls.rivals(check, beside)
+    mine = {index for index, rival in enumerate(rivals) if rival is check}
+    if not mine:
         return PASSED
-    made = views_of(check.step, view).views
     fits = [
         _fitting(met if rival is check else [await _together(rival.check, each) for each in made], rival is check)
         for rival in rivals
     ]
-    served = calls.matched(fits)
-    return PASSED if served.issuperset(mine) else calls.all_taken(check.step.tool, len(made))
+    if mine <= calls.matched(fits):
+        return PASSED
+    tool = quoted(made[0].value.name)
+    others = f"other checks take each of the calls that would do: it was called {so_often(len(made))}"
+    return failed(f"expected a call of {tool} for itself, but {others}")
 
 
 def _fitting(met: Sequence[Verdict], is_known: bool) -> list[int]:

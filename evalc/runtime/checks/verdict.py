@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
 from evalc.check.tree import Check
+from evalc.ecma.values import UNDEFINED, to_string
 from evalc.model.answer import Question, ToolCall, ToolMode, Usage
 from evalc.model.case import Case
+from evalc.model.json import MISSING
 from evalc.model.result import JudgedScore, TextFinding
-from evalc.runtime.checks.embedding import Embeddings
 
 CheckOutcome = Literal["passed", "failed", "skipped", "error", "not_applicable"]
 """`not_applicable` is what the contract neither runs nor skips: the check has no meaning for this answer."""
+
+
+Embeddings = Callable[[str, str], float]
+"""Compares texts by their meaning: 1 for equal ones, 0 for those that have nothing to do with each other."""
 
 
 class Judging(Protocol):
@@ -91,31 +96,28 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     asked: bool = True
 
 
+Kind = Literal["response", "value", "argument", "call", "result", "names", "count"]
+
+
 class View(NamedTuple):
     """The subject of a check: what its steps lead to.
 
     Attributes:
         evidence: the answer that it is a part of.
-        kind: what it is; a `count` is a number that was measured.
+        kind: what it is; a `result` is what a call gave back, a `count` a number that was measured.
         value: the text of the response, a JSON value, a call, the names of the tools, or a number; or `MISSING`.
-        text: what comparisons with a text look at.
         name: what messages call it; empty for the response, and for a call as a whole.
         unit: the unit of a count.
-        where: its path in the JSON of the response, empty for the response itself; None for everything else.
-        reads_json: whether it is a text in which JSON is read where a place in it is asked for.
         in_call: whether it is a part of a call.
         beside: the checks of the case, which may compete for calls.
         fault: the verdict on whatever is asked of it, where there is nothing; but whether it is there can be asked.
     """
 
     evidence: Evidence
-    kind: Literal["response", "value", "argument", "call", "names", "count"]
+    kind: Kind
     value: Any
-    text: Any
     name: str = ""
     unit: str = ""
-    where: str | None = None
-    reads_json: bool = False
     in_call: bool = False
     beside: tuple[Check, ...] = ()
     fault: Verdict | None = None
@@ -123,22 +125,34 @@ class View(NamedTuple):
     @classmethod
     def of(cls, evidence: Evidence, beside: tuple[Check, ...] = ()) -> View:
         """The response."""
-        text = evidence.response
-        return cls(evidence, "response", text, text, where="", reads_json=True, beside=beside)
+        return cls(evidence, "response", evidence.response, beside=beside)
+
+    @property
+    def text(self) -> Any:
+        """The text that comparisons look at: of an argument the one that JavaScript makes of it."""
+        if self.kind != "argument":
+            return self.value
+        return to_string(UNDEFINED if self.value is MISSING else self.value)
+
+    @property
+    def where(self) -> str | None:
+        """Its path in the JSON of the response, empty for the response itself; None for everything else."""
+        return None if self.in_call or self.kind in ("names", "count") else self.name
+
+
+class NoAnswer(Exception):
+    """A subject has no answer to any predicate; `verdict` is the verdict on whatever is asked of it."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.message)
+        self.verdict = verdict
 
 
 Found = bool | str | Verdict
 """The answer of a subject to a predicate: whether it holds, why it does not, or a verdict that stands as it is."""
 
-
 PASSED: Final = Verdict(outcome="passed", score=1.0)
 NOT_APPLICABLE: Final = Verdict(outcome="not_applicable")
-
-
-def passed_by_nothing(written: str) -> Verdict:
-    """The check holds, because its tokens made a text empty: it is in every answer, so nothing was verified."""
-    note = Note(f"{written} resolves to an empty text", "passed whatever the answer is")
-    return Verdict(outcome="passed", score=1.0, verifies=False, notes=(note,))
 
 
 def failed(message: str | None, finding: TextFinding | None = None) -> Verdict:
@@ -154,6 +168,11 @@ def unasked(message: str) -> Verdict:
 def broken(message: str) -> Verdict:
     """Whether the check holds is unknown, because of `message`."""
     return Verdict(outcome="error", message=message)
+
+
+def unknown(fact: str) -> Verdict:
+    """The answer leaves nothing to check, because of `fact`."""
+    return Verdict(outcome="not_applicable", notes=(Note(fact, "not checked"),))
 
 
 def skipped(tokens: tuple[str, ...]) -> Verdict:

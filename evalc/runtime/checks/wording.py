@@ -8,8 +8,6 @@ from typing import Final
 SHOWN: Final = 120
 """The characters of a text that a message shows."""
 
-_BRIEF: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
 
 def shown(text: str, limit: int = SHOWN) -> str:
     """The text, shortened, without line ends and control characters."""
@@ -44,9 +42,4 @@ def so_often(count: int) -> str:
 
 
 def _escaped(character: str) -> str:
-    if character.isprintable():
-        return character
-    code = ord(character)
-    if code < 0x100:
-        return _BRIEF.get(character) or f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return character if character.isprintable() else character.encode("unicode_escape").decode()

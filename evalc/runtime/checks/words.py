@@ -70,6 +70,11 @@ def cannot_ask(error: CannotAsk, view: View) -> str:
     return f"expected {error.required}{at}, found {described(found)}"
 
 
+def not_json(error: Exception, text: str) -> str:
+    """Why a text that must be JSON is none."""
+    return f"expected JSON but got {quoted(text)}: {shown(str(error))}"
+
+
 def one_of_several(view: View) -> str:
     """The one of several that must not be there."""
     if view.kind == "call":

@@ -10,7 +10,7 @@ from typing import Any, final
 from evalc.model.case import Gates
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.pace import Concurrency
-from evalc.runtime.checks.embedding import Embeddings
+from evalc.runtime.checks.verdict import Embeddings
 from evalc.runtime.judges.panel import Panel
 from evalc.runtime.run.case import DEFAULT_TIMEOUT_MS, CaseOptions
 from evalc.runtime.run.engine import Engine, LocalEngine

@@ -11,9 +11,9 @@ import pytest
 from evalc.base.errors import UsageError
 from evalc.check.tree import Test
 from evalc.config.load import Override, load_settings
-from evalc.runtime.checks.embedding import Embeddings, load_embeddings
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Evidence, Verdict
+from evalc.runtime.checks.similarity import by_meaning, load_embeddings
+from evalc.runtime.checks.verdict import Embeddings, Evidence, Verdict
 from evalc.setup.prepare import options_of
 
 VECTORS = {"rain": (1.0, 0.0), "wet": (0.8, 0.6), "cheese": (0.0, 1.0), "dry": (-1.0, 0.0), "almost": (1.0 + 1e-9, 0.0)}
@@ -25,16 +25,16 @@ def encode(texts: Sequence[str]) -> list[tuple[float, float]]:
 
 def verdict(response: str, threshold: float, embeddings: Embeddings | None = None) -> Verdict:
     check = Test("similar", ("rain", threshold))
-    return asyncio.run(evaluate(check, Evidence(response=response, embeddings=embeddings or Embeddings(encode))))
+    return asyncio.run(evaluate(check, Evidence(response=response, embeddings=embeddings or by_meaning(encode))))
 
 
 @pytest.mark.parametrize(("response", "cosine"), [("wet", 0.8), ("cheese", 0.0), ("dry", 0.0), ("almost", 1.0)])
 def test_the_similarity_is_the_cosine_from_0_to_1(response: str, cosine: float) -> None:
-    assert Embeddings(encode).similarity("rain", response) == cosine
+    assert by_meaning(encode)("rain", response) == cosine
 
 
 def test_equal_texts_are_not_even_embedded() -> None:
-    assert Embeddings(lambda _: pytest.fail("embedded")).similarity("unknown", "unknown") == 1.0
+    assert by_meaning(lambda _: pytest.fail("embedded"))("unknown", "unknown") == 1.0
 
 
 def test_the_threshold_is_reached_or_not() -> None:
@@ -45,7 +45,7 @@ def test_the_threshold_is_reached_or_not() -> None:
 
 
 def test_it_takes_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded = Embeddings(encode)
+    loaded = by_meaning(encode)
     monkeypatch.setattr("evalc.setup.prepare.load_embeddings", lambda: loaded)
 
     def configured(**given: str) -> Embeddings | None:
@@ -59,6 +59,6 @@ def test_it_takes_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_command_that_installs_them_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalc.runtime.checks.embedding.find_spec", lambda _: None)
+    monkeypatch.setattr("evalc.runtime.checks.similarity.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"pip install 'evalc\[embeddings\]'"):
         load_embeddings()

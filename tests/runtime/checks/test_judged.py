@@ -10,7 +10,7 @@ from evalc.base.errors import JudgeError
 from evalc.check.forms import check_of
 from evalc.model.answer import Question
 from evalc.model.result import JudgedScore
-from evalc.runtime.checks.judged import as_expected, share_of
+from evalc.runtime.checks.expected import as_expected
 from evalc.runtime.checks.verdict import Evidence
 from tests.runtime.checks.conftest import Ask
 
@@ -41,7 +41,7 @@ def test_a_least_score_decides_and_without_one_the_share_counts(
     verdict = ask(check, "the answer", judge=Judge(3, "curt"))
     assert (verdict.outcome, verdict.score) == (outcome, score)
     assert verdict.judged is not None
-    assert share_of(verdict.judged) == 0.75
+    assert (verdict.judged.score, verdict.judged.max_score) == (3, 4)
 
 
 def test_a_judge_that_breaks_is_an_error(ask: Ask) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from evalc.check.forms import check_of
 from evalc.model.answer import Usage
-from evalc.runtime.checks.limits import count_tokens
+from evalc.runtime.checks.subjects import count_tokens
 from tests.runtime.checks.conftest import Ask
 
 

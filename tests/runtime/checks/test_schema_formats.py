@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evalc.check.forms import check_of
 from evalc.model.json_schema import CHECKED, FORMATS
-from evalc.runtime.checks.schema import first_violation
+from evalc.runtime.checks.schema import fits
 from tests.runtime.checks.conftest import Ask
 
 HOLDS: dict[str, tuple[str, ...]] = {
@@ -61,7 +61,7 @@ FAILS: dict[str, tuple[str, ...]] = {
 
 
 def has_format(text: str, name: str) -> bool:
-    return first_violation(text, {"format": name}) is None
+    return fits(text, {"format": name}) is True
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in HOLDS.items() for text in texts])
@@ -80,7 +80,7 @@ def test_each_format_that_is_named_is_checked() -> None:
 
 @given(st.sampled_from(CHECKED), st.one_of(st.none(), st.booleans(), st.integers(), st.lists(st.text())))
 def test_only_texts_are_asked(name: str, value: object) -> None:
-    assert first_violation(value, {"format": name}) is None
+    assert fits(value, {"format": name}) is True
 
 
 @given(st.text())
