@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from evalc.base.durations import MILLISECONDS
 from evalc.diagnostics.problem import Fault, Finding
-from evalc.grammar.nodes import Number, PatternAtom, Text
+from evalc.grammar.nodes import PatternAtom, Text
 
 if TYPE_CHECKING:
-    from evalc.grammar.lalr import Token, Tree
+    from evalc.grammar.lalr import Token
 
 MAX_DIGITS: Final = 15
 """The most digits of a number: so many are exact in every reader of JSON."""
@@ -25,39 +24,21 @@ _FLAGS: Final = frozenset("imsuv")
 _LONGEST_ESCAPE: Final = len(r"\uD83D")
 
 
-def start_of(node: Tree | Token) -> int:
-    """Where the first token of a tree begins."""
-    while not isinstance(node, str):
-        node = node.children[0]
-    return node.start_pos or 0
-
-
-def end_of(node: Tree | Token) -> int:
-    """Where the last token of a tree ends."""
-    while not isinstance(node, str):
-        node = node.children[-1]
-    return node.end_pos or 0
-
-
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
 def text_of(token: Token, faults: list[Fault]) -> Text:
     """A text in quotes, or a bare name."""
-    start = token.start_pos or 0
-    end = start + len(token)
-    if token[0] not in "\"'":
-        return Text(start=start, end=end, value=str(token))
-    if "\\" not in token:
-        return Text(start=start, end=end, value=token[1:-1])
-    return Text(start=start, end=end, value="".join(_unescaped(token, start, faults)))
+    value = str(token)
+    if token[0] in "\"'":
+        value = token[1:-1] if "\\" not in token else "".join(_unescaped(token, faults))
+    return Text(token.start_pos, token.end_pos, value)
 
 
 def trimmed(token: Token) -> Text:
     """The text of a token without the white space after it."""
-    start = token.start_pos or 0
     value = token.rstrip()
-    return Text(start=start, end=start + len(value), value=value)
+    return Text(token.start_pos, token.start_pos + len(value), value)
 
 
 def offset_in_text(source: str, atom: Text | PatternAtom, index: int) -> int:
@@ -83,7 +64,7 @@ def _width(source: str, at: int) -> int:
     return 1 if escape is None or source.startswith("{{", at + 1) else len(escape.group())
 
 
-def _unescaped(token: str, start: int, faults: list[Fault]) -> Iterator[str]:
+def _unescaped(token: Token, faults: list[Fault]) -> Iterator[str]:
     """The pieces of a quoted text's value.
 
     `\\{{` is kept unchanged: it is not an escape of the text but a template's literal `{{`.
@@ -99,9 +80,8 @@ def _unescaped(token: str, start: int, faults: list[Fault]) -> Iterator[str]:
         elif token.startswith("{{", at + 1):
             yield written
         else:
-            faults.append(
-                Fault(start + at, start + done, Finding("EV133", escape=written, half=len(written) == _LONGEST_ESCAPE))
-            )
+            finding = Finding("EV133", escape=written, half=len(written) == _LONGEST_ESCAPE)
+            faults.append(Fault(token.start_pos + at, token.start_pos + done, finding))
     yield token[done:end]
 
 
@@ -118,42 +98,35 @@ def _character(escape: str) -> str | None:
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def number_of(token: Token, faults: list[Fault], *, scale: float = 1) -> Number:
+def number_of(token: Token, faults: list[Fault], *, scale: float = 1) -> int | float:
     """A number that is not negative, times `scale`; whole numbers come out as integers."""
-    start = token.start_pos or 0
-    end = start + len(token)
-    if token[0] == "-":
-        faults.append(Fault(start, end, Finding("EV136", number=str(token), why="negative")))
-    elif len(token) > MAX_DIGITS:
-        faults.append(Fault(start, end, Finding("EV136", number=str(token), why="long")))
-    else:
-        value = float(token)
-        if scale != 1:
-            value = round(value * scale, 6)  # 4.35 s are 4350 ms, not the nearest binary fraction
-        return Number(start=start, end=end, value=int(value) if value.is_integer() else value)
-    return Number(start=start, end=end, value=0)
+    if token[0] == "-" or len(token) > MAX_DIGITS:
+        _report(token, "negative" if token[0] == "-" else "long", faults)
+        return 0
+    value = float(token)
+    if scale != 1:
+        value = round(value * scale, 6)  # 4.35 s are 4350 ms, not the nearest binary fraction
+    return int(value) if value.is_integer() else value
 
 
-def count_of(token: Token, faults: list[Fault]) -> Number:
-    """A whole number that is not negative."""
+def count_of(token: Token, faults: list[Fault]) -> int | float:
+    """A whole number that is not negative; another number is reported."""
     number = number_of(token, faults)
-    if isinstance(number.value, float):
-        faults.append(Fault(number.start, number.end, Finding("EV136", number=str(token), why="fraction")))
+    if isinstance(number, float):
+        _report(token, "fraction", faults)
     return number
 
 
 def signed_of(token: Token, faults: list[Fault]) -> int | float:
     """A number of JSON, which may be negative."""
     if len(token.removeprefix("-")) > MAX_DIGITS:
-        faults.append(Fault(token.start_pos or 0, token.end_pos or 0, Finding("EV136", number=str(token), why="long")))
+        _report(token, "long", faults)
         return 0
     return float(token) if "." in token else int(token)
 
 
-def duration_of(token: Token, unit: Token, faults: list[Fault]) -> Number:
-    """A duration in milliseconds; the offsets take in its unit."""
-    number = number_of(token, faults, scale=MILLISECONDS[unit])
-    return Number(start=number.start, end=unit.end_pos or 0, value=number.value)
+def _report(token: Token, why: str, faults: list[Fault]) -> None:
+    faults.append(Fault(token.start_pos, token.end_pos, Finding("EV136", number=str(token), why=why)))
 
 
 # --- regular expressions ---------------------------------------------------------------------------------------------
@@ -161,23 +134,15 @@ def duration_of(token: Token, unit: Token, faults: list[Fault]) -> Number:
 
 def literal_of(token: Token, faults: list[Fault]) -> PatternAtom:
     """A `/pattern/flags` literal."""
-    start = token.start_pos or 0
-    slash = token.rindex("/")
+    start, slash = token.start_pos, token.rindex("/")
     flags = token[slash + 1 :]
     faults.extend(_flag_faults(flags, start + slash + 1))
-    return PatternAtom(
-        start=start,
-        end=start + len(token),
-        pattern=token[1:slash],
-        flags="".join(sorted(flags)),
-        pattern_at=start + 1,
-        literal=True,
-    )
+    return PatternAtom(start, token.end_pos, token[1:slash], start + 1, literal=True, flags="".join(sorted(flags)))
 
 
 def pattern_of(text: Text) -> PatternAtom:
     """A pattern written as a text in quotes."""
-    return PatternAtom(start=text.start, end=text.end, pattern=text.value, pattern_at=text.start + 1, literal=False)
+    return PatternAtom(text.start, text.end, text.value, text.start + 1, literal=False)
 
 
 def _flag_faults(flags: str, at: int) -> Iterator[Fault]:

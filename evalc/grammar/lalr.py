@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypeAlias, cast, final
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, TypeAlias, cast, final
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 END: Final = "$END"
 """The terminal that ends every text."""
@@ -23,20 +26,42 @@ class Token(str):
 
     __slots__ = ("end_pos", "start_pos", "type")
 
-    type: str
+    type: str  # the terminal
     start_pos: int
     end_pos: int
+    children: ClassVar[Sequence[Tree | Token]] = ()
 
 
 @final
 class Tree:
     """The match of a rule."""
 
-    __slots__ = ("children", "data")
+    __slots__ = ("children", "type")
 
-    def __init__(self, data: str, children: list[Tree | Token]) -> None:
-        self.data = data
+    def __init__(self, type: str, children: list[Tree | Token]) -> None:  # noqa: A002 - as tokens have one
+        self.type = type  # the label of the rule
         self.children = children
+
+    @property
+    def first(self) -> Token:
+        """The first token."""
+        node: Tree | Token = self
+        while isinstance(node, Tree):
+            node = node.children[0]
+        return node
+
+    @property
+    def start_pos(self) -> int:
+        """Where the first token begins."""
+        return self.first.start_pos
+
+    @property
+    def end_pos(self) -> int:
+        """Where the last token ends."""
+        node: Tree | Token = self
+        while isinstance(node, Tree):
+            node = node.children[-1]
+        return node.end_pos
 
 
 class Stumble(NamedTuple):

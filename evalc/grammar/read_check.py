@@ -11,12 +11,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, final, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final, overload
 
 import msgspec
 
 from evalc.base.durations import MILLISECONDS
 from evalc.check.forms import together
+from evalc.check.places import Placed, bare
 from evalc.check.predicates import PREDICATES, Kind, Role, mapped
 from evalc.check.tree import (
     NO_TOOL,
@@ -37,13 +38,14 @@ from evalc.check.tree import (
     Of,
     Result,
     Some,
+    Step,
     Test,
     Tools,
     Turn,
     Which,
 )
 from evalc.diagnostics.problem import Fault, Finding
-from evalc.grammar.atoms import count_of, end_of, literal_of, number_of, pattern_of, signed_of, start_of, text_of
+from evalc.grammar.atoms import count_of, literal_of, number_of, pattern_of, signed_of, text_of
 from evalc.grammar.lalr import Stumble, Tree, following, load, read
 from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, Atom, Parsed, ReadCheck, Text, parsed
 from evalc.grammar.unexpected import expected_words, not_expected, unexpected, word_at
@@ -52,44 +54,27 @@ from evalc.model.json import path_of_key
 if TYPE_CHECKING:
     from evalc.grammar.lalr import Token
 
-    Child = Tree | Token
-    Children = list[Child]
+Child: TypeAlias = Any
+"""A tree or a token: the grammar says which stands where."""
+Unit = Measured | Literal["share", "times", ""]
+"""The measure of a number, so that it may be a whole one or have a sign; nothing for a number of JSON."""
 
 MAX_DEPTH: Final = 50
 """How deep parentheses, `not` and values may nest."""
 
 
-class _Said(str):
-    """A text of a check that knows where it was written."""
-
-    __slots__ = ("atom",)
-
-    atom: Atom
-
-
-class _SaidBlank(Blank, frozen=True):
+class _PlacedBlank(Blank, frozen=True):
     """A bare template that knows where it was written."""
 
-    atom: Any = None
-
-
-def said(value: str, atom: Atom) -> _Said:
-    """A text that knows where it was written."""
-    text = _Said(value)
-    text.atom = atom
-    return text
+    place: Any = None
 
 
 class _TooDeep(Exception):
-    """A check is nested too deep; holds its tree."""
-
-
-Unit = Measured | Literal["share", "times", ""]
-"""The measure of a number, so that it may be a whole one or have a sign; nothing for a number of JSON."""
+    """A check is nested too deep; holds the offset."""
 
 
 class _Subject(NamedTuple):
-    """Return what a predicate is asked of: its words in messages, what it is, and what it counts.
+    """The subject of a predicate: its words in messages, what it is, what it counts, and the tool that it is about.
 
     An `is_part` follows `has`.
     """
@@ -98,76 +83,45 @@ class _Subject(NamedTuple):
     kind: Kind = "value"
     unit: Unit = ""
     is_part: bool = False
+    tool: Any = ""
 
 
 # --- whole lines -----------------------------------------------------------------------------------------------------
 
 
-class _Reading(NamedTuple):
-    """A line whose texts know where they were written."""
-
-    start: int
-    end: int
-    check: Check
-    criterion: Text | None
-
-
 def _read_with_care(text: str) -> Parsed[ReadCheck]:
-    reading, faults = _reading(text)
-    return Parsed(None if reading is None else settled(*reading), faults)
+    line, faults = _reading(text)
+    return Parsed(None if line is None else settled(line), faults)
 
 
 _remembered = lru_cache(REMEMBERED)(_read_with_care)
 
 
-def _reading(text: str) -> tuple[_Reading | None, tuple[Fault, ...]]:
+def _reading(text: str) -> Parsed[ReadCheck]:
+    """The line, whose texts know their places."""
     tree = read("check", "line", text)
     if isinstance(tree, Stumble):
-        return None, (_fault(text, tree),)
+        return Parsed(None, (_fault(text, tree),))
     reader = Reader(text)
     try:
         check = reader.check(tree.children[0], MAX_DEPTH)
     except _TooDeep as stop:
-        (deep,) = stop.args
-        reader.faults.append(Fault(start_of(deep), start_of(deep) + 1, Finding("EV139", what="depth", limit=MAX_DEPTH)))
+        (at,) = stop.args
+        reader.faults.append(Fault(at, at + 1, Finding("EV139", what="depth", limit=MAX_DEPTH)))
         return parsed(None, reader.faults)
-    criterion = text_of(cast("Token", tree.children[-1]), reader.faults) if len(tree.children) > 1 else None
-    return parsed(_Reading(start_of(tree), end_of(tree), check, criterion), reader.faults)
+    criterion = [text_of(cast("Token", token), reader.faults) for token in tree.children[2:]]
+    return parsed(ReadCheck(tree.start_pos, tree.end_pos, check, (), *criterion), reader.faults)
 
 
-def settled(start: int, end: int, check: Check, criterion: Text | None = None) -> ReadCheck:
-    """The line of a check whose texts know where they were written."""
+def settled(line: ReadCheck) -> ReadCheck:
+    """A line whose texts know their places, as one that has them beside its check."""
     places: list[Atom] = []
-    return ReadCheck(start, end, _plain(check, places), tuple(places), criterion)
 
-
-def _plain(check: Check, places: list[Atom]) -> Check:
     def settle(_role: Role, text: Any) -> Any:
-        places.append(text.atom)
+        places.append(text.place)
         return str(text) if isinstance(text, str) else Blank(text.template, text.asks, text.scale)
 
-    return mapped(check, settle)
-
-
-# --- subjects --------------------------------------------------------------------------------------------------------
-
-_MEASURES: Final[Mapping[str, Measured]] = {
-    "CHARS": "chars",
-    "LENGTH": "chars",
-    "WORDS": "words",
-    "LINES": "lines",
-    "BYTES": "bytes",
-    "SENTENCES": "sentences",
-    "TOKENS": "tokens",
-    "COUNT": "items",
-    "ERRORS": "errors",
-    "LATENCY": "ms",
-    "COST": "dollars",
-}
-_RESPONSE: Final = _Subject("the response")
-_NEEDS_RESPONSE: Final = frozenset(("of_response", "of_place", "of_path"))
-_HAS_A_SUBJECT: Final = frozenset(("judge", "TOKENS"))
-"""Return what begins a check of the response that nobody reads as one of a parameter."""
+    return ReadCheck(line.start, line.end, mapped(line.check, settle), tuple(places), line.criterion)
 
 
 @final
@@ -180,11 +134,10 @@ class Reader:
 
     def check(self, tree: Child, depth: int) -> Check:
         """The check of a tree that is nested at most `depth` levels deep."""
-        tree = cast("Tree", tree)
         children = tree.children
-        if depth == 0 and tree.data in ("negation", "group", "turn"):
-            raise _TooDeep(tree)
-        match tree.data:
+        if depth == 0 and tree.type in ("negation", "group", "turn"):
+            raise _TooDeep(tree.start_pos)
+        match tree.type:
             case "negation":
                 return Not(self.check(children[1], depth - 1))
             case "group":
@@ -196,207 +149,82 @@ class Reader:
             case "any_of":
                 return Some(self._operands(children[::2], depth))
             case label:
-                return _SUBJECTS[label](self, children)
+                return _SUBJECTS[label](self, *children)
 
-    def _operands(self, operands: Children, depth: int) -> tuple[Check, ...]:
+    def _operands(self, operands: Sequence[Child], depth: int) -> tuple[Check, ...]:
         parameter = ""
         for operand in operands:
-            bare = cast("Tree", operand)
-            while bare.data == "negation":
-                bare = cast("Tree", bare.children[1])
-            if bare.data == "of_argument":
-                parameter = self.words(bare.children[:4])
-            elif parameter and bare.data in _NEEDS_RESPONSE and not _HAS_A_SUBJECT & {_label(bare), _first(bare).type}:
-                of_both = bare.data == "of_response"
-                finding = Finding("EV138", parameter=parameter if of_both else "")
-                self.faults.append(Fault(start_of(operand), end_of(_first(operand)), finding))
+            about = operand
+            while about.type == "negation":
+                about = about.children[1]
+            if about.type == "of_argument":
+                parameter = self.words(about.children[:4])
+            elif parameter and about.type in ("of_response", "of_place") and not _has_a_subject(about):
+                finding = Finding("EV138", parameter=parameter if about.type == "of_response" else "")
+                self.faults.append(Fault(operand.start_pos, operand.first.end_pos, finding))
         return tuple([self.check(operand, depth) for operand in operands])
 
-    def words(self, children: Children) -> str:
-        """Return what is written from the first to the last of some trees."""
-        return self._text[start_of(children[0]) : end_of(children[-1])]
-
-    def ordinal(self, token: Child) -> int:
-        """A number that counts from 1; 1 in place of another one, which is reported."""
-        number = int(count_of(cast("Token", token), self.faults).value)
-        if number < 1:
-            self.expected("a number from 1", token)
-        return max(number, 1)
-
-    def text(self, token: Child) -> Any:
-        """A text in quotes or a name; a bare template where a text is asked."""
-        return self.scalar(token, "text")
-
-    def scalar(self, token: Child, asks: Asked = "any") -> Any:
-        """A value without members; a text knows where it was written."""
-        token = cast("Token", token)
-        match token.type:
-            case "NUMBER":
-                return signed_of(token, self.faults)
-            case "TRUE" | "FALSE" | "NULL":
-                return _WORDS[token.type]
-            case "TEMPLATE":
-                return _blank(token, asks)
-            case _:
-                atom = text_of(token, self.faults)
-                return said(atom.value, atom)
-
-    def path(self, token: Child) -> Any:
-        """A path into a JSON value; a text in quotes is one key, whatever it holds."""
-        token = cast("Token", token)
-        atom = text_of(token, self.faults)
-        return said(path_of_key(atom.value) if token.type == "STRING" else _path(atom.value), atom)
-
-    # --- the words around a predicate ---
-
     def asked(self, tree: Child, of: _Subject) -> Check:
-        """Return what is asked of a subject, without the words that say nothing by themselves."""
-        tree = cast("Tree", tree)
+        """The check that a tree makes of a subject, without the words that say nothing by themselves."""
         nots, seen = 0, set[str]()
-        while tree.data in ("negation", "noise"):
-            word = cast("Token", tree.children[0])
+        while tree.type in ("negation", "noise"):
+            word, inner = tree.children
             kind = "IS" if word.type == "HAS" else word.type
             if kind == "NOT":
                 nots += 1
                 if nots > MAX_DEPTH:
-                    raise _TooDeep(tree)
+                    raise _TooDeep(tree.start_pos)
             elif kind in seen:
                 self.expected("a predicate", word)
             seen.add(kind)
-            tree = cast("Tree", tree.children[1])
-        check = _PREDICATES[tree.data](self, tree.children, of)
+            tree = inner
+        check = _PREDICATES[tree.type](self, tree, of)
         for _ in range(nots):
             check = Not(check)
         return check
 
-    def test(self, children: Children, of: _Subject, predicate: str, operand: Any = None, case: bool = False) -> Check:
+    def asked_behind(self, subject: Sequence[Child], clause: Child, kind: Kind = "value", unit: Unit = "") -> Check:
+        """The check that a clause makes of the subject before it."""
+        return self.asked(clause, _Subject(self.words(subject), kind, unit))
+
+    def test(self, tree: Child, of: _Subject, predicate: str, operand: Any = None, case: bool = False) -> Check:
         """A predicate of a subject that it may be asked of."""
         row = PREDICATES[predicate]
         if of.kind not in row.on:
-            self.unasked(children, of, row.line.partition("{")[0].strip() or "a comparison", row.on)
+            self.unasked(tree, of, row.line.partition("{")[0].strip() or "a comparison", row.on)
         return Test(predicate, operand, case)
 
-    def unasked(self, children: Children, of: _Subject, predicate: str, on: frozenset[Kind]) -> None:
+    def parts(self, tree: Child, _of: _Subject) -> Check:
+        """The check of the places of one call, one result or one item."""
+        children = tree.children[::2]
+        checks = [self._part(*child.children) for child in children]
+        identities = [
+            Text(child.start_pos, child.end_pos, check.step.path)
+            for child, check in zip(children, checks, strict=True)
+            if isinstance(check.check, Test) and PREDICATES[check.check.predicate].identity
+        ]
+        self.report_repeated(identities, "test")
+        return together(checks)
+
+    def _part(self, place: Child, clause: Child) -> Any:
+        return Of(At(self.path(place)), self.asked(clause, _Subject(self.words([place]), is_part=True)))
+
+    # --- what is wrong ---
+
+    def unasked(self, tree: Child, of: _Subject, predicate: str, on: frozenset[Kind]) -> None:
         """Report what a subject can never be asked."""
         finding = Finding("EV160", subject=of.words, given=_GIVES[of.kind], predicate=predicate, asks=_ASKS[on])
-        self.faults.append(Fault(start_of(children[0]), end_of(children[-1]), finding))
+        self.faults.append(Fault(tree.start_pos, tree.end_pos, finding))
 
-    def same(self, value: Child, modifier: bool, of: _Subject) -> Check:
-        """Return what is exactly a value: a text in quotes by its text, any other as JSON; of a measure, a number."""
-        if of.unit:
-            return self.exactly(value, of)
-        if isinstance(value, Tree) and value.data == "quantity":
-            self.number(value, of.unit)
-            return Test("is")
-        operand = self.value(value, "text" if modifier else "any")
-        if isinstance(operand, _Said) or modifier:
-            return self.test([value], of, "equals", operand, modifier)
-        return self.test([value], of, "is", operand)
+    def expected(self, required: str, tree: Child) -> None:
+        """Report what should stand in the place of a tree."""
+        self.faults.append(Fault(tree.start_pos, tree.end_pos, not_expected((required,), self.words([tree]))))
 
-    # --- numbers ---
-
-    def number(self, tree: Child, unit: Unit) -> Any:
-        """A number of what is counted, in its base unit; a bare template in its place."""
-        number, mark = _number_and_mark(tree)
-        required = _MARKS.get(unit, ())
-        if mark is not None and mark.type not in required:
-            self.expected("a number" if mark.type == "DOLLAR" else "the end", mark)
-        elif mark is None and unit == "ms":
-            stumble = Stumble(end_of(tree), frozenset({"TIME_UNIT"}))
-            self.faults.append(unexpected(self._text, stumble, expected_words(stumble.expected)))
-        scale = 1 if mark is None or mark.type == "DOLLAR" else _scale(mark)
-        is_whole = bool(unit) and not required
-        if number.type == "TEMPLATE":
-            return _blank(number, "whole" if is_whole else "number", scale)
-        if not unit:
-            return signed_of(number, self.faults)
-        return count_of(number, self.faults).value if is_whole else number_of(number, self.faults, scale=scale).value
-
-    def exactly(self, tree: Child, of: _Subject) -> Check:
-        """A number that is exactly one."""
-        if (isinstance(tree, Tree) and tree.data != "quantity") or (
-            not isinstance(tree, Tree) and not _is_number(tree)
-        ):
-            self.expected("a number", tree)
-            return Test("between", Bounds())
-        number = self.number(tree, of.unit)
-        return Test("between", Bounds(number, number))
-
-    def bounds(self, tree: Child, unit: Unit) -> Bounds:
-        """The numbers that a comparison, a range or one number allows."""
-        if not isinstance(tree, Tree) or tree.data != "bounds":
-            number = self.number(tree, unit)
-            return Bounds(number, number)
-        children = tree.children
-        numbers = [self.number(child, unit) for child in children if isinstance(child, Tree) or _is_number(child)]
-        sign = _first(tree).type
-        if len(numbers) == 2:
-            return Bounds(*numbers)
-        return Bounds(numbers[0], numbers[0]) if sign == "EXACTLY" else Bounds(**{_SIGNS[sign]: numbers[0]})
-
-    def times(self, tree: Tree) -> Bounds:
-        """How often something happens: `once`, `at least 2 times`."""
-        first, *rest = tree.children
-        last = cast("Token", tree.children[-1])
-        if last.type == "TIMES":
-            return self.bounds(first, "times")
-        number = 1 if last == "once" else 2
-        return Bounds(**{_SIGNS[cast("Token", first).type]: number}) if rest else Bounds(number, number)
-
-    # --- values ---
-
-    def value(self, tree: Child, asks: Asked = "any", depth: int = MAX_DEPTH) -> Any:
-        """A JSON value that is nested at most `depth` levels deep; its texts know where they were written."""
-        if not isinstance(tree, Tree):
-            return self.scalar(tree, asks)
-        if depth <= 0:
-            raise _TooDeep(tree)
-        inner = tree.children[1:-1:2]
-        if tree.data == "array":
-            return [self.value(item, asks, depth - 1) for item in inner]
-        pairs = [cast("Tree", pair).children for pair in inner]
-        keys = [text_of(cast("Token", pair[0]), self.faults) for pair in pairs]
-        self.report_repeated(keys, "key")
-        return {key.value: self.value(pair[2], asks, depth - 1) for key, pair in zip(keys, pairs, strict=True)}
-
-    def values(self, tree: Child, *, may_be_empty: bool = False) -> Any:
-        """The values of a list, or a bare template for all of it."""
-        if not isinstance(tree, Tree):
-            return self.scalar(tree, "list")
-        if len(tree.children) == 2 and not may_be_empty:
-            end = end_of(tree) - 1
-            self.faults.append(Fault(end, end + 1, not_expected(("a value",), "]")))
-        return tuple(self.value(tree))
-
-    def names(self, tree: Child, *, may_be_empty: bool = True) -> Any:
-        """The names of a list, or a bare template for all of it."""
-        if not isinstance(tree, Tree):
-            return self.scalar(tree, "list")
-        if len(tree.children) == 2 and not may_be_empty:
-            end = end_of(tree) - 1
-            self.faults.append(Fault(end, end + 1, not_expected(("a name", "a text in quotes"), "]")))
-        return tuple([self.text(name) for name in tree.children[1:-1:2]])
-
-    def schema(self, tree: Child) -> Any:
-        """A path to a JSON Schema, or the schema itself, in which nothing is filled."""
-        value = self.value(tree)
-        return value if isinstance(value, str) else self._literal(value, tree)
-
-    def _literal(self, value: Any, tree: Child) -> Any:
-        match value:
-            case str():
-                return str(value)
-            case list():
-                return [self._literal(item, tree) for item in value]
-            case dict():
-                return {key: self._literal(item, tree) for key, item in value.items()}
-            case Blank():
-                start = cast("_SaidBlank", value).atom.start
-                finding = not_expected(("a value",), value.template)
-                self.faults.append(Fault(start, start + len(value.template), finding))
-                return None
-            case _:
-                return value
+    def report_list(self, tree: Child) -> None:
+        """Report a list where one value is sought: nobody could show whether any of its items or all are meant."""
+        start, end = tree.start_pos, tree.end_pos
+        one, each = (f"{self._text[:start]}{word} of {self._text[start:]}" for word in ("any", "all"))
+        self.faults.append(Fault(start, end, Finding("EV162", any=one, all=each)))
 
     def report_repeated(self, names: Iterable[Text], what: str) -> None:
         """Report repeated names."""
@@ -406,70 +234,140 @@ class Reader:
                 self.faults.append(Fault(name.start, name.end, Finding("EV206", what=what, name=name.value)))
             seen.add(name.value)
 
+    def words(self, trees: Sequence[Child]) -> str:
+        """The text from the first to the last of some trees."""
+        return self._text[trees[0].start_pos : trees[-1].end_pos]
+
+    # --- texts and values ---
+
+    def text(self, token: Child) -> Any:
+        """A text in quotes or a name; a bare template where a text is asked."""
+        return self.scalar(token, "text")
+
+    def scalar(self, token: Child, asks: Asked | None = "any") -> Any:
+        """A value without members; a text knows where it was written. Nothing may be filled where nothing is asked."""
+        match token.type:
+            case "NUMBER":
+                return signed_of(token, self.faults)
+            case "TRUE" | "FALSE" | "NULL":
+                return _WORDS[token.type]
+            case "TEMPLATE":
+                return self.expected("a value", token) if asks is None else _blank(token, asks)
+            case _:
+                return _placed(text_of(token, self.faults))
+
+    def value(self, tree: Child, asks: Asked | None = "any", depth: int = MAX_DEPTH) -> Any:
+        """A JSON value that is nested at most `depth` levels deep; its texts know where they were written."""
+        if tree.type not in ("array", "object"):
+            return self.scalar(tree, asks)
+        if depth <= 0:
+            raise _TooDeep(tree.start_pos)
+        inner = tree.children[1:-1:2]
+        if tree.type == "array":
+            return [self.value(item, asks, depth - 1) for item in inner]
+        keys = [text_of(pair.first, self.faults) for pair in inner]
+        self.report_repeated(keys, "key")
+        return {key.value: self.value(pair.children[2], asks, depth - 1) for key, pair in zip(keys, inner, strict=True)}
+
+    def values(self, tree: Child, *, may_be_empty: bool = False) -> Any:
+        """The values of a list, or a bare template for all of it."""
+        return self._listed(tree, self.value, () if may_be_empty else ("a value",))
+
+    def names(self, tree: Child, *, may_be_empty: bool = True) -> Any:
+        """The names of a list, or a bare template for all of it."""
+
+        def each(names: Child) -> Iterable[Any]:
+            return map(self.text, names.children[1:-1:2])
+
+        return self._listed(tree, each, () if may_be_empty else ("a name", "a text in quotes"))
+
+    def _listed(self, tree: Child, items: Callable[[Child], Iterable[Any]], required: tuple[str, ...]) -> Any:
+        if tree.type == "TEMPLATE":
+            return self.scalar(tree, "list")
+        if required and len(tree.children) == 2:
+            self.faults.append(Fault(tree.end_pos - 1, tree.end_pos, not_expected(required, "]")))
+        return tuple(items(tree))
+
+    def schema(self, tree: Child) -> Any:
+        """A path to a JSON Schema, or the schema itself, in which nothing is filled."""
+        return self.scalar(tree) if tree.type == "STRING" else bare(self.value(tree, None))
+
+    def path(self, token: Child) -> Any:
+        """A path into a JSON value; a text in quotes is one key, whatever it holds."""
+        text = text_of(token, self.faults)
+        return Placed(path_of_key(text.value) if token.type == "STRING" else _path(text.value), text)
+
     def pattern(self, token: Child) -> Any:
         """A pattern with its flags, as a literal or in quotes; a bare template in its place."""
-        token = cast("Token", token)
         if token.type == "TEMPLATE":
             return self.text(token), ""
-        atom = (
-            literal_of(token, self.faults)
-            if token.type in ("REGEXP", "LITERAL")
-            else pattern_of(text_of(token, self.faults))
-        )
-        return said(atom.pattern, atom), atom.flags
+        is_literal = token.type in ("REGEXP", "LITERAL")
+        atom = literal_of(token, self.faults) if is_literal else pattern_of(text_of(token, self.faults))
+        return Placed(atom.pattern, atom), atom.flags
 
-    def fields(self, trees: Children) -> tuple[tuple[str, str | None], ...]:
-        """Fields that are required, each with its type or None."""
-        return tuple([self._field(cast("list[Token]", cast("Tree", tree).children)) for tree in trees])
+    def field(self, tree: Child) -> tuple[str, str | None]:
+        """A field that is required, with its type or None."""
+        token, *type_ = tree.children
+        name = text_of(token, self.faults).value
+        return path_of_key(name) if token.type == "STRING" else name, str(type_[-1]) if type_ else None
 
-    def _field(self, tokens: list[Token]) -> tuple[str, str | None]:
-        name = text_of(tokens[0], self.faults).value
-        path = path_of_key(name) if tokens[0].type == "STRING" else name
-        return path, str(tokens[-1]) if len(tokens) > 1 else None
+    # --- numbers ---
 
-    def expected(self, required: str, tree: Child) -> None:
-        """Report what should stand in the place of a tree."""
-        self.faults.append(Fault(start_of(tree), end_of(tree), not_expected((required,), self.words([tree]))))
+    def ordinal(self, token: Child) -> int:
+        """A number that counts from 1; 1 in place of another one, which is reported."""
+        number = int(count_of(token, self.faults))
+        if number < 1:
+            self.expected("a number from 1", token)
+        return max(number, 1)
 
-    def report_list(self, tree: Child) -> None:
-        """Report a list where one value is sought: nobody could show whether any of its items or all are meant."""
-        start, end = start_of(tree), end_of(tree)
-        one, each = (f"{self._text[:start]}{word} of {self._text[start:]}" for word in ("any", "all"))
-        self.faults.append(Fault(start, end, Finding("EV162", any=one, all=each)))
+    def number(self, tree: Child, unit: Unit) -> Any:
+        """A number of what is counted, in its base unit; a bare template in its place."""
+        number, mark = tree, None
+        if tree.type == "quantity":
+            number, mark = sorted(tree.children, key=lambda token: token.type not in _NUMBERS)
+        required = _MARKS.get(unit, ())
+        if mark is not None and mark.type not in required:
+            self.expected("a number" if mark.type == "DOLLAR" else "the end", mark)
+        elif mark is None and unit == "ms":
+            stumble = Stumble(tree.end_pos, frozenset({"TIME_UNIT"}))
+            self.faults.append(unexpected(self._text, stumble, expected_words(stumble.expected)))
+        scale = 1 if mark is None or mark.type == "DOLLAR" else _scale(mark)
+        is_whole = bool(unit) and not required
+        if number.type == "TEMPLATE":
+            return _blank(number, "whole" if is_whole else "number", scale)
+        if not unit:
+            return signed_of(number, self.faults)
+        return count_of(number, self.faults) if is_whole else number_of(number, self.faults, scale=scale)
 
-    # --- arguments of calls and fields of items ---
+    def exactly(self, tree: Child, of: _Subject) -> Check:
+        """A test for a number."""
+        if tree.type in _NUMBERS:
+            number = self.number(tree, of.unit)
+            return Test("between", Bounds(number, number))
+        self.expected("a number", tree)
+        return Test("between", Bounds())
 
-    def parts(self, tree: Child) -> Check:
-        """Return what is asked of the places of one call, one result or one item."""
-        children = cast("list[Tree]", cast("Tree", tree).children[::2])
-        checks = [self._part(child.children) for child in children]
-        identities = [
-            Text(start_of(child), end_of(child), check.step.path)
-            for child, check in zip(children, checks, strict=True)
-            if isinstance(check.check, Test) and PREDICATES[check.check.predicate].identity
-        ]
-        self.report_repeated(identities, "test")
-        return together(checks)
+    def bounds(self, tree: Child, unit: Unit) -> Bounds:
+        """The numbers that a comparison, a range or one number allows."""
+        sign, *_ = children = tree.children if tree.type == "bounds" else [tree]
+        numbers = [self.number(child, unit) for child in children if child.type in _NUMBERS]
+        return Bounds(**{_SIGNS[sign.type]: numbers[0]}) if sign.type in _SIGNS else Bounds(numbers[0], numbers[-1])
 
-    def _part(self, children: Children) -> Any:
-        return Of(At(self.path(children[0])), self.asked(children[1], _Subject(self.words(children[:1]), is_part=True)))
-
-
-def _blank(token: Token, asks: Asked, scale: float = 1) -> _SaidBlank:
-    start = token.start_pos
-    return _SaidBlank(str(token), asks, scale, Text(start, start + len(token), str(token)))
-
-
-def _first(tree: Child) -> Token:
-    while isinstance(tree, Tree):
-        tree = tree.children[0]
-    return tree
+    def times(self, tree: Child) -> Bounds:
+        """How often something happens: `once`, `at least 2 times`."""
+        first, last = tree.children[0], tree.children[-1]
+        if last.type == "TIMES":
+            return self.bounds(first, "times")
+        number = 1 if last == "once" else 2
+        return Bounds(**{_SIGNS[first.type]: number}) if first.type in _SIGNS else Bounds(number, number)
 
 
-def _label(about: Tree) -> str:
-    """The label of the predicate that a check of the response is."""
-    last = about.children[-1]
-    return last.data if isinstance(last, Tree) else ""
+def _placed(text: Text) -> Placed:
+    return Placed(text.value, text)
+
+
+def _blank(token: Child, asks: Asked, scale: float = 1) -> _PlacedBlank:
+    return _PlacedBlank(str(token), asks, scale, Text(token.start_pos, token.end_pos, str(token)))
 
 
 def _path(written: str) -> str:
@@ -478,40 +376,23 @@ def _path(written: str) -> str:
     return _NUMBERED.sub(r"[\1]", rooted).replace("[*]", "[]")
 
 
-def _number_and_mark(tree: Child) -> tuple[Token, Token | None]:
-    """The number or template of a quantity, and its unit or sign."""
-    if not isinstance(tree, Tree):
-        return tree, None
-    first, last = cast("list[Token]", tree.children)
-    return (first, last) if _is_number(first) else (last, first)
-
-
-def _is_number(token: Child) -> bool:
-    return not isinstance(token, Tree) and token.type in ("NUMBER", "TEMPLATE")
-
-
-def _scale(mark: Token) -> float:
-    return 0.01 if mark == "%" else MILLISECONDS["ms" if mark == "ms" or mark.startswith("mil") else mark[0]]
+def _scale(mark: Child) -> float:
+    return 0.01 if mark == "%" else MILLISECONDS["ms" if mark.startswith(("ms", "mil")) else mark[0]]
 
 
 _WORDS: Final = {"TRUE": True, "FALSE": False, "NULL": None}
 _NUMBERED: Final = re.compile(r"\.([0-9]{1,9})(?![\w$-])")
+_NUMBERS: Final = ("NUMBER", "TEMPLATE", "quantity")
 _MARKS: Final[Mapping[Unit, tuple[str, ...]]] = {
     "ms": ("TIME_UNIT", "DURATION"),
     "dollars": ("DOLLAR",),
     "share": ("PERCENT",),
 }
 _SIGNS: Final = {
-    "GE": "min",
-    "AT_LEAST": "min",
-    "LE": "max",
-    "AT_MOST": "max",
-    "GT": "above",
-    "MORE_THAN": "above",
-    "OVER": "above",
-    "LT": "below",
-    "LESS_THAN": "below",
-    "UNDER": "below",
+    **dict.fromkeys(("GE", "AT_LEAST"), "min"),
+    **dict.fromkeys(("LE", "AT_MOST"), "max"),
+    **dict.fromkeys(("GT", "MORE_THAN", "OVER"), "above"),
+    **dict.fromkeys(("LT", "LESS_THAN", "UNDER"), "below"),
 }
 _GIVES: Final[Mapping[Kind, str]] = {
     "value": "is a value",
@@ -527,405 +408,361 @@ _ASKS: Final[Mapping[frozenset[Kind], str]] = {
 }
 
 
-def _of_response(read: Reader, children: Children) -> Check:
-    if len(children) == 1:
-        return read.asked(children[0], _RESPONSE)
-    return read.asked(Tree("noise", children), _RESPONSE)
+# --- subjects --------------------------------------------------------------------------------------------------------
+
+_RESPONSE: Final = _Subject("the response")
 
 
-def _of_place(read: Reader, children: Children) -> Check:
-    *subject, path, clause = children
-    return _at(read, path, subject, clause)
+def _has_a_subject(about: Child) -> bool:
+    """Whether nobody reads the check, which names no subject, as one of a parameter."""
+    clause = about.children[-1]
+    while clause.type == "noise":
+        clause = clause.children[-1]
+    return bool(clause.type == "judge" or about.first.type == "TOKENS")
 
 
-def _at(read: Reader, path: Child, subject: Children, clause: Child) -> Check:
-    place = read.path(path)
-    check = read.asked(clause, _Subject(read.words([*subject, path])))
-    return Of(Items(str(place), "every"), check) if "[*]" in str(path) else Of(At(place), check)
-
-
-def _of_argument(read: Reader, children: Children) -> Check:
+def _of_place(read: Reader, *children: Child) -> Check:
     *subject, clause = children
-    step = Call(read.text(children[1]), "first")
-    return _outside(step, Argument(read.text(children[3])), check=read.asked(clause, _Subject(read.words(subject))))
+    place = read.path(subject[-1])
+    step = Items(str(place), "every") if "[*]" in subject[-1] else At(place)
+    return Of(step, read.asked_behind(subject, clause))
 
 
-def _outside(*steps: Any, check: Check) -> Check:
+def _of_argument(read: Reader, *children: Child) -> Check:
+    *subject, clause = children
+    _, tool, _, name = subject
+    return _behind(Call(read.text(tool), "first"), Argument(read.text(name)), check=read.asked_behind(subject, clause))
+
+
+def _behind(*steps: Step, check: Check) -> Check:
     """A check behind steps that `not` stands before; that an argument is not there is the argument's own check."""
-    if isinstance(check, Not) and check.check != Test("exists"):
-        return Not(_outside(*steps, check=check.check))
-    for step in reversed(steps):
-        check = Of(step, check)
-    return check
+    match check:
+        case Not(inner) if inner != Test("exists"):
+            return Not(_behind(*steps, check=inner))
+        case Of(Measure()) if isinstance(steps[0], Measure):  # a number with a unit of its own
+            return check
+        case _:
+            for step in reversed(steps):
+                check = Of(step, check)
+            return check
 
 
-def _of_calls(read: Reader, children: Children) -> Check:
-    which = _WHICH[cast("Token", children[0]).type]
-    return _calls(read, which, children[3], children)
+def _of_calls(read: Reader, *children: Child) -> Check:
+    *subject, clause = children
+    which, number, _, tool = subject
+    calls = Call(read.text(tool), _WHICH[which.type] if which.type in _WHICH else read.ordinal(number))
+    return Of(calls, read.asked_behind(subject, clause, "call"))
 
 
-def _of_nth_call(read: Reader, children: Children) -> Check:
-    return _calls(read, read.ordinal(children[1]), children[3], children)
+def _of_items(read: Reader, *children: Child) -> Check:
+    *subject, clause = children
+    which, path = subject[0], subject[-1]
+    items = Items(f"{read.path(path)}{'[]' if len(subject) > 2 else ''}", _WHICH[which.type])
+    return Of(items, read.asked_behind(subject, clause))
 
 
-def _calls(read: Reader, which: Which | int, tool: Child, children: Children) -> Check:
-    of = _Subject(read.words(children[:-1]), "call")
-    return Of(Call(read.text(tool), which), read.asked(children[-1], of))
-
-
-def _of_items(read: Reader, children: Children) -> Check:
-    items = Items(f"{read.path(children[3])}[]", _WHICH[cast("Token", children[0]).type])
-    last = cast("Tree", children[-1])
-    if last.data == "parts":
-        return Of(items, read.parts(last))
-    return Of(items, read.asked(last, _Subject(read.words(children[:-1]))))
-
-
-def _of_star_items(read: Reader, children: Children) -> Check:
-    which = _WHICH[cast("Token", children[0]).type]
-    check = read.asked(children[2], _Subject(read.words(children[:2])))
-    return Of(Items(str(read.path(children[1])), which), check)
-
-
-def _of_tools(read: Reader, children: Children) -> Check:
-    check = read.asked(children[1], _Subject(read.words(children[:1]), "names"))
+def _of_tools(read: Reader, tools: Child, clause: Child) -> Check:
+    check = read.asked_behind([tools], clause, "names")
     match check:
         case Not(Test("called", names)):
             return Of(Tools(), Test("not_called", names))
         case _:
-            return _outside(Tools(), check=check)
+            return _behind(Tools(), check=check)
 
 
-def _of_tool(read: Reader, children: Children) -> Check:
-    check = read.asked(children[2], _Subject(str(read.text(children[1])), "names"))
-    tool = read.text(children[1])
+def _of_tool(read: Reader, *children: Child) -> Check:
+    _, tool, clause = children
+    check = read.asked(clause, _Subject("", "names", tool=read.text(tool)))
     match check:
-        case Not(inner):
-            return (
-                Of(Tools(), Test("not_called", (tool,))) if inner == Test("include") else Not(_how_often(inner, tool))
-            )
+        case Not(Of(Tools(), Test("include", names))):
+            return Of(Tools(), Test("not_called", names))
         case _:
-            return _how_often(check, tool)
-
-
-def _how_often(check: Check, tool: Any) -> Check:
-    match check:
-        case Test("include"):
-            return Of(Tools(), Test("include", (tool,)))
-        case Test("before", (None, then)):
-            return Of(Tools(), Test("before", (tool, then)))
-        case Test("before", (first, None)):
-            return Of(Tools(), Test("before", (first, tool)))
-        case _:
-            return Of(Measure("calls", tool), check)
-
-
-def _of_run(read: Reader, children: Children) -> Check:
-    words = cast("Tree", children[0]).children
-    token = cast("Token", words[-1])
-    unit = cast("Measured", "_".join(token.split())) if token.type == "USAGE_TOKENS" else _MEASURES[token.type]
-    return _measured(read, "calls" if len(words) == 2 and unit == "items" else unit, words, children[1])
-
-
-def _measured(read: Reader, unit: Measured, words: Children, sized: Child) -> Check:
-    return _measure(unit, read.asked(sized, _Subject(read.words(words), "number", unit)))
-
-
-def _measure(unit: Measured, check: Check) -> Check:
-    match check:
-        case Not(inner):
-            return Not(_measure(unit, inner))
-        case Of(Measure()):
             return check
-        case _:
-            return Of(Measure(unit), check)
 
 
+def _measured(read: Reader, measure: Child, sized: Child, *, of: _Subject = _RESPONSE) -> Check:
+    if of.unit:
+        read.unasked(measure, of, str(measure.first), PREDICATES["contains"].on)
+    unit = _unit_of(*measure.children)
+    return _behind(Measure(unit), check=read.asked_behind([measure], sized, "number", unit))
+
+
+def _unit_of(*words: Child) -> Measured:
+    if words[-1].type == "USAGE_TOKENS":
+        return cast("Measured", "_".join(words[-1].split()))
+    return "calls" if [word.type for word in words] == ["TOOL", "COUNT"] else _MEASURES[words[-1].type]
+
+
+_MEASURES: Final[Mapping[str, Measured]] = {
+    "CHARS": "chars",
+    "LENGTH": "chars",
+    "WORDS": "words",
+    "LINES": "lines",
+    "BYTES": "bytes",
+    "SENTENCES": "sentences",
+    "TOKENS": "tokens",
+    "COUNT": "items",
+    "ERRORS": "errors",
+    "LATENCY": "ms",
+    "COST": "dollars",
+}
 _WHICH: Final[Mapping[str, Which]] = {"ANY": "any", "EVERY": "every", "NO": "no"}
-_SUBJECTS: Final[Mapping[str, Callable[[Reader, Children], Check]]] = {
-    "of_response": _of_response,
-    "of_named_response": lambda read, children: read.asked(children[1], _RESPONSE),
+_SUBJECTS: Final[Mapping[str, Callable[..., Check]]] = {
+    "of_response": lambda read, clause: read.asked(clause, _RESPONSE),
+    "of_named_response": lambda read, _, clause: read.asked(clause, _RESPONSE),
     "of_named_place": _of_place,
     "of_place": _of_place,
-    "of_path": _of_place,
     "of_argument": _of_argument,
     "of_calls": _of_calls,
-    "of_nth_call": _of_nth_call,
     "of_items": _of_items,
-    "of_star_items": _of_star_items,
     "of_tools": _of_tools,
     "of_tool": _of_tool,
-    "no_errors": lambda _read, _children: Of(Tools(), Test("no_errors")),
-    "of_run": _of_run,
+    "no_errors": lambda *_: Of(Tools(), Test("no_errors")),
+    "of_run": _measured,
 }
+"""Builds the check of each subject, of the children of its rule."""
 
 
 # --- predicates ------------------------------------------------------------------------------------------------------
 
+_Build = Callable[[Reader, Child, _Subject], Check]
+"""Builds what the tree of a predicate asks of a subject."""
 
-def _equals(read: Reader, children: Children, of: _Subject) -> Check:
-    sign = cast("Token", children[0]).type
-    value = children[1]
-    if isinstance(value, Tree) and value.data == "sized_number":
-        check = _size(read, value.children, of)
-    elif sign == "EQ" and _is_number(value) and (of.unit or cast("Token", value).type == "NUMBER"):
+
+def _operands(tree: Child) -> tuple[list[Child], bool]:
+    """The parts of a predicate that are no keywords or signs, and whether case is ignored."""
+    parts = [child for child in tree.children if isinstance(child, Tree) or child.type in _OF_OPERANDS]
+    operands = [part for part in parts if part.type != "modifier"]
+    return operands, len(operands) < len(parts)
+
+
+def _test(predicate: str, operand: Callable[..., Any]) -> _Build:
+    """Builds the test of a predicate, its operand of the parts that are no keywords."""
+
+    def build(read: Reader, tree: Child, of: _Subject) -> Check:
+        parts, case = _operands(tree)
+        return read.test(tree, of, predicate, operand(read, *parts), case)
+
+    return build
+
+
+def _equals(read: Reader, tree: Child, of: _Subject) -> Check:
+    sign, value, *modifier = tree.children
+    if value.type == "size":
+        check = _between(read, value, of)
+    elif sign.type == "EQ" and value.type == "NUMBER":
         check = read.exactly(value, of)
     else:
-        check = read.same(value, len(children) > 2, of)
-    return Not(check) if sign == "NE" else check
+        check = _same(read, Tree("same", [value, *modifier]), of)
+    return Not(check) if sign.type == "NE" else check
 
 
-def _size(read: Reader, children: Children, of: _Subject) -> Check:
-    """Bounds, and the unit of what they count: `at most 5 words`; behind `length` the unit is what is measured."""
-    if len(children) == 1:
-        return read.test(children, of, "between", read.bounds(children[0], of.unit))
-    unit = _unit(cast("Token", children[1]))
-    if of.unit not in ("", "chars", unit):
-        read.expected("the end", children[1])
-    return Of(Measure(unit), Test("between", read.bounds(children[0], unit)))
-
-
-def _measured_clause(read: Reader, children: Children, of: _Subject) -> Check:
-    measure = cast("Tree", children[0])
-    token = _first(measure)
+def _same(read: Reader, tree: Child, of: _Subject) -> Check:
+    """The test for exactly a value: a text in quotes by its text, any other as JSON; of a measure, a number."""
+    value, *modifier = tree.children
     if of.unit:
-        read.unasked([measure], of, str(token), PREDICATES["contains"].on)
-    return _measured(read, _MEASURES[token.type], [token], children[1])
+        return read.exactly(value, of)
+    if value.type == "quantity":
+        read.number(value, of.unit)
+        return Test("is")
+    operand = read.value(value, "text" if modifier else "any")
+    predicate = "equals" if isinstance(operand, str) or modifier else "is"
+    return read.test(value, of, predicate, operand, bool(modifier))
 
 
-def _unit(token: Token) -> Measured:
-    word = token.rstrip("s")
-    return "chars" if word.startswith("char") else cast("Measured", f"{word}s")
+def _between(read: Reader, tree: Child, of: _Subject) -> Check:
+    """Bounds, and the unit of what they count: `at most 5 words`; behind `length` the unit is what is measured."""
+    *number, word = tree.children if tree.type == "size" else (tree,)
+    if not number:
+        return read.test(tree, of, "between", read.bounds(word, of.unit))
+    unit = "chars" if word.startswith("char") else cast("Measured", f"{word.rstrip('s')}s")
+    if of.unit not in ("", "chars", unit):
+        read.expected("the end", word)
+    return Of(Measure(unit), Test("between", read.bounds(number[0], unit)))
 
 
-def _list(predicate: str) -> _Predicate:
-    def build(read: Reader, children: Children, of: _Subject) -> Check:
-        return read.test(children, of, predicate, read.values(children[1], may_be_empty=of.is_part), len(children) > 2)
-
-    return build
-
-
-def _contains(read: Reader, children: Children, of: _Subject) -> Check:
-    value = read.value(children[1], "text")
-    case, times = False, None
-    for tree in cast("list[Tree]", children[2:]):
-        case, times = (True, times) if tree.data == "modifier" else (case, read.times(tree))
-    if isinstance(value, list):
-        read.report_list(children[1])
-    if times is None:
-        return read.test(children, of, "contains", value, case)
-    if not isinstance(value, str | Blank):
-        read.expected("a text in quotes", children[1])
-    return read.test(children, of, "occurs", (value, times), case)
+def _contains(read: Reader, value: Child) -> Any:
+    contained = read.value(value, "text")
+    if isinstance(contained, list):
+        read.report_list(value)
+    return contained
 
 
-def _contains_of(read: Reader, children: Children, of: _Subject) -> Check:
-    case = isinstance(children[-1], Tree) and children[-1].data == "modifier"
-    values = children[2:-1] if case else children[2:]
-    is_list = len(values) == 1 and (isinstance(values[0], Tree) or values[0].type == "TEMPLATE")
-    operand = read.values(values[0]) if is_list else tuple([read.value(value) for value in values[::2]])
-    how_many = _first(children[1]).type
-    check = read.test(children, of, _OF.get(how_many, "contains_any"), operand, case)
-    return Not(check) if how_many == "NONE" else check
+def _occurs(read: Reader, value: Child, times: Child) -> Any:
+    contained = _contains(read, value)
+    if not isinstance(contained, str | Blank):
+        read.expected("a text in quotes", value)
+    return contained, read.times(times)
 
 
-def _affix(predicate: str) -> _Predicate:
-    def build(read: Reader, children: Children, of: _Subject) -> Check:
-        return read.test(children, of, predicate, read.text(children[2]), len(children) > 3)
-
-    return build
-
-
-def _matches(read: Reader, children: Children, of: _Subject) -> Check:
-    return read.test(children, of, "matches", read.pattern(children[1]))
+def _contains_of(read: Reader, tree: Child, of: _Subject) -> Check:
+    (how_many, *values), case = _operands(tree)
+    is_list = len(values) == 1 and values[0].type in ("array", "object", "TEMPLATE")
+    operand = read.values(values[0]) if is_list else tuple(map(read.value, values))
+    word = how_many.first.type
+    check = read.test(tree, of, "contains_all" if word == "ALL" else "contains_any", operand, case)
+    return Not(check) if word == "NONE" else check
 
 
-def _json(read: Reader, children: Children, of: _Subject) -> Check:
-    mode, schema = "strict", None
-    for child in children[1:]:
-        if isinstance(child, Tree) or child.type == "STRING":
-            schema = read.schema(child)
-        elif child.type == "JSON_MODE":
-            mode = str(child)
-    return read.test(children, of, "json", (mode, schema))
+def _one_of(read: Reader, tree: Child, of: _Subject) -> Check:
+    (values,), case = _operands(tree)
+    return read.test(tree, of, "one_of", read.values(values, may_be_empty=of.is_part), case)
 
 
-def _similar(read: Reader, children: Children, of: _Subject) -> Check:
-    least = read.number(children[4], "share") if len(children) > 3 else 0.8
-    return read.test(children, of, "similar", (read.text(children[2]), least))
+def _similar(read: Reader, text: Child, least: Child = None) -> Any:
+    return read.text(text), 0.8 if least is None else read.number(least, "share")
 
 
-def _judge(read: Reader, children: Children, of: _Subject) -> Check:
-    question = read.text(children[1])
-    least, most = (
-        (read.number(children[3], "share"), read.number(children[5], "share")) if len(children) > 2 else (1, 1)
-    )
-    return read.test(children, of, "judge", (said("", question.atom), most, question, least))
+def _json(read: Reader, *parts: Child) -> Any:
+    mode = [str(part) for part in parts if part.type == "JSON_MODE"]
+    schema = [read.schema(part) for part in parts[len(mode) :]]
+    return mode[0] if mode else "strict", schema[0] if schema else None
 
 
-def _custom(read: Reader, children: Children, of: _Subject) -> Check:
-    compared = Bounds()
-    *called, last = children
-    if isinstance(last, Tree):
-        compared, children = read.bounds(last.children[-1], "share"), called
-    args: list[Any] = []
-    options: dict[str, Any] = {}
-    names: list[Text] = []
-    for child in children[3:-1:2]:
-        if isinstance(child, Tree) and child.data == "named":
-            option, _, value = child.children
-            names.append(text_of(cast("Token", option), read.faults))
-            options[names[-1].value] = read.value(value)
-        else:
-            args.append(read.value(child))
+def _judge(read: Reader, text: Child, *score: Child) -> Any:
+    question = read.text(text)
+    least, most = (read.number(number, "share") for number in score) if score else (1, 1)
+    return Placed("", question.place), most, question, least
+
+
+def _check(read: Reader, tree: Child, of: _Subject) -> Check:
+    called = [child for child in tree.children if child.type != "compared"]
+    compared = [read.bounds(child.children[-1], "share") for child in tree.children[len(called) :]]
+    _, name, _, *rest, _ = called
+    named = [argument.children for argument in rest[::2] if argument.type == "named"]
+    args = tuple([read.value(argument) for argument in rest[::2] if argument.type != "named"])
+    names = [text_of(option, read.faults) for option, *_ in named]
     read.report_repeated(names, "argument")
-    return read.test(children, of, "check", (read.text(children[1]), tuple(args), options, compared))
+    options = {option.value: read.value(value) for option, (*_, value) in zip(names, named, strict=True)}
+    return read.test(Tree("check", called), of, "check", (read.text(name), args, options, *(compared or [Bounds()])))
 
 
-def _has_fields(read: Reader, children: Children, of: _Subject) -> Check:
-    return read.test(children, of, "structure", (read.fields(children[2::2]), ()))
+def _structure(read: Reader, *parts: Child) -> Any:
+    """The fields, or the headings, that are required."""
+    if parts[0].type == "field":
+        return tuple(map(read.field, parts)), ()
+    return (), tuple(map(read.text, parts))
 
 
-def _has_headings(read: Reader, children: Children, of: _Subject) -> Check:
-    return read.test(children, of, "structure", ((), tuple(map(read.text, children[2::2]))))
+def _markdown(_read: Reader, part: Child, language: Child = None) -> Any:
+    return " ".join(part.split()), None if language is None else str(language)
 
 
-def _markdown(read: Reader, children: Children, of: _Subject) -> Check:
-    part = " ".join(cast("Token", children[2]).split())
-    return read.test(children, of, "markdown", (part, str(children[4]) if len(children) > 3 else None))
+def _sources(read: Reader, *sources: Child) -> Any:
+    read.report_repeated([text_of(source, read.faults) for source in sources], "source")
+    return tuple(map(str, sources))
 
 
-def _grounded(read: Reader, children: Children, of: _Subject) -> Check:
-    sources = cast("list[Token]", children[2::2])
-    read.report_repeated((Text(start_of(token), end_of(token), str(token)) for token in sources), "source")
-    predicate = f"{cast('Token', children[0])}_from"
-    return read.test(children, of, predicate, tuple(map(str, sources)))
+def _sorted(read: Reader, *parts: Child) -> Any:
+    descending = parts[:1] != () and parts[0].type == "DESCENDING"
+    by = [str(read.path(part)) for part in parts[descending:]]
+    return descending, by[0] if by else None
 
 
-def _word(predicate: str) -> _Predicate:
-    def build(read: Reader, children: Children, of: _Subject) -> Check:
-        word = str(children[-1])
-        return read.test(children, of, predicate, _TYPES.get(word, word))
-
-    return build
-
-
-def _sorted(read: Reader, children: Children, of: _Subject) -> Check:
-    by = str(read.path(children[-1])) if len(children) > 2 else None
-    descending = len(children) > 1 and cast("Token", children[1]).type == "DESCENDING"
-    return read.test(children, of, "sorted", (descending, by))
-
-
-def _language(read: Reader, children: Children, of: _Subject) -> Check:
+def _language(read: Reader, token: Child) -> Any:
     from evalc.check.languages import LANGUAGES, language_named  # noqa: PLC0415 - for start-up
 
-    name = " ".join(read.text(children[1]).split())
+    name = " ".join(read.text(token).split())
     language = language_named(name)
     if language is None:
         finding = Finding("EV161", name=name, known=tuple(LANGUAGES.values()))
-        read.faults.append(Fault(start_of(children[1]), end_of(children[1]), finding))
-    return read.test(children, of, "language", language)
+        read.faults.append(Fault(token.start_pos, token.end_pos, finding))
+    return language
 
 
-def _missing(read: Reader, children: Children, of: _Subject) -> Check:
-    exists = read.test(children, of, "exists")
-    return exists if children[-1] == "present" else Not(exists)
+def _missing(read: Reader, tree: Child, of: _Subject) -> Check:
+    exists = read.test(tree, of, "exists")
+    return exists if tree.children[-1] == "present" else Not(exists)
 
 
-def _plain_test(predicate: str) -> _Predicate:
-    return lambda read, children, of: read.test(children, of, predicate)
+def _returns(read: Reader, tree: Child, of: _Subject) -> Check:
+    return Of(Result(), read.asked(tree.children[1], _Subject(f"the result of {of.words}")))
 
 
-def _parts(read: Reader, children: Children, _of: _Subject) -> Check:
-    return read.parts(children[1])
+def _fails_with(read: Reader, tree: Child, of: _Subject) -> Check:
+    return Of(Failure(), read.asked(tree.children[2], _Subject(f"the error of {of.words}")))
 
 
-def _returns(read: Reader, children: Children, of: _Subject) -> Check:
-    returned = cast("Tree", children[1])
-    if returned.data == "parts":
-        return Of(Result(), read.parts(returned))
-    return Of(Result(), read.asked(returned, _Subject(f"the result of {of.words}")))
+def _how_often(read: Reader, tree: Child, of: _Subject) -> Check:
+    _, *times = tree.children
+    if times:
+        return Of(Measure("calls", of.tool), Test("between", read.times(times[0])))
+    return Of(Tools(), Test("include", (of.tool,)))
 
 
-def _fails(read: Reader, children: Children, of: _Subject) -> Check:
-    if len(children) == 1:
-        return read.test(children, of, "fails")
-    return Of(Failure(), read.asked(children[2], _Subject(f"the error of {of.words}")))
+def _before(read: Reader, tree: Child, of: _Subject) -> Check:
+    _, word, other = tree.children
+    pair = of.tool, read.text(other)
+    return Of(Tools(), Test("before", pair if word.type == "BEFORE" else pair[::-1]))
 
 
-def _called_before(read: Reader, children: Children, _of: _Subject) -> Check:
-    other = read.text(children[2])
-    return Test("before", (None, other) if cast("Token", children[1]).type == "BEFORE" else (other, None))
+def _called(read: Reader, *names: Child) -> Any:
+    return tuple(map(read.text, names)) if names[0].type in ("BARE_NAME", "STRING") else read.names(names[0])
 
 
-def _called(read: Reader, children: Children, _of: _Subject) -> Check:
-    times = cast("list[Tree]", children[1:])
-    return Test("between", read.times(times[0])) if times else Test("include")
+def _names(read: Reader, names: Child) -> Any:
+    return read.names(names, may_be_empty=False)
 
 
-def _names_are(read: Reader, children: Children, of: _Subject) -> Check:
-    predicate = _OF_NAMES[cast("Token", children[0]).type]
-    return read.test(children, of, predicate, read.names(children[-1], may_be_empty=predicate == "called"))
-
-
-def _names_one_of(read: Reader, children: Children, of: _Subject) -> Check:
-    sets = children[1]
-    if not isinstance(sets, Tree):
-        return read.test(children, of, "acceptable", read.scalar(sets, "list"))
-    return read.test(children, of, "acceptable", tuple([_tool_set(read, names) for names in sets.children[1:-1:2]]))
+def _acceptable(read: Reader, sets: Child) -> Any:
+    if sets.type == "TEMPLATE":
+        return read.scalar(sets, "list")
+    return tuple([_tool_set(read, names) for names in sets.children[1:-1:2]])
 
 
 def _tool_set(read: Reader, names: Child) -> Any:
-    given = read.names(names) if isinstance(names, Tree) else ()
-    return given or (said(NO_TOOL, Text(start_of(names), end_of(names), NO_TOOL)),)
+    given = read.names(names) if names.type == "names" else ()
+    return given or (Placed(NO_TOOL, Text(names.start_pos, names.end_pos, NO_TOOL)),)
 
 
-_Predicate = Callable[[Reader, "Children", _Subject], Check]
 _TYPES: Final = {"text": "string", "list": "array"}
-_OF: Final = {"ALL": "contains_all"}
-_OF_NAMES: Final = {"CALLED": "called", "INCLUDE": "include", "IN": "in_order", "ONLY": "only"}
-_PREDICATES: Final[Mapping[str, _Predicate]] = {
-    "equals": _equals,
-    "same": lambda read, children, of: read.same(children[0], len(children) > 1, of),
-    "bounds": lambda read, children, of: read.test(
-        children, of, "between", read.bounds(Tree("bounds", children), of.unit)
-    ),
-    "size": _size,
-    "measured": _measured_clause,
-    "one_of": _list("one_of"),
+_OF_OPERANDS: Final = frozenset(
+    (
+        *("STRING", "TEMPLATE", "NUMBER", "TRUE", "FALSE", "NULL", "REGEXP", "PATH", "NAME", "BARE_NAME"),
+        *("LANGUAGE", "TYPE", "FORMAT", "MARKDOWN", "CODE_BLOCK", "SOURCE", "JSON_MODE", "DESCENDING"),
+    )
+)
+"""The terminals of what an operand is made of."""
+_OPERANDS: Final[Mapping[str, Callable[..., Any]]] = {
+    **dict.fromkeys(("exists", "empty", "non_empty", "unique", "fails"), lambda _read: None),
+    **dict.fromkeys(("starts_with", "ends_with"), Reader.text),
+    **dict.fromkeys(("numbers_from", "quotes_from"), _sources),
+    **dict.fromkeys(("include", "in_order", "only"), _names),
     "contains": _contains,
-    "contains_of": _contains_of,
-    "starts_with": _affix("starts_with"),
-    "ends_with": _affix("ends_with"),
-    "matches": _matches,
-    "json": _json,
+    "occurs": _occurs,
+    "matches": Reader.pattern,
     "similar": _similar,
-    "exists": _plain_test("exists"),
-    "empty": _plain_test("empty"),
-    "non_empty": _plain_test("non_empty"),
-    "unique": _plain_test("unique"),
-    "missing": _missing,
-    "within": lambda read, children, of: read.test(
-        children, of, "within", (read.number(children[1], of.unit), read.number(children[3], of.unit))
-    ),
+    "json": _json,
     "judge": _judge,
-    "custom": _custom,
-    "has_fields": _has_fields,
-    "has_headings": _has_headings,
+    "structure": _structure,
     "markdown": _markdown,
-    "grounded": _grounded,
-    "is_a": _word("is_a"),
-    "format": _word("format"),
+    "is_a": lambda _read, word: _TYPES.get(word, str(word)),
+    "format": lambda _read, word: str(word),
     "sorted": _sorted,
     "language": _language,
-    "of_call": _parts,
-    "returns": _returns,
-    "fails": _fails,
     "called": _called,
-    "called_before": _called_before,
-    "names_are": _names_are,
-    "names_called": lambda read, children, of: read.test(children, of, "called", tuple(map(read.text, children[1::2]))),
-    "names_one_of": _names_one_of,
+    "acceptable": _acceptable,
+}
+"""The operand of each predicate, made of the parts of its line that are no keywords."""
+_PREDICATES: Final[Mapping[str, _Build]] = {
+    **{predicate: _test(predicate, operand) for predicate, operand in _OPERANDS.items()},
+    "equals": _equals,
+    "same": _same,
+    "bounds": _between,
+    "size": _between,
+    "measured": lambda read, tree, of: _measured(read, *tree.children, of=of),
+    "within": lambda read, tree, of: read.test(
+        tree, of, "within", tuple([read.number(number, of.unit) for number in tree.children[1::2]])
+    ),
+    "one_of": _one_of,
+    "contains_of": _contains_of,
+    "check": _check,
+    "missing": _missing,
+    "parts": Reader.parts,
+    "returns": _returns,
+    "fails_with": _fails_with,
+    "how_often": _how_often,
+    "before": _before,
 }
 
 
@@ -970,9 +807,8 @@ def _misfit(text: str, at: int) -> Fault | None:
 _BARE_WORD: Final = re.compile(r"[A-Za-z_][\w-]*(?=\s*\Z)")
 _BEFORE_SUBJECTS: Final = frozenset(("AND", "OR", "LPAR"))
 _BESIDE_SUBJECTS: Final = frozenset(("NOT", "MODAL", "IS"))
-_MEASURED: Final = ("LATENCY", "COST", "USAGE_TOKENS", "COUNT", "ERRORS", "LENGTH", "WORDS", "LINES", "CHARS", "BYTES")
 _GIVEN_BY: Final[Mapping[str, Kind]] = {
-    **dict.fromkeys((*_MEASURED, "SENTENCES", "TOKENS"), "number"),
+    **dict.fromkeys((*_MEASURES, "USAGE_TOKENS"), "number"),
     "TOOLS": "names",
     "CALL": "call",
     "TOOL": "names",
@@ -1073,12 +909,11 @@ class _Places(Sequence[Atom]):
 @lru_cache(_SHAPES_REMEMBERED)
 def _shape_of(text: str) -> _Shape | None:
     """The shape of a text; None if it has a fault, or if a stand-in is not a text of its own."""
-    reading = None if "\\" in text else _reading(text)[0]
+    reading = None if "\\" in text else _reading(text).node
     if reading is None:
         return None
-    places: list[Atom] = []
-    check = _plain(reading.check, places)
-    criterion = reading.criterion
+    line = settled(reading)
+    places, check, criterion = line.places, line.check, line.criterion
     literals = [literal.start() for literal in _LITERAL.finditer(text)]
     is_quoted = criterion is not None and literals[-1:] == [criterion.start]
     starts = {atom.start for atom in places}
@@ -1094,8 +929,8 @@ def _shape_of(text: str) -> _Shape | None:
 def _maker(known: Any, plain: Any, moving: Mapping[int, int]) -> _Make | None:
     """Makes a part of a check anew, its texts from the `moving` literals; None if nothing in it moves."""
     match known:
-        case _Said():
-            index = moving.get(known.atom.start) if known else None
+        case Placed():
+            index = moving.get(known.place.start) if known else None
             return None if index is None else itemgetter(index)
         case Node():
             names = plain.__struct_fields__

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
+from evalc.check.places import Placed
 from evalc.check.tree import Bounds, Check, Measure, Of, Test
-from evalc.grammar.atoms import end_of, start_of, trimmed
+from evalc.grammar.atoms import trimmed
 from evalc.grammar.lalr import Stumble, Tree, read
 from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, Parsed, PatternAtom, ReadCheck, parsed
-from evalc.grammar.read_check import Reader, Unit, said, settled
+from evalc.grammar.read_check import Reader, Unit, settled
 from evalc.grammar.unexpected import spoken, unexpected
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _by_tree(type_: str, text: str) -> Parsed[ReadCheck]:
         return Parsed(None, (unexpected(text, tree, spoken(tree.expected)),))
     reader = Reader(text)
     check = _CHECKS[type_](reader, cast("list[Token]", tree.children))
-    return parsed(settled(start_of(tree), end_of(tree), check), reader.faults)
+    return parsed(settled(ReadCheck(tree.start_pos, tree.end_pos, check, ())), reader.faults)
 
 
 _remembered = lru_cache(REMEMBERED)(_by_tree)
@@ -85,21 +86,21 @@ def _json(_read: Reader, tokens: list[Token]) -> Check:
     if tokens[0].type == "JSON_MODE":
         return Test("json", (str(tokens[0]), None))
     path = trimmed(tokens[2])
-    return Test("json", ("strict", said(path.value, path)))
+    return Test("json", ("strict", Placed(path.value, path)))
 
 
 def _structure(read: Reader, tokens: list[Token]) -> Check:
     if tokens[0].type == "FIELDS":
-        return Test("structure", (read.fields([*tokens[2::2]]), ()))
+        return Test("structure", (tuple(map(read.field, tokens[2::2])), ()))
     headings = map(trimmed, tokens[2::2])
-    return Test("structure", ((), tuple([said(heading.value, heading) for heading in headings])))
+    return Test("structure", ((), tuple([Placed(heading.value, heading) for heading in headings])))
 
 
 def _regex(read: Reader, tokens: list[Token]) -> Check:
     (token,) = tokens
     if token.type == "LITERAL":
         return Test("matches", read.pattern(token))
-    return Test("matches", (said(str(token), _pattern_place(str(token))), ""))
+    return Test("matches", (Placed(str(token), _pattern_place(str(token))), ""))
 
 
 _CHECKS: Final[dict[str, _Build]] = {

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, cast, final
 
 from evalc.diagnostics.problem import Fault, Finding
-from evalc.grammar.atoms import end_of, number_of, start_of, trimmed
+from evalc.grammar.atoms import number_of, trimmed
 from evalc.grammar.lalr import Stumble, read
 from evalc.grammar.nodes import (
     MAX_FAULTS,
@@ -59,7 +59,7 @@ def template(text: str, *, lenient: bool) -> Parsed[Template]:
         parts = reader.parts(tree, MAX_DEPTH)
     except _TooDeep as stop:
         (opener,) = stop.args
-        return parsed(None, [*reader.faults, _too_deep(start_of(opener), end_of(opener))])
+        return parsed(None, [*reader.faults, _too_deep(opener.start_pos, opener.end_pos)])
     return parsed(Template(start=0, end=len(text), parts=parts), reader.faults)
 
 
@@ -83,17 +83,16 @@ class _Reader:
         opener = cast("Token", opener)
         if depth == 0:
             raise _TooDeep(opener)
-        start, end = start_of(opener), end_of(tree)
+        start, end = opener.start_pos, tree.end_pos
         name = _block_name(opener)
         branches = [self.parts(body, depth - 1) for body in bodies if not isinstance(body, str)]
-        if tree.data == "each":
+        if tree.type == "each":
             return Each(start=start, end=end, name=name, body=branches[0])
         otherwise = branches[1] if len(branches) > 1 else ()
-        return If(start=start, end=end, name=name, negated=tree.data == "unless", then=branches[0], otherwise=otherwise)
+        return If(start=start, end=end, name=name, negated=tree.type == "unless", then=branches[0], otherwise=otherwise)
 
     def _token(self, token: Token) -> Part:
-        start = token.start_pos or 0
-        end = start + len(token)
+        start, end = token.start_pos, token.end_pos
         match token.type:
             case "WORDS":
                 return Words(start=start, end=end, value=str(token))
@@ -130,15 +129,14 @@ class _Reader:
 
 def _run_time_token(token: Token, source: Literal["seed", "snapshot"]) -> TemplateToken:
     path = token[token.index(":") + 1 : -2].strip()
-    start = token.start_pos or 0
-    return TemplateToken(start=start, end=start + len(token), source=source, path=path, text=str(token))
+    return TemplateToken(token.start_pos, token.end_pos, source=source, path=path, text=str(token))
 
 
 def _block_name(opener: Token) -> Variable:
     name = _NAME.search(opener, opener.index("#") + 1)
     assert name is not None, "the grammar lets no block begin without a name"  # noqa: S101
-    start = start_of(opener)
-    return Variable(start=start + name.start(), end=start + name.end(), name=name.group())
+    at = opener.start_pos
+    return Variable(start=at + name.start(), end=at + name.end(), name=name.group())
 
 
 # --- what is wrong ---------------------------------------------------------------------------------------------------
@@ -217,13 +215,10 @@ def criterion_line(text: str) -> Parsed[CriterionLine]:
     for token in rest:
         match token.type:
             case "NUMBER":
-                weight = number_of(token, faults)
+                weight = Number(token.start_pos, token.end_pos, number_of(token, faults))
             case "PERCENT" if weight is not None:
-                weight = Number(start=weight.start, end=token.end_pos or 0, value=weight.value / 100)
+                weight = Number(start=weight.start, end=token.end_pos, value=weight.value / 100)
             case "DESCRIPTION":
                 description = trimmed(token)
-    last = description.end if description else rest[-1].end_pos or 0 if rest else trimmed(name).end
-    start = name.start_pos or 0
-    return parsed(
-        CriterionLine(start=start, end=last, name=trimmed(name), weight=weight, description=description), faults
-    )
+    last = description.end if description else rest[-1].end_pos if rest else trimmed(name).end
+    return parsed(CriterionLine(name.start_pos, last, trimmed(name), weight, description), faults)

@@ -122,7 +122,7 @@ def by_lark(language: Language, start: str, text: str) -> Any:
 
 def as_data(node: Any) -> Any:
     if isinstance(node, Tree | lark.Tree):
-        return str(node.data), [as_data(child) for child in node.children]
+        return node.type if isinstance(node, Tree) else str(node.data), [as_data(child) for child in node.children]
     assert isinstance(node, Token | lark.Token)
     return node.type, str(node), node.start_pos, node.end_pos
 
