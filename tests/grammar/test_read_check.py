@@ -56,6 +56,7 @@ LINES: list[tuple[str, dict[str, Any]]] = [
     ("tool t.n is missing", {"type": "tool_param", "tool": "t", "paramName": "n", "assertion": "notExists"}),
     ("tool t called", {"type": "tools_include", "names": ["t"]}),
     ("tool t should not be called", {"type": "tools_not_called", "names": ["t"]}),
+    ("tool t not not called", {"type": "not", "check": {"type": "not", "check": {"type": "tools_include", "names": ["t"]}}}),
     ("tool t called at least twice", {"type": "tool_count", "min": 2, "tool": "t"}),
     ("tool t called after u", {"type": "called_before", "first": "u", "then": "t"}),
     ("tools called a, b", {"type": "tools_called", "names": ["a", "b"]}),

@@ -53,6 +53,7 @@ FAULTS = [
     ('contains "x', 9, 10, 'EV132', 'this text has no closing `"`', 'opened here'),
     ("tools called ['a]", 14, 15, 'EV132', "this text has no closing `'`", 'opened here'),
     (r'contains "a\q"', 11, 13, 'EV133', '`\\q` is not an escape', 'a backslash is written `\\\\q`'),
+    (r'tool "a\q" called', 7, 9, 'EV133', '`\\q` is not an escape', 'a backslash is written `\\\\q`'),
     (r'contains "\ud83d"', 10, 16, 'EV133', '`\\ud83d` is half of a surrogate pair, not a character', 'its other half must be next to it'),
     ("matches /x", 8, 9, 'EV134', 'this pattern has no closing `/`', 'opened here'),
     ("matches /[/", 8, 9, 'EV134', 'this pattern has no closing `/`', 'opened here'),
