@@ -69,12 +69,20 @@ _OPERATOR: Final = k.Choice(PARAM_OPS, called="operator")
 def build_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
     """The check of one of the `CHECK_TYPES`; what is wrong with its rule is reported."""
     kind = _TYPES[type_.value]
+    has_place = kind.of_response and "at" in fields
+    place = _place(fields) if has_place else None
     if type_.value in RULE_TYPES:
         leaf = _parsed_rule(fields, type_)
     else:
         record = kind.build(fields, type_)
         leaf = None if record is None else leaf_of(type_.span, {"type": type_.value, **record})
-    return leaf if leaf is None or "at" not in fields else _at(fields, leaf)
+    if leaf is None or not has_place:
+        return leaf
+    if place is None:
+        return None
+    here = Text(0, 0, str(place)) if leaf.origin is not None else place.place
+    check = Of(At(str(place)), leaf.check)
+    return CheckLeaf(span=leaf.span, check=check, places=(here, *leaf.places), origin=leaf.origin)
 
 
 def leaf_of(span: Span, record: Record) -> CheckLeaf:
@@ -102,29 +110,24 @@ def is_sound_rule(type_: str, rule: str) -> bool:
     return type_ not in RULE_TYPES or not _parse(type_, rule).faults
 
 
-def _at(fields: Fields, leaf: CheckLeaf) -> CheckLeaf | None:
-    """The check of one place of a JSON response; the place is written as the fields of `structure` are."""
+def _place(fields: Fields) -> Placed | None:
+    """The path that `at:` names, written as the fields of `structure` are; what is wrong with it is reported."""
     fields.require("at")
     text = fields.filled("at")
-    path = None if text is None else place_in(fields, text)
-    if text is None or path is None:
+    if text is None:
         return None
-    here = Text(0, 0, path) if leaf.origin is not None else Text(*text.span, path)
-    return CheckLeaf(span=leaf.span, check=Of(At(path), leaf.check), places=(here, *leaf.places), origin=leaf.origin)
-
-
-def place_in(fields: Fields, text: Str) -> str | None:
-    """The path that the value of `at:` names; what is wrong with it is reported."""
     lead = "fields:"
     parse = parse_fields(lead + text.value.removeprefix("$."))
     for fault in parse.faults:
         start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
         fields.fault(locate(fields.source, text.span, start, end), fault.finding)
     path = _one_path(parse)
-    if path is None and not parse.faults:
+    if path is not None:
+        return Placed(path, Text(*text.span, path))
+    if not parse.faults:
         expected = "one place such as `items[0].title`"
         fields.fault(text.span, Finding("EV301", what="`at`", expected=expected, found=f"`{text.value}`"))
-    return path
+    return None
 
 
 def _one_path(parse: Parsed[ReadCheck]) -> str | None:
@@ -324,17 +327,20 @@ def _call_has(fields: Fields, _: Str) -> Record | None:
     if not args.pairs:
         fields.fault(fields.key("args"), Finding("EV309", what="`args`"))
         return None
-    tests: Record = {}
-    for name, node in args.pairs:
-        path = _one_path(parse_fields(f"fields:{name.text}"))
-        if path is None:
-            expected, found = "a path such as `city` or `units.temperature`", f"`{name.text}`"
-            fields.fault(name, Finding("EV301", what="an argument", expected=expected, found=found))
-        test = None if path is None else _arg_test(fields, path, node)
-        if path is None or test is None:
-            return None
-        tests[Placed(path, Text(*span_of(name), path))] = test
-    return {"tool": placed(tool), "which": which, "args": tests}
+    tests = [(_argument(fields, name), _arg_test(fields, name.text, node)) for name, node in args.pairs]
+    if any(path is None or test is None for path, test in tests):
+        return None
+    return {"tool": placed(tool), "which": which, "args": dict(tests)}
+
+
+def _argument(fields: Fields, name: Scalar) -> Placed | None:
+    """The path of an argument, which is a key of `args:`."""
+    path = _one_path(parse_fields(f"fields:{name.text}"))
+    if path is not None:
+        return Placed(path, Text(*span_of(name), path))
+    expected, found = "a path such as `city` or `units.temperature`", f"`{name.text}`"
+    fields.fault(name, Finding("EV301", what="an argument", expected=expected, found=found))
+    return None
 
 
 def _which(fields: Fields) -> str | int | None:

@@ -72,3 +72,17 @@ def test_a_mistake_is_shown_where_it_is(written: str, code: str, shown: str) -> 
     text = f"{HEAD}{written}\n"
     (problem,) = [each for each in evalc.check(evalc.Source("s.eval.yaml", text)) if each.severity == "error"]
     assert (problem.code, text[problem.span.start : problem.span.end]) == (code, shown)
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("{type: length, rule: 5, at: 'a b'}", ["5", "b"]),
+        ("{type: call_has, tool: t, args: {'a..b': 1, c: {min: x}, d: {}}}", ["'a..b'", "x", "{}"]),
+        ("{type: judge, rule: Is it kind?, at: 'a b'}", ["at"]),
+    ],
+)
+def test_each_mistake_of_a_typed_check_is_reported_once(written: str, shown: list[str]) -> None:
+    text = f"{HEAD}{written}\n"
+    problems = [each for each in evalc.check(evalc.Source("s.eval.yaml", text)) if each.severity == "error"]
+    assert [text[slice(*problem.span)] for problem in problems] == shown
