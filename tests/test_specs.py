@@ -18,7 +18,7 @@ from evalc.config.load import load_settings
 from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG, spelled
 from evalc.diagnostics.catalogue import entries
 from evalc.dsl.build_case import CASE
-from evalc.dsl.build_expect import EXPECT_KEYS
+from evalc.dsl.build_expect import EXPECT
 from evalc.dsl.build_prompt import PROMPT_SPEC
 from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS
 from evalc.dsl.build_suite import DOCUMENTS
@@ -175,7 +175,7 @@ def test_the_keys_of_suites_are_all_there() -> None:
 def test_the_tables_of_the_case_model_have_every_field() -> None:
     for record, heading in ((m.Metadata, "## `metadata`"), (m.Case, "## A case"), (m.Expect, "## `expect`")):
         assert rows(section("case-model.md", heading)) >= set(record.__struct_encode_fields__), heading
-    assert rows(section("case-model.md", "## `expect`")) >= set(EXPECT_KEYS)
+    assert rows(section("case-model.md", "## `expect`")) >= set(EXPECT.keys)
 
 
 def test_the_table_of_the_models_checks_is_whole() -> None:

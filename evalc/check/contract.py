@@ -197,7 +197,7 @@ def assertions(expect: Expect) -> Iterator[Assertion]:
     """Every assertion of `expect`, in the order in which a runner evaluates them (contract, Assertion Execution)."""
     for name, make in _MADE_OF.items():
         value = getattr(expect, name)
-        if value is None or value is False or (not value and name not in _ASSERT_BY_NOTHING):
+        if value is None or value is False or (not value and name not in ASSERT_BY_NOTHING):
             continue
         key = KEYS[name]
         if name in _LISTS:
@@ -249,7 +249,7 @@ _READERS: Final[dict[str, Callable[[Any], Check]]] = {
 }
 _MADE_OF: Final = {name: _READERS[name] for name in Expect.__struct_fields__ if name in _READERS}
 _LISTS: Final = frozenset({"cop_out_phrases", *(f.name for fields in CONTRACT.values() for f in fields if f.each)})
-_ASSERT_BY_NOTHING: Final = frozenset(
+ASSERT_BY_NOTHING: Final = frozenset(
     {"tools_called", "tools_acceptable", "tools_not_called", "max_length", "max_tool_calls", "max_cost"}
 )
 """The fields in which an empty list or 0 asserts something. In the others it does not (the contract's truthiness)."""

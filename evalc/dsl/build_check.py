@@ -13,19 +13,11 @@ from evalc.base.source import Source, Span
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding, Fix
 from evalc.diagnostics.raised import outside
+from evalc.dsl import kinds as k
 from evalc.dsl.asked import SUBJECTS, asked, asks_something, says_more
-from evalc.dsl.build_rule import (
-    CHECK_TYPES,
-    TEXT_TYPES,
-    build_rule,
-    is_sound_rule,
-    keys_of,
-    leaf_of,
-    placed,
-    placed_value,
-)
-from evalc.dsl.kinds import NUMBER, keyed
+from evalc.dsl.build_rule import CHECK_TYPES, CHECKS, TEXT_TYPES, is_sound_rule
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+from evalc.dsl.operands import leaf_of, placed, placed_value
 from evalc.dsl.places import locate
 from evalc.dsl.quoting import (
     as_item,
@@ -70,8 +62,23 @@ GroupOp = Literal["any_of", "all_of", "not"]
 GROUPS: tuple[GroupOp, ...] = ("any_of", "all_of", "not")
 USE: Final = "use"
 """The key of an entry that inserts the checks of a named rule."""
-
-LINK_KEYS: Final = ("criterion", "weight")
+LINKS: Final = {
+    "criterion": k.Key(k.TEXT, "The criterion that the check counts for.", ("clarity",)),
+    "weight": k.Key(
+        k.Number(k.number(minimum=0), int, float),
+        "How often the check counts within its criterion; by default 1.",
+        (2,),
+    ),
+}
+LINK_KEYS: Final = tuple(LINKS)
+_WITHIN: Final = k.ref("checkWithin")
+WITHOUT_TYPE: Final = {
+    USE: k.Key(k.NAME, "The named rule whose checks are used here.", ("no_cop_outs",), required=True),
+    "any_of": k.Key(k.Kind(k.filled_list_of(_WITHIN)), "Checks, at least one of which must pass.", required=True),
+    "all_of": k.Key(k.Kind(k.filled_list_of(_WITHIN)), "Checks that have to hold all.", required=True),
+    "not": k.Key(k.Kind(k.any_of(_WITHIN, k.filled_list_of(_WITHIN))), "A check that may not hold.", required=True),
+}
+"""The keys by which a check without a `type` is known; the first that is there counts."""
 
 
 def build_checks(fields: Fields, key: str) -> tuple[CheckTree, ...]:
@@ -228,7 +235,7 @@ def _linked(fields: Fields, item: Mapping) -> CheckTree | None:
     if inner is None:
         return None
     body = _mapped(inner)
-    weight: Num | None = NUMBER.read(inner, "weight")
+    weight: Num | None = k.NUMBER.read(inner, "weight")
     if weight is not None and (finding := outside("the weight", weight.value, WEIGHT)) is not None:
         inner.fault(weight.span, finding)
         weight = None
@@ -265,7 +272,7 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
         if foreign is not None:
             fields.fault(item.pairs[0][0], foreign)
             return None
-        return fields.inside(item, keyed(f"a `{type_.text}` check", keys), pairs=_with_rule(item, keys))
+        return fields.inside(item, k.keyed(f"a `{type_.text}` check", keys), pairs=_with_rule(item, keys))
     if type_ is not None:
         name = fields.text_of(type_, "`type`")
         if name is None:
@@ -276,12 +283,12 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
             fields.fault(name.span, foreign or unknown)
             return None
         keys = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
-        return fields.inside(item, keyed(f"a `{name.value}` check", keys))
+        return fields.inside(item, k.keyed(f"a `{name.value}` check", keys))
     if USE in by_key:
-        return fields.inside(item, keyed("a `use`", (USE, *link_keys)))
+        return fields.inside(item, k.keyed("a `use`", (USE, *link_keys)))
     op = next((op for op in GROUPS if op in by_key), None)
     if op is not None:
-        return fields.inside(item, keyed(f"an `{op}` check", (op, *link_keys)))
+        return fields.inside(item, k.keyed(f"an `{op}` check", (op, *link_keys)))
     trap = split_at_colon(fields.source, item)
     if trap is not None:
         fields.fault(trap, _unquoted("EV120", fields.source, trap.start, trap.end))
@@ -294,7 +301,7 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
             fields.fault(item.pairs[0][0], foreign)
             return None
         allowed = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
-        return fields.inside(item, keyed("a check", allowed))
+        return fields.inside(item, k.keyed("a check", allowed))
     several = [key for key, value in own if key.text not in SUBJECTS and asks_something(((key, value),))]
     if len(several) > 1:
         names = tuple(key.text for key in several)
@@ -383,14 +390,14 @@ def _behind_type(source: Source, item: Mapping, key: Scalar) -> str:
 @cache
 def _keys(type_: str, link_keys: tuple[str, ...]) -> tuple[str, ...]:
     """The keys of a check of one of the `CHECK_TYPES`."""
-    return ("type", *keys_of(type_), *link_keys)
+    return ("type", *CHECKS[type_].keys, *link_keys)
 
 
 def _mapped(inner: Fields) -> CheckBody | None:
     """The check that a mapping of a known form means."""
     type_ = inner.text("type")
     if type_ is not None:
-        return build_rule(inner, type_) if type_.value in CHECK_TYPES else build_custom(inner, type_)
+        return CHECKS[type_.value].of(inner) if type_.value in CHECKS else build_custom(inner, type_)
     for op in GROUPS:
         if op in inner:
             return _group(inner, op)

@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from typing import Any, Final, get_args
 
 from evalc.base.source import Span
-from evalc.check.contract import CONTRACT_FIELDS, KEYS, PAIRS, check_in
+from evalc.check.contract import ASSERT_BY_NOTHING, KEYS, PAIRS, check_in
 from evalc.check.forms import check_of, record_of
-from evalc.check.places import bare
+from evalc.check.places import Placed, bare
 from evalc.diagnostics.problem import Finding, Fix
-from evalc.dsl.build_rule import PARAM_OPS, acceptable, leaf_of, limit_of, param_check, placed, plain_leaf
-from evalc.dsl.kinds import FLAG, NUMBER, WHOLE, Choice, keyed
-from evalc.dsl.nodes import Mapping, Scalar, Sequence, span_of
+from evalc.dsl import kinds as k
+from evalc.dsl.build_rule import PARAM, is_whole, operator, param_record, value_by
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.operands import Text, leaf_of, number_at, placed, plain_leaf, sets_of_tools, texts
 from evalc.dsl.quoting import quoted_line
-from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree, Num
+from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree
 from evalc.dsl.walk import Fields, described
 from evalc.grammar.parse import parse_check
 from evalc.model.case import FieldType
 
-_Build = Callable[[Fields, str], Iterator[CheckLeaf | CheckJson]]
-
-
-_ASSERTION: Final = Choice(PARAM_OPS, called="parameter assertion")
-_FIELD_TYPE: Final = Choice(get_args(FieldType), called="type")
+_Built = tuple[CheckLeaf | CheckJson, ...]
+_NAMES: Final = {key: name for name, key in KEYS.items()}
 
 
 def build_expect(fields: Fields, key: str) -> tuple[CheckTree, ...]:
     """The checks of a case's `expect:`, in the order in which they are written."""
-    if _is_a_line(fields):
-        return ()
-    block = fields.mapping(key)
-    if block is None:
-        return ()
-    inner = fields.inside(block, keyed("`expect`", EXPECT_KEYS))
-    leaves = [leaf for key, _ in block.pairs if key.text in _BUILDERS for leaf in _field(inner, key.text)]
-    fields.partial |= inner.partial
-    return tuple(CheckTree(span=leaf.span, body=leaf) for leaf in leaves)
+    return () if _is_a_line(fields) else EXPECT.read(fields, key) or ()
 
 
 def _is_a_line(fields: Fields) -> bool:
@@ -48,174 +38,177 @@ def _is_a_line(fields: Fields) -> bool:
         return False
     text = fields.source.text
     corrected = f"validate: [{quoted_line(text[node.start : node.end])}]"
-    key = next(key for key, _ in fields.pairs if key.text == "expect")
-    fix = Fix.of(text, key.start, node.end, corrected)
+    fix = Fix.of(text, fields.key("expect").start, node.end, corrected)
     found = described(node)
     finding = Finding("EV301", fix=fix, what="`expect`", expected="a mapping", found=found, corrected=corrected)
     fields.fault(node, finding)
     return True
 
 
-def _field(fields: Fields, key: str) -> tuple[CheckLeaf | CheckJson, ...]:
-    """The checks of one field; a field that asserts nothing (a `false`, an empty list) brings a warning."""
-    node = fields.node(key)
-    if isinstance(node, Sequence) and not node.items and key in _EMPTY_ASSERTS_NOTHING:
-        fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why="an empty list asserts nothing"))
-        return ()
-    if isinstance(node, Scalar) and key in _FLAGS and FLAG.read(fields, key) is False:
-        fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why="`false` asserts nothing"))
-        return ()
-    return tuple(_BUILDERS[key](fields, key))
+# --- what fields hold ------------------------------------------------------------------------------------------------
 
 
-def _leaf(span: Span, name: str, value: Any) -> CheckLeaf:
+def _leaf(span: Span, key: str, value: Any) -> CheckLeaf:
     """The check that a value of a field means; its texts know where they were written."""
+    name = _NAMES[key]
     return plain_leaf(span, check_in(name, bare(value)), check_in(name, value))
 
 
-def _each_text(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    for text in fields.texts(key) or ():
-        yield _leaf(text.span, _NAMES[key], placed(text))
+def _one(schema: k.Schema, read: k.Read, sentence: str) -> k.Key:
+    """A field that is one check; most assert nothing by `false`, 0 and an empty list."""
+
+    def build(fields: Fields, key: str) -> _Built:
+        value = read(fields, key)
+        if value or (value is not None and _NAMES[key] in ASSERT_BY_NOTHING):
+            return (_leaf(span_of(fields.key(key)), key, value),)
+        if value is not None:
+            _warn_of_nothing(fields, key, value)
+        return ()
+
+    return k.Key(k.Kind(schema, build), sentence)
 
 
-def _each_group(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    for item in fields.items(key) or ():
-        if not isinstance(item, Sequence):
-            fault = Finding("EV301", what=f"a group of `{key}`", expected="a list of texts", found=described(item))
-            fields.fault(item, fault)
-            continue
-        texts = fields.together(item.items, "a synonym")
-        if texts is not None:
-            yield _leaf(span_of(item), _NAMES[key], [*map(placed, texts)])
+def _each(item: k.Schema, take: Callable[[Fields, Node, str], Any], called: str, sentence: str) -> k.Key:
+    """A field that is a list with a check for each item; messages put `called` before its key."""
+
+    def build(fields: Fields, key: str) -> _Built:
+        items = fields.items(key)
+        if items is not None and not items:
+            _warn_of_nothing(fields, key, [])
+        taken = ((node, take(fields, node, f"{called} `{key}`")) for node in items or ())
+        return tuple(
+            value if isinstance(value, CheckLeaf | CheckJson) else _leaf(span_of(node), key, value)
+            for node, value in taken
+            if value is not None
+        )
+
+    return k.Key(k.Kind(k.list_of(item), build), sentence)
 
 
-def _pattern(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    text = fields.text(key)
-    if text is not None:
-        yield _leaf(text.span, _NAMES[key], placed(text))
+def _warn_of_nothing(fields: Fields, key: str, value: Any) -> None:
+    nothing = {bool: "`false`", list: "an empty list"}.get(type(value), "0")
+    fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why=f"{nothing} asserts nothing"))
 
 
-def _names(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    names = fields.all_texts(key)
-    if names is not None:
-        yield _leaf(span_of(fields.key(key)), _NAMES[key], [*map(placed, names)])
+def _group(fields: Fields, node: Node, what: str) -> list[Placed] | None:
+    if not isinstance(node, Sequence):
+        wrong: None = fields.wrong(node, what, "a list of texts")
+        return wrong
+    read = fields.together(node.items, "a synonym")
+    return None if read is None else [*map(placed, read)]
 
 
-def _acceptable(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    record = acceptable(fields, key)
-    if record is not None:
-        yield _leaf(span_of(fields.key(key)), _NAMES[key], record["sets"])
-
-
-def _params(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    for item in fields.items(key) or ():
-        if not isinstance(item, Mapping):
-            fault = Finding("EV301", what=f"an entry of `{key}`", expected="a mapping", found=described(item))
-            fields.fault(item, fault)
-            continue
-        inner = fields.inside(item, keyed(f"an entry of `{key}`", ("tool", "paramName", "assertion", "value")))
-        for required in ("tool", "paramName", "assertion"):
-            inner.require(required)
-        record = param_check(inner, inner.text("tool"), inner.text("paramName"), _ASSERTION.read(inner, "assertion"))
-        fields.partial |= inner.partial
-        if record is not None:
-            yield leaf_of(inner.anchor, {"type": "tool_param", **record})
-
-
-def _flag(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    """A field that asserts something when it is true."""
-    if FLAG.read(fields, key):
-        yield _leaf(span_of(fields.key(key)), _NAMES[key], value=True)
-
-
-def _limit(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    """A field that holds one limit; in those of the contract, 0 asserts nothing."""
-    limit: Num | None = NUMBER.read(fields, key)
-    if limit is not None and key in CONTRACT_FIELDS and limit.value == 0:
-        fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why="0 asserts nothing"))
-    elif limit is not None:
-        yield _leaf(span_of(fields.key(key)), _NAMES[key], limit_of(limit))
-
-
-def _bounds(fields: Fields, key: str) -> Iterator[CheckLeaf]:
+def _bound(fields: Fields, key: str) -> _Built:
     """The two fields of a range, which are one check; it is built for the lower one, or the only one."""
     low, high = next(pair for pair in PAIRS if key in pair)
     if key == high and low in fields:
-        return
-    given = ((name, WHOLE.read(fields, name)) for name in (low, high))
+        return ()
+    given = ((name, k.WHOLE.read(fields, name)) for name in (low, high))
     checks = [check_in(_NAMES[name], int(number.value)) for name, number in given if number is not None]
-    if checks:
-        record = reduce(or_, map(record_of, checks))
-        yield CheckLeaf(span=span_of(fields.key(key)), check=check_of(record))
+    if not checks:
+        return ()
+    return (CheckLeaf(span=span_of(fields.key(key)), check=check_of(reduce(or_, map(record_of, checks)))),)
 
 
-def _keys(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    names = fields.texts(key)
-    if names:
-        yield _leaf(span_of(fields.key(key)), _NAMES[key], [name.value for name in names])
+def _pattern(fields: Fields, key: str) -> _Built:
+    text = fields.text(key)
+    return () if text is None else (_leaf(text.span, key, placed(text)),)
 
 
-def _types(fields: Fields, key: str) -> Iterator[CheckLeaf]:
+def _types(fields: Fields, key: str) -> dict[str, str] | None:
     block = fields.mapping(key)
     if block is None:
-        return
-    names = tuple(name.text for name, _ in block.pairs)
-    inner = fields.inside(block, keyed(f"`{key}`", names))
-    read = ((name, _FIELD_TYPE.read(inner, name)) for name in names)
-    typed = {name: type_.value for name, type_ in read if type_ is not None}
-    fields.partial |= inner.partial
-    if typed:
-        yield _leaf(span_of(fields.key(key)), _NAMES[key], typed)
+        return None
+    given = k.Shape(f"`{key}`", {name.text: _OF_TYPE for name, _ in block.pairs}).take(fields, block, "")
+    return {name: type_.value for name, type_ in given.items()} or None
 
 
-def _each_in_json(fields: Fields, key: str) -> Iterator[CheckJson]:
-    for item in fields.items(key) or ():
-        if isinstance(item, Mapping):
-            yield CheckJson(span=span_of(item.pairs[0][0] if item.pairs else item), node=item)
-        else:
-            fault = Finding("EV301", what=f"an entry of `{key}`", expected="a mapping", found=described(item))
-            fields.fault(item, fault)
+def _json(fields: Fields, node: Node, what: str) -> CheckJson | None:
+    if isinstance(node, Mapping):
+        return CheckJson(span=span_of(node.pairs[0][0] if node.pairs else node), node=node)
+    wrong: None = fields.wrong(node, what, "a mapping")
+    return wrong
 
 
-_NAMES: Final = {key: name for name, key in KEYS.items()}
-_BUILDERS: dict[str, _Build] = {
-    "toolsCalled": _names,
-    "toolsAcceptable": _acceptable,
-    "toolsNotCalled": _names,
-    "toolParams": _params,
-    "noToolErrors": _flag,
-    "responseNonEmpty": _flag,
-    "responseContains": _each_text,
-    "responseContainsAny": _each_group,
-    "responseNotContains": _each_text,
-    "responseMatches": _each_text,
-    "maxLatencyMs": _limit,
-    "maxTokens": _limit,
-    "minLength": _bounds,
-    "maxLength": _bounds,
-    "jsonValid": _flag,
-    "requiredKeys": _keys,
-    "typeChecks": _types,
-    "minToolCalls": _bounds,
-    "maxToolCalls": _bounds,
-    "maxCost": _limit,
-    "regexPattern": _pattern,
-    "copOutPhrases": _each_text,
-    "checks": _each_in_json,
-}
-_FLAGS: Final = frozenset({"noToolErrors", "responseNonEmpty", "jsonValid"})
-_EMPTY_ASSERTS_NOTHING: Final = frozenset(
+def _param(fields: Fields, given: dict[str, Any]) -> CheckLeaf | None:
+    record = param_record(fields, given) if is_whole(TOOL_PARAM.keys, fields, given) else None
+    return None if record is None else leaf_of(fields.anchor, record)
+
+
+# --- the fields ------------------------------------------------------------------------------------------------------
+
+_TEXTS: Final[k.Schema] = {"type": "array", "items": k.text()}
+_TEXT: Final = Text(k.text())
+_BOUND: Final = k.Kind(k.whole(), _bound)
+_OF_TYPE: Final = k.Key(k.Choice(get_args(FieldType), called="type"))
+TOOL_PARAM: Final = k.Shape(
+    "an entry of `toolParams`",
     {
-        "toolParams",
-        "responseContains",
-        "responseContainsAny",
-        "responseNotContains",
-        "responseMatches",
-        "requiredKeys",
-        "copOutPhrases",
-        "checks",
-    }
+        "tool": PARAM["tool"]._replace(sentence="The name of the tool."),
+        "paramName": PARAM["param"]._replace(sentence="The name of the parameter.", into=""),
+        "assertion": PARAM["op"]._replace(holds=operator("parameter assertion"), into=""),
+        "value": PARAM["value"]._replace(sentence="What it is compared with: a text, or a list for `oneOf`."),
+    },
+    title="parameter of a tool",
+    narrow=value_by("assertion"),
+    build=_param,
 )
-"""The fields whose empty list says nothing. An empty list of tools says something, or is reported with the checks."""
-EXPECT_KEYS: Final = tuple(_BUILDERS)
+
+
+def _flag(sentence: str) -> k.Key:
+    return _one(k.flag(), k.FLAG.read, sentence)
+
+
+def _limit(sentence: str) -> k.Key:
+    return _one(k.number(), number_at, sentence)
+
+
+def _texts(sentence: str) -> k.Key:
+    return _each(k.text(), _TEXT.take, "an item of", sentence)
+
+
+def _names(sentence: str) -> k.Key:
+    return _one(k.list_of(k.text()), texts, sentence)
+
+
+EXPECT: Final = k.Shape(
+    "`expect`",
+    {
+        "toolsCalled": _names("Exactly these tools were called, in this order; an empty list says that none was."),
+        "toolsAcceptable": _one(
+            k.list_of(k.any_of({"const": "none"}, _TEXTS)),
+            sets_of_tools,
+            "The tools that were called are one of these sets; `__none__` alone is the empty set.",
+        ),
+        "toolsNotCalled": _names("None of these tools was called."),
+        "toolParams": _each(
+            TOOL_PARAM.definition(), TOOL_PARAM.take, "", "Parameters of tool calls have these values."
+        ),
+        "noToolErrors": _flag("No call of a tool failed."),
+        "responseNonEmpty": _flag("The response holds more than white space."),
+        "responseContains": _texts("The response contains each of the texts."),
+        "responseContainsAny": _each(
+            _TEXTS, _group, "a group of", "The response contains at least one text of each group."
+        ),
+        "responseNotContains": _texts("The response contains none of the texts."),
+        "responseMatches": _texts("The response matches each of the patterns, as ECMAScript matches."),
+        "maxLatencyMs": _limit("The answer took at most this many milliseconds."),
+        "maxTokens": _limit("The response has at most this many tokens."),
+        "minLength": k.Key(_BOUND, "The response has at least this many characters."),
+        "maxLength": k.Key(_BOUND, "The response has at most this many characters."),
+        "jsonValid": _flag("The response is JSON."),
+        "requiredKeys": _names("The response is a JSON object with these keys."),
+        "typeChecks": _one(
+            k.anything(), _types, "The response is a JSON object whose keys have values of these types."
+        ),
+        "minToolCalls": k.Key(_BOUND, "The agent made at least this many tool calls."),
+        "maxToolCalls": k.Key(_BOUND, "The agent made at most this many tool calls."),
+        "maxCost": _limit("The answer cost at most this many US dollars."),
+        "regexPattern": k.Key(k.Kind(k.text(), _pattern), "The response matches the pattern, as ECMAScript matches."),
+        "copOutPhrases": _texts("The response contains none of the texts, ignoring case."),
+        "checks": _each(k.ref("Check"), _json, "an entry of", "Checks that the contract has no field for."),
+    },
+    name="expect",
+    build=lambda _, given: tuple(CheckTree(span=leaf.span, body=leaf) for leaves in given.values() for leaf in leaves),
+)
 """The fields that `expect:` may have in YAML, which are the JSON's."""

@@ -1,31 +1,37 @@
-"""Builds checks written as `{type, rule}`: the record that each `type:` and its rule are together."""
+"""Builds checks written as `{type, rule}`: each `type:` is a shape, whose keys make the record of the check."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
-from typing import Any, Final, NamedTuple, assert_never, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 
-from evalc.base.source import Span
-from evalc.check.forms import Record, check_of
-from evalc.check.places import Placed, bare
-from evalc.check.predicates import texts_of
-from evalc.check.tree import NO_TOOL, At, Check, Of, Test
+from evalc.check.forms import Record
+from evalc.check.places import Placed
+from evalc.check.tree import At, Of, Test
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import kinds as k
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
+from evalc.dsl.operands import Json, Numeral, Text, Written, leaf_of, placed_value, sets_of_tools, texts
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import half_characters
-from evalc.dsl.tree import CheckLeaf, Num, Str
-from evalc.dsl.walk import Fields, described, is_null
+from evalc.dsl.tree import CheckLeaf, Str
+from evalc.dsl.walk import Fields
+from evalc.grammar import nodes as g
 from evalc.grammar.atoms import MAX_DIGITS
-from evalc.grammar.nodes import Parsed, ReadCheck, Text
+from evalc.grammar.nodes import Parsed, ReadCheck
 from evalc.grammar.parse import RULE_TYPES, parse_rule
 from evalc.model.case import ParamAssertion
 
+PARAM_OPS: Final[tuple[ParamAssertion, ...]] = get_args(ParamAssertion)
+_WITHOUT_VALUE: Final = ("exists", "notExists")
+_QUANTIFIERS: Final = ("any", "every", "no")
+_SOURCES: Final = ("tools", "message")
+_NUMERAL: Final = Numeral({"type": "number"})
+_TEXT: Final = Written(k.text())
 _QUOTED_KEY: Final = re.compile(r'(?<!\.)\["(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"\](?=[\s,:.\[]|\Z)')
 """`["a.b"]`, as paths of the case model have it."""
 
@@ -62,74 +68,6 @@ def _written(path: str, quoted: AnyMapping[str, str]) -> str:
     return path
 
 
-PARAM_OPS: Final[tuple[ParamAssertion, ...]] = get_args(ParamAssertion)
-_OPERATOR: Final = k.Choice(PARAM_OPS, called="operator")
-
-
-def build_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
-    """The check of one of the `CHECK_TYPES`; what is wrong with its rule is reported."""
-    kind = _TYPES[type_.value]
-    has_place = kind.of_response and "at" in fields
-    place = _place(fields) if has_place else None
-    if type_.value in RULE_TYPES:
-        leaf = _parsed_rule(fields, type_)
-    else:
-        record = kind.build(fields, type_)
-        leaf = None if record is None else leaf_of(type_.span, {"type": type_.value, **record})
-    if leaf is None or not has_place:
-        return leaf
-    if place is None:
-        return None
-    here = Text(0, 0, str(place)) if leaf.origin is not None else place.place
-    check = Of(At(str(place)), leaf.check)
-    return CheckLeaf(span=leaf.span, check=check, places=(here, *leaf.places), origin=leaf.origin)
-
-
-def leaf_of(span: Span, record: Record) -> CheckLeaf:
-    """The check of a record whose texts know where they were written."""
-    return plain_leaf(span, check_of(bare(record)), check_of(record))
-
-
-def plain_leaf(span: Span, check: Check, placed: Check) -> CheckLeaf:
-    """The leaf of a check; `placed` is the same, its texts knowing where they were written."""
-    places = tuple(getattr(text, "place", _NOWHERE) for _, text in texts_of(placed))
-    return CheckLeaf(span=span, check=check, places=places)
-
-
-_NOWHERE: Final = Text(0, 0, "")
-
-
-def keys_of(type_: str) -> tuple[str, ...]:
-    """The keys beside `type:` that a check of this type has."""
-    kind = _TYPES[type_]
-    return (*kind.keys, *(("at",) if kind.of_response else ()))
-
-
-def is_sound_rule(type_: str, rule: str) -> bool:
-    """Whether a text is a rule of a type; of those without a small language of their own any text is."""
-    return type_ not in RULE_TYPES or not _parse(type_, rule).faults
-
-
-def _place(fields: Fields) -> Placed | None:
-    """The path that `at:` names, written as the fields of `structure` are; what is wrong with it is reported."""
-    fields.require("at")
-    text = fields.filled("at")
-    if text is None:
-        return None
-    lead = "fields:"
-    parse = parse_fields(lead + text.value.removeprefix("$."))
-    for fault in parse.faults:
-        start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
-        fields.fault(locate(fields.source, text.span, start, end), fault.finding)
-    path = _one_path(parse)
-    if path is not None:
-        return Placed(path, Text(*text.span, path))
-    if not parse.faults:
-        expected = "one place such as `items[0].title`"
-        fields.fault(text.span, Finding("EV301", what="`at`", expected=expected, found=f"`{text.value}`"))
-    return None
-
-
 def _one_path(parse: Parsed[ReadCheck]) -> str | None:
     match parse.node:
         case ReadCheck(check=Test("structure", (((path, None),), ()))):
@@ -138,58 +76,22 @@ def _one_path(parse: Parsed[ReadCheck]) -> str | None:
             return None
 
 
-# --- rules as they are in the file -----------------------------------------------------------------------------------
+# --- rules and places ------------------------------------------------------------------------------------------------
 
 
-def placed(text: Str) -> Placed:
-    """A text that knows where it was written; the offsets count from the start of the source."""
-    return Placed(text.value, Text(*text.span, text.value))
+def is_sound_rule(type_: str, rule: str) -> bool:
+    """Whether a text is a rule of a type; of those without a small language of their own any text is."""
+    return type_ not in RULE_TYPES or not _parse(type_, rule).faults
 
 
-def placed_value(fields: Fields, node: Node) -> Any:
-    """A JSON value whose texts know where they were written."""
-    match node:
-        case Scalar():
-            value = fields.value(node)
-            return placed(Str(node.text, span_of(node))) if isinstance(value, str) else value
-        case Sequence(items=items):
-            return [placed_value(fields, item) for item in items]
-        case Mapping(pairs=pairs):
-            return {key.text: placed_value(fields, item) for key, item in pairs}
-        case _:
-            assert_never(node)
+def _parse(type_: str, rule: str) -> Parsed[ReadCheck]:
+    return parse_fields(rule) if type_ == "structure" else parse_rule(type_, rule)
 
 
-_Build = Callable[[Fields, Str], Record | None]
-
-
-def _bare(_fields: Fields, _type: Str) -> Record | None:
-    return {}
-
-
-def _text(key: str) -> _Build:
-    def build(fields: Fields, _: Str) -> Record | None:
-        rule = fields.written("rule")
-        return None if rule is None else {key: placed(rule)}
-
-    return build
-
-
-def _list(key: str, *, filled: bool = False) -> _Build:
-    def build(fields: Fields, _: Str) -> Record | None:
-        if filled:
-            fields.forbid_empty("rule")
-        fields.require("rule")
-        texts = fields.all_texts("rule")
-        return None if texts is None or (filled and not texts) else {key: [*map(placed, texts)]}
-
-    return build
-
-
-def _parsed_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
-    """The types whose rule is a small language of its own (`min:100`, `fields:title,content`)."""
-    text = fields.written("rule")
-    if text is None:
+def _parsed_rule(fields: Fields, key: str) -> CheckLeaf | None:
+    """The check of a rule that is a small language of its own (`min:100`, `fields:title,content`)."""
+    type_, text = fields.text("type"), fields.written(key)
+    if type_ is None or text is None:
         return None
     parse = _parse(type_.value, text.value)
     for fault in parse.faults:
@@ -198,164 +100,108 @@ def _parsed_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
     return None if line is None else CheckLeaf(span=text.span, check=line.check, places=line.places, origin=text)
 
 
-def _parse(type_: str, rule: str) -> Parsed[ReadCheck]:
-    return parse_fields(rule) if type_ == "structure" else parse_rule(type_, rule)
+def _filled(fields: Fields, key: str) -> list[Placed] | None:
+    fields.forbid_empty(key)
+    return texts(fields, key) or None
 
 
-def _similar(fields: Fields, _: Str) -> Record | None:
-    rule, threshold = fields.written("rule"), _numeral(fields, "threshold")
-    if rule is None or (threshold is None and "threshold" in fields):
-        return None
-    return {"value": placed(rule), **({} if threshold is None else {"threshold": limit_of(threshold)})}
-
-
-def _judge(fields: Fields, _: Str) -> Record | None:
-    for key, other in (("min", "scale"), ("scale", "min")):
-        if other in fields and key not in fields:
-            fields.require(key)
-    rule, least, scale = fields.written("rule"), _numeral(fields, "min"), _numeral(fields, "scale")
-    if rule is None or (least is None) is not (scale is None):
-        return None
-    lowest, top = (1, 1) if least is None or scale is None else (limit_of(least), limit_of(scale))
-    question = placed(rule)
-    return {"dimension": Placed("", question.place), "criteria": question, "minScore": lowest, "maxScore": top}
-
-
-def _numeral(fields: Fields, key: str) -> Num | None:
-    if key in fields:
-        fields.require(key)
-    number: Num | None = k.NUMBER.read(fields, key)
-    return number
-
-
-def limit_of(number: Num) -> int | float:
-    """A limit, the same however it was written: `1.0` is 1."""
-    return int(number.value) if number.value == int(number.value) else number.value
-
-
-def _value(fields: Fields, _: Str) -> Record | None:
-    node = next((value for key, value in fields.pairs if key.text == "rule"), None)
-    if node is None or (isinstance(node, Scalar) and not node.text and is_null(node)):
-        fields.require("rule")
-        return None
-    return None if fields.has_hole("rule") else {"value": placed_value(fields, node)}
-
-
-def _sources(fields: Fields, _: Str) -> Record | None:
-    fields.require("rule")
-    one = fields.text("rule") if isinstance(fields.node("rule"), Scalar) else None
-    texts = fields.all_texts("rule") if one is None else (one,)
-    if not texts:
-        return None
-    for index, text in enumerate(texts):
-        finding = None
+def _sources(fields: Fields, key: str) -> list[str] | None:
+    one = fields.text(key) if isinstance(fields.node(key), Scalar) else None
+    given = fields.all_texts(key) if one is None else (one,)
+    for index, text in enumerate(given or ()):
         if text.value not in _SOURCES:
-            finding = Finding("EV301", what="`rule`", expected="`tools` or `message`", found=f"`{text.value}`")
-        elif text.value in {earlier.value for earlier in texts[:index]}:
+            finding = Finding("EV301", what=f"`{key}`", expected="`tools` or `message`", found=f"`{text.value}`")
+        elif text.value in {earlier.value for earlier in (given or ())[:index]}:
             finding = Finding("EV206", what="source", name=text.value)
-        if finding is not None:
-            fields.fault(text.span, finding)
-            return None
-    return {"sources": [text.value for text in texts]}
-
-
-_SOURCES: Final = ("tools", "message")
-
-
-# --- checks of the calls of tools ------------------------------------------------------------------------------------
-
-
-def _acceptable(fields: Fields, _: Str) -> Record | None:
-    fields.require("rule")
-    return acceptable(fields, "rule")
-
-
-def acceptable(fields: Fields, key: str) -> Record | None:
-    """The sets of tools of a list, one of which has to be the one called."""
-    items = fields.items(key)
-    if items is None:
+        else:
+            continue
+        fields.fault(text.span, finding)
         return None
-    sets = [names for names in (_tool_set(fields, item) for item in items) if names is not None]
-    return None if len(sets) != len(items) else {"sets": sets}
+    return [text.value for text in given or ()] or None
 
 
-def _tool_set(fields: Fields, item: Node) -> list[str] | None:
-    if isinstance(item, Scalar) and item.text == "none":
-        return [Placed(NO_TOOL, Text(*span_of(item), item.text))]
-    if isinstance(item, Sequence):
-        names = fields.together(item.items, "the name of a tool")
-        return None if names is None else [*map(placed, names)] or [Placed(NO_TOOL, Text(*span_of(item), ""))]
-    expected = "a list of tools, or `none`"
-    fields.fault(item, Finding("EV301", what="a tool set", expected=expected, found=described(item)))
+def _place(fields: Fields, key: str) -> Placed | None:
+    """The path that `at:` names, written as the fields of `structure` are."""
+    fields.require(key)
+    text = fields.filled(key)
+    if text is None:
+        return None
+    lead = "fields:"
+    parse = parse_fields(lead + text.value.removeprefix("$."))
+    for fault in parse.faults:
+        start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
+        fields.fault(locate(fields.source, text.span, start, end), fault.finding)
+    path = _one_path(parse)
+    if path is None and not parse.faults:
+        expected = "one place such as `items[0].title`"
+        fields.fault(text.span, Finding("EV301", what=f"`{key}`", expected=expected, found=f"`{text.value}`"))
+    return None if path is None else Placed(path, g.Text(*text.span, path))
+
+
+def _beside(other: str) -> k.Read:
+    """Reads a number which needs another key beside it."""
+
+    def read(fields: Fields, key: str) -> Any:
+        if other not in fields:
+            fields.require(other)
+        return _NUMERAL.read(fields, key)
+
+    return read
+
+
+# --- arguments of calls ----------------------------------------------------------------------------------------------
+
+
+def param_record(fields: Fields, given: dict[str, Any]) -> Record | None:
+    """The record of the check of one parameter, whose `value` is read as the operator wants it."""
+    operator: Str = given["assertion"]
+    record = {"type": "tool_param", **given, "assertion": operator.value}
+    if operator.value in _WITHOUT_VALUE:
+        return record
+    if "value" not in fields:
+        fields.fault(operator.span, Finding("EV414", assertion=operator.value, wants="needs a `value`"))
+        return None
+    value = texts(fields, "value") if operator.value == "oneOf" else _TEXT.read(fields, "value")
+    return None if value is None else {**record, "value": value}
+
+
+def _which(fields: Fields, key: str) -> str | int | None:
+    """The call that is meant."""
+    fields.require(key)
+    text = fields.text(key)
+    if text is None:
+        return None
+    if text.value in _QUANTIFIERS:
+        return text.value
+    if text.value.isdecimal() and int(text.value[:MAX_DIGITS]) > 0:
+        return int(text.value[:MAX_DIGITS])
+    expected = "`any`, `every`, `no` or a number from 1"
+    fields.fault(text.span, Finding("EV301", what=f"`{key}`", expected=expected, found=f"`{text.value}`"))
     return None
 
 
-def _tool_param(fields: Fields, _: Str) -> Record | None:
-    for key in ("tool", "param", "op"):
-        fields.require(key)
-    return param_check(fields, fields.text("tool"), fields.text("param"), _OPERATOR.read(fields, "op"))
-
-
-def param_check(fields: Fields, tool: Str | None, param: Str | None, op: Str | None) -> Record | None:
-    """The check of one tool parameter, its `value` taken from the fields as the operator wants it."""
-    if tool is None or param is None or op is None:
-        return None
-    record = {"tool": placed(tool), "paramName": placed(param), "assertion": op.value}
-    if op.value in ("exists", "notExists"):
-        return record
-    if "value" not in fields:
-        fields.fault(op.span, Finding("EV414", assertion=op.value, wants="needs a `value`"))
-        return None
-    if op.value == "oneOf":
-        values = fields.all_texts("value")
-        return None if values is None else {**record, "value": [*map(placed, values)]}
-    text = fields.written("value")
-    return None if text is None else {**record, "value": placed(text)}
-
-
-def _call_has(fields: Fields, _: Str) -> Record | None:
-    for key in ("tool", "args"):
-        fields.require(key)
-    fields.forbid_empty("args")
-    tool, which, args = fields.text("tool"), _which(fields), fields.node("args")
-    if tool is None or which is None or args is None:
+def _args(fields: Fields, key: str) -> dict[Placed | None, Any] | None:
+    """The tests of arguments, by their paths."""
+    fields.forbid_empty(key)
+    args = fields.node(key)
+    if args is None:
         return None
     if not isinstance(args, Mapping):
-        found = described(args)
-        fields.fault(args, Finding("EV301", what="`args`", expected="a mapping from arguments to values", found=found))
+        fields.wrong(args, f"`{key}`", "a mapping from arguments to values")
         return None
     if not args.pairs:
-        fields.fault(fields.key("args"), Finding("EV309", what="`args`"))
-        return None
+        fields.fault(fields.key(key), Finding("EV309", what=f"`{key}`"))
     tests = [(_argument(fields, name), _arg_test(fields, name.text, node)) for name, node in args.pairs]
-    if any(path is None or test is None for path, test in tests):
-        return None
-    return {"tool": placed(tool), "which": which, "args": dict(tests)}
+    return None if any(path is None or test is None for path, test in tests) else dict(tests) or None
 
 
 def _argument(fields: Fields, name: Scalar) -> Placed | None:
     """The path of an argument, which is a key of `args:`."""
     path = _one_path(parse_fields(f"fields:{name.text}"))
     if path is not None:
-        return Placed(path, Text(*span_of(name), path))
+        return Placed(path, g.Text(*span_of(name), path))
     expected, found = "a path such as `city` or `units.temperature`", f"`{name.text}`"
     fields.fault(name, Finding("EV301", what="an argument", expected=expected, found=found))
-    return None
-
-
-def _which(fields: Fields) -> str | int | None:
-    """The call that is meant; `any` by default."""
-    if "which" in fields:
-        fields.require("which")
-    text = fields.text("which")
-    if text is None:
-        return None if "which" in fields else "any"
-    if text.value in ("any", "every", "no"):
-        return text.value
-    if text.value.isdecimal() and int(text.value[:MAX_DIGITS]) > 0:
-        return int(text.value[:MAX_DIGITS])
-    expected = "`any`, `every`, `no` or a number from 1"
-    fields.fault(text.span, Finding("EV301", what="`which`", expected=expected, found=f"`{text.value}`"))
     return None
 
 
@@ -363,142 +209,255 @@ def _arg_test(fields: Fields, path: str, node: Node) -> Record | None:
     """The test of one argument: a value that it equals, or a mapping of tests."""
     if not isinstance(node, Mapping):
         return {"equals": placed_value(fields, node)}
-    inner = fields.inside(node, TEST, f"the test of `{path}`")
-    contains, matches = inner.text("contains"), inner.text("matches")
-    one_of, exists = inner.items("one_of"), (k.FLAG.read(inner, "exists") or False) if "exists" in inner else None
-    least, most = _numeral(inner, "min"), _numeral(inner, "max")
-    fields.partial |= inner.partial
     if not node.pairs:
         fields.fault(node, Finding("EV309", what=f"the test of `{path}`"))
-    if inner.partial or not node.pairs:
         return None
-    equals = inner.node("equals")
-    test = {
-        "contains": None if contains is None else placed(contains),
-        "matches": None if matches is None else placed(matches),
-        "oneOf": None if one_of is None else [placed_value(inner, item) for item in one_of],
-        "exists": exists,
-        "min": None if least is None else limit_of(least),
-        "max": None if most is None else limit_of(most),
-    }
-    given = {key: value for key, value in test.items() if value is not None}
-    if "equals" in inner:
-        given["equals"] = None if equals is None else placed_value(inner, equals)
-    return given
+    test: Record | None = _ARGUMENT.take(fields, node, f"the test of `{path}`")
+    return test
+
+
+def _is_set(fields: Fields, key: str) -> bool:
+    return k.FLAG.read(fields, key) or False
+
+
+def _values(fields: Fields, key: str) -> list[Any] | None:
+    items = fields.items(key)
+    return None if items is None else [placed_value(fields, item) for item in items]
+
+
+_ARGUMENT: Final = k.Shape(
+    "",
+    {
+        "equals": k.Key(Json(k.anything()), "The value that the argument equals, of any type."),
+        "contains": k.Key(Text(k.text()), "A text in it, or an item of it.", ("Par",)),
+        "matches": k.Key(Text(k.text()), "A pattern that it matches.", ("^P",)),
+        "one_of": k.Key(
+            k.Kind({"type": ["array", "null"]}, _values),
+            "The values, one of which it must equal.",
+            (["EUR", "USD"],),
+            into="oneOf",
+        ),
+        "exists": k.Key(
+            k.Kind(k.flag(), lambda fields, key: k.FLAG.read(fields, key) or False), "Whether it was sent."
+        ),
+        "min": k.Key(Numeral(k.number()), "The least number that it is.", (1,)),
+        "max": k.Key(Numeral(k.number()), "The greatest number that it is.", (3,)),
+    },
+    title="argument",
+    narrow={"minProperties": 1},
+    build=lambda fields, given: (
+        None if fields.partial else {"equals": None, **given} if "equals" in fields else given  # perhaps null
+    ),
+)
+"""The tests of an argument of a call."""
 
 
 # --- the types -------------------------------------------------------------------------------------------------------
 
 
-class _Type(NamedTuple):
-    """How a type is written: what makes its record, its keys, and whether `at:` goes with it."""
-
-    build: _Build
-    keys: tuple[str, ...] = ("rule",)
-    of_response: bool = True
+def _made(_fields: Fields, type_: Str, given: dict[str, Any]) -> CheckLeaf | None:
+    rule = given.get("rule")
+    return rule if isinstance(rule, CheckLeaf) else leaf_of(type_.span, {"type": type_.value, **given})
 
 
-_TEXT: Final = _Type(_text("value"))
-_PARSED: Final = _Type(_bare)
-_NAMES: Final = _Type(_list("names"), of_response=False)
-_LIMIT: Final = _Type(_bare, of_response=False)
-_TYPES: Final[dict[str, _Type]] = {
-    "contains": _TEXT,
-    "not_contains": _TEXT,
-    "icontains": _TEXT,
-    "contains_any": _Type(_list("values", filled=True)),
-    "regex": _PARSED,
-    "equals": _TEXT,
-    "starts_with": _TEXT,
-    "ends_with": _TEXT,
-    "non_empty": _Type(_bare, ()),
-    "length": _PARSED,
-    "similar": _Type(_similar, ("rule", "threshold")),
-    "json": _PARSED,
-    "structure": _PARSED,
-    "number": _PARSED,
-    "count": _PARSED,
-    "value": _Type(_value),
-    "numbers_from": _Type(_sources),
-    "quotes_from": _Type(_sources),
-    "tools_called": _NAMES,
-    "tools_acceptable": _Type(_acceptable, of_response=False),
-    "tools_not_called": _NAMES,
-    "tools_include": _NAMES,
-    "tools_in_order": _NAMES,
-    "tools_only": _NAMES,
-    "tool_param": _Type(_tool_param, ("tool", "param", "op", "value"), of_response=False),
-    "call_has": _Type(_call_has, ("tool", "which", "args"), of_response=False),
-    "no_tool_errors": _Type(_bare, (), of_response=False),
-    "tool_count": _LIMIT,
-    "latency": _LIMIT,
-    "tokens": _LIMIT,
-    "cost": _LIMIT,
-    "judge": _Type(_judge, ("rule", "scale", "min"), of_response=False),
+def _param(fields: Fields, type_: Str, given: dict[str, Any]) -> CheckLeaf | None:
+    record = param_record(fields, given)
+    return None if record is None else leaf_of(type_.span, record)
+
+
+def _judge(fields: Fields, type_: Str, given: dict[str, Any]) -> CheckLeaf | None:
+    if ("minScore" in given) is not ("maxScore" in given):
+        return None
+    unnamed = Placed("", given["criteria"].place)
+    return _made(fields, type_, {"dimension": unnamed, "minScore": 1, "maxScore": 1, **given})
+
+
+def _shape(
+    keys: dict[str, k.Key],
+    make: Callable[[Fields, Str, dict[str, Any]], CheckLeaf | None] = _made,
+    *,
+    at: bool = False,
+    narrow: k.Schema | None = None,
+) -> k.Shape:
+    """The shape of a type, perhaps of a check that one place can be asked, of whose keys `make` makes the check."""
+    keys = {**keys, **_AT} if at else keys
+
+    def build(fields: Fields, given: dict[str, Any]) -> CheckLeaf | None:
+        type_ = fields.text("type")
+        if type_ is None or not is_whole(keys, fields, given):
+            return None
+        place = given.pop("at", None)
+        leaf = make(fields, type_, given)
+        if leaf is None or place is None:
+            return leaf
+        here = place.place if leaf.origin is None else g.Text(0, 0, str(place))
+        check = Of(At(str(place)), leaf.check)
+        return CheckLeaf(span=leaf.span, check=check, places=(here, *leaf.places), origin=leaf.origin)
+
+    return k.Shape("", keys, build=build, narrow=narrow)
+
+
+def is_whole(keys: AnyMapping[str, k.Key], fields: Fields, given: dict[str, Any]) -> bool:
+    """Whether all keys that are there or required have a value, which may be null where any JSON may stand."""
+    for name, key in keys.items():
+        if (key.into or name) in given or key.kept or not (key.required or name in fields):
+            continue
+        if name not in fields or not isinstance(key.holds, Json) or fields.has_hole(name) or fields.is_blank(name):
+            return False
+        given[key.into or name] = None
+    return True
+
+
+def _rule(holds: k.Kind, *examples: Any, into: str = "") -> dict[str, k.Key]:
+    return {"rule": k.Key(holds, "What the check compares with.", examples, required=True, into=into)}
+
+
+def _of_text(*examples: str) -> k.Shape:
+    return _shape(_rule(_TEXT, *examples, into="value"), at=True)
+
+
+def _of_language(*examples: Any, at: bool = False) -> k.Shape:
+    """A type whose rule is a small language of its own."""
+    return _shape(_rule(Written(k.text(), _parsed_rule), *examples), at=at)
+
+
+def _of_names(*examples: list[str]) -> k.Shape:
+    return _shape(_rule(k.Kind(_NAMES, texts), *examples, into="names"))
+
+
+def operator(called: str) -> k.Kind:
+    """An operator that compares a parameter, which messages call `called`."""
+    return k.Kind({"enum": [*PARAM_OPS]}, k.Choice(PARAM_OPS, called=called).read)
+
+
+def value_by(key: str) -> k.Schema:
+    """What a schema says of `value` by the operator that is under a key: a list, anything, or a text."""
+    return {
+        "if": {"properties": {key: {"const": "oneOf"}}},
+        "then": {"required": ["value"], "properties": {"value": k.list_of(k.text())}},
+        "else": {
+            "if": {"properties": {key: {"enum": [*_WITHOUT_VALUE]}}},
+            "else": {"required": ["value"], "properties": {"value": k.text()}},
+        },
+    }
+
+
+_NAMES: Final[k.Schema] = {"type": "array", "items": k.text()}
+_FROM: Final = k.Kind(k.any_of(k.choice(_SOURCES), k.filled_list_of(k.choice(_SOURCES))), _sources)
+_NAME: Final = Text({"type": ["string", "number", "boolean"]})
+_AT: Final = {
+    "at": k.Key(
+        k.Kind(k.filled(), _place),
+        "The place of a JSON response that is looked at; by default the whole.",
+        ("items[0].title",),
+    )
 }
-CHECK_TYPES: Final = tuple(_TYPES)
-"""Every `type:` that a check can have."""
+_TOOL: Final = k.Key(_NAME, "The tool whose first call is looked at.", ("get_weather",), required=True)
+PARAM: Final = {
+    "tool": _TOOL,
+    "param": k.Key(_NAME, "The parameter of that call.", ("city",), required=True, into="paramName"),
+    "op": k.Key(operator("operator"), "How the parameter is compared.", required=True, into="assertion"),
+    "value": k.Key(
+        k.Kind(k.any_of(k.text(), k.list_of(k.text()))),
+        "What the parameter is compared with; a list for `oneOf`.",
+        kept=True,  # `param_record` reads it
+    ),
+}
+"""The keys of a check of one parameter."""
+CHECKS: Final[AnyMapping[str, k.Shape]] = {
+    "contains": _of_text("type hint"),
+    "not_contains": _of_text("I don't know"),
+    "icontains": _of_text("refund"),
+    "contains_any": _shape(
+        _rule(k.Kind(k.filled_list_of(k.text()), _filled), ["rain", "umbrella"], into="values"), at=True
+    ),
+    "regex": _of_language("/^def .*:/m", at=True),
+    "equals": _of_text("42"),
+    "starts_with": _of_text("Dear"),
+    "ends_with": _of_text("Best regards"),
+    "non_empty": _shape({}, at=True),
+    "length": _of_language("min:100", "max:2000", "min:20,max:80 words", at=True),
+    "similar": _shape(
+        {
+            **_rule(_TEXT, into="value"),
+            "threshold": k.Key(_NUMERAL, "The least likeness that passes, from 0 to 1.", (0.8,)),
+        },
+        at=True,
+    ),
+    "json": _of_language("strict", "lenient", "object", "array", "schema:answer.schema.json", at=True),
+    "structure": _of_language(
+        "fields:title,content", "fields:meta.title:string,items[].id:number", "headings:Summary,Risks", at=True
+    ),
+    "number": _of_language("min:18", "min:0,max:1", 30, at=True),
+    "count": _of_language("min:2,max:5", 3, at=True),
+    "value": _shape(_rule(Json(k.anything()), 30, True, [1, 2], into="value"), at=True),
+    "numbers_from": _shape(_rule(_FROM, "tools", ["tools", "message"], into="sources"), at=True),
+    "quotes_from": _shape(_rule(_FROM, "tools", ["tools", "message"], into="sources"), at=True),
+    "tools_called": _of_names(["get_weather"], []),
+    "tools_acceptable": _shape(
+        _rule(
+            k.Kind({"type": "array", "items": k.any_of({"const": "none"}, _NAMES)}, sets_of_tools),
+            [["get_weather"], ["get_weather", "get_forecast"], "none"],
+            into="sets",
+        )
+    ),
+    "tools_not_called": _of_names(["delete_account"]),
+    "tools_include": _of_names(["search", "search", "book"]),
+    "tools_in_order": _of_names(["search", "book"]),
+    "tools_only": _of_names(["search", "book"]),
+    "tool_param": _shape(PARAM, _param, narrow=value_by("op")),
+    "call_has": _shape(
+        {
+            "tool": _TOOL,
+            "which": k.Key(
+                k.Kind(k.any_of({"enum": [*_QUANTIFIERS]}, {"type": "integer", "minimum": 1}), _which),
+                "Which of the tool's calls is meant; by default any one.",
+                ("every", 2),
+            ),
+            "args": k.Key(
+                k.Kind(
+                    {
+                        "type": "object",
+                        "minProperties": 1,
+                        "additionalProperties": k.any_of(
+                            {"type": ["string", "number", "boolean", "array", "null"]}, _ARGUMENT.definition()
+                        ),
+                    },
+                    _args,
+                ),
+                "What the arguments are: each a value that it equals, or a mapping of tests.",
+                ({"city": "Paris", "days": {"min": 1, "max": 3}},),
+                required=True,
+            ),
+        }
+    ),
+    "no_tool_errors": _shape({}),
+    "tool_count": _of_language("min:1,max:3"),
+    "latency": _of_language("30s", "500ms"),
+    "tokens": _of_language(500),
+    "cost": _of_language("$0.02"),
+    "judge": _shape(
+        {
+            **_rule(_TEXT, "Is the tone kind?", into="criteria"),
+            "scale": k.Key(
+                k.Kind(_NUMERAL.schema, _beside("min")),
+                "The best score that the judge can give.",
+                (5,),
+                into="maxScore",
+            ),
+            "min": k.Key(
+                k.Kind(_NUMERAL.schema, _beside("scale")), "The least score that passes.", (4,), into="minScore"
+            ),
+        },
+        _judge,
+        narrow={"dependentRequired": {"min": ["scale"], "scale": ["min"]}},
+    ),
+}
+"""Every `type:` that a check can have, with its keys."""
+CHECK_TYPES: Final = tuple(CHECKS)
 TEXT_TYPES: Final = frozenset(
-    type_ for type_, kind in _TYPES.items() if kind is _TEXT or type_ in {"regex", "contains_any", "similar", "judge"}
+    type_
+    for type_, shape in CHECKS.items()
+    if type_ in {"regex", "contains_any"} or ("rule" in shape.keys and shape.keys["rule"].holds is _TEXT)
 )
 """Those whose rule is a text, or may be one."""
-
-
-# --- the keys --------------------------------------------------------------------------------------------------------
-
-_PLAIN: Final[k.Schema] = {"type": ["string", "number", "boolean", "array", "null"]}
-TEST: Final = k.Shape(
-    "",
-    {
-        "equals": k.Key(k.ANYTHING, "The value that the argument equals, of any type."),
-        "contains": k.Key(k.TEXT, "A text in it, or an item of it.", ("Par",)),
-        "matches": k.Key(k.TEXT, "A pattern that it matches.", ("^P",)),
-        "one_of": k.Key(
-            k.Kind({"type": ["array", "null"]}), "The values, one of which it must equal.", (["EUR", "USD"],)
-        ),
-        "exists": k.Key(k.FLAG, "Whether it was sent."),
-        "min": k.Key(k.NUMBER, "The least number that it is.", (1,)),
-        "max": k.Key(k.NUMBER, "The greatest number that it is.", (3,)),
-    },
-    title="argument",
-    narrow={"minProperties": 1},
-)
-"""The tests of an argument of a call."""
-CHECK: Final[dict[str, k.Key]] = {
-    "type": k.Key(k.Kind({"type": "string"}), "What is checked."),
-    "rule": k.Key(k.TEXT, "What the check compares with."),
-    "criterion": k.Key(k.TEXT, "The criterion that the check counts for.", ("clarity",)),
-    "weight": k.Key(
-        k.Kind(k.number(minimum=0)), "How often the check counts within its criterion; by default 1.", (2,)
-    ),
-    "at": k.Key(k.FILLED, "The place of a JSON response that is looked at; by default the whole.", ("items[0].title",)),
-    "use": k.Key(k.NAME, "The named rule whose checks are used here.", ("no_cop_outs",)),
-    "any_of": k.Key(k.Kind(k.filled_list_of(k.ref("checkWithin"))), "Checks, at least one of which must pass."),
-    "all_of": k.Key(k.Kind(k.filled_list_of(k.ref("checkWithin"))), "Checks that have to hold all."),
-    "not": k.Key(
-        k.Kind(k.any_of(k.ref("checkWithin"), k.filled_list_of(k.ref("checkWithin")))), "A check that may not hold."
-    ),
-    "tool": k.Key(
-        k.Kind({"type": ["string", "number", "boolean"]}), "The tool whose first call is looked at.", ("get_weather",)
-    ),
-    "param": k.Key(k.Kind({"type": ["string", "number", "boolean"]}), "The parameter of that call.", ("city",)),
-    "op": k.Key(k.Kind({"enum": [*PARAM_OPS]}), "How the parameter is compared."),
-    "value": k.Key(
-        k.Kind(k.any_of(k.TEXT.schema, k.list_of(k.TEXT.schema))),
-        "What the parameter is compared with; a list for `oneOf`.",
-    ),
-    "which": k.Key(
-        k.Kind(k.any_of({"enum": ["any", "every", "no"]}, {"type": "integer", "minimum": 1})),
-        "Which of the tool's calls is meant; by default any one.",
-        ("every", 2),
-    ),
-    "args": k.Key(
-        k.Kind({"type": "object", "minProperties": 1, "additionalProperties": k.any_of(_PLAIN, TEST.definition())}),
-        "What the arguments are: each a value that it equals, or a mapping of tests.",
-        ({"city": "Paris", "days": {"min": 1, "max": 3}},),
-    ),
-    "threshold": k.Key(k.Kind({"type": "number"}), "The least likeness that passes, from 0 to 1.", (0.8,)),
-    "min": k.Key(k.Kind({"type": "number"}), "The least score that passes.", (4,)),
-    "scale": k.Key(k.Kind({"type": "number"}), "The best score that the judge can give.", (5,)),
-}
-"""The keys of checks in their mapping form."""

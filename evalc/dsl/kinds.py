@@ -60,6 +60,10 @@ class Kind:
         """The value that a node is, which messages call `what`; None if it is not of the kind, which is reported."""
         return node
 
+    def require(self, fields: Fields, key: str, why: str) -> None:
+        """Report that a required key has no value."""
+        fields.require(key, why=why)
+
 
 class Text(Kind):
     """A text; if it is `filled`, one with something in it."""
@@ -305,8 +309,12 @@ class Shape(Kind):
         self._stands_alone = stands_alone
         self._title = title or name
         self._build = build
-        self._narrow = narrow or {}
-        self._required = {key: each.required for key, each in keys.items() if each.required}
+        self.narrow = narrow or {}
+        self._required = {
+            key: (each.holds.require, each.required if isinstance(each.required, str) else "")
+            for key, each in keys.items()
+            if each.required
+        }
         self._readers = {
             key: (each.into or key, each.holds.read, each.excludes) for key, each in keys.items() if not each.kept
         }
@@ -330,8 +338,8 @@ class Shape(Kind):
 
     def of(self, fields: Fields) -> Any:
         """The struct that the fields of a mapping of this shape are read into."""
-        for key, why in self._required.items():
-            fields.require(key, why="" if why is True else why)
+        for key, (require, why) in self._required.items():
+            require(fields, key, why)
         readers = self._readers
         given: dict[str, Any] = {}
         for key, _ in fields.pairs:  # only keys that are there are looked at: mappings have few of the many
@@ -351,7 +359,7 @@ class Shape(Kind):
         """The JSON Schema of the mapping."""
         properties = {key: described(each) for key, each in self.keys.items()}
         schema = mapping(properties, title=self._title, required=[*self._required], extensible=self.extensible)
-        return {**schema, **({"additionalProperties": True} if self.foreign is not None else {}), **self._narrow}
+        return {**schema, **({"additionalProperties": True} if self.foreign is not None else {}), **self.narrow}
 
 
 def described(key: Key) -> Schema:

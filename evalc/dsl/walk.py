@@ -357,11 +357,15 @@ class Fields:
         if pair is None:
             self.require(key)
             return None
-        node = pair[1]
-        if isinstance(node, Scalar) and node.style == "plain" and not node.text:
+        if self.is_blank(key):
             self.fault(pair[0], Finding("EV309", what=f"`{key}`"))
             return None
-        return self.text_of(node, f"`{key}`")
+        return self.text_of(pair[1], f"`{key}`")
+
+    def is_blank(self, key: str) -> bool:
+        """Whether nothing is written behind a key, not even `null`."""
+        node = self._pairs[key][1]
+        return isinstance(node, Scalar) and node.style == "plain" and not node.text
 
     def text_of(self, node: Any, what: str) -> Str | None:
         """A node as a text; `what` names it in the message if it is not a text."""

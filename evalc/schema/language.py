@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Any, Final
 
 import msgspec
-from msgspec import inspect as t
 
 from evalc.base import installed
-from evalc.check.forms import TYPES
 from evalc.check.shapes import Check, sentence_of
 from evalc.dsl import kinds as k
 from evalc.dsl.asked import SUBJECTS
 from evalc.dsl.build_case import ALLOW, CASE, DEFAULTS, FOR_EACH, LABEL, TURN, USER
-from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
+from evalc.dsl.build_check import LINK_KEYS, LINKS, WITHOUT_TYPE
 from evalc.dsl.build_criterion import CRITERION
-from evalc.dsl.build_expect import EXPECT_KEYS
+from evalc.dsl.build_expect import EXPECT
 from evalc.dsl.build_prompt import INPUT, INPUT_BY_NAME, VARIANT
-from evalc.dsl.build_rule import CHECK, CHECK_TYPES, PARAM_OPS, keys_of
+from evalc.dsl.build_rule import CHECK_TYPES, CHECKS
 from evalc.dsl.build_suite import DOCUMENTS, EVAL, GATES, PROMPTS
 from evalc.dsl.document_kind import Kind
 from evalc.grammar.lalr import following, load
@@ -28,9 +26,7 @@ from evalc.schema.record_words import COMPILED_FILE
 from evalc.schema.records import definitions
 
 _TYPES: Final = sorted(CHECK_TYPES)
-_SOURCES: Final = ("tools", "message")
-_WITHOUT_TYPE: Final = (USE, *GROUPS)
-"""The keys by which a check without a `type` is known; the first that is there counts."""
+_WHAT: Final = "What is checked."
 _ONE_LINE: Final = (
     'contains "type hint"',
     'not contains "I don\'t know"',
@@ -78,7 +74,7 @@ def language() -> k.Schema:
             "criterion": _criterion(),
             "promptVariant": {**VARIANT.definition(), **_has_any(*VARIANT.keys), **_at_most_one(VARIANT.keys)},
             **_checks(),
-            "expect": _expect(),
+            EXPECT.name: EXPECT.definition(),
             **_records(),
         },
     }
@@ -172,17 +168,11 @@ def _checks() -> dict[str, k.Schema]:
         **{_definition_of(type_): _typed(type_) for type_ in _TYPES},
         **({"check.custom": _custom()} if custom else {}),
         **_in_json(),
-        **{f"check.{key}": _of_keys((key, *LINK_KEYS), CHECK, title=key, required=[key]) for key in _WITHOUT_TYPE},
+        **{
+            f"check.{key}": k.Shape("", {key: each, **LINKS}, title=key).definition()
+            for key, each in WITHOUT_TYPE.items()
+        },
     }
-
-
-def _of_keys(keys: Iterable[str], words: Mapping[str, k.Key], *, title: str, required: Iterable[str] = ()) -> k.Schema:
-    """A mapping that has some of the keys."""
-    held = {key: words.get(key, _UNKNOWN)._replace(required=key in required) for key in keys}
-    return k.Shape("", held, title=title).definition()
-
-
-_UNKNOWN: Final = k.Key(k.ANYTHING)
 
 
 def _definition_of(type_: str) -> str:
@@ -206,18 +196,18 @@ def _check_mapping(custom: list[str]) -> k.Schema:
     """A check in its mapping form, identified by `type`, or by the key that replaces it."""
     beside = [*LINK_KEYS, *SUBJECTS]
     chosen: k.Schema = {
-        "properties": {key: k.described(CHECK[key]) for key in (*_WITHOUT_TYPE, *LINK_KEYS)},
+        "properties": {key: k.described(each) for key, each in {**WITHOUT_TYPE, **LINKS}.items()},
         "propertyNames": k.any_of({"enum": beside}, {"pattern": "^x-"}, {"pattern": _begins()}),
         "minProperties": 1,
     }
-    for key in reversed(_WITHOUT_TYPE):
+    for key in reversed(WITHOUT_TYPE):
         chosen = {"if": _with(key), "then": k.ref(f"check.{key}"), "else": chosen}
     of_type = [{"if": _with("type", {"const": name}), "then": k.ref(_definition_of(name))} for name in _TYPES]
     if custom:
         of_type.append({"if": _with("type", {"enum": custom}), "then": k.ref("check.custom")})
     sentences = [sentence_of(name) for name in _TYPES]
     sentences += ["A check that an installed package provides."] * len(custom)
-    type_ = {"description": CHECK["type"].sentence, "enum": [*_TYPES, *custom], "enumDescriptions": sentences}
+    type_ = {"description": _WHAT, "enum": [*_TYPES, *custom], "enumDescriptions": sentences}
     return {
         "title": "check",
         "type": "object",
@@ -230,9 +220,12 @@ def _check_mapping(custom: list[str]) -> k.Schema:
 
 def _custom() -> k.Schema:
     """A check that an installed package provides: what its other keys are, only the package knows."""
-    words = {**CHECK, "rule": k.Key(k.ANYTHING, "What the check is given, by place.")}
-    schema = _of_keys(("type", "rule", *LINK_KEYS), words, title="check of a package", required=["type"])
-    return {**schema, "additionalProperties": True}
+    keys = {
+        "type": k.Key(k.Kind({"type": "string"}), _WHAT, required=True),
+        "rule": k.Key(k.ANYTHING, "What the check is given, by place."),
+        **LINKS,
+    }
+    return {**k.Shape("", keys, title="check of a package").definition(), "additionalProperties": True}
 
 
 def _with(key: str, value: k.Schema | None = None) -> k.Schema:
@@ -242,103 +235,9 @@ def _with(key: str, value: k.Schema | None = None) -> k.Schema:
 
 def _typed(type_: str) -> k.Schema:
     """A check of one type, with the keys that the checker knows of it."""
-    words = {**CHECK, "type": k.Key(k.Kind({"const": type_}), sentence_of(type_))}
-    words["rule"] = k.Key(k.Kind(_rule_of(type_)), CHECK["rule"].sentence, _RULES.get(type_, ()))
-    own = keys_of(type_)
-    schema = _of_keys(("type", *own, *LINK_KEYS), words, title=type_, required=["type", *_required(own)])
-    if "op" in own:
-        return {**schema, **_value_of_operator("op")}
-    if {"min", "scale"} <= {*own}:
-        return {**schema, "dependentRequired": {"min": ["scale"], "scale": ["min"]}}
-    return schema
-
-
-_RULES: Final[Mapping[str, tuple[Any, ...]]] = {
-    "contains": ("type hint",),
-    "not_contains": ("I don't know",),
-    "icontains": ("refund",),
-    "contains_any": (["rain", "umbrella"],),
-    "regex": ("/^def .*:/m",),
-    "equals": ("42",),
-    "starts_with": ("Dear",),
-    "ends_with": ("Best regards",),
-    "length": ("min:100", "max:2000", "min:20,max:80 words"),
-    "json": ("strict", "lenient", "object", "array", "schema:answer.schema.json"),
-    "structure": ("fields:title,content", "fields:meta.title:string,items[].id:number", "headings:Summary,Risks"),
-    "number": ("min:18", "min:0,max:1", 30),
-    "count": ("min:2,max:5", 3),
-    "value": (30, True, [1, 2]),
-    "numbers_from": ("tools", ["tools", "message"]),
-    "quotes_from": ("tools", ["tools", "message"]),
-    "tools_called": (["get_weather"], []),
-    "tools_acceptable": ([["get_weather"], ["get_weather", "get_forecast"], "none"],),
-    "tools_not_called": (["delete_account"],),
-    "tools_include": (["search", "search", "book"],),
-    "tools_in_order": (["search", "book"],),
-    "tools_only": (["search", "book"],),
-    "tool_count": ("min:1,max:3",),
-    "latency": ("30s", "500ms"),
-    "tokens": (500,),
-    "cost": ("$0.02",),
-    "judge": ("Is the tone kind?",),
-}
-"""Rules that editors offer, by the types of checks."""
-
-
-def _rule_of(type_: str) -> k.Schema:
-    """Schema of `rule:` for a type of check: a list where its record has one, else a text."""
-    tools: k.Schema = {"type": "array", "items": k.text()}
-    match next(iter(TYPES[type_][0].keys), "") if type_ in TYPES else "":
-        case _ if type_ == "value":
-            return {}
-        case "sources":
-            return k.any_of(k.choice(_SOURCES), k.filled_list_of(k.choice(_SOURCES)))
-        case "values":
-            return k.filled_list_of(k.text())
-        case "names":
-            return tools
-        case "sets":
-            return {"type": "array", "items": k.any_of({"const": "none"}, tools)}
-        case _:
-            return k.text()
-
-
-def _required(keys: Iterable[str]) -> list[str]:
-    return [key for key in keys if key in {"rule", "tool", "param", "op", "args"}]
-
-
-def _value_of_operator(key: str) -> k.Schema:
-    """Schema of `value` by the operator under `key`: a list, anything, or a text."""
-    idle = [op for op in PARAM_OPS if op in {"exists", "notExists"}]
-    return {
-        "if": {"properties": {key: {"const": "oneOf"}}},
-        "then": {"required": ["value"], "properties": {"value": k.list_of(k.text())}},
-        "else": {
-            "if": {"properties": {key: {"enum": idle}}},
-            "else": {"required": ["value"], "properties": {"value": k.text()}},
-        },
-    }
-
-
-# --- in `expect:` ----------------------------------------------------------------------------------------------------
-
-
-def _expect() -> k.Schema:
-    """The schema of an `expect:` block."""
-    info = t.type_info(m.Expect)
-    assert isinstance(info, t.StructType)  # noqa: S101 - for the type checker
-    types = {field.encode_name: field.type for field in info.fields}
-    sentences = COMPILED_FILE["Expect"]
-    words = {
-        key: k.Key(k.Kind(_lenient(types[key])), sentences[key])
-        for key in EXPECT_KEYS
-        if key in types and key in sentences
-    }
-    # Each of its sets may be `none`, as in a check.
-    sets = k.list_of(k.any_of({"const": "none"}, {"type": "array", "items": k.text()}))
-    words["toolsAcceptable"] = words["toolsAcceptable"]._replace(holds=k.Kind(sets))
-    words["checks"] = words["checks"]._replace(holds=k.Kind(k.list_of(k.ref("Check"))))
-    return _of_keys(EXPECT_KEYS, words, title="expect")
+    shape = CHECKS[type_]
+    keys = {"type": k.Key(k.Kind({"const": type_}), sentence_of(type_), required=True), **shape.keys, **LINKS}
+    return k.Shape("", keys, title=type_, narrow=shape.narrow).definition()
 
 
 def _in_json() -> dict[str, k.Schema]:
@@ -357,44 +256,3 @@ def _as_written(schema: Any) -> Any:
         others = [each for each in types if each != "string"] if isinstance(types, list) else []
         copied["type"] = list(dict.fromkeys([*k.text()["type"], *others]))
     return copied
-
-
-def _lenient(type_: t.Type) -> k.Schema:
-    """The schema of a type of the model as it is in YAML, where texts are taken literally."""
-    match type_:
-        case t.UnionType():
-            inner = next(each for each in reversed(type_.types) if not isinstance(each, t.NoneType))
-            return _lenient(inner)
-        case t.VarTupleType():
-            return k.list_of(_lenient_item(type_.item_type))
-        case t.StrType():
-            return k.text()
-        case t.IntType():
-            return k.whole()
-        case t.FloatType():
-            return k.number()
-        case t.BoolType():
-            return k.flag()
-        case t.LiteralType():
-            return k.choice(map(str, type_.values))
-        case _:
-            return {}
-
-
-def _lenient_item(type_: t.Type) -> k.Schema:
-    match type_:
-        case t.VarTupleType():
-            return {"type": "array", "items": _lenient(type_.item_type)}
-        case t.StructType():
-            return _param_entry(type_)
-        case _:
-            return _lenient(type_)
-
-
-def _param_entry(type_: t.StructType) -> k.Schema:
-    sentences = COMPILED_FILE[type_.cls.__name__]
-    words = {"tool": CHECK["tool"], "paramName": CHECK["param"], "assertion": CHECK["op"], "value": CHECK["value"]}
-    words = {key: word._replace(sentence=sentences[key]) for key, word in words.items()}
-    keys = [field.encode_name for field in type_.fields]
-    entry = _of_keys(keys, words, title="parameter of a tool", required=[key for key in keys if key != "value"])
-    return {**entry, **_value_of_operator("assertion")}

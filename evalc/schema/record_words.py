@@ -7,6 +7,7 @@ from typing import Final
 from evalc.config.kinds import in_camel_case
 from evalc.dsl.build_case import CASE, LABEL, USER
 from evalc.dsl.build_criterion import CRITERION
+from evalc.dsl.build_expect import EXPECT, TOOL_PARAM
 from evalc.dsl.build_suite import GATES, WITH_BLOCK
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.kinds import Shape
@@ -60,37 +61,8 @@ COMPILED_FILE: Sentences = {
     },
     "SimulatedUser": _as_in_yaml(USER),
     "Message": {"role": "Who speaks.", "content": "What is said."},
-    "Expect": {
-        "toolsCalled": "Exactly these tools were called, in this order; an empty list says that none was.",
-        "toolsAcceptable": "The tools that were called are one of these sets; `__none__` alone is the empty set.",
-        "toolsNotCalled": "None of these tools was called.",
-        "toolParams": "Parameters of tool calls have these values.",
-        "noToolErrors": "No call of a tool failed.",
-        "responseNonEmpty": "The response holds more than white space.",
-        "responseContains": "The response contains each of the texts.",
-        "responseContainsAny": "The response contains at least one text of each group.",
-        "responseNotContains": "The response contains none of the texts.",
-        "responseMatches": "The response matches each of the patterns, as ECMAScript matches.",
-        "maxLatencyMs": "The answer took at most this many milliseconds.",
-        "maxTokens": "The response has at most this many tokens.",
-        "minLength": "The response has at least this many characters.",
-        "maxLength": "The response has at most this many characters.",
-        "jsonValid": "The response is JSON.",
-        "requiredKeys": "The response is a JSON object with these keys.",
-        "typeChecks": "The response is a JSON object whose keys have values of these types.",
-        "minToolCalls": "The agent made at least this many tool calls.",
-        "maxToolCalls": "The agent made at most this many tool calls.",
-        "maxCost": "The answer cost at most this many US dollars.",
-        "regexPattern": "The response matches the pattern, as ECMAScript matches.",
-        "copOutPhrases": "The response contains none of the texts, ignoring case.",
-        "checks": "Checks that the contract has no field for.",
-    },
-    "ToolParamExpectation": {
-        "tool": "The name of the tool.",
-        "paramName": "The name of the parameter.",
-        "assertion": "How the parameter is compared.",
-        "value": "What it is compared with: a text, or a list for `oneOf`.",
-    },
+    "Expect": _as_in_yaml(EXPECT),
+    "ToolParamExpectation": _as_in_yaml(TOOL_PARAM),
     "CheckLink": {
         "at": "JSON pointers from the case to the assertions, which pass together.",
         "weight": "How often the check counts; by default 1.",

@@ -15,7 +15,7 @@ from evalc.diagnostics.fixing import applied
 from evalc.diagnostics.problem import Problem
 from evalc.dsl.build_case import CASE, FOR_EACH, LABEL, TURN, USER
 from evalc.dsl.build_criterion import CRITERION
-from evalc.dsl.build_expect import EXPECT_KEYS
+from evalc.dsl.build_expect import EXPECT
 from evalc.dsl.build_prompt import INPUT, PROMPT_SPEC, VARIANT
 from evalc.dsl.build_suite import DOCUMENTS, EVAL, HOLDS
 from evalc.dsl.document_kind import Kind
@@ -285,7 +285,7 @@ def test_every_key_is_tried_or_holds_no_free_text() -> None:
     }  # fmt: skip
     tried = " ".join(text for _, text in [*PLACES, *PROMPT_FILE])
     assert {key for key in keys if f"{key}:" not in tried and HOLDS.get(key) != "settings"} == set()
-    assert {key for key in EXPECT_KEYS if HOLDS.get(key) == "settings"} == {
+    assert {key for key in EXPECT.keys if HOLDS.get(key) == "settings"} == {
         "noToolErrors", "responseNonEmpty", "maxLatencyMs", "maxTokens", "minLength", "maxLength", "jsonValid",
         "typeChecks", "minToolCalls", "maxToolCalls", "maxCost",
     }  # fmt: skip

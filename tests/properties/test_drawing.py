@@ -15,7 +15,7 @@ from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_case import CASE, DEFAULTS, FOR_EACH
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
 from evalc.dsl.build_criterion import CRITERION
-from evalc.dsl.build_expect import EXPECT_KEYS
+from evalc.dsl.build_expect import EXPECT
 from evalc.dsl.build_prompt import INPUT, PROMPT_SPEC, VARIANT
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.build_suite import DOCUMENTS, EVAL, GATES
@@ -42,7 +42,7 @@ _KNOWN: Final[dict[str, Collection[str]]] = {
     "document": (*(key for keys in DOCUMENTS.values() for key in keys if key not in _UNREAD), *EVAL.keys),
     "case": CASE.keys,
     "defaults": tuple(key for key in DEFAULTS.keys if key not in _CLASSES),
-    "expect": EXPECT_KEYS,
+    "expect": EXPECT.keys,
     "for_each": FOR_EACH.keys,
     "gates": tuple(key for key in GATES.keys if key not in {*_CLASSES, "max_p95_ms"}),  # `max_p95` in its old spelling
     "criterion": CRITERION.keys,

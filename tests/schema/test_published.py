@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from evalc.dsl.build_rule import CHECK
 from evalc.schema.published import SCHEMAS, file_name, schema_text
 from tests.schema.corpus import ROOT
 
@@ -52,11 +51,6 @@ def test_every_key_has_a_sentence(name: str) -> None:
     assert without == set()
 
 
-def test_every_declared_key_of_a_check_is_a_key_of_some_check() -> None:
-    used = {key for name, each in SCHEMAS["language"]()["$defs"].items() if "check" in name for key in _keys(each)}
-    assert set(CHECK) - used == set()
-
-
 def test_every_type_of_check_has_a_sentence() -> None:
     (choice,) = [SCHEMAS["language"]()["$defs"]["checkMapping"]["properties"]["type"]]
     sentences = dict(zip(choice["enum"], choice["enumDescriptions"], strict=True))
@@ -88,7 +82,3 @@ def _schemas(schema: Any) -> Iterator[dict[str, Any]]:
                     yield from _schemas(inner)
             elif key not in {"examples", "enum", "const", "default"}:
                 yield from _schemas(value)
-
-
-def _keys(schema: dict[str, Any]) -> set[str]:
-    return {key for each in _schemas(schema) for key in each.get("properties", {})}
