@@ -129,7 +129,7 @@ class View(NamedTuple):
 
     @property
     def text(self) -> Any:
-        """The text that comparisons look at: of an argument the one that JavaScript makes of it."""
+        """The text that comparisons look at: for an argument, as JavaScript writes it."""
         if self.kind != "argument":
             return self.value
         return to_string(UNDEFINED if self.value is MISSING else self.value)
