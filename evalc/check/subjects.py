@@ -61,3 +61,19 @@ SUBJECTS: Final[tuple[Subject, ...]] = (
     Subject("turn N", "value", "What follows, of one turn of a conversation alone."),
 )
 """The subjects, in the order of the pages."""
+
+GIVES: Final[Mapping[Kind, str]] = {
+    "value": "is a value",
+    "number": "is a number",
+    "names": "is about the tools called",
+    "call": "is a call",
+}
+"""Words for a subject of each kind, behind its name."""
+ASKS: Final[Mapping[frozenset[Kind], str]] = {
+    frozenset({"value"}): "a text or a list",
+    frozenset({"value", "number"}): "a value or a number",
+    frozenset({"names"}): "which tools were called",
+    frozenset({"call"}): "a call",
+    frozenset({"value", "call"}): "a value or a call",
+}
+"""Words for the kinds that a predicate or a step asks."""

@@ -19,6 +19,7 @@ from evalc.base.durations import MILLISECONDS
 from evalc.check.forms import together
 from evalc.check.places import Placed, bare
 from evalc.check.predicates import PREDICATES, Kind, Role, mapped
+from evalc.check.subjects import ASKS, GIVES
 from evalc.check.tree import (
     NO_TOOL,
     All,
@@ -213,7 +214,7 @@ class Reader:
 
     def unasked(self, tree: Child, of: _Subject, predicate: str, on: frozenset[Kind]) -> None:
         """Report what a subject can never be asked."""
-        finding = Finding("EV160", subject=of.words, given=_GIVES[of.kind], predicate=predicate, asks=_ASKS[on])
+        finding = Finding("EV160", subject=of.words, given=GIVES[of.kind], predicate=predicate, asks=ASKS[on])
         self.faults.append(Fault(tree.start_pos, tree.end_pos, finding))
 
     def expected(self, required: str, tree: Child) -> None:
@@ -393,18 +394,6 @@ _SIGNS: Final = {
     **dict.fromkeys(("LE", "AT_MOST"), "max"),
     **dict.fromkeys(("GT", "MORE_THAN", "OVER"), "above"),
     **dict.fromkeys(("LT", "LESS_THAN", "UNDER"), "below"),
-}
-_GIVES: Final[Mapping[Kind, str]] = {
-    "value": "is a value",
-    "number": "is a number",
-    "names": "is about the tools called",
-    "call": "is a call",
-}
-_ASKS: Final[Mapping[frozenset[Kind], str]] = {
-    frozenset({"value"}): "a text or a list",
-    frozenset({"value", "number"}): "a value or a number",
-    frozenset({"names"}): "which tools were called",
-    frozenset({"call"}): "a call",
 }
 
 
@@ -798,8 +787,8 @@ def _misfit(text: str, at: int) -> Fault | None:
     for beginning, kind in _SUBJECTS_OF_KINDS.items():
         if kind != given and not isinstance(read("check", "line", beginning + text[end:]), Stumble):
             predicate = word_at(text, at) or text[at]
-            asks = _ASKS[frozenset[Kind]({kind})]
-            finding = Finding("EV160", subject=text[start:end], given=_GIVES[given], predicate=predicate, asks=asks)
+            asks = ASKS[frozenset[Kind]({kind})]
+            finding = Finding("EV160", subject=text[start:end], given=GIVES[given], predicate=predicate, asks=asks)
             return Fault(at, at + len(predicate), finding)
     return None
 

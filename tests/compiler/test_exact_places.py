@@ -86,12 +86,25 @@ def checks(*written: dict[str, Any]) -> dict[str, Any]:
         (checks({"type": "json", "schema": {"items": {"type": "txt"}}}), ("EV310", '"txt"')),
         (checks({"type": "json", "schema": {"pattern": "(?P<n>a)"}}), ("EV310", '"(?P<n>a)"')),
         (checks({"type": "tools_called", "names": ["a", "{{seed:b}}"]}), ("EV405", '"{{seed:b}}"')),
+        (checks({"type": "at", "path": "a", "check": {"type": "fails"}}), ("EV160", '"fails"')),
+        (checks({"type": "not", "check": {"type": "result", "check": {"type": "exists"}}}), ("EV160", '"result"')),
+        (checks({"type": "measure", "of": "ms", "check": {"type": "empty"}}), ("EV160", '"empty"')),
+        (checks({"type": "call", "tool": "a", "check": {"type": "length", "max": 2}}), ("EV160", '"length"')),
         ({**checks(), "criteria": [{"name": "c", "weight": 2}]}, ("EV305", "2")),
     ],
 )
 def test_eval_json(fields: dict[str, Any], expected: tuple[str, str]) -> None:
     codes = {"EV501"}  # of the empty list of checks, where there is none
     assert [found for found in marked(in_json(**fields), "t.json") if found[0] not in codes] == [expected]
+
+
+def test_a_predicate_in_json_that_can_never_be_asked_is_named_with_its_subject() -> None:
+    entry = "{type: any_of, checks: [{type: call, tool: a, check: {type: contains, value: x}}, {type: fails}]}"
+    text = f"eval: {{test_cases: [{{name: a, message: hi, expect: {{checks: [{entry}]}}}}]}}"
+    assert [problem.finding.message() for problem in evalc.check(evalc.Source("s.eval.yaml", text))] == [
+        "`call` is a call; `contains` asks a text or a list",
+        "`response` is a value; `fails` asks a call",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from evalc.check.forms import check_of
 from evalc.check.places import Placed, bare, places_of
 from evalc.check.predicates import MATCHED, QUESTION, Role, mapped
 from evalc.check.tree import All, Blank, Call, Check, Not, Of, Some, Test, Tools, all_of, negated, some_of, within
+from evalc.compiler.asked import unaskable
 from evalc.compiler.emit.blanks import UNFILLED, operand_of
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.fill import fill, not_texts, root_of, tokens, variables
@@ -142,7 +143,7 @@ class CheckEmitter:
         record = _record(body.node, shapes.worded_keys, self._add)
         plain = bare(record)
         faults = tuple(mismatches(plain, shapes.Check, what="a check"))
-        for pointer, finding in faults or schema_findings(plain):
+        for pointer, finding in faults or (*schema_findings(plain), *unaskable(plain)):
             self._add(span_at(pointer), finding)
         return None if faults else CheckLeaf(span=body.span, check=check_of(plain), places=places_of(record))
 

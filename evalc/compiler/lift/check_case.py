@@ -9,6 +9,7 @@ from evalc.check.contract import KEYS, Assertion
 from evalc.check.forms import check_of
 from evalc.check.places import Placed, placed
 from evalc.check.tree import Call, Check, Of, Test, parts_of, within
+from evalc.compiler.asked import unaskable
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
 from evalc.compiler.places import JsonReader
@@ -118,7 +119,7 @@ def _check_vocabulary(reader: JsonReader, expect: m.Expect, asserted: Sequence[A
         if assertion.at.startswith(_ENTRIES):
             at = f"{pointer}{assertion.at}"
             record = (expect.checks or ())[int(assertion.at.removeprefix(_ENTRIES))]
-            for where, finding in schema_findings(record, at):
+            for where, finding in (*schema_findings(record, at), *unaskable(record, at)):
                 reader.add(where, finding)
             _check_tests(reader, check_of(placed(record, at)))
         else:
