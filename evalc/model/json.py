@@ -69,6 +69,12 @@ def path_of_key(key: str) -> str:
     return key if key and not set(key) & set(".[]") else f"[{json.dumps(key, ensure_ascii=False)}]"
 
 
+def path_inside(path: str, key: str | int) -> str:
+    """The path of a member or an item of the value at a path."""
+    step = path_of_key(key) if isinstance(key, str) else f"[{key}]"
+    return f"{path}.{step}" if path and not step.startswith("[") else path + step
+
+
 def pointer_step(key: str) -> str:
     """The step of a JSON pointer that means a key."""
     return key.replace("~", "~0").replace("/", "~1")

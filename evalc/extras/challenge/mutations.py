@@ -25,7 +25,7 @@ from evalc.extras.challenge.answers import (
 )
 from evalc.model.answer import AgentAnswer, ToolCall
 from evalc.model.case import Case
-from evalc.model.json import path_of_key, pointer_step
+from evalc.model.json import path_inside, pointer_step
 
 _DEEPEST: Final = 50
 
@@ -85,13 +85,13 @@ def _parts(value: Any, places: JsonPlaces, pointer: str, path: str, depth: int) 
     match value:
         case dict():
             pointers = {key: f"{pointer}/{pointer_step(key)}" for key in value}
-            paths = {key: f"{path}.{path_of_key(key)}" if path else path_of_key(key) for key in value}
+            paths = {key: path_inside(path, key) for key in value}
             for key, inner in value.items():
                 yield from _parts(inner, places, pointers[key], paths[key], depth + 1)
             yield from _members(places, pointers, paths)
         case list():
             for index, inner in enumerate(value):
-                yield from _parts(inner, places, f"{pointer}/{index}", f"{path}[{index}]", depth + 1)
+                yield from _parts(inner, places, f"{pointer}/{index}", path_inside(path, index), depth + 1)
         case _:
             yield Leaf(path, value, *places.value(pointer))
 

@@ -21,7 +21,7 @@ from evalc.extras.importers.imported import NO_COUNTERPART, mapping_of
 from evalc.extras.importers.promptfoo_templates import NotPlain, template_of, variables_of
 from evalc.grammar.parse import parse_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of, quoted
-from evalc.model.json import path_of_key
+from evalc.model.json import path_inside, path_of_key
 
 _CODE: Final = "code does not run in an eval file; a package can provide a check (entry point `evalc.checks`)"
 _WHY_NOT: Final[dict[str, str]] = {
@@ -421,8 +421,7 @@ def _inside(path: str, value: Any) -> list[tuple[str, Any]]:
         return [(path, value)]
     if not value:
         raise Unmappable("no check says that an argument is an object")
-    keys = {key: path_of_key(str(key)) for key in value}
-    return [(path + (step if step.startswith("[") else f".{step}"), value[key]) for key, step in keys.items()]
+    return [(path_inside(path, str(key)), inner) for key, inner in value.items()]
 
 
 def _argument(value: Any, asked: _Assertion) -> Any:

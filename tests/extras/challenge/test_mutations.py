@@ -13,6 +13,7 @@ from evalc.dsl.quoting import quoted_line
 from evalc.ecma.tokens import walk
 from evalc.extras.challenge.mutations import json_parts
 from evalc.model.case import MUTATIONS
+from evalc.model.json import values_at
 from tests.extras.challenge.conftest import Challenging, Survivors
 
 
@@ -140,6 +141,17 @@ def test_the_parts_of_a_json_text_stand_where_they_are_said_to(value: object, in
         left = json.loads(text[: member.start] + text[member.end :])
         assert left != value
         assert walk(left, "nothing.of.it") is not left
+
+
+def test_the_path_of_each_part_leads_to_it() -> None:
+    value = {"a": {"b.c": [1, {"": 2}]}, "d[]": 3}
+    parts = json_parts(json.dumps(value))
+    assert parts is not None
+    assert {leaf.path: [*values_at(value, leaf.path)] for leaf in parts.leaves} == {
+        'a["b.c"][0]': [1],
+        'a["b.c"][1][""]': [2],
+        '["d[]"]': [3],
+    }
 
 
 @given(st.text(max_size=40))
