@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial, reduce
+from functools import partial
 from operator import itemgetter
-from typing import Any, Final, Literal, NamedTuple, final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from evalc.check.contract import assertions
 from evalc.check.holds import HOLDS, holds
+from evalc.check.predicates import PREDICATES, TOOL, texts_of
 from evalc.check.tree import (
     NO_TOOL,
     All,
@@ -31,12 +32,15 @@ from evalc.check.tree import (
     Test,
     Tools,
 )
+from evalc.check.tree import Step as CheckStep
 from evalc.check.values import CannotAsk
+from evalc.ecma.text import length_of
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, Usage
 from evalc.model.case import Case
-from evalc.model.json import Step, steps
+from evalc.model.json import Step, is_number, steps
+from evalc.runtime.checks.subjects import count_tokens
 from evalc.runtime.run.ask import whole_of
-from evalc.tools.registry import ToolRegistry
+from evalc.tools.registry import Tool, ToolRegistry
 
 # --- answers with a fault --------------------------------------------------------------------------------------------
 
@@ -53,6 +57,26 @@ class Mutant(NamedTuple):
     # checks that may distinguish it from a good answer, the best first; may be iterated once
     cures: Iterable[Check] = ()
     good: AgentAnswer | None = None  # the answer that it was made from; None if it was made from none
+
+    @classmethod
+    def of(
+        cls,
+        good: AgentAnswer,
+        challenger: str,
+        difference: str,
+        cures: Iterable[Check],
+        *,
+        text: str | None = None,
+        calls: tuple[ToolCall, ...] | None = None,
+    ) -> Mutant:
+        """A good answer with another text or other calls; of a conversation, the last turn has them."""
+        was = last_response(good)
+        now = msgspec.structs.replace(
+            was, response=was.response if text is None else text, tool_calls=was.tool_calls if calls is None else calls
+        )
+        turns = (*good.turns[:-1], good.turns[-1]._replace(response=now)) if good.turns else ()
+        whole = whole_of([turn.response for turn in turns]) if turns else now
+        return cls(challenger, difference, good._replace(response=whole, turns=turns), cures, good)
 
 
 def cut(text: str, longest: int) -> str:
@@ -85,20 +109,8 @@ def messages_of(case: Case) -> tuple[str, ...]:
     return (case.input.message, *(case.input.follow_ups or ()))
 
 
-def with_response(answer: AgentAnswer, text: str, calls: tuple[ToolCall, ...]) -> AgentAnswer:
-    """The answer with another text and other calls; of a conversation it is the last turn that has them."""
-    like = answer.response or AgentResponse(response="")
-    changed = msgspec.structs.replace(like, response=text, tool_calls=calls)
-    if not answer.turns:
-        return answer._replace(response=changed)
-    last = answer.turns[-1]
-    changed = msgspec.structs.replace(last.response, response=text, tool_calls=calls)
-    turns = (*answer.turns[:-1], last._replace(response=changed))
-    return answer._replace(response=whole_of([turn.response for turn in turns]), turns=turns)
-
-
 def last_response(answer: AgentAnswer) -> AgentResponse:
-    """The response that `with_response` changes."""
+    """The response that mutants change."""
     return answer.turns[-1].response if answer.turns else answer.response or AgentResponse(response="")
 
 
@@ -106,7 +118,6 @@ def last_response(answer: AgentAnswer) -> AgentResponse:
 
 
 _ANYTHING: Final = "Done."
-_FILLER: Final = "And so on. "
 _LONGEST: Final = 100_000
 _MOST_ITEMS: Final = 100
 _OF_TYPE: Final[Mapping[str, Any]] = {
@@ -138,13 +149,6 @@ _IN_LANGUAGE: Final[Mapping[str, str]] = {
 }
 
 
-class _Good(NamedTuple):
-    """How a good value has a predicate: where a text with it stands in a response, and the value for an operand."""
-
-    stands: Literal["within", "first", "last", "alone"]
-    value: Callable[[Any], Any]
-
-
 def _contained(value: Any) -> Any:
     return value if isinstance(value, str) else [value]
 
@@ -153,86 +157,168 @@ def _all_contained(values: Sequence[Any]) -> Any:
     return " ".join(values) if all(isinstance(value, str) for value in values) else list(values)
 
 
-def _number(bounds: Bounds) -> Any:
+def number_in(bounds: Bounds) -> Any:
     """A number within the bounds."""
-    for bound, step in ((bounds.min, 0), (bounds.max, 0), (bounds.above, 1), (bounds.below, -1)):
-        if isinstance(bound, int | float):
-            other = bounds.below if bound is bounds.above else None
-            return (bound + other) / 2 if isinstance(other, int | float) and bound + step >= other else bound + step
-    return 1
+    low, high = _limits(bounds)
+    if low is None:
+        return 1 if high is None else high
+    return low if high is None or low <= high else (low + high) / 2
 
 
-def _structured(operand: tuple[Sequence[tuple[str, str | None]], Sequence[str]]) -> Any:
-    fields, headings = operand
-    placed: Any = msgspec.UNSET
-    for path, type_ in fields:
-        placed = _placed(placed, steps(path), partial(_or_else, value=_OF_TYPE[type_ or "string"]))
-    return placed if fields else " ".join(f"\n# {heading}\n" for heading in headings)
+def _limits(bounds: Bounds) -> tuple[Any, Any]:
+    """The lowest and the highest whole number within the bounds; None where a bound is missing or a token."""
+    sides = ((bounds.min, 0), (bounds.above, 1)), ((bounds.max, 0), (bounds.below, -1))
+    low, high = (next((bound + step for bound, step in side if is_number(bound)), None) for side in sides)
+    return low, high
 
 
-_GOOD: Final[Mapping[str, _Good]] = {
-    "contains": _Good("within", _contained),
-    "contains_any": _Good("within", lambda values: _contained(values[0]) if values else ""),
-    "contains_all": _Good("within", _all_contained),
-    "occurs": _Good("within", lambda asked: " ".join([asked[0]] * min(int(_number(asked[1])), _MOST_ITEMS))),
-    "similar": _Good("within", itemgetter(0)),
-    "structure": _Good("within", _structured),
-    "markdown": _Good("within", lambda asked: _OF_MARKDOWN[asked[0]].format(asked[1] or "")),
-    "language": _Good("within", lambda name: _IN_LANGUAGE.get(name, "text")),
-    "starts_with": _Good("first", str),
-    "ends_with": _Good("last", str),
-    "equals": _Good("alone", str),
-    "is": _Good("alone", lambda value: value),
-    "one_of": _Good("alone", lambda values: values[0] if values else "text"),
-    "between": _Good("alone", _number),
-    "within": _Good("alone", itemgetter(1)),
-    "empty": _Good("alone", lambda _: ""),
-    "is_a": _Good("alone", lambda name: _OF_TYPE[name]),
-    "format": _Good("alone", lambda name: _OF_FORMAT[name]),
-    "json": _Good("alone", lambda asked: [] if asked[0] == "array" else {}),
-    "sorted": _Good("alone", lambda _: []),
-    "unique": _Good("alone", lambda _: []),
+_GOOD: Final[Mapping[str, tuple[int, Callable[[Any], Any]]]] = {
+    "contains": (0, _contained),
+    "contains_any": (0, lambda values: _contained(values[0]) if values else ""),
+    "contains_all": (0, _all_contained),
+    "occurs": (0, lambda asked: " ".join([asked[0]] * min(int(number_in(asked[1])), _MOST_ITEMS))),
+    "similar": (0, itemgetter(0)),
+    "structure": (0, lambda asked: " ".join(f"\n# {heading}\n" for heading in asked[1])),
+    "markdown": (0, lambda asked: _OF_MARKDOWN[asked[0]].format(asked[1] or "")),
+    "language": (0, lambda name: _IN_LANGUAGE.get(name, "text")),
+    "starts_with": (1, str),
+    "ends_with": (3, str),
+    "equals": (4, str),
+    "is": (4, lambda value: value),
+    "one_of": (4, lambda values: values[0] if values else "text"),
+    "between": (4, number_in),
+    "within": (4, itemgetter(1)),
+    "empty": (4, lambda _: ""),
+    "is_a": (4, lambda name: _OF_TYPE[name]),
+    "format": (4, lambda name: _OF_FORMAT[name]),
+    "json": (4, lambda asked: [] if asked[0] == "array" else {}),
+    "sorted": (4, lambda _: []),
+    "unique": (4, lambda _: []),
 }
-"""The predicates that say how a good value looks; of the others, nothing is guessed but that it is there."""
-_OF_MEASURE: Final[Mapping[str, str]] = {
-    "chars": "a",
-    "bytes": "a",
-    "words": "word ",
-    "lines": "line\n",
-    "sentences": "So it is. ",
-    "tokens": "text",
+"""A value for each predicate, and when it joins what other checks ask of the same place: the lowest number first."""
+_LENGTH: Final = 2
+_OTHERS: Final = 5
+_NAMES: Final[Mapping[str, Callable[[Any], Sequence[str]]]] = {
+    **dict.fromkeys(("called", "include", "in_order", "before"), list),
+    "acceptable": lambda sets: next((names for names in sets if names != (NO_TOOL,)), ()),
 }
+"""The tools that are called, by the predicates of their names."""
+_PADDING: Final[Mapping[str, tuple[str, int]]] = {
+    "chars": (" and so on", 1),
+    "bytes": (" and so on", 1),
+    "tokens": (" so", len(" so")),
+    "words": (" word", len(" word")),
+    "lines": ("\nline", len("\nline")),
+    "sentences": (" So it is.", len(" So it is.")),
+}
+"""What makes a text longer, by its measures, and how many characters of that count for one."""
 
 
-def good_value(check: Check, value: Any = msgspec.UNSET) -> Any:
-    """A value that passes the check, as far as it can be guessed, made of what is there; unset if nothing may be."""
+def _joined(test: Test, there: Any) -> Any:
+    """What is there, changed so that it passes the test, too; JSON stays, unless the test says which text it is."""
+    value = _GOOD[test.predicate][1](test.operand)
+    if not isinstance(there, str):
+        is_text = PREDICATES[test.predicate].identity and isinstance(value, str)
+        return value if is_text or there is msgspec.UNSET else there
+    tries = (there, f"{there} {value}", f"{value} {there}", value) if isinstance(value, str) else (value,)
+    return next((each for each in tries if _has(each, test, value)), there)
+
+
+def _has(value: Any, test: Test, part: Any) -> bool:
+    """Whether a value passes the test; where that takes more than the value, whether it has the part."""
+    with suppress(CannotAsk):
+        return holds(value, test) if test.predicate in HOLDS else part is value or part in value
+    return False
+
+
+def _padded(of: Any, bounds: Bounds, there: Any) -> Any:
+    """A text made as long as it has to be."""
+    text = _ANYTHING if there is msgspec.UNSET else there
+    if not isinstance(text, str):
+        return there
+    size = count_tokens if of == "tokens" else partial(length_of, unit=of)
+    low, high = _limits(bounds)
+    if there is msgspec.UNSET and high is not None and size(text) > high:
+        text = ""
+    padding, step = _PADDING[of]
+    missing = min(int(low or 0), _LONGEST) - size(text)
+    return text + (padding * missing)[: step * max(missing, 0)]
+
+
+def _or_else(value: Any, there: Any) -> Any:
+    return value if there is msgspec.UNSET else there
+
+
+def _longest(names: Sequence[str], there: Any) -> Any:
+    return max(there or (), names, key=len)
+
+
+_Path = tuple[Step, ...]
+_RESPONSE: Final[_Path] = (("key", "response"),)
+
+
+class _Part(NamedTuple):
+    """A part of an answer: its path, when it is put there, and what puts it there, given what is there already."""
+
+    path: _Path
+    order: int
+    put: Callable[[Any], Any]
+
+
+def _parts(check: Check, at: _Path) -> Iterator[_Part]:
+    """The parts that an answer needs to pass the check, as far as they can be guessed; `at` is where the check asks."""
     match check:
-        case Of(Items(path, "no")):
-            return _placed(value, steps(path.removesuffix("[]").partition("[]")[0]), partial(_or_else, value=[]))
-        case Of(At(path) | Items(path), inner):
-            return _placed(value, steps(path), partial(good_value, inner))
-        case Of(Argument(name), inner):
-            return _placed(value, (("key", name),), partial(good_value, inner))
-        case Of(Measure("items"), Test("between", bounds)):
-            return _or_else(value, ["text"] * min(int(_number(bounds)), _MOST_ITEMS))
-        case Of(Measure(of), Test("between", bounds)) if of in _OF_MEASURE:
-            return _or_else(value, (_OF_MEASURE[of] * min(int(_number(bounds)), _LONGEST)).rstrip())
-        case All(checks):
-            return reduce(lambda made, part: good_value(part, made), checks, value)
-        case Some((first, *_)):
-            return good_value(first, value)
-        case Not(Test("exists")):
-            return value
-        case Not(inner):
-            return _or_else(value, _bad_value(inner))
-        case Test(predicate, operand) if predicate in _GOOD:
-            return _or_else(value, _GOOD[predicate].value(operand))
-        case _:
-            return _or_else(value, "text")
+        case Of(step, inner):
+            yield from _parts_behind(step, inner, at)
+        case All(checks) | Some(checks):
+            for each in checks if isinstance(check, All) else checks[:1]:
+                yield from _parts(each, at)
+        case Test("fails"):
+            yield _Part((*at[:-1], ("key", "error")), _OTHERS, partial(_or_else, "the tool failed"))
+        case Test("structure", (fields, _)) if fields:
+            for path, type_ in fields:
+                yield _Part((*at, *steps(path)), _OTHERS, partial(_or_else, _OF_TYPE[type_ or "string"]))
+        case Test(predicate) if predicate in _GOOD:
+            yield _Part(at, _GOOD[predicate][0], partial(_joined, check))
+        case _ if at != _RESPONSE:
+            yield _Part(at, _OTHERS, partial(_or_else, _bad_value(check.check) if isinstance(check, Not) else "text"))
+
+
+def _parts_behind(step: CheckStep, check: Check, at: _Path) -> Iterator[_Part]:
+    """The parts that an answer needs to pass the check of what is behind a step."""
+    match step, check:
+        case Items(path, "no"), _:
+            yield _Part((*at, *steps(path.partition("[]")[0])), _OTHERS, partial(_or_else, []))
+        case ((At(path) | Items(path)), _):
+            yield from _parts(check, (*at, *steps(path)))
+        case Argument(name), _:
+            yield from _parts(check, (*at, ("key", name)))
+        case ((Result() | Failure()), _):
+            yield from _parts(check, (*at[:-1], ("key", "result" if isinstance(step, Result) else "error")))
+        case Call(tool, which), _ if which != "no":
+            times = which if isinstance(which, int) else 1
+            yield _Part((("key", "times"), ("key", tool)), _OTHERS, partial(_longest, [tool] * times))
+            yield from _parts(check, (("key", "calls"), ("key", tool), ("key", "params")))
+        case Measure("calls", tool), Test("between", bounds) if tool:
+            yield _Part((("key", "times"), ("key", tool)), _OTHERS, partial(_longest, [tool] * int(number_in(bounds))))
+        case Measure("items"), Test("between", bounds):
+            items = ["text"] * min(int(number_in(bounds)), _MOST_ITEMS)
+            yield _Part(at, _LENGTH, lambda there: there if isinstance(there, list | dict) else items)
+        case Measure(of), Test("between", bounds) if of in _PADDING:
+            yield _Part(at, _LENGTH, partial(_padded, of, bounds))
+        case Tools(), Test(predicate, names) if predicate in _NAMES:
+            yield _Part((("key", "names"),), _OTHERS, partial(_longest, _NAMES[predicate](names)))
+
+
+def good_value(check: Check) -> Any:
+    """A value that passes the check, as far as it can be guessed; unset if nothing may be there."""
+    return _made(msgspec.UNSET, _parts(check, ()))
 
 
 def _bad_value(check: Check) -> Any:
-    """A value that can be asked, and does not pass the check."""
+    """A value that can be asked, and does not pass the check; unset if nothing may be there."""
+    if check == Test("exists"):
+        return msgspec.UNSET
     other = another(good_value(check))
     if isinstance(check, Test) and check.predicate in HOLDS:
         for value in (other, "text", 1, [], [2, 1, 1], [1, 2]):
@@ -242,8 +328,11 @@ def _bad_value(check: Check) -> Any:
     return other
 
 
-def _or_else(there: Any, value: Any) -> Any:
-    return value if there is msgspec.UNSET else there
+def _made(there: Any, parts: Iterable[_Part]) -> Any:
+    """The value with these parts in it, the innermost ones first."""
+    for path, _, put in sorted(parts, key=lambda part: (-len(part.path), part.order)):
+        there = _placed(there, path, put)
+    return there
 
 
 def _placed(inner: Any, path: Sequence[Step], put: Callable[[Any], Any]) -> Any:
@@ -265,133 +354,44 @@ def _placed(inner: Any, path: Sequence[Step], put: Callable[[Any], Any]) -> Any:
 
 def good_answer(case: Case, tools: ToolRegistry | None) -> AgentResponse:
     """The guess: the texts that the checks require, after `expected`; the tools that they require."""
-    required = _Required(tools)
-    for assertion in assertions(case.expect):
-        required.add(assertion.check)
+    checks = [assertion.check for assertion in assertions(case.expect)]
     if case.label is not None and case.label.path is None:
-        required.add(Test("equals", case.label.expected))
-    return answered(required.text(case.expected or ""), tuple(required.calls()))
+        checks.append(Test("equals", case.label.expected))
+    begun = {"response": case.expected or msgspec.UNSET}
+    made = _made(begun, [part for check in checks for part in _parts(check, _RESPONSE)])
+    text = _ANYTHING if made["response"] is msgspec.UNSET else made["response"]
+    calls = tuple(_calls(made.get("names", []), made.get("times", {}), made.get("calls", {}), tools or {}))
+    return answered(text if isinstance(text, str) else _json(text), calls)
 
 
-@final
-class _Required:
-    """Requirements of the checks, as far as they have been read."""
-
-    def __init__(self, tools: ToolRegistry | None) -> None:
-        self._tools = tools
-        self._texts: dict[str, list[str]] = {"first": [], "within": [], "last": [], "alone": []}
-        self._least = 0
-        self._json: Any = msgspec.UNSET
-        self._names: list[str] = []
-        self._times: dict[str, int] = {}
-        self._params: dict[str, Any] = {}
-        self._results: dict[str, Any] = {}
-        self._errors: dict[str, str] = {}
-
-    def add(self, check: Check) -> None:
-        """Take in what one check requires."""
-        match check:
-            case Some((first, *_)):
-                self.add(first)
-            case All(checks):
-                for each in checks:
-                    self.add(each)
-            case Of(Tools(), Test(predicate, names)):
-                self._add_names(predicate, names)
-            case Of(Measure("calls", tool), Test("between", bounds)) if tool:
-                self._times[tool] = int(_number(bounds))
-            case Of(Call(tool, which), inner) if which != "no":
-                if isinstance(which, int):
-                    self._times[tool] = max(which, self._times.get(tool, 0))
-                self._add_call(tool, inner)
-            case Of(Measure(of), Test("between", Bounds(min=int() as least))) if of in _OF_MEASURE:
-                self._least = max(self._least, least * (1 if of == "chars" else len(_FILLER)))
-            case Of(At() | Items() | Measure("items")):
-                made = good_value(check, self._json)
-                self._json = {} if made is msgspec.UNSET else made
-            case Test(predicate) if predicate in _GOOD:
-                value = good_value(check)
-                if isinstance(value, str):
-                    self._texts[_GOOD[predicate].stands].append(value)
-                else:
-                    self._json = good_value(check, self._json)
-            case _:
-                pass
-
-    def _add_names(self, predicate: str, names: Any) -> None:
-        if predicate == "acceptable":
-            chosen = next((each for each in names if each != (NO_TOOL,)), ())
-            self._names = self._names or list(chosen)
-        elif predicate in _REQUIRE and len(names) > len(self._names):
-            self._names = list(names)
-
-    def _add_call(self, tool: str, check: Check) -> None:
-        match check:
-            case Of(Result(), inner):
-                self._results[tool] = good_value(inner, self._results.get(tool, msgspec.UNSET))
-            case Of(Failure(), inner):
-                error = good_value(inner)
-                self._errors[tool] = error if isinstance(error, str) else _json(error)
-            case Test("fails"):
-                self._errors[tool] = "the tool failed"
-            case _:
-                made = good_value(check, self._params.get(tool, msgspec.UNSET))
-                self._params[tool] = made if isinstance(made, dict) else {}
-
-    def calls(self) -> Iterator[ToolCall]:
-        """The calls of the required tools, with the required parameters."""
-        named = dict.fromkeys((*self._params, *self._results, *self._errors, *self._times))
-        names = [*self._names, *(tool for tool in named if tool not in self._names and self._times.get(tool) != 0)]
-        for name in (*names, *(tool for tool, times in self._times.items() for _ in range(names.count(tool), times))):
-            yield ToolCall(
-                name=name,
-                success=name not in self._errors,
-                params={**self._required(name), **self._params.get(name, {})},
-                result=self._results.get(name, msgspec.UNSET),
-                error=self._errors.get(name, msgspec.UNSET),
-            )
-
-    def _required(self, name: str) -> dict[str, Any]:
-        tool = None if self._tools is None else self._tools.get(name)
-        schema = {} if tool is None or tool.parameters is None else tool.parameters
-        properties: Any = schema.get("properties")
-        required: Any = schema.get("required")
-        if not isinstance(properties, Mapping) or not isinstance(required, list):
-            return {}
-        return {key: _of_schema(properties.get(key)) for key in required if isinstance(key, str)}
-
-    def text(self, base: str) -> str:
-        """The required text; it begins with `base`, if nothing says otherwise."""
-        if self._texts["alone"]:
-            return self._texts["alone"][-1]
-        if self._json is not msgspec.UNSET:
-            return _json(self._json)
-        begins, ends = ("".join(self._texts[stands][-1:]) for stands in ("first", "last"))
-        missing = [part for part in self._texts["within"] if part not in base]
-        text = " ".join(part for part in (begins, base, *missing) if part) or _ANYTHING
-        room = min(self._least, _LONGEST) - len(text) - len(ends)
-        if room > 0:
-            text += " " + _FILLER * (room // len(_FILLER) + 1)
-        return text + (f" {ends}" if ends and not text.endswith(ends) else "")
+def _calls(
+    names: list[str], times: Mapping[str, list[str]], asked: Mapping[str, Any], tools: Mapping[str, Tool]
+) -> Iterator[ToolCall]:
+    """The calls of the required tools, with the required parameters."""
+    for name in (*names, *(name for called in times.values() for name in called[names.count(called[0]) :] if called)):
+        call = {"params": {}, "result": msgspec.UNSET, "error": msgspec.UNSET} | asked.get(name, {})
+        params, error = call["params"], call["error"]
+        yield ToolCall(
+            name=name,
+            success=error is msgspec.UNSET,
+            params={**_required(tools.get(name)), **(params if isinstance(params, dict) else {})},
+            result=call["result"],
+            error=error if isinstance(error, str | msgspec.UnsetType) else _json(error),
+        )
 
 
-_REQUIRE: Final = frozenset({"called", "include", "in_order", "before"})
-"""The predicates of the names of tools that require the tools to be called."""
+def _required(tool: Tool | None) -> dict[str, Any]:
+    schema = {} if tool is None or tool.parameters is None else tool.parameters
+    properties: Any = schema.get("properties")
+    required: Any = schema.get("required")
+    if not isinstance(properties, Mapping) or not isinstance(required, list):
+        return {}
+    return {key: _of_schema(properties.get(key)) for key in required if isinstance(key, str)}
 
 
-def required_tools(check: Check) -> tuple[str, ...]:
-    """The tools that a check requires to be called."""
-    match check:
-        case Of(Tools(), Test(predicate, names)) if predicate in _REQUIRE:
-            return tuple(names)
-        case Of(Tools(), Test("acceptable", sets)):
-            return tuple(name for names in sets for name in names if name != NO_TOOL)
-        case Of(Call(tool, which)) if which != "no":
-            return (tool,)
-        case Of(Measure("calls", tool), Test("between", bounds)) if tool and _number(bounds) > 0:
-            return (tool,)
-        case _:
-            return ()
+def tools_in(check: Check) -> Iterator[str]:
+    """The tools that a check names."""
+    return (name for role, name in texts_of(check) if role is TOOL and isinstance(name, str) and name != NO_TOOL)
 
 
 def _of_schema(schema: object) -> object:
@@ -430,10 +430,8 @@ def broken_agents(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mut
     """The answer of each broken agent to the case; agents whose fault cannot occur in the case are left out."""
     yield from _without_good(case)
     yield from _of_texts(case, good, around)
-    calls = last_response(good).tool_calls
-    if calls:
-        yield from _of_calls(case, good, calls, around.tools)
-    yield from _one_too_many(case, good, calls, around)
+    yield from _of_calls(case, good, around.tools)
+    yield from _one_too_many(case, good, around)
 
 
 def _without_good(case: Case) -> Iterator[Mutant]:
@@ -454,70 +452,60 @@ def _without_good(case: Case) -> Iterator[Mutant]:
 
 
 def _of_texts(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
-    response = last_response(good)
-    text, calls = response.response, response.tool_calls
-
-    def saying(name: str, difference: str, changed: str, *cures: Check) -> Mutant:
-        return Mutant(name, difference, with_response(good, changed, calls), cures, good)
-
-    system = case.input.system
+    text, system = last_response(good).response, case.input.system
     if system:
-        changed = f"{system}\n\n{text}"
-        yield saying("leaked-prompt", f"begins with {_shown(system)}", changed, *_not_quoting(system))
-    leaked = json.dumps({"role": "assistant", "content": [{"type": "text", "text": text}]}, ensure_ascii=False)
-    yield saying("leaked-json", f"answers {_shown(leaked)}", leaked, Not(Test("json", ("strict", None))))
+        leaked, cures = f"{system}\n\n{text}", _not_quoting(system)
+        yield Mutant.of(good, "leaked-prompt", f"begins with {_shown(system)}", cures, text=leaked)
+    leaked = _json({"role": "assistant", "content": [{"type": "text", "text": text}]})
+    no_json = (Not(Test("json", ("strict", None))),)
+    yield Mutant.of(good, "leaked-json", f"answers {_shown(leaked)}", no_json, text=leaked)
     kept = _first_half(text)
     if kept is not None:
-        yield saying("truncated", f"ends after {_shown(kept[-_LONGEST_SHOWN:])}", kept, *_saying(text[len(kept) :]))
-    if around.neighbour is not None:
-        id_, answer = around.neighbour
-        other = last_response(answer)
-        if other.response != text:
-            cures = _of_inputs(case, text)
-            changed_answer = with_response(good, other.response, other.tool_calls)
-            yield Mutant("neighbour", f"gives the answer of `{id_}`", changed_answer, cures, good)
+        cures = _saying(text[len(kept) :])
+        yield Mutant.of(good, "truncated", f"ends after {_shown(kept[-_LONGEST_SHOWN:])}", cures, text=kept)
+    id_, answer = around.neighbour or ("", good)
+    other = last_response(answer)
+    if other.response != text:
+        difference, calls = f"gives the answer of `{id_}`", other.tool_calls
+        yield Mutant.of(good, "neighbour", difference, _of_inputs(case, text), text=other.response, calls=calls)
 
 
-def _of_calls(
-    case: Case, good: AgentAnswer, calls: tuple[ToolCall, ...], tools: ToolRegistry | None
-) -> Iterator[Mutant]:
-    text = last_response(good).response
+def _of_calls(case: Case, good: AgentAnswer, tools: ToolRegistry | None) -> Iterator[Mutant]:
+    calls = last_response(good).tool_calls
+    if not calls:
+        return
     names = tuple(call.name for call in calls)
-    acceptable = {frozenset(names) for names in case.expect.tools_acceptable or ()}
-
-    def calling(name: str, difference: str, changed: tuple[ToolCall, ...], *cures: Check) -> Mutant:
-        return Mutant(name, difference, with_response(good, text, changed), cures, good)
-
-    if len(set(names)) > 1:
-        changed = (*calls[1:], calls[0]) if names[0] != names[-1] else calls[::-1]
-        if tuple(call.name for call in changed) != names:
-            difference = f"calls {_listed(changed)} instead of {_listed(calls)}"
-            yield calling("tools-reordered", difference, changed, *order_of(case, names))
+    instead = f"instead of {_listed(calls)}"
+    changed = (*calls[1:], calls[0]) if names[0] != names[-1] else calls[::-1]
+    if tuple(call.name for call in changed) != names:
+        cures = order_of(case, names)
+        yield Mutant.of(good, "tools-reordered", f"calls {_listed(changed)} {instead}", cures, calls=changed)
     left = calls[:-1]
+    acceptable = {frozenset(names) for names in case.expect.tools_acceptable or ()}
     if frozenset(call.name for call in left) not in acceptable and (left or NO_TOOL not in _flat(case)):
-        difference = f"calls {_listed(left)} instead of {_listed(calls)}"
-        yield calling("tool-missing", difference, left, *names_of(case, names), Of(Tools(), Test("include", names)))
+        cures = (*names_of(case, names), Of(Tools(), Test("include", names)))
+        yield Mutant.of(good, "tool-missing", f"calls {_listed(left)} {instead}", cures, calls=left)
     wrong = tuple(_wrongly(call, tools) for call in calls)
     if wrong != calls:
         difference = f"calls `{in_words(wrong[0])}` instead of `{in_words(calls[0])}`"
-        cures = [cure for call in calls for cure in arguments_of(call)]
-        yield calling("wrong-arguments", difference, wrong, *cures)
+        arguments = (cure for call in calls for cure in arguments_of(call))
+        yield Mutant.of(good, "wrong-arguments", difference, arguments, calls=wrong)
     broken = tuple(msgspec.structs.replace(call, success=False, error="the tool failed") for call in calls)
-    yield calling("tool-errors", f"every call of {_listed(calls)} fails", broken, Of(Tools(), Test("no_errors")))
+    no_errors = (Of(Tools(), Test("no_errors")),)
+    yield Mutant.of(good, "tool-errors", f"every call of {_listed(calls)} fails", no_errors, calls=broken)
 
 
-def _one_too_many(case: Case, good: AgentAnswer, calls: tuple[ToolCall, ...], around: Around) -> Iterator[Mutant]:
+def _one_too_many(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
     """A call that nobody needed, where the agent has tools at all."""
     if not around.names and not around.tools:
         return
+    calls = last_response(good).tool_calls
     names = tuple(call.name for call in calls)
     spared = {*names, *(case.expect.tools_not_called or ()), *_flat(case)}
-    known = [*(around.tools or ()), *around.names]
-    extra = next((name for name in known if name not in spared), _SPARE_TOOL)
+    extra = next((name for name in (*(around.tools or ()), *around.names) if name not in spared), _SPARE_TOOL)
     changed = (*calls, ToolCall(name=extra, success=True))
-    answer = with_response(good, last_response(good).response, changed)
     cures = (*names_of(case, names), Of(Tools(), Test("only", names))) if names else (Of(Tools(), Test("called", ())),)
-    yield Mutant("tool-extra", f"calls {_listed(changed)}", answer, cures, good)
+    yield Mutant.of(good, "tool-extra", f"calls {_listed(changed)}", cures, calls=changed)
 
 
 def names_of(case: Case, names: tuple[str, ...]) -> tuple[Check, ...]:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple, final, get_args
 
 from evalc.check.contract import assertions
 from evalc.check.forms import type_of
 from evalc.check.predicates import texts_of
-from evalc.check.tree import All, Argument, At, Call, Check, Not, Of, Test, Tools, parts_of
+from evalc.check.tree import All, Argument, At, Call, Check, Measure, Not, Of, Test, Tools, parts_of
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.dsl.places import locate
 from evalc.ecma.tokens import find_tokens
-from evalc.extras.challenge.answers import required_tools
+from evalc.extras.challenge.answers import number_in, tools_in
 from evalc.grammar import nodes as g
 from evalc.model.case import Case
 from evalc.model.reports import Coverage, Kind, Part, ToolCoverage
@@ -179,7 +179,7 @@ class _Seen:
     def add(self, tier: str, case: Case) -> None:
         """Take in a case."""
         checks = [each for assertion in assertions(case.expect) for each in _all(assertion.check)]
-        required = frozenset(name for check in checks for name in required_tools(check))
+        required = frozenset(name for check in checks for name in _required_tools(check))
         for name in required:
             self._cases[name] += 1
             self._tiers.setdefault(name, Counter())[tier] += 1
@@ -227,6 +227,19 @@ def _all(check: Check) -> Iterator[Check]:
     if not isinstance(check, Not):
         for part, _ in parts_of(check):
             yield from _all(part)
+
+
+def _required_tools(check: Check) -> Iterable[str]:
+    """The tools that a check requires to be called."""
+    match check:
+        case Of(Tools(), Test("not_called" | "only")) | Of(Call(_, "no")):
+            return ()
+        case Of(Measure("calls"), Test("between", bounds)) if number_in(bounds) <= 0:
+            return ()
+        case Of(Tools() | Call()) | Of(Measure("calls"), Test("between")):
+            return tools_in(check)
+        case _:
+            return ()
 
 
 def _arguments(check: Check) -> Iterator[tuple[str, str]]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, Never, TypeVar
 
 import msgspec
 
 from evalc.base.source import Source
 from evalc.check.tree import At, Bounds, Check, Measure, Of, Test, Tools
+from evalc.check.values import JsonType, is_a
 from evalc.dsl.read_json import JsonPlaces
 from evalc.extras.challenge.answers import (
     Mutant,
@@ -21,9 +24,8 @@ from evalc.extras.challenge.answers import (
     last_response,
     names_of,
     order_of,
-    with_response,
 )
-from evalc.model.answer import AgentAnswer, ToolCall
+from evalc.model.answer import AgentAnswer
 from evalc.model.case import Case
 from evalc.model.json import path_inside, pointer_step
 
@@ -50,27 +52,21 @@ class Member(NamedTuple):
 class JsonParts(NamedTuple):
     """Parts of a JSON text."""
 
-    leaves: tuple[Leaf, ...]
-    members: tuple[Member, ...]
-
-
-class _TooDeep(Exception):
-    """The text nests deeper than anybody writes."""
+    leaves: list[Leaf]
+    members: list[Member]
 
 
 def json_parts(text: str) -> JsonParts | None:
     """The parts of a text that is a JSON object or array; None for any other text."""
     if not text.lstrip().startswith(("{", "[")):
         return None
+    parts = JsonParts([], [])
     try:
         data = json.loads(text, parse_constant=_no_json)
-        found = list(_parts(data, JsonPlaces(Source("", text)), "", "", 0))
-    except (ValueError, RecursionError, _TooDeep):
+        _gather(parts, data, JsonPlaces(Source("", text)), "", "")
+    except (ValueError, RecursionError):
         return None
-    return JsonParts(
-        tuple(part for part in found if isinstance(part, Leaf)),
-        tuple(part for part in found if isinstance(part, Member)),
-    )
+    return parts
 
 
 def _no_json(constant: str) -> Never:
@@ -78,34 +74,24 @@ def _no_json(constant: str) -> Never:
     raise ValueError(constant)
 
 
-def _parts(value: Any, places: JsonPlaces, pointer: str, path: str, depth: int) -> Iterator[Leaf | Member]:
-    """The parts of a value, what is inside first."""
-    if depth > _DEEPEST:
-        raise _TooDeep
-    match value:
-        case dict():
-            pointers = {key: f"{pointer}/{pointer_step(key)}" for key in value}
-            paths = {key: path_inside(path, key) for key in value}
-            for key, inner in value.items():
-                yield from _parts(inner, places, pointers[key], paths[key], depth + 1)
-            yield from _members(places, pointers, paths)
-        case list():
-            for index, inner in enumerate(value):
-                yield from _parts(inner, places, f"{pointer}/{index}", path_inside(path, index), depth + 1)
-        case _:
-            yield Leaf(path, value, *places.value(pointer))
-
-
-def _members(places: JsonPlaces, pointers: dict[str, str], paths: dict[str, str]) -> Iterator[Member]:
-    """The members of an object: the first with the comma after it, the others with the comma before."""
-    keys = sorted(pointers, key=lambda key: places.key(pointers[key]).start)
-    for index, key in enumerate(keys):
-        end = places.value(pointers[key]).end
-        if index:
-            yield Member(paths[key], places.value(pointers[keys[index - 1]]).end, end)
-        else:
-            behind = places.key(pointers[keys[1]]).start if len(keys) > 1 else end
-            yield Member(paths[key], places.key(pointers[key]).start, behind)
+def _gather(parts: JsonParts, value: Any, places: JsonPlaces, pointer: str, path: str) -> None:
+    """Add the parts of a value, what is inside first: members with the comma before, the first with the one after."""
+    if pointer.count("/") > _DEEPEST:
+        raise RecursionError
+    if not isinstance(value, dict | list):
+        parts.leaves.append(Leaf(path, value, *places.value(pointer)))
+        return
+    members: list[Member] = []
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+        at, inner = f"{pointer}/{pointer_step(str(key))}", path_inside(path, key)
+        _gather(parts, each, places, at, inner)
+        members.append(Member(inner, places.key(at).start, places.value(at).end))
+    if isinstance(value, dict):
+        members.sort(key=attrgetter("start"))
+        for index, (inner, start, end) in enumerate(members):
+            before = members[index - 1].end if index else start
+            behind = members[1].start if len(members) > 1 and not index else end
+            parts.members.append(Member(inner, before, behind))
 
 
 T = TypeVar("T")
@@ -115,7 +101,7 @@ _MOST: Final = 3
 
 _SENTENCE: Final = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|\Z)[^.!?\n]*)*(?:[.!?]+(?=\s|\Z)|\n+|\Z)\s*")
 _NUMBER: Final = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
-_LIST_MARK: Final = re.compile(r"(?:\A|\n)[ \t]*\d+[.)]\s")
+_LIST_MARK: Final = re.compile(r"(?:\A|\n)[ \t]*(?P<number>\d+)[.)]\s")
 _WORD: Final = re.compile(r"\w[\w'\u2019-]*")
 _NAME: Final = re.compile(r"(?<=[a-z,;:] )[A-Z][\w-]+(?: [A-Z][\w-]+)*")
 _LONGEST_SHOWN: Final = 80
@@ -150,88 +136,62 @@ def names_in(text: str) -> tuple[str, ...]:
 
 def mutations(case: Case, good: AgentAnswer, others: Others) -> Iterator[Mutant]:
     """The mutants of a good answer; of a conversation, those of its last turn."""
-    response = last_response(good)
-    text, calls = response.response, response.tool_calls
+    text = last_response(good).response
     parts = json_parts(text)
-    changes = _of_prose(case, text, others) if parts is None else _of_json(text, parts)
-    for change in changes:
-        changed = with_response(good, change.text, calls)
-        yield Mutant(change.name, change.difference, changed, change.cures, good)
-    for name, difference, called, cures in _of_calls(case, calls):
-        yield Mutant(name, difference, with_response(good, text, called), cures, good)
-
-
-class _Change(NamedTuple):
-    name: str
-    difference: str
-    text: str
-    cures: Iterable[Check]
+    yield from _of_prose(case, good, others) if parts is None else _of_json(good, parts)
+    yield from _of_calls(case, good)
 
 
 # --- prose -----------------------------------------------------------------------------------------------------------
 
 
-def _of_prose(case: Case, text: str, others: Others) -> Iterator[_Change]:
+def _of_prose(case: Case, good: AgentAnswer, others: Others) -> Iterator[Mutant]:
+    text = last_response(good).response
     sentences = [match for match in _SENTENCE.finditer(text) if _WORD.search(match[0])]
     for match in _spread(sentences if len(sentences) > 1 else ()):
         left = (text[: match.start()] + text[match.end() :]).rstrip()
-        yield _Change("sentence-dropped", f"without {_shown(match[0])}", left, _of_words(match[0]))
-    marks = {mark.end() for mark in _LIST_MARK.finditer(text)}
-    numbers = [match for match in _NUMBER.finditer(text) if not _is_mark(match, marks)]
-    for match in _spread(numbers):
+        yield Mutant.of(good, "sentence-dropped", f"without {_shown(match[0])}", _of_words(match[0]), text=left)
+    marks = {mark.start("number") for mark in _LIST_MARK.finditer(text)}
+    for match in _spread([match for match in _NUMBER.finditer(text) if match.start() not in marks]):
         number = f"{int(match[0][0]) % 9 + 1}{match[0][1:]}"  # with another first digit: 42 is 52, 9 is 1
-        cures = _around(text, match.start(), match.end())
-        yield _changed("number-changed", text, match.start(), match.end(), number, cures)
-    yield from _negations(text)
-    yield from _swapped(case, text, others)
+        yield _changed(good, "number-changed", match, number, _around(text, *match.span()))
+    yield from _negations(good)
+    for value, swap in _spread(_swaps(case, text, others)):
+        start = text.index(value)
+        cures = (Test("contains", value), *_around(text, start, start + len(value)))
+        difference = f"{_shown(value)} → {_shown(swap)}"
+        yield Mutant.of(good, "entity-swapped", difference, cures, text=text.replace(value, swap))
     words = list(_WORD.finditer(text))
     if len(words) >= _ENOUGH_WORDS:
         kept = text[: words[len(words) // 2].start()].rstrip()
-        yield _Change("truncated", f"ends after {_shown(kept[-_LONGEST_SHOWN:])}", kept, _of_words(text[len(kept) :]))
+        difference = f"ends after {_shown(kept[-_LONGEST_SHOWN:])}"
+        yield Mutant.of(good, "truncated", difference, _of_words(text[len(kept) :]), text=kept)
 
 
-def _is_mark(match: re.Match[str], marks: set[int]) -> bool:
-    """Whether a number is that of an item of a list."""
-    return any(match.start() < mark <= match.end() + 2 for mark in marks)
+def _negations(good: AgentAnswer) -> Iterator[Mutant]:
+    text = last_response(good).response
+    found = ((pattern.search(text), replacement) for pattern, replacement in _NEGATED)
+    for match, replacement in islice(((match, said) for match, said in found if match is not None), _MOST - 1):
+        yield _changed(good, "negated", match, match.expand(replacement), _around(text, *match.span(), alone=False))
 
 
-def _negations(text: str) -> Iterator[_Change]:
-    found = 0
-    for pattern, replacement in _NEGATED:
-        match = pattern.search(text)
-        if match is not None and found < _MOST - 1:
-            found += 1
-            said = match.expand(replacement)
-            cures = _around(text, match.start(), match.end(), alone=False)
-            yield _changed("negated", text, match.start(), match.end(), said, cures)
-
-
-def _swapped(case: Case, text: str, others: Others) -> Iterator[_Change]:
-    """The text with a value of the case's inputs, or a name, replaced by that of another case."""
+def _swaps(case: Case, text: str, others: Others) -> list[tuple[str, str]]:
+    """The values of the case's inputs and the names in the text, each with one of another case."""
     swaps: dict[str, str] = {}
     for name, value in (case.input.inputs or {}).items():
         if isinstance(value, str) and len(value) >= _SHORTEST_NAME and value in text:
             swap = next((other for other in others.values.get(name, ()) if other not in text), None)
             if swap is not None:
                 swaps[value] = swap
-    own = names_in(text)
-    spare = [name for name in others.names if name not in text]
-    for name, other in zip(own, spare, strict=False):
-        swaps.setdefault(name, other)
-    for value, swap in _spread(list(swaps.items())):
-        start = text.index(value)
-        yield _Change(
-            "entity-swapped",
-            f"{_shown(value)} → {_shown(swap)}",
-            text.replace(value, swap),
-            (Test("contains", value), *_around(text, start, start + len(value))),
-        )
+    spare = (name for name in others.names if name not in text)
+    return list({**swaps, **dict(zip(names_in(text), spare, strict=False)), **swaps}.items())
 
 
-def _changed(name: str, text: str, start: int, end: int, said: str, cures: Iterable[Check]) -> _Change:
+def _changed(good: AgentAnswer, name: str, match: re.Match[str], said: str, cures: Iterable[Check]) -> Mutant:
+    text, (start, end) = match.string, match.span()
     before, after = text[max(0, start - 20) : start], text[end : end + 20]
-    difference = f"{_shown(before + text[start:end] + after)} → {_shown(before + said + after)}"
-    return _Change(name, difference, text[:start] + said + text[end:], cures)
+    difference = f"{_shown(before + match[0] + after)} → {_shown(before + said + after)}"
+    return Mutant.of(good, name, difference, cures, text=text[:start] + said + text[end:])
 
 
 def _around(text: str, start: int, end: int, *, alone: bool = True) -> Iterator[Check]:
@@ -263,62 +223,58 @@ def _of_words(text: str) -> Iterator[Check]:
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 
-def _of_json(text: str, parts: JsonParts) -> Iterator[_Change]:
+_CHANGED_TYPES: Final[Mapping[str, JsonType]] = {
+    "number-changed": "number",
+    "negated": "boolean",
+    "entity-swapped": "string",
+}
+
+
+def _of_json(good: AgentAnswer, parts: JsonParts) -> Iterator[Mutant]:
+    text = last_response(good).response
     for member in _spread(parts.members):
         left = text[: member.start] + text[member.end :]
-        cure = Test("structure", (((member.path, None),), ()))
-        yield _Change("field-dropped", f"without `{member.path}`", left, (cure,))
-    leaves = [leaf for leaf in parts.leaves if leaf.path]
-    for name, kind in (("number-changed", (int, float)), ("negated", bool), ("entity-swapped", str)):
-        chosen = [
-            leaf
-            for leaf in leaves
-            if isinstance(leaf.value, kind) and (kind is bool or not isinstance(leaf.value, bool))
-        ]
-        for leaf in _spread(chosen):
-            yield _of_leaf(name, text, leaf)
-
-
-def _of_leaf(name: str, text: str, leaf: Leaf) -> _Change:
-    value = another(leaf.value)
-    written = json.dumps(value, ensure_ascii=False)
-    said = text[: leaf.start] + written + text[leaf.end :]
-    inner = Test("equals" if isinstance(leaf.value, str) else "is", leaf.value)
-    was = cut(text[leaf.start : leaf.end], _LONGEST_SHOWN)
-    return _Change(name, f"`{leaf.path}`: {was} → {cut(written, _LONGEST_SHOWN)}", said, (Of(At(leaf.path), inner),))
+        has_it = Test("structure", (((member.path, None),), ()))
+        yield Mutant.of(good, "field-dropped", f"without `{member.path}`", (has_it,), text=left)
+    for name, type_ in _CHANGED_TYPES.items():
+        for path, value, start, end in _spread(
+            [leaf for leaf in parts.leaves if leaf.path and is_a(leaf.value, type_)]
+        ):
+            said = json.dumps(another(value), ensure_ascii=False)
+            difference = f"`{path}`: {cut(text[start:end], _LONGEST_SHOWN)} → {cut(said, _LONGEST_SHOWN)}"
+            is_it = Of(At(path), Test("equals" if type_ == "string" else "is", value))
+            yield Mutant.of(good, name, difference, (is_it,), text=text[:start] + said + text[end:])
 
 
 # --- calls -----------------------------------------------------------------------------------------------------------
 
 
-_Called = tuple[str, str, tuple[ToolCall, ...], Iterable[Check]]
-
-
-def _of_calls(case: Case, calls: tuple[ToolCall, ...]) -> Iterator[_Called]:
+def _of_calls(case: Case, good: AgentAnswer) -> Iterator[Mutant]:
+    calls = last_response(good).tool_calls
     names = tuple(call.name for call in calls)
     exact = names_of(case, names)
     for index, call in _spread(list(enumerate(calls))):
         left = (*calls[:index], *calls[index + 1 :])
-        yield "call-dropped", f"without `{in_words(call)}`", left, (*exact, Of(Tools(), Test("include", names)))
+        all_called = Of(Tools(), Test("include", names))
+        yield Mutant.of(good, "call-dropped", f"without `{in_words(call)}`", (*exact, all_called), calls=left)
     if calls:
-        cures = (*exact, Of(Measure("calls"), Test("between", Bounds(max=len(calls)))))
-        yield "call-repeated", f"`{in_words(calls[-1])}` twice", (*calls, calls[-1]), cures
-    pairs = [index for index in range(len(calls) - 1) if names[index] != names[index + 1]]
-    for index in _spread(pairs):
+        difference, no_more = (
+            f"`{in_words(calls[-1])}` twice",
+            Of(Measure("calls"), Test("between", Bounds(max=len(calls)))),
+        )
+        yield Mutant.of(good, "call-repeated", difference, (*exact, no_more), calls=(*calls, calls[-1]))
+    for index in _spread([index for index, pair in enumerate(pairwise(names)) if pair[0] != pair[1]]):
         swapped = (*calls[:index], calls[index + 1], calls[index], *calls[index + 2 :])
         difference = f"`{names[index + 1]}` before `{names[index]}`"
-        yield "calls-reordered", difference, swapped, order_of(case, names)
-    arguments = [(index, name) for index, call in enumerate(calls) for name in call.params]
-    for index, name in _spread(arguments):
+        yield Mutant.of(good, "calls-reordered", difference, order_of(case, names), calls=swapped)
+    for index, name in _spread([(index, name) for index, call in enumerate(calls) for name in call.params]):
         call = calls[index]
         changed = msgspec.structs.replace(call, params={**call.params, name: another(call.params[name])})
-        cures = tuple(
-            check
-            for check in arguments_of(msgspec.structs.replace(call, params={name: call.params[name]}))
-            if names.count(call.name) == 1
-        )
+        was = msgspec.structs.replace(call, params={name: call.params[name]})
+        cures = arguments_of(was) if names.count(call.name) == 1 else ()
         called = (*calls[:index], changed, *calls[index + 1 :])
-        yield "argument-changed", f"`{in_words(call)}` → `{in_words(changed)}`", called, cures
+        difference = f"`{in_words(call)}` → `{in_words(changed)}`"
+        yield Mutant.of(good, "argument-changed", difference, cures, calls=called)
 
 
 def _spread(items: Sequence[T]) -> Iterator[T]:

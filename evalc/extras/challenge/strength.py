@@ -11,8 +11,7 @@ from typing import Final, Literal, NamedTuple, TypeVar, final
 import msgspec
 
 from evalc.check.contract import assertions
-from evalc.check.predicates import TOOL, texts_of
-from evalc.check.tree import NO_TOOL, Check, Of, Turn
+from evalc.check.tree import Check, Of, Turn
 from evalc.dsl.quoting import as_item
 from evalc.extras.challenge.answers import (
     Around,
@@ -21,6 +20,7 @@ from evalc.extras.challenge.answers import (
     good_answer,
     last_response,
     replies,
+    tools_in,
 )
 from evalc.extras.challenge.mutations import Others, mutations, names_in
 from evalc.grammar.write_check import LITERALLY, describe, line_of
@@ -460,7 +460,7 @@ class _SuiteWide(NamedTuple):
         names: dict[str, None] = {}
         for case in (located.case for located in islice(suite.cases, _LOOKED_AT)):
             for assertion in assertions(case.expect):
-                tools |= dict.fromkeys(_tools_of(assertion.check))
+                tools |= dict.fromkeys(tools_in(assertion.check))
             if how.run_id is None:
                 continue
             for name, value in (case.input.inputs or {}).items():
@@ -470,7 +470,3 @@ class _SuiteWide(NamedTuple):
                 if len(names) < _MOST_VALUES:
                     names |= dict.fromkeys(names_in(last_response(answer).response))
         return cls(tuple(tools), Others({name: tuple(each) for name, each in values.items()}, tuple(names)))
-
-
-def _tools_of(check: Check) -> Iterator[str]:
-    return (name for role, name in texts_of(check) if role is TOOL and isinstance(name, str) and name != NO_TOOL)

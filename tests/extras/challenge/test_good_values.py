@@ -73,3 +73,14 @@ def test_the_guessed_answer_passes_each_predicate_of_each_subject(check: Test, s
     answer = replies(case, [good_answer(case, None)])
     verdict = asyncio.run(evaluate(whole, evidence_of(case, answer, CaseOptions())))
     assert verdict.outcome == "passed", verdict.message
+
+
+@pytest.mark.parametrize("subject", ["the response", "a place", "arguments", "a result"])
+def test_the_guessed_answer_passes_several_checks_of_one_subject(subject: str) -> None:
+    tests = ("ends_with", "bye"), ("contains", "rain"), ("contains_any", ("wet", "rain")), ("starts_with", "Dear")
+    several = [Test(predicate, operand) for predicate, operand in tests]
+    whole = SUBJECTS[subject](All((*several, Of(Measure("words"), Test("between", Bounds(min=9))))))
+    case = m.Case(id="c", description="", input=m.Input(message=""), expect=m.Expect(checks=(record_of(whole),)))
+    answer = replies(case, [good_answer(case, None)])
+    verdict = asyncio.run(evaluate(whole, evidence_of(case, answer, CaseOptions())))
+    assert verdict.outcome == "passed", verdict.message
