@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
-import msgspec
+from msgspec.structs import replace
 
 from evalc.base.durations import MILLISECONDS
 from evalc.check.forms import together
@@ -497,7 +497,7 @@ _MEASURES: Final[Mapping[str, Measured]] = {
 }
 _WHICH: Final[Mapping[str, Which]] = {"ANY": "any", "EVERY": "every", "NO": "no"}
 _SUBJECTS: Final[Mapping[str, Callable[..., Check]]] = {
-    "of_response": lambda read, clause: read.asked(clause, _RESPONSE),
+    "of_response": lambda read, *words: read.asked(Tree("noise", [*words]) if len(words) > 1 else words[0], _RESPONSE),
     "of_named_response": lambda read, _, clause: read.asked(clause, _RESPONSE),
     "of_named_place": _of_place,
     "of_place": _of_place,
@@ -833,7 +833,7 @@ _LITERAL: Final = re.compile(
 _STAND_INS: Final = {'"': '"_"', "'": "'_'", "/": "/_/"}
 
 _Make = Callable[[list[str]], Any]
-"""Makes a part of a shape, given the texts of its literals."""
+"""Makes a part of a check, given the texts of its literals."""
 
 
 def read_check(text: str) -> Parsed[ReadCheck]:
@@ -847,49 +847,37 @@ def read_check(text: str) -> Parsed[ReadCheck]:
         texts.append(literal[1:-1])
         pieces[at] = _STAND_INS[literal[0]]
     shape = _shape_of("".join(pieces))
-    return _remembered(text) if shape is None else Parsed(shape.line(text, texts), ())
+    if shape is None:
+        return _remembered(text)
+    line, make, quotes = shape
+    end, criterion = len(text.rstrip()), line.criterion
+    if criterion is not None:  # it is last
+        value = texts[-1] if quotes else criterion.value
+        criterion = Text(end - len(value) - quotes, end, value)
+    return Parsed(ReadCheck(line.start, end, make(texts), _Places(text, len(line.places)), criterion), ())
 
 
-@final
 class _Shape(NamedTuple):
-    """The common part of the lines of a shape: where one begins, its criterion, and how many texts its check has."""
+    """The line that has the stand-ins, how the checks of others are made, and the quotes around their criterion."""
 
-    start: int
+    line: ReadCheck
     make: _Make
-    size: int
-    criterion: Text | None
-    is_quoted: bool  # whether the criterion is the last literal
-
-    def line(self, text: str, texts: list[str]) -> ReadCheck:
-        """The line of this shape with the texts of other literals."""
-        end = len(text.rstrip())
-        criterion = self.criterion
-        if criterion is not None:  # it is last
-            value = texts[-1] if self.is_quoted else criterion.value
-            criterion = Text(end - len(value) - 2 * self.is_quoted, end, value)
-        return ReadCheck(self.start, end, self.make(texts), _Places(text, self.size), criterion)
+    quotes: int
 
 
 @final
 class _Places(Sequence[Atom]):
-    """The places of the texts of a check, found the first time that somebody asks."""
+    """The places of the texts of a check, found when somebody asks."""
 
-    __slots__ = ("_found", "_size", "_text")
+    __slots__ = ("_size", "_text")
 
     def __init__(self, text: str, size: int) -> None:
         self._text = text
         self._size = size
-        self._found: Sequence[Atom] | None = None
 
-    @overload
-    def __getitem__(self, index: int) -> Atom: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Atom]: ...
-    def __getitem__(self, index: int | slice) -> Atom | Sequence[Atom]:
-        if self._found is None:
-            line = _read_with_care(self._text).node
-            self._found = () if line is None else line.places
-        return self._found[index]
+    def __getitem__(self, index: Any) -> Any:
+        line = _remembered(self._text).node
+        return () if line is None else line.places[index]
 
     def __len__(self) -> int:
         return self._size
@@ -898,54 +886,47 @@ class _Places(Sequence[Atom]):
 @lru_cache(_SHAPES_REMEMBERED)
 def _shape_of(text: str) -> _Shape | None:
     """The shape of a text; None if it has a fault, or if a stand-in is not a text of its own."""
-    reading = None if "\\" in text else _reading(text).node
-    if reading is None:
+    placed = None if "\\" in text else _reading(text).node
+    if placed is None:
         return None
-    line = settled(reading)
-    places, check, criterion = line.places, line.check, line.criterion
-    literals = [literal.start() for literal in _LITERAL.finditer(text)]
-    is_quoted = criterion is not None and literals[-1:] == [criterion.start]
-    starts = {atom.start for atom in places}
-    of_check = literals[:-1] if is_quoted else literals
-    if any(literal[0] not in _STAND_INS.values() for literal in _LITERAL.finditer(text)) or not starts.issuperset(
-        of_check
-    ):
+    line = settled(placed)
+    literals = {literal.start(): literal[0] for literal in _LITERAL.finditer(text)}
+    starts = [*literals]
+    quotes = 2 if line.criterion is not None and starts[-1:] == [line.criterion.start] else 0
+    moving = {start: index for index, start in enumerate(starts[:-1] if quotes else starts)}
+    places = {place.start for place in line.places}
+    if not moving.keys() <= places or not set(literals.values()) <= set(_STAND_INS.values()):
         return None
-    make = _maker(reading.check, check, {start: index for index, start in enumerate(of_check)})
-    return _Shape(reading.start, make or (lambda _texts: check), len(places), criterion, is_quoted)
+    return _Shape(line, _maker(placed.check, line.check, moving) or (lambda _texts: line.check), quotes)
 
 
-def _maker(known: Any, plain: Any, moving: Mapping[int, int]) -> _Make | None:
+def _maker(placed: Any, plain: Any, moving: Mapping[int, int]) -> _Make | None:
     """Makes a part of a check anew, its texts from the `moving` literals; None if nothing in it moves."""
-    match known:
+    match placed:
         case Placed():
-            index = moving.get(known.place.start) if known else None
+            index = moving.get(placed.place.start) if placed else None
             return None if index is None else itemgetter(index)
         case Node():
-            names = plain.__struct_fields__
-            made = {name: _maker(getattr(known, name), getattr(plain, name), moving) for name in names}
+            made = {
+                name: _maker(getattr(placed, name), getattr(plain, name), moving) for name in plain.__struct_fields__
+            }
             makers = [(name, make) for name, make in made.items() if make is not None]
             if not makers:
                 return None
-            if isinstance(known, At):  # only a key in quotes moves
-                path = makers[0][1]
-                return lambda texts: At(path_of_key(path(texts)))
-            replace = msgspec.structs.replace
             if len(makers) > 1:
                 return lambda texts: replace(plain, **{name: make(texts) for name, make in makers})
             ((name, make),) = makers
+            if isinstance(plain, At):  # only a key in quotes moves
+                return lambda texts: At(path_of_key(make(texts)))
             return lambda texts: replace(plain, **{name: make(texts)})
         case tuple() | list():
-            into = type(known)
-            items = [_maker(*pair, moving) for pair in zip(known, plain, strict=True)]
+            items = [_maker(*pair, moving) for pair in zip(placed, plain, strict=True)]
             if not any(items):
                 return None
-            parts = list(zip(items, plain, strict=True))
-            return lambda texts: into([value if make is None else make(texts) for make, value in parts])
+            into, parts = type(plain), list(zip(items, plain, strict=True))
+            return lambda texts: into([part if make is None else make(texts) for make, part in parts])
         case dict():
-            members = {key: _maker(value, plain[key], moving) for key, value in known.items()}
-            if not any(members.values()):
-                return None
-            return lambda texts: {key: plain[key] if make is None else make(texts) for key, make in members.items()}
+            values = _maker([*placed.values()], [*plain.values()], moving)
+            return None if values is None else lambda texts: dict(zip(plain, values(texts), strict=True))
         case _:
             return None
