@@ -125,7 +125,7 @@ def _texts(key: str, default: Any = ABSENT, **rest: Any) -> Any:
 
 def _values(key: str, default: Any = ABSENT) -> Any:
     """A hole for a list of JSON values."""
-    return Hole(key, default, read=tuple, write=list)
+    return Hole(key, default, read=tuple, write=_lists)
 
 
 _CASE: Final = _hole("ignoringCase", False)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evalc.check.forms import record_of
 from evalc.check.predicates import texts_of
-from evalc.check.tree import Blank, Bounds, Measure, Of, Test
+from evalc.check.tree import All, At, Blank, Bounds, Call, Measure, Of, Test
 from evalc.grammar import read_check as reader
 from evalc.grammar.nodes import PatternAtom, Text
 from evalc.grammar.read_check import read_check
@@ -106,6 +106,9 @@ def test_bare_templates_are_blanks_that_say_what_their_place_asks() -> None:
     assert blank("is {{x}}") == Test("is", Blank("{{x}}", "any"))
     assert blank("one of {{x}}") == Test("one_of", Blank("{{x}}", "list"))
     assert blank("latency < {{x}}s") == Of(Measure("ms"), Test("between", Bounds(below=Blank("{{x}}", "number", 1000))))
+    assert blank("any call of t has a one of {{x}}, b exists") == Of(
+        Call("t"), All((Of(At("a"), Test("one_of", Blank("{{x}}", "list"))), Of(At("b"), Test("exists"))))
+    )
     assert blank("at most {{x}} words") == Of(Measure("words"), Test("between", Bounds(max=Blank("{{x}}", "whole"))))
     assert blank('similar to "a" >= {{x}}%') == Test("similar", ("a", Blank("{{x}}", "number", 0.01)))
 
