@@ -25,7 +25,7 @@ from evalc.base.json_fault import fault_of, unique_keys
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.compiler.discover import shown
-from evalc.compiler.fill import root_of, variables
+from evalc.compiler.fill import root_of, value_of, variables
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_case import ForEachTree, InputValue
@@ -124,8 +124,9 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _place_of_key(self, row: Row) -> Span:
         """The place of the text that identifies the row."""
         column = self._column_of_key(row)
-        cells = self.placed(row).cells if self.path is not None else ()
-        return next((span_of(cell.value) for cell in cells if cell.name.value == column), row.span)
+        cells = self.placed(row).cells if column is not None and self.path is not None else ()
+        value = value_of(column or "", {cell.name.value: cell.value for cell in cells})
+        return row.span if value is None else span_of(value)
 
     @cached_property
     def columns(self) -> frozenset[str]:
@@ -165,8 +166,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         column = self._column_of_key(row)
         if column is None:
             return row._replace(key=str(number), numbered=True)
-        texts = (cell.value.text for cell in row.cells if cell.name.value == column and isinstance(cell.value, Scalar))
-        return row._replace(key=next(texts, "").strip())
+        value = value_of(column, {cell.name.value: cell.value for cell in row.cells})
+        return row._replace(key=value.text.strip() if isinstance(value, Scalar) else "")
 
     def _column_of_key(self, row: Row) -> str | None:
         if self.tree.key is not None:

@@ -333,7 +333,8 @@ def _merged(fields: Fields, given: dict[str, Any]) -> dict[str, Any]:
     """The fields of a case's tree: its checks are in one list, wherever they are written."""
     if "inputs" in given:
         given["inputs_span"] = span_of(fields.key("inputs"))
-    given["inputs_partial"] = fields.has_hole("inputs")
+    has_no_rows = "for_each" in fields and given.get("for_each") is None
+    given["inputs_partial"] = has_no_rows or fields.has_hole("inputs")
     turns: tuple[_Turn, ...] | None = given.pop("turns", None)
     if turns is not None:
         given["turns"] = tuple(turn.say for turn in turns)
@@ -442,11 +443,14 @@ FOR_EACH: Final = k.Shape(
             ([{"city": "Paris"}],),
         ),
         "file": k.Key(
-            k.FILLED, "The path of a CSV or JSONL file with the rows, relative to this file.", ("cities.csv",)
+            k.FILLED,
+            "The path of a CSV or JSONL file with the rows, relative to this file.",
+            ("cities.csv",),
+            aka=("from", "path", "source"),
         ),
         "key": k.Key(
             k.FILLED,
-            "The column that tells the rows apart; by default `id` or `name`, else they are numbered.",
+            "The column that tells the rows apart, or a path into it; by default `id` or `name`, else they are numbered.",
             ("city",),
         ),
     },

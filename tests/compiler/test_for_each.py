@@ -164,6 +164,13 @@ def test_mistakes_of_for_each(rows: str, said: str) -> None:
     assert f"s.eval.yaml:{said}" in places(LIST % rows)
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"), [("{rows: r.csv}", "7:24 EV301"), ("{from: r.csv}", "7:18 EV201"), ("[1]", "7:18 EV301")]
+)
+def test_where_rows_cannot_be_read_no_name_is_unknown(rows: str, said: str) -> None:
+    assert places(LIST % rows) == [f"s.eval.yaml:{said}"]
+
+
 def test_only_the_first_faults_of_many_rows_are_reported_one_by_one() -> None:
     Path("r.csv").write_text(HEAD + "Rome\n" * 500)
     found = evalc.check(evalc.Source("s.eval.yaml", LIST % "{file: r.csv, key: city}"))

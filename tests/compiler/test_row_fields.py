@@ -58,6 +58,14 @@ def test_an_id_that_rows_fill_is_the_whole_id() -> None:
     assert [case.id for case in made] == ["order-A1", "order-B2"]
 
 
+def test_a_key_may_be_a_path_into_the_row() -> None:
+    rows(FIRST, SECOND)
+    keyed = evalc.Source("s.eval.yaml", (HEAD % "a").replace("r.jsonl", "{file: r.jsonl, key: order.sku}"))
+    assert [case.id for case in cases(keyed)] == ["s/a@A1", "s/a@B2"]
+    rows(FIRST, FIRST, {"order": {}})
+    assert said(keyed) == ["r.jsonl:2:28 EV206", "r.jsonl:3:1 EV215"]
+
+
 def test_a_name_that_rows_fill_is_in_the_id_and_the_description() -> None:
     rows(FIRST, SECOND)
     made = cases(written("{{order.kind}} {{order.sku}}"))
