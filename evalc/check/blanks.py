@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from evalc.base.json_fault import unique_keys
-from evalc.check.tree import Asked, Blank
+from evalc.check.tree import NO_TOOL, Asked, Blank
 from evalc.ecma.values import to_json
 from evalc.model.json import is_number
 
@@ -15,11 +15,13 @@ REQUIRED: Final[dict[Asked, str]] = {
     "text": "a text",
     "number": "a number",
     "whole": "a whole number",
-    "list": "a list",
+    "items": "a list that is not empty",
+    "names": "a list of names",
+    "sets": "a list of lists of names",
     "flag": "`true` or `false`",
     "any": "a value",
 }
-"""Return what a place asks, in words."""
+"""What a place asks, in words."""
 
 
 class Given(NamedTuple):
@@ -31,7 +33,7 @@ class Given(NamedTuple):
 
 
 NOTHING: Final = Given("", "", is_cell=True)
-"""Return what fills a template whose name has no value: the same as an empty cell."""
+"""What fills a template whose name has no value: the same as an empty cell."""
 
 
 class Misfit(NamedTuple):
@@ -61,8 +63,12 @@ def fitted(blank: Blank, given: Given) -> Any:
             number = _scaled(value, blank.scale)
             if blank.asks == "number" or (isinstance(number, int) and number >= 0):
                 return number
-        case "list" if isinstance(value, list):
+        case "items" if isinstance(value, list) and value:
             return tuple(value)
+        case "names" if _are_names(value):
+            return tuple(value)
+        case "sets" if isinstance(value, list) and all(map(_are_names, value)):
+            return tuple(tuple(names) or (NO_TOOL,) for names in value)
         case "flag" if isinstance(value, bool):
             return value
         case _:
@@ -70,6 +76,10 @@ def fitted(blank: Blank, given: Given) -> Any:
     from evalc.check.values import described  # noqa: PLC0415 - for start-up: only for a mistake
 
     return Misfit(REQUIRED[blank.asks], described(given.text if value is _NOT_JSON else value))
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
 def _of_cell(cell: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Literal
 import msgspec
 
 Which = Literal["any", "every", "no"]
-Asked = Literal["text", "number", "whole", "list", "flag", "any"]
+Asked = Literal["text", "number", "whole", "items", "names", "sets", "flag", "any"]
 """Return what a place asks of the value that fills it."""
 
 

@@ -450,7 +450,7 @@ FOR_EACH: Final = k.Shape(
         ),
         "key": k.Key(
             k.FILLED,
-            "The column that tells the rows apart, or a path into it; by default `id` or `name`, else they are numbered.",
+            "The column that tells the rows apart, or a path in it; by default `id` or `name`, else their numbers.",
             ("city",),
         ),
     },

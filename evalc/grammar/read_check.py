@@ -272,7 +272,7 @@ class Reader:
 
     def values(self, tree: Child, *, may_be_empty: bool = False) -> Any:
         """The values of a list, or a bare template for all of it."""
-        return self._listed(tree, self.value, () if may_be_empty else ("a value",))
+        return self._listed(tree, self.value, "items", () if may_be_empty else ("a value",))
 
     def names(self, tree: Child, *, may_be_empty: bool = True) -> Any:
         """The names of a list, or a bare template for all of it."""
@@ -280,11 +280,13 @@ class Reader:
         def each(names: Child) -> Iterable[Any]:
             return map(self.text, names.children[1:-1:2])
 
-        return self._listed(tree, each, () if may_be_empty else ("a name", "a text in quotes"))
+        return self._listed(tree, each, "names", () if may_be_empty else ("a name", "a text in quotes"))
 
-    def _listed(self, tree: Child, items: Callable[[Child], Iterable[Any]], required: tuple[str, ...]) -> Any:
+    def _listed(
+        self, tree: Child, items: Callable[[Child], Iterable[Any]], asks: Asked, required: tuple[str, ...]
+    ) -> Any:
         if tree.type == "TEMPLATE":
-            return self.scalar(tree, "list")
+            return self.scalar(tree, asks)
         if required and len(tree.children) == 2:
             self.faults.append(Fault(tree.end_pos - 1, tree.end_pos, not_expected(required, "]")))
         return tuple(items(tree))
@@ -695,7 +697,7 @@ def _names(read: Reader, names: Child) -> Any:
 
 def _acceptable(read: Reader, sets: Child) -> Any:
     if sets.type == "TEMPLATE":
-        return read.scalar(sets, "list")
+        return read.scalar(sets, "sets")
     return tuple([_tool_set(read, names) for names in sets.children[1:-1:2]])
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.check.blanks import Given, Misfit, fitted
-from evalc.check.tree import Asked, Blank
+from evalc.check.tree import NO_TOOL, Asked, Blank
 from evalc.ecma.values import to_json
 from evalc.model.json import is_same
 
@@ -19,7 +19,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=10,
 )
-ASKED: tuple[Asked, ...] = ("number", "whole", "list", "flag", "any")
+ASKED: tuple[Asked, ...] = ("number", "whole", "items", "names", "sets", "flag", "any")
 
 
 def of_cell(asks: Asked, cell: str, scale: float = 1) -> Any:
@@ -73,12 +73,20 @@ def test_where_any_value_fits_json_is_a_value(cell: str, value: Any) -> None:
 @given(JSON)
 def test_values_of_json_keep_their_types(value: Any) -> None:
     assert of_json("any", value) is value
-    assert isinstance(of_json("list", value), Misfit) is not isinstance(value, list)
+    is_filled = isinstance(value, list) and bool(value)
+    assert isinstance(of_json("items", value), Misfit) is not is_filled
     assert isinstance(of_json("flag", value), Misfit) is not isinstance(value, bool)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     assert isinstance(of_json("number", value), Misfit) is not is_number
     if is_number:
         assert of_json("number", value) == value
+
+
+@given(st.lists(st.lists(st.text(max_size=3), max_size=3), max_size=3))
+def test_names_of_tools_are_texts_and_an_empty_set_is_no_tool(value: list[list[str]]) -> None:
+    for names in value:
+        assert of_json("names", names) == tuple(names)
+    assert of_json("sets", value) == tuple(tuple(names) or (NO_TOOL,) for names in value)
 
 
 @given(JSON)
@@ -108,7 +116,10 @@ def test_an_empty_cell_fits_texts_alone(asks: Asked, cell: str) -> None:
         ("number", "9" * 400, "a number", "the number 9"),
         ("whole", "2.5", "a whole number", "the number 2.5"),
         ("whole", "-1", "a whole number", "the number -1"),
-        ("list", "smoke", "a list", "the text `smoke`"),
+        ("items", "smoke", "a list that is not empty", "the text `smoke`"),
+        ("items", "[]", "a list that is not empty", "an empty list"),
+        ("names", "[1]", "a list of names", "a list of 1 item"),
+        ("sets", '["a"]', "a list of lists of names", "a list of 1 item"),
         ("flag", "TRUE", "`true` or `false`", "the text `TRUE`"),
         ("flag", "1", "`true` or `false`", "the number 1"),
     ],

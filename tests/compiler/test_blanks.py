@@ -101,7 +101,7 @@ def test_a_path_gives_an_operand_and_leads_nowhere_at_its_row(blanks: Blanks) ->
 def test_an_empty_cell_is_an_error_unless_its_row_is_skipped(blanks: Blanks) -> None:
     Path("r.csv").write_text("id,n,why\n1,5,\n2,,down\n3, ,\n")
     table = '      for_each: r.csv\n      skip: "{{why}}"\n'
-    asked: tuple[Asked, ...] = ("number", "any", "list", "flag")
+    asked: tuple[Asked, ...] = ("number", "any", "items", "flag")
     for asks in asked:
         said = blanks.fill(asks, table)[1]
         assert said[-1] == "r.csv:4:3 EV181"
@@ -127,7 +127,7 @@ def test_a_token_stays_for_the_run(blanks: Blanks, asks: Asked) -> None:
 
 
 def test_a_token_has_neither_unit_nor_items(blanks: Blanks) -> None:
-    asked: tuple[tuple[Asked, float], ...] = (("number", 1000), ("list", 1), ("flag", 1))
+    asked: tuple[tuple[Asked, float], ...] = (("number", 1000), ("items", 1), ("flag", 1))
     for asks, scale in asked:
         operands, said = blanks.fill(asks, "", "{{seed:a.b}}", scale)
         assert (operands, said) == ([UNFILLED], ["s.eval.yaml:4:13 EV405"])

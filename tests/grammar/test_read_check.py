@@ -104,10 +104,10 @@ def test_bare_templates_are_blanks_that_say_what_their_place_asks() -> None:
 
     assert blank("contains {{x}}") == Test("contains", Blank("{{x}}", "text"))
     assert blank("is {{x}}") == Test("is", Blank("{{x}}", "any"))
-    assert blank("one of {{x}}") == Test("one_of", Blank("{{x}}", "list"))
+    assert blank("one of {{x}}") == Test("one_of", Blank("{{x}}", "items"))
     assert blank("latency < {{x}}s") == Of(Measure("ms"), Test("between", Bounds(below=Blank("{{x}}", "number", 1000))))
     assert blank("any call of t has a one of {{x}}, b exists") == Of(
-        Call("t"), All((Of(At("a"), Test("one_of", Blank("{{x}}", "list"))), Of(At("b"), Test("exists"))))
+        Call("t"), All((Of(At("a"), Test("one_of", Blank("{{x}}", "items"))), Of(At("b"), Test("exists"))))
     )
     assert blank("at most {{x}} words") == Of(Measure("words"), Test("between", Bounds(max=Blank("{{x}}", "whole"))))
     assert blank('similar to "a" >= {{x}}%') == Test("similar", ("a", Blank("{{x}}", "number", 0.01)))

@@ -38,7 +38,7 @@ def operand_of(emission: Emission, blank: Blank, report: Report) -> Any:
         report(fault.start, fault.end, fault.finding)
     match None if parse.node is None else parse.node.parts:
         case (g.TemplateToken() as token,):
-            if blank.scale == 1 and blank.asks not in ("list", "flag"):
+            if blank.scale == 1 and blank.asks not in ("items", "names", "sets", "flag"):
                 return token.text  # a value of it replaces this when the eval runs
             where = REQUIRED[blank.asks] if blank.scale == 1 else "a number with a unit"
             report(token.start, token.end, Finding("EV405", token=token.text, where=where))
