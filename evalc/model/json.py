@@ -112,14 +112,15 @@ def values_at(document: Any, path: str) -> Iterator[Any]:
             continue
         kind, step = route[done]
         if kind != "every":
-            pending.append((_step(value, step), done + 1))
+            pending.append((step_into(value, step), done + 1))
         elif isinstance(value, list):
             pending.extend((item, done + 1) for item in reversed(value))
         else:
             yield MISSING
 
 
-def _step(value: Any, step: str | int) -> Any:
+def step_into(value: Any, step: str | int) -> Any:
+    """The value at a key or an index; `MISSING` if there is none."""
     if isinstance(step, int):
         return value[step] if isinstance(value, list) and step < len(value) else MISSING
     return value.get(step, MISSING) if isinstance(value, dict) else MISSING

@@ -9,6 +9,7 @@ Texts are templates as `templates` encodes them: what follows about them follows
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, isfinite
 from typing import Any, Final, TypeAlias
@@ -21,7 +22,6 @@ from evalc.check.tree import (
     All,
     Argument,
     At,
-    Blank,
     Bounds,
     Call,
     Check,
@@ -38,7 +38,6 @@ from evalc.check.tree import (
     Tools,
     Turn,
 )
-from evalc.check.values import text_of
 from evalc.compiler.logic.texts import encode
 from evalc.compiler.patterns import examine
 from evalc.ecma.text import trim
@@ -176,13 +175,10 @@ def calls(subject: Subject, tool: str, least: int, *, holds: bool = True) -> Fac
 
 
 def _read(check: Check, subject: Subject, required: bool) -> Formula:
-    """Return what a check of the subject asserts; if not `required`, what a `not` before it asserts."""
+    """What a check of the subject asserts; if not `required`, what a `not` before it asserts."""
     match check:
-        case Test(predicate):
-            if predicate in _MEMBERS:
-                return _of_members(check, subject, required)
-            formula = _READERS.get(predicate, _unread)(check, subject, required)
-            return _reached(subject, _unread(check, subject, required) if formula is None else formula)
+        case Test():
+            return _reached(subject, _of_test(check, subject, required))
         case Of(step, inner):
             return _behind(step, inner, subject, required)
         case Not(inner):
@@ -219,6 +215,11 @@ def _behind(step: Step, inner: Check, subject: Subject, required: bool) -> Formu
             return _unread(Of(step, inner), subject, required)
 
 
+def _of_several(subject: Subject, which: str, inner: Check, required: bool, item: Subject = ITEM) -> Fact:
+    """The formula about items or calls; `not` before it is another quantifier: on nothing `every` says nothing."""
+    return Fact(subject, which if required else f"not {which}", _read(inner, item, True))
+
+
 def _reached(subject: Subject, formula: Formula) -> Formula:
     """The formula beside what is so wherever anything is asked: that there is such a turn, and such a call."""
     there: list[Formula] = []
@@ -246,177 +247,164 @@ def _joined(join: type[Every | Either], parts: Sequence[Formula]) -> Formula:
     return flat[0] if len(flat) == 1 else join(tuple(flat))
 
 
-def _of_several(subject: Subject, which: str, inner: Check, required: bool, item: Subject = ITEM) -> Fact:
-    """The formula about items or calls; `not` before it is another quantifier: on nothing `every` says nothing."""
-    return Fact(subject, which if required else f"not {which}", _read(inner, item, True))
+# --- tests -----------------------------------------------------------------------------------------------------------
 
 
-def _of_members(test: Test, subject: Subject, required: bool) -> Formula:
-    """A predicate of several values is another one of each."""
-    if not 0 < len(test.operand) <= _MOST_FACTS:  # an empty group is skipped
+def _of_test(test: Test, subject: Subject, required: bool) -> Formula:
+    """What a test asserts: that the predicate is so, or under `not` that it is not so of what can be asked."""
+    is_measured = bool(subject) and isinstance(subject[-1], Measure | Times)
+    match test:
+        case Test("contains_any" | "contains_all" | "one_of" as predicate, values, folded):
+            if not 0 < len(values) <= _MOST_FACTS:  # an empty group is skipped
+                return _unread(test, subject, required)
+            parts = [_of_test(Test(_member(predicate, value), value, folded), subject, required) for value in values]
+            return _joined(Every if required is (predicate == "contains_all") else Either, parts)
+        case Test("non_empty"):
+            return _of_test(Test("empty"), subject, not required)
+        case Test("contains", value, folded) if required and not is_textual(subject):
+            test = Test("has", value, folded)  # at a list it asks for an item; `not` asks that no text contains it
+        case Test("occurs", (str() as text, bounds), folded) if is_textual(subject):
+            test, subject = Test("between", bounds), (*subject, Times(_encoded(text, folded), folded))
+        case Test("is", value) if is_measured and is_number(value):
+            test = Test("between", Bounds(value, value))
+        case Test("within", (by, of)) if is_number(by) and is_number(of):
+            test = Test("within", Bounds(exact(of) - exact(by), exact(of) + exact(by)))
+        case Test("between", Bounds(value, most)) if value is not None and value == most and not is_measured:
+            test = Test("is", value)
+        case _:
+            pass
+    formula = _READERS[test.predicate](test, subject) if test.predicate in _READERS else None
+    if formula is None:
         return _unread(test, subject, required)
-    join, each = _MEMBERS[test.predicate]
-    parts = [_read(Test(each(value), value, test.ignoring_case), subject, required) for value in test.operand]
-    return _joined(join if required else (Either if join is Every else Every), parts)
+    formula = formula if required else negation(formula)
+    says_so = _is_number(formula) or (required and test.predicate not in ("between", "within", "judge"))
+    return formula if says_so else _joined(Every, [*_asked(test, subject), formula])
 
 
-_MEMBERS: Final[dict[str, tuple[type[Every | Either], Callable[[Any], str]]]] = {
-    "contains_any": (Either, lambda _: "contains"),
-    "contains_all": (Every, lambda _: "contains"),
-    "one_of": (Either, lambda value: "equals" if isinstance(value, str) else "is"),
-}
+def _member(predicate: str, value: Any) -> str:
+    """The predicate that asks for one of several values."""
+    if predicate != "one_of":
+        return "contains"
+    return "equals" if isinstance(value, str) else "is"
+
+
+def _is_number(formula: Formula) -> bool:
+    """Whether it says that something is a number of some size, so that it could be asked."""
+    match formula:
+        case Fact():
+            return formula.predicate == "over" and formula.holds
+        case Every(parts):
+            return any(map(_is_number, parts))
+        case Either(parts):
+            return bool(parts) and all(map(_is_number, parts))
+
+
+def _asked(test: Test, subject: Subject) -> list[Fact]:
+    """What is so wherever a test can be asked, whether it holds or not."""
+    value = value_of(subject)
+    *rest, last = subject or (None,)
+    outer = tuple(rest)
+    match test.predicate, last:
+        case "exists", _:  # that it is not there can be asked of JSON alone, where one is read
+            return [Fact(subject[: subject.index(JSON) + 1], "exists")] if JSON in subject else []
+        case "between" | "within", Measure("items"):
+            return [Fact(outer, "is_a", "array")]
+        case "between" | "within", Measure(of):
+            return [Fact(outer, "is_a", "string")] if of in OF_TEXT and not is_text(outer) else []
+        case "between", Times():
+            return [] if is_text(outer) else [Fact(outer, "exists")]
+        case "between" | "within", _:
+            return [Fact(value, "is_a", "number")]
+        case "unique", _:
+            return [Fact(value, "is_a", "array")]
+        case "sorted", _:
+            return [Fact(value, "sortable", test.operand[1])]
+        case _ if is_text(subject) or last in (TOOLS, JSON):
+            return []
+        case "format", _:
+            return [Fact(subject, "is_a", "string")]
+        case "empty", _:
+            return [Fact(subject, "exists"), *(Fact(subject, "is_a", type_, holds=False) for type_ in _NEVER_EMPTY)]
+        case _:
+            return [Fact(subject, "exists")]
+
+
+_NEVER_EMPTY: Final = ("number", "boolean")
 
 
 def _sure(subject: Subject, holds: bool) -> Formula:
-    """Return what is so of every subject, or of none; of a call that is not made it is not asked."""
+    """What is so of every subject, or of none; of a call that is not made it is not asked."""
     if any(isinstance(step, Call) for step in subject):
         return Fact(subject, "sure", holds=holds)
     return Every(()) if holds else Either(())
 
 
-def _said(fact: Fact, required: bool, *asked: Fact) -> Formula:
-    """A predicate as a fact; under `not` beside what is so wherever it can be asked."""
-    if required:
-        return fact
-    subject = fact.subject
-    there = () if is_text(subject) or subject[-1] in (TOOLS, JSON) else (Fact(subject, "exists"),)
-    return _joined(Every, [*(asked or there), negation(fact)])
+def _encoded(text: str, folded: bool) -> str:
+    return encode(text).casefold() if folded else encode(text)
 
 
-def _of_text(test: Test, subject: Subject, required: bool) -> Formula | None:
-    if not isinstance(test.operand, str):
-        return None
-    return _said(_text_fact(subject, test.predicate, test.operand, test.ignoring_case), required)
+def _of_text(test: Test, subject: Subject) -> Formula | None:
+    if isinstance(test.operand, str):
+        return Fact(subject, test.predicate, _encoded(test.operand, test.ignoring_case), test.ignoring_case)
+    asks_items = test.predicate in ("contains", "has") and not is_textual(subject)
+    return Fact(subject, test.predicate, test.operand) if asks_items else None
 
 
-def _text_fact(subject: Subject, predicate: str, text: str, folded: bool) -> Fact:
-    encoded = encode(text)
-    return Fact(subject, predicate, encoded.casefold() if folded else encoded, folded)
-
-
-def _of_contains(test: Test, subject: Subject, required: bool) -> Formula | None:
-    """At a list `contains` asks for an item, and where none is it, its text must not contain it for `not` to hold."""
-    value, folded = test.operand, test.ignoring_case
-    if isinstance(value, Blank) or (is_textual(subject) and not isinstance(value, str)):
-        return None
-    inside = _text_fact(subject, "contains", text_of(value), folded)
-    if is_textual(subject) or not required:
-        return _said(inside, required)
-    if isinstance(value, str):
-        return Every((_text_fact(subject, "has", value, folded), inside))
-    return Every((Fact(subject, "has", value), inside))
-
-
-def _of_occurs(test: Test, subject: Subject, required: bool) -> Formula | None:
-    value, bounds = test.operand
-    if not isinstance(value, str) or not is_textual(subject):
-        return None
-    text = encode(value)
-    times = (*subject, Times(text.casefold() if test.ignoring_case else text, test.ignoring_case))
-    least = 0 if bounds.min is None else bounds.min
-    reported = _of_bounds(Test("between", bounds), times, required)
-    if reported is None or not required or not is_number(least) or least < 1:
-        return reported
-    return _joined(Every, [reported, _text_fact(subject, "contains", value, test.ignoring_case)])
-
-
-def _of_pattern(test: Test, subject: Subject, required: bool) -> Formula | None:
+def _of_pattern(test: Test, subject: Subject) -> Formula | None:
     """A pattern of plain characters is a text to contain, to start with, or to be."""
     pattern, flags = test.operand
     if not isinstance(pattern, str) or not (is_text(subject) or not find_tokens(pattern)):
         return None
     literal = examine(pattern, flags).literal if is_textual(subject) else None
     if literal is None:
-        return _said(Fact(subject, "matches", (pattern, flags)), required)
-    return _said(_text_fact(subject, _LITERALS[literal[1]], literal[0], False), required)
+        return Fact(subject, "matches", (pattern, flags))
+    return Fact(subject, _LITERALS[literal[1]], encode(literal[0]))
 
 
 _LITERALS: Final = {"has": "contains", "begins": "starts_with", "is": "equals"}
 
 
-def _of_similar(test: Test, subject: Subject, required: bool) -> Formula | None:
+def _of_similar(test: Test, subject: Subject) -> Formula | None:
     text, threshold = test.operand
-    if not isinstance(text, str) or not is_number(threshold):
-        return None
-    return _said(Fact(subject, "similar", (encode(text), threshold)), required)
+    return Fact(subject, "similar", (encode(text), threshold)) if is_number(threshold) else None
 
 
-def _of_empty(test: Test, subject: Subject, required: bool) -> Formula:
-    required = required is (test.predicate == "empty")
-    if is_text(subject):
-        return Fact((*subject, Measure("words")), "over", (1, True), holds=not required)
-    types = [Fact(subject, "is_a", each, holds=False) for each in ("number", "boolean")]
-    fact = Fact(subject, "empty")
-    return fact if required else Every((Fact(subject, "exists"), *types, negation(fact)))
-
-
-def _of_exists(_: Test, subject: Subject, required: bool) -> Formula | None:
-    """It is there; that it is not can be asked of JSON alone, where one is read."""
-    if is_text(subject):
-        return Every(()) if required else Either(())
-    fact = Fact(subject, "exists")
-    if required or JSON not in subject:
-        return fact if required else negation(fact)
-    json = subject[: subject.index(JSON) + 1]
-    return Every((Fact(json, "exists"), negation(fact))) if is_text(json[:-1]) else None
-
-
-def _of_value(test: Test, subject: Subject, required: bool) -> Formula | None:
+def _of_value(test: Test, subject: Subject) -> Formula | None:
     subject = value_of(subject)
-    if isinstance(subject[-1], Measure | Times) and is_number(test.operand):
-        return _of_bounds(Test("between", Bounds(test.operand, test.operand)), subject, required)
-    if isinstance(subject[-1], Measure | Times) or isinstance(test.operand, Blank) or b"{{" in to_json(test.operand):
+    if test.predicate == "is" and (isinstance(subject[-1], Measure | Times) or b"{{" in to_json(test.operand)):
         return None
-    return _said(Fact(subject, "is", test.operand), required)
+    return Fact(subject, test.predicate, test.operand)
 
 
-def _of_type(test: Test, subject: Subject, required: bool) -> Formula:
-    return _said(Fact(value_of(subject), "is_a", test.operand), required)
+def _of_judge(test: Test, subject: Subject) -> Formula | None:
+    """A score is at least 0 and at most the highest of the scale."""
+    scale, least = test.operand[1], test.operand[3]
+    return _sure(subject, least <= 0) if is_number(least) and not 0 < least <= scale else None
 
 
-def _of_format(test: Test, subject: Subject, required: bool) -> Formula:
-    fact = Fact(subject, "format", test.operand)
-    return _said(fact, required, *([] if is_text(subject) else [Fact(subject, "is_a", "string")]))
+# --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _of_list(test: Test, subject: Subject, required: bool) -> Formula:
-    subject = value_of(subject)
-    able = Fact(subject, "is_a", "array") if test.predicate == "unique" else Fact(subject, "sortable", test.operand[1])
-    return _said(Fact(subject, test.predicate, test.operand), required, able)
+def exact(number: Any) -> Any:
+    """The number that the shortest digits of a float write, as `within` compares it."""
+    return Fraction(repr(number)) if isinstance(number, float) and isfinite(number) else number
 
 
-def _of_near(test: Test, subject: Subject, required: bool) -> Formula | None:
-    subject = value_of(subject)
-    if not all(map(is_number, test.operand)):
+def _of_bounds(test: Test, subject: Subject) -> Formula | None:
+    """It is more than the lower limits and not more than the upper ones."""
+    bounds = test.operand
+    if not isinstance(bounds, Bounds):
         return None
-    return _said(Fact(subject, "within", test.operand), required, *_numeric(subject))
-
-
-# --- bounds ----------------------------------------------------------------------------------------------------------
-
-
-def _of_bounds(test: Test, subject: Subject, required: bool) -> Formula | None:
-    """Return what is more than the lower bounds and not more than the upper ones; both are asked of a number alone."""
-    bounds: Bounds = test.operand
-    subject = subject if subject and isinstance(subject[-1], Measure | Times) else value_of(subject)
     limits = [
         (bounds.min, True, True),
         (bounds.above, False, True),
         (bounds.max, False, False),
         (bounds.below, True, False),
     ]
-    given = [limit for limit in limits if limit[0] is not None]
-    if not all(is_number(limit[0]) and isfinite(limit[0]) for limit in given):
+    given = [(exact(limit), inclusive, holds) for limit, inclusive, holds in limits if limit is not None]
+    if not all(isinstance(limit, int | Fraction) for limit, _, _ in given):
         return None
-    if bounds.min is not None and bounds.min == bounds.max and not isinstance(subject[-1], Measure | Times):
-        return _said(Fact(subject, "is", bounds.min), required)
-    asked = _numeric(subject)
-    reported = [_over(subject, limit, inclusive, lower) for limit, inclusive, lower in given]
-    if required:
-        is_asked = any(isinstance(fact, Fact) and fact.holds and fact.predicate == "over" for fact in reported)
-        return _joined(Every, reported if is_asked else [*asked, *reported])
-    denied = [negation(each) for each in reported] or [_sure(subject, False)]
-    return _joined(Every, [*asked, _joined(Either, denied)])
+    return _joined(Every, [_over(value_of(subject), *limit) for limit in given] or [_sure(subject, True)])
 
 
 def _over(subject: Subject, limit: Any, inclusive: bool, holds: bool) -> Formula:
@@ -438,48 +426,35 @@ def _over(subject: Subject, limit: Any, inclusive: bool, holds: bool) -> Formula
 _NO_COUNTS: Final = (Measure("ms"), Measure("dollars"))
 
 
-def _numeric(subject: Subject) -> list[Fact]:
-    """Return what is so where the subject is a number."""
-    match subject[-1]:
-        case Measure("items"):
-            return [Fact(subject[:-1], "is_a", "array")]
-        case Measure(of) if of in OF_TEXT:
-            return [] if is_text(subject[:-1]) else [Fact(subject[:-1], "is_a", "string")]
-        case Times() if not is_text(subject[:-1]):
-            return [Fact(subject[:-1], "exists")]
-        case Measure() | Times():
-            return []
-        case _:
-            return [Fact(subject, "is_a", "number")]
-
-
 # --- JSON and Markdown -----------------------------------------------------------------------------------------------
 
 
-def _of_json(test: Test, subject: Subject, required: bool) -> Formula | None:
+def _of_json(test: Test, subject: Subject) -> Formula | None:
     mode, schema = test.operand
     if not is_text(subject) or isinstance(schema, str):
         return None
-    value = value_of(subject)
-    parts: list[Formula] = [Fact(value, "exists") if mode == "lenient" else Fact(subject, "json", mode)]
+
+    def of_type(type_: str | None) -> Fact:
+        if mode == "lenient":
+            return Fact(value_of(subject), "is_a", type_) if type_ else Fact(value_of(subject), "exists")
+        return Fact(subject, "json", type_ or mode)
+
+    parts: list[Formula] = [of_type(None)]
     if schema is False:
         parts.append(Either(()))
     elif isinstance(schema, dict) and schema:
-        if "$ref" not in schema and (type_ := schema.get("type")) in ("object", "array"):
-            parts.append(Fact(value, "is_a", type_) if mode == "lenient" else Fact(subject, "json", type_))
+        if "$ref" not in schema and schema.get("type") in ("object", "array"):
+            parts.append(of_type(schema["type"]))
         parts.append(_unread(test, subject, True))
-    joint = _joined(Every, parts)
-    return joint if required else negation(joint)
+    return _joined(Every, parts)
 
 
-def _of_structure(test: Test, subject: Subject, required: bool) -> Formula | None:
+def _of_structure(test: Test, subject: Subject) -> Formula | None:
     fields, headings = test.operand
     if not is_text(subject) or len(fields) + len(headings) > _MOST_FACTS:
         return None
     parts: list[Formula] = [part for path, type_ in fields for part in _field(place(subject, path), path, type_)]
-    parts += (Fact(subject, "heading", trim(heading).casefold()) for heading in headings)
-    joint = _joined(Every, parts)
-    return joint if required else negation(joint)
+    return _joined(Every, [*parts, *(Fact(subject, "heading", trim(heading).casefold()) for heading in headings)])
 
 
 def _field(subject: Subject, path: str, type_: str | None) -> tuple[Fact, ...]:
@@ -493,32 +468,23 @@ def _field(subject: Subject, path: str, type_: str | None) -> tuple[Fact, ...]:
 # --- tools -----------------------------------------------------------------------------------------------------------
 
 
-def _of_tools(test: Test, subject: Subject, required: bool) -> Formula | None:
-    joint = _names(test, subject)
-    return joint if joint is None or required else negation(joint)
-
-
-def _names(test: Test, subject: Subject) -> Formula | None:
-    names = test.operand
-    if not all(isinstance(name, str | tuple) for name in names) or len(names) > _MOST_FACTS:
+def _of_tools(test: Test, subject: Subject) -> Formula | None:
+    predicate, names, outer = test.predicate, test.operand, subject[:-1]
+    if len(names) > _MOST_FACTS:
         return None
-    outer = subject[:-1]
-    match test.predicate:
-        case "called":
-            return Fact(subject, "called", names)
+    none_called = Fact(subject, "called", ())
+    match predicate:
         case "acceptable":
             sets = map(set_of, names)
-            return _joined(
-                Either, [Fact(subject, "set", each) if each else Fact(subject, "called", ()) for each in sets]
-            )
+            return _joined(Either, [Fact(subject, "set", each) if each else none_called for each in sets])
         case "not_called":
             return _joined(Every, [calls(outer, name, 1, holds=False) for name in names])
-        case "only" if names:
-            return Fact(subject, "only", frozenset(names))
         case "only":
-            return Fact(subject, "called", ())
-        case "before":
-            return Fact(subject, "before", names) if names[0] != names[1] else Either(())
+            return Fact(subject, "only", frozenset(names)) if names else none_called
+        case "before" if names[0] == names[1]:
+            return Either(())
+        case "called" | "before":
+            return Fact(subject, predicate, names)
         case "in_order" if len(names) > 1:
             return Fact(subject, "in_order", names)
         case _:
@@ -526,35 +492,24 @@ def _names(test: Test, subject: Subject) -> Formula | None:
             return _joined(Every, [*counts, *([calls(outer, "", len(names))] if len(counts) > 1 else [])])
 
 
-# --- verdicts that need no answer ------------------------------------------------------------------------------------
-
-
-def _of_judge(test: Test, subject: Subject, required: bool) -> Formula | None:
-    scale, least = test.operand[1], test.operand[3]
-    if not is_number(least) or 0 < least <= scale:
-        return None
-    return _sure(subject, (least <= 0) is required)
-
-
-_READERS: Final[Mapping[str, Callable[[Test, Subject, bool], Formula | None]]] = {
-    **dict.fromkeys(("equals", "starts_with", "ends_with"), _of_text),
-    **dict.fromkeys(("empty", "non_empty"), _of_empty),
-    **dict.fromkeys(("sorted", "unique"), _of_list),
+_READERS: Final[Mapping[str, Callable[[Test, Subject], Formula | None]]] = {
+    **dict.fromkeys(("contains", "has", "equals", "starts_with", "ends_with"), _of_text),
+    **dict.fromkeys(("is", "is_a", "sorted", "unique"), _of_value),
     **dict.fromkeys(("called", "acceptable", "not_called", "include", "in_order", "only", "before"), _of_tools),
-    "contains": _of_contains,
-    "occurs": _of_occurs,
+    **dict.fromkeys(("between", "within"), _of_bounds),
     "matches": _of_pattern,
     "similar": _of_similar,
-    "exists": _of_exists,
-    "is": _of_value,
-    "is_a": _of_type,
-    "format": _of_format,
-    "within": _of_near,
-    "between": _of_bounds,
+    "exists": lambda _, subject: Every(()) if is_text(subject) else Fact(subject, "exists"),
+    "format": lambda test, subject: Fact(subject, "format", test.operand),
+    "empty": lambda _, subject: (
+        Fact((*subject, Measure("words")), "over", (1, True), holds=False)
+        if is_text(subject)
+        else Fact(subject, "empty")
+    ),
     "json": _of_json,
     "structure": _of_structure,
     "judge": _of_judge,
 }
 """How tests are read; the facts of the others are known by themselves alone."""
-READ: Final = frozenset({*_READERS, *_MEMBERS})
+READ: Final = frozenset({*_READERS, "contains_any", "contains_all", "one_of", "occurs", "non_empty"})
 """The predicates of which anything follows."""

@@ -7,8 +7,9 @@ both directions: that "dog" in a text puts "do" in it also means that no "do" le
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from evalc.check.holds import is_within_order
 from evalc.check.tree import Argument, Call, Measure, Not, Test
@@ -32,7 +33,6 @@ from evalc.compiler.logic.known import decides, is_known, is_so
 from evalc.compiler.logic.texts import beginning, cannot_begin_json, end, least, pieces, without_tokens
 from evalc.compiler.patterns import examine
 from evalc.ecma.text import trim
-from evalc.model.json import to_json
 
 
 def implies(first: Formula, second: Formula) -> bool:
@@ -139,8 +139,8 @@ def _is_same(one: Fact, other: Fact) -> bool:
     """Whether they say the same but for a denial; true is not 1, which are equal in Python."""
     if one.predicate != other.predicate or one.subject != other.subject or one.folded != other.folded:
         return False
-    written = not isinstance(one.operand, str | frozenset)
-    return bool(one.operand == other.operand) and (not written or to_json(one.operand) == to_json(other.operand))
+    equal = bool(one.operand == other.operand)
+    return equal and (isinstance(one.operand, str | frozenset) or repr(one.operand) == repr(other.operand))
 
 
 def _settled(fact: Fact) -> bool | None:
@@ -182,11 +182,14 @@ def _entails(fact: Fact, other: Fact, holds: bool) -> bool:
         return holds and _group(fact) == _group(other)
     subject, deeper = fact.subject, other.subject
     if subject == deeper:
-        rule = RULES.get((fact.predicate, other.predicate, holds))
+        rule = _RULES.get((fact.predicate, other.predicate, holds))
         if rule is not None and rule(fact, other):
             return True
     if deeper[: len(subject)] == subject and is_known(fact) and decides(fact, other) is holds:
         return True
+    if fact.predicate == "over" and isinstance(subject[-1], Times):
+        times = subject[-1]
+        return _entails(Fact(subject[:-1], "contains", times.text, times.folded), other, holds)
     if other.predicate == "over" and isinstance(deeper[-1], Measure | Times):
         return _counts(fact, other, holds)
     return _is_of_type(fact, other, holds)
@@ -194,25 +197,21 @@ def _entails(fact: Fact, other: Fact, holds: bool) -> bool:
 
 # --- types -----------------------------------------------------------------------------------------------------------
 
-_ALL: Final = frozenset({"string", "integer", "fraction", "boolean", "array", "object", "null"})
+_JSON_TYPES: Final = ("string", "boolean", "array", "object", "null")
 _NUMBER: Final = frozenset({"integer", "fraction"})
-_STRUCTURED: Final = frozenset({"array", "object"})
+_ALL: Final = _NUMBER.union(_JSON_TYPES)
 _TYPES: Final[Mapping[str, frozenset[str]]] = {
-    "number": _NUMBER,
-    **{type_: frozenset({type_}) for type_ in ("string", "integer", "boolean", "array", "object", "null")},
-    "is_a": _ALL,
-    "over": _NUMBER,
-    "within": _NUMBER,
+    **{type_: frozenset({type_}) for type_ in ("integer", *_JSON_TYPES)},
+    **dict.fromkeys(("number", "over"), _NUMBER),
+    **dict.fromkeys(("sorted", "unique", "sortable"), frozenset({"array"})),
     "format": frozenset({"string"}),
     "empty": frozenset({"null", "string", "array", "object"}),
-    **dict.fromkeys(("sorted", "unique", "sortable"), frozenset({"array"})),
-    "strict": _ALL,
 }
-"""The types of the values that have a type, or of which a predicate may be so."""
+"""The types of the values that have a type, or of which a predicate may be so; any type where none is given."""
 
 
 def _subject_of(fact: Fact) -> Subject:
-    """Return what the fact says a type of: that a text is JSON is something of its JSON."""
+    """What the fact says a type of: that a text is JSON is something of its JSON."""
     return (*fact.subject, JSON) if fact.predicate == "json" else fact.subject
 
 
@@ -239,8 +238,8 @@ def _types_at(fact: Fact, depth: int) -> frozenset[str]:
 def _is_of_type(fact: Fact, other: Fact, holds: bool) -> bool:
     """Whether a fact of a value gives it a type, or a place in it, that the other fact asks for or rules out."""
     subject, deeper = _subject_of(fact), _subject_of(other)
-    depth = next((at for at, (a, b) in enumerate(zip(subject, deeper, strict=False)) if a != b), None)
-    depth = min(len(subject), len(deeper)) if depth is None else depth
+    parted = (at for at, (one, two) in enumerate(zip(subject, deeper, strict=False)) if one != two)
+    depth = next(parted, min(len(subject), len(deeper)))
     if holds and other.predicate == "exists":
         return len(deeper) == depth and _is_there(fact, depth)
     if is_text(subject[:depth]):
@@ -275,27 +274,40 @@ def _is_asked_there(fact: Fact) -> bool:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
-def _text(fact: Fact, other: Fact) -> str:
-    """The text of a fact as the other one compares it."""
+def _says(fact: Fact, other: Fact) -> bool:
+    """Whether a text that is said to be somewhere has the other one where that is said to be."""
+    if (fact.folded and not other.folded) or not isinstance(other.operand, str):
+        return False
     text = text_of(fact.operand)
-    return text.casefold() if other.folded else text
+    return _COMPARE[other.predicate](text.casefold() if other.folded else text, other.operand)
 
 
-def _compares(fact: Fact, other: Fact) -> bool:
-    """Return whether what is compared with case folded says anything of the other fact."""
-    return other.folded or not fact.folded
+_COMPARE: Final[Mapping[str, Callable[[str, str], bool]]] = {
+    "contains": str.__contains__,
+    "starts_with": str.startswith,
+    "ends_with": str.endswith,
+    "equals": str.__eq__,
+    "has": str.__eq__,
+}
 
 
-def _is_inside(fact: Fact, other: Fact) -> bool:
-    return _compares(fact, other) and other.operand in _text(fact, other)
+def _texts_in(fact: Fact) -> Iterator[Fact]:
+    """The texts that are in whatever the fact is so of."""
+    if fact.predicate in _PARTS:
+        yield fact
+    elif fact.predicate == "matches" and "i" not in fact.operand[1]:
+        for text in examine(*fact.operand).required:
+            yield Fact(fact.subject, "contains", text)
 
 
-def _starts(fact: Fact, other: Fact) -> bool:
-    return _compares(fact, other) and _text(fact, other).startswith(other.operand)
+def _contains(fact: Fact, other: Fact) -> bool:
+    return any(_says(text, other) for text in _texts_in(fact))
 
 
-def _ends(fact: Fact, other: Fact) -> bool:
-    return _compares(fact, other) and _text(fact, other).endswith(other.operand)
+def _fills(fact: Fact, _: Fact) -> bool:
+    """Whether what has such a text in it is not empty."""
+    texts = (without_tokens(text_of(text.operand)) for text in _texts_in(fact))
+    return any(trim(text) and not any(text in empty for empty in ("[]", "{}", "null")) for text in texts)
 
 
 def _starts_otherwise(fact: Fact, other: Fact) -> bool:
@@ -313,22 +325,12 @@ def _folded(fact: Fact, other: Fact) -> str:
     return text.casefold() if fact.folded or other.folded else text
 
 
-def _is_item(fact: Fact, other: Fact) -> bool:
-    """Whether an item that is one text is the other one, too."""
-    if not isinstance(fact.operand, str) or not isinstance(other.operand, str):
-        return False
-    return _compares(fact, other) and _text(fact, other) == other.operand
-
-
 def _is_inside_no_list(fact: Fact, other: Fact) -> bool:
-    """Whether a text has another one in it, which is not the JSON of a list."""
+    """Whether a text, which is not the JSON of a list, has the other one in it."""
     text = fact.operand
-    listed = text[:1] in ("", "[", *_OPENING) if fact.predicate != "ends_with" else text[-1:] in ("", "]", *_OPENING)
-    return not listed and isinstance(other.operand, str) and _is_inside(fact, other)
-
-
-_OPENING: Final = (chr(0x10FE00), chr(0x10FE01))
-"""The characters that tokens begin and end with, as `encode` writes them."""
+    edge, bracket = (end(text)[-1:], "]") if fact.predicate == "ends_with" else (beginning(text)[:1], "[")
+    inside = msgspec.structs.replace(other, predicate="contains")
+    return edge not in ("", bracket) and _says(fact, inside)
 
 
 def _part_matches(fact: Fact, other: Fact) -> bool:
@@ -337,31 +339,10 @@ def _part_matches(fact: Fact, other: Fact) -> bool:
         return False
     inside, from_start = examine(*other.operand).local
     if inside:
-        return _is_matched(pieces(fact.operand), other)
-    starts = from_start and fact.predicate in ("starts_with", "equals")
-    return starts and _is_matched([beginning(fact.operand)], other)
-
-
-def _is_matched(parts: list[str], other: Fact) -> bool:
+        parts = pieces(fact.operand)
+    else:
+        parts = [beginning(fact.operand)] if from_start and fact.predicate in _STARTS else []
     return any(is_so(part, other) for part in parts if part)
-
-
-def _required(fact: Fact) -> Iterator[Fact]:
-    """The texts that are in whatever a pattern matches."""
-    pattern, flags = fact.operand
-    if "i" not in flags:
-        for text in examine(pattern, flags).required:
-            yield Fact(fact.subject, "contains", text)
-
-
-def _requires(fact: Fact, other: Fact) -> bool:
-    return any(_is_inside(text, other) for text in _required(fact))
-
-
-def _fills(fact: Fact, _: Fact) -> bool:
-    """Return whether what has this text in it is not empty."""
-    text = without_tokens(text_of(fact.operand))
-    return trim(text) != "" and not any(text in empty for empty in ("[]", "{}", "null"))
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
@@ -372,11 +353,6 @@ def _is_more(fact: Fact, other: Fact) -> bool:
     return bool(limit > least or (limit == least and (at_least or not inclusive)))
 
 
-def _near(fact: Fact) -> tuple[Fraction, Fraction]:
-    by, of = (Fraction(repr(number)) for number in fact.operand)
-    return of - by, of + by
-
-
 _CONVERSIONS: Final[Mapping[tuple[str, str], Callable[[int], int]]] = {
     ("words", "chars"): lambda words: 2 * words - 1,
     ("words", "bytes"): lambda words: 2 * words - 1,
@@ -384,69 +360,53 @@ _CONVERSIONS: Final[Mapping[tuple[str, str], Callable[[int], int]]] = {
     ("lines", "bytes"): lambda lines: lines,
     ("chars", "bytes"): lambda chars: chars,
     ("bytes", "chars"): lambda size: -(-size // 4),
+    ("calls", "calls"): lambda of_one_tool: of_one_tool,
 }
-"""So many of one unit are at least so many of another: a word ends at a space, a character has four bytes at most."""
-
-_OF_WHOLE: Final = frozenset({"chars", "words", "lines", "bytes"})
+"""So many of one are at least so many of another: a word ends at a space, a character has four bytes at most."""
 
 
 def _counts(fact: Fact, other: Fact, holds: bool) -> bool:
     """Whether a fact of a text, or of the tools called, makes a number at least, or never, as large as asked."""
     *base, measured = other.subject
-    subject = tuple(base)
-    limit, _ = other.operand
-    if isinstance(measured, Measure) and measured.of == "calls":
-        return _counts_calls(fact, measured.tool, limit, subject, holds)
+    subject, limit = tuple(base), other.operand[0]
+    is_same = fact.subject == subject
     if not holds or limit < 0:
-        return False
+        rules_out = is_same and fact.predicate in _ALLOW and measured.tool and measured.tool not in fact.operand
+        return bool(rules_out and limit >= 1)
     if isinstance(measured, Times):
-        known = fact.subject == subject and fact.predicate in _PARTS and (measured.folded or not fact.folded)
-        text = fact.operand if not known or not measured.folded else fact.operand.casefold()
-        return known and measured.text != "" and text.count(measured.text) >= limit
+        known = is_same and fact.predicate in _PARTS and (measured.folded or not fact.folded) and measured.text != ""
+        return known and (fact.operand.casefold() if measured.folded else fact.operand).count(measured.text) >= limit
     if fact.predicate == "over" and fact.subject[:-1] == subject and isinstance(fact.subject[-1], Measure):
         conversion = _CONVERSIONS.get((fact.subject[-1].of, measured.of))
-        return conversion is not None and fact.operand[0] > 0 and conversion(fact.operand[0]) >= limit
-    if measured.of not in _OF_WHOLE or not is_text(subject):
+        return bool(conversion and not measured.tool and fact.operand[0] > 0 and conversion(fact.operand[0]) >= limit)
+    if is_same and fact.predicate in _NEED:
+        names = tuple(fact.operand)
+        return bool((names.count(measured.tool) if measured.tool else len(names)) >= limit)
+    if measured.of not in ("chars", "words", "lines", "bytes") or not is_text(subject):
         return False
-    if fact.subject != subject:
-        return limit <= 1 and fact.subject[: len(subject) + 1] == (*subject, JSON) and _is_there(fact, len(subject) + 1)
+    if not is_same:
+        is_of_json = fact.subject[: len(base) + 1] == (*subject, JSON)
+        return limit <= 1 and is_of_json and _is_there(fact, len(base) + 1)
     if fact.predicate in ("json", "heading"):
         return bool(limit <= 1)
-    texts = _required(fact) if fact.predicate == "matches" else [fact] if fact.predicate in _PARTS else []
-    return any(least(text.operand, measured.of, text.folded) >= limit for text in texts)
+    return any(least(text.operand, measured.of, text.folded) >= limit for text in _texts_in(fact))
 
 
-# --- tools -----------------------------------------------------------------------------------------------------------
+# --- rules -----------------------------------------------------------------------------------------------------------
 
 
-def _counts_calls(fact: Fact, tool: str, limit: Any, subject: Subject, holds: bool) -> bool:
-    """Whether there are at least so many calls of a tool, or of all of them, or fewer, wherever the fact is so."""
-    if fact.predicate == "over" and fact.subject[:-1] == subject:
-        return holds and not tool and fact.operand[0] >= limit
-    if fact.subject != subject or fact.predicate not in ("set", "only", "in_order", "before"):
-        return False
-    names = fact.operand
-    if not holds:
-        return tool != "" and tool not in names and limit >= 1 and fact.predicate in ("set", "only")
-    if fact.predicate == "only":
-        return False
-    return ((list(names).count(tool) if tool else len(names)) >= limit) is True
+def _is_field(fact: Fact, other: Fact) -> bool:
+    (path, type_), (other_path, other_type) = fact.operand, other.operand
+    return path == other_path and other_type in (None, "number" if type_ == "integer" else None)
 
 
-def _covers(fact: Fact, other: Fact) -> bool:
-    return set(other.operand) <= set(fact.operand)
-
-
-def _leaves_out(fact: Fact, other: Fact) -> bool:
-    """Whether a tool that the first fact asks for is none of the other's."""
-    return not _covers(other, fact)
-
-
-# --- items and calls -------------------------------------------------------------------------------------------------
+def _needs_more(fact: Fact, other: Fact) -> bool:
+    """Whether a fact asks for a tool that the other one does not allow."""
+    return not other.operand.issuperset(fact.operand)
 
 
 def _is_like(fact: Fact, other: Fact) -> bool:
-    """Return whether what is so of an item makes the other formula so of it."""
+    """Whether what is so of an item makes the other formula so of it."""
     return implies(fact.operand, other.operand)
 
 
@@ -454,64 +414,43 @@ def _is_unlike(fact: Fact, other: Fact) -> bool:
     return implies(fact.operand, negation(other.operand))
 
 
-_WIDER: Final = {"integer": "number"}
-_WEAKER_MODES: Final = {"object": ("strict",), "array": ("strict",)}
+_NEED: Final = ("set", "in_order", "before")
+_ALLOW: Final = ("set", "only")
 _PARTS: Final = ("contains", "has", "starts_with", "ends_with", "equals")
 _STARTS: Final = ("starts_with", "equals")
 _ENDS: Final = ("ends_with", "equals")
+_OF_ANY_TEXT: Final = ("contains", "starts_with", "ends_with", "matches", "similar")
 
 Rule = Callable[[Fact, Fact], bool]
-RULES: Final[Mapping[tuple[str, str, bool], Rule]] = {
-    **{(part, "contains", True): _is_inside for part in _PARTS},
-    **{(part, "matches", True): _part_matches for part in _PARTS if part != "has"},
-    **{(part, "empty", False): _fills for part in _PARTS},
-    **{(part, "has", True): _is_inside_no_list for part in ("starts_with", "ends_with")},
-    **{(one, other, False): _starts_otherwise for one in _STARTS for other in _STARTS},
-    **{(one, other, False): _ends_otherwise for one in _ENDS for other in ("ends_with",)},
-    **{(one, "starts_with", True): _starts for one in _STARTS},
-    **{(one, "ends_with", True): _ends for one in _ENDS},
-    **{
-        (one, "json", False): lambda a, b: not a.folded and cannot_begin_json(beginning(a.operand), b.operand)
-        for one in _STARTS
-    },
-    ("equals", "equals", True): lambda a, b: _compares(a, b) and _text(a, b) == b.operand,
-    ("has", "has", True): _is_item,
-    ("matches", "contains", True): _requires,
-    ("matches", "empty", False): lambda a, b: any(_fills(text, b) for text in _required(a)),
-    ("similar", "similar", True): lambda a, b: a.operand[0] == b.operand[0] and a.operand[1] >= b.operand[1],
-    ("json", "json", True): lambda a, b: b.operand in _WEAKER_MODES.get(a.operand, ()),
-    ("json", "json", False): lambda a, b: {a.operand, b.operand} == {"object", "array"},
-    ("field", "field", True): lambda a, b: (
-        a.operand[0] == b.operand[0] and b.operand[1] in (None, _WIDER.get(a.operand[1]))
-    ),
-    ("over", "over", True): _is_more,
-    ("within", "over", True): lambda a, b: _near(a)[0] > Fraction(repr(b.operand[0])),
-    ("within", "over", False): lambda a, b: _near(a)[1] < Fraction(repr(b.operand[0])),
-    ("within", "within", True): lambda a, b: _near(b)[0] <= _near(a)[0] and _near(a)[1] <= _near(b)[1],
-    ("within", "within", False): lambda a, b: _near(b)[1] < _near(a)[0] or _near(a)[1] < _near(b)[0],
-    ("sorted", "sortable", True): lambda a, b: a.operand[1] == b.operand,
-    ("set", "set", False): lambda a, b: a.operand != b.operand,
-    ("set", "only", True): lambda a, b: _covers(b, a),
-    ("set", "only", False): lambda a, b: not _covers(b, a),
-    ("set", "in_order", False): lambda a, b: not _covers(a, b),
-    ("set", "before", False): lambda a, b: not _covers(a, b),
-    ("only", "only", True): lambda a, b: _covers(b, a),
-    ("in_order", "in_order", True): lambda a, b: is_within_order(b.operand, a.operand),
-    ("in_order", "only", False): lambda a, b: not _covers(b, a),
-    ("before", "only", False): lambda a, b: not _covers(b, a),
-    ("before", "in_order", True): lambda a, b: a.operand == b.operand,
-    ("before", "before", False): lambda a, b: a.operand == b.operand[::-1],
-    **{
-        ("exists", part, True): _is_of_any_text
-        for part in ("contains", "starts_with", "ends_with", "matches", "similar")
-    },
-    ("any", "any", True): _is_like,
-    ("every", "every", True): _is_like,
-    ("every", "any", True): _is_like,
-    ("every", "any", False): _is_unlike,
-    ("every", "every", False): _is_unlike,
-    ("any", "every", False): _is_unlike,
-    **{(some, none, False): _is_like for some in ("any", "every") for none in ("no", "not any")},
-    ("every", "not every", False): _is_like,
-}
-"""Rules by which a predicate entails another one of the same subject, or its denial."""
+RULES: Final[tuple[tuple[tuple[str, ...], tuple[str, ...], bool, Rule], ...]] = (
+    ((*_PARTS, "matches"), ("contains",), True, _contains),
+    (("contains", *_STARTS, "ends_with"), ("matches",), True, _part_matches),
+    ((*_PARTS, "matches"), ("empty",), False, _fills),
+    (("starts_with", "ends_with"), ("has",), True, _is_inside_no_list),
+    (("has",), ("has",), True, _says),
+    (("equals",), ("equals",), True, _says),
+    (_STARTS, ("starts_with",), True, _says),
+    (_ENDS, ("ends_with",), True, _says),
+    (_STARTS, _STARTS, False, _starts_otherwise),
+    (_ENDS, ("ends_with",), False, _ends_otherwise),
+    (_STARTS, ("json",), False, lambda a, b: not a.folded and cannot_begin_json(beginning(a.operand), b.operand)),
+    (("similar",), ("similar",), True, lambda a, b: a.operand[0] == b.operand[0] and a.operand[1] >= b.operand[1]),
+    (("exists",), _OF_ANY_TEXT, True, _is_of_any_text),
+    (("json",), ("json",), True, lambda _, b: b.operand == "strict"),
+    (("json",), ("json",), False, lambda a, b: {a.operand, b.operand} == {"object", "array"}),
+    (("field",), ("field",), True, _is_field),
+    (("over",), ("over",), True, _is_more),
+    (("sorted",), ("sortable",), True, lambda a, b: a.operand[1] == b.operand),
+    (_NEED, _ALLOW, False, _needs_more),
+    (_ALLOW, ("only",), True, lambda a, b: a.operand <= b.operand),
+    (("in_order", "before"), ("in_order",), True, lambda a, b: is_within_order(b.operand, a.operand)),
+    (("before",), ("before",), False, lambda a, b: a.operand == b.operand[::-1]),
+    (("any", "every"), ("any",), True, _is_like),
+    (("every",), ("every",), True, _is_like),
+    (("any", "every"), ("no", "not any"), False, _is_like),
+    (("every",), ("not every",), False, _is_like),
+    (("every",), ("any", "every"), False, _is_unlike),
+    (("any",), ("every",), False, _is_unlike),
+)
+"""Rules by which predicates entail others of the same subject, or their denial."""
+_RULES: Final = {(one, other, holds): rule for some, others, holds, rule in RULES for one in some for other in others}

@@ -1,19 +1,19 @@
-"""Return what a known value says of a fact: it is asked of the value by the functions that evaluation uses."""
+"""What a known value says of a fact: it is asked of the value by the functions that evaluation uses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from evalc.check.holds import HOLDS
 from evalc.check.tree import Argument, Measure
-from evalc.check.values import CannotAsk, is_sorted, text_of
-from evalc.compiler.logic.formula import ITEM, JSON, Every, Fact, Formula, Json, Subject, Times, is_text
-from evalc.compiler.logic.texts import NOT_JSON, UNCERTAIN, is_fixed, is_safe, is_well_formed, json_of, without_tokens
+from evalc.check.values import CannotAsk, OnlyInside, is_sorted, text_of
+from evalc.compiler.logic.formula import ITEM, JSON, Every, Fact, Formula, Json, Subject, Times, exact, is_text
+from evalc.compiler.logic.texts import NOT_JSON, UNCERTAIN, is_fixed, is_safe, is_well_formed, json_of
 from evalc.compiler.patterns import answer
 from evalc.ecma.text import length_of, trim
 from evalc.ecma.values import to_json, to_string
-from evalc.model.json import MISSING, is_number
+from evalc.model.json import MISSING, is_number, step_into
 
 _LONGEST: Final = 10_000
 _TEXTUAL: Final = frozenset({"contains", "equals", "starts_with", "ends_with", "matches", "similar"})
@@ -27,10 +27,8 @@ def is_known(fact: Fact) -> bool:
             return is_safe(fact.operand)
         case "equals":
             return not fact.folded and is_fixed(fact.operand)
-        case "called":
-            return True
-        case _:
-            return False
+        case predicate:
+            return predicate == "called"
 
 
 def decides(known: Fact, fact: Fact) -> bool | None:
@@ -44,6 +42,18 @@ def decides(known: Fact, fact: Fact) -> bool | None:
     return answers.pop() if len(answers) == 1 else None
 
 
+def _of_calls(names: tuple[str, ...], rest: Subject, fact: Fact) -> bool | None:
+    match rest:
+        case (Measure("calls", tool),):
+            return is_so(names.count(tool) if tool else len(names), fact)
+        case () if fact.predicate == "set":
+            return bool(frozenset(names) == fact.operand)
+        case () if fact.predicate in HOLDS:
+            return HOLDS[fact.predicate](names, fact.operand, False)
+        case _:
+            return None
+
+
 def _is_argument(subject: Subject) -> bool:
     return bool(subject) and isinstance(subject[-1], Argument)
 
@@ -51,16 +61,13 @@ def _is_argument(subject: Subject) -> bool:
 def _values(known: Fact, rest: Subject, fact: Fact) -> Iterator[tuple[Any, Subject]]:
     """The values that the subject may have, each with what leads on from there."""
     value = known.operand
-    if known.predicate == "is":
-        yield value, rest
-    elif is_text(known.subject) and rest[:1] == (JSON,):
+    if known.predicate == "equals" and is_text(known.subject) and rest[:1] == (JSON,):
         read = json_of(value, lenient=True)
         asks_text = fact.predicate != "exists" and len(rest) == 1  # a response that is no JSON is a text
         yield (value if asks_text else MISSING) if read is NOT_JSON else read, rest[1:]
-    elif is_text(known.subject):
-        yield value, rest
-    else:
-        yield value, rest
+        return
+    yield value, rest
+    if known.predicate == "equals" and not is_text(known.subject):  # the text of any JSON value
         read = json_of(value, lenient=False)
         if read is UNCERTAIN or (_is_argument(known.subject) and (rest or not _asks_scalars(fact))):
             yield UNCERTAIN, rest  # to JavaScript the text of a list is that of its items
@@ -76,21 +83,19 @@ def _asks_scalars(fact: Fact) -> bool:
         case "is_a":
             return fact.operand not in ("array", "object")
         case predicate:
-            return predicate in ("over", "within", "format")
+            return predicate in ("over", "format")
 
 
 def _asked(value: Any, rest: Subject, fact: Fact) -> bool | None:
     """Whether the fact is so of a value, or of what the rest of the subject leads to."""
     for at, step in enumerate(rest):
-        if value is UNCERTAIN:
-            return None
-        if value is MISSING:
-            return False
+        if value is UNCERTAIN or value is MISSING:
+            break
         match step:
             case ("every", str()):
                 return _of_items(value, fact) if at == len(rest) - 1 else None
-            case ("key" | "index", str() | int()):
-                value = _inside(value, step[1])
+            case ("key" | "index", str() | int() as key):
+                value = step_into(value, key)
             case Measure("items"):
                 value = len(value) if isinstance(value, list) else MISSING
             case Measure("chars" | "words" | "lines" | "bytes" | "sentences" as unit):
@@ -106,40 +111,32 @@ def _asked(value: Any, rest: Subject, fact: Fact) -> bool | None:
     return False if value is MISSING else is_so(value, fact)
 
 
-def _inside(value: Any, step: str | int) -> Any:
-    if isinstance(step, int):
-        return value[step] if isinstance(value, list) and step < len(value) else MISSING
-    return value.get(step, MISSING) if isinstance(value, dict) else MISSING
+# --- items -----------------------------------------------------------------------------------------------------------
 
 
 def _of_items(items: Any, fact: Fact) -> bool | None:
     """Whether a known list has an item of which the formula is so, or only such items."""
-    if not isinstance(items, list):
-        return False if fact.predicate in ("any", "every") else None
-    answers = [_formula(item, fact.operand) for item in items]
-    match fact.predicate:
-        case "any":
-            return _either(answers)
-        case "every":
-            return _every(answers) if answers else False
-        case _:
-            return None
+    if fact.predicate not in ("any", "every"):
+        return None
+    if not isinstance(items, list) or not items:
+        return False
+    return _joint((_formula(item, fact.operand) for item in items), every=fact.predicate == "every")
 
 
 def _formula(item: Any, formula: Formula) -> bool | None:
-    if isinstance(formula, Fact):
-        answer = _asked(item, formula.subject[len(ITEM) :], formula)
-        return answer if answer is None else answer is formula.holds
-    answers = [_formula(item, part) for part in formula.parts]
-    return _every(answers) if isinstance(formula, Every) else _either(answers)
+    if not isinstance(formula, Fact):
+        return _joint((_formula(item, part) for part in formula.parts), every=isinstance(formula, Every))
+    answer = _asked(item, formula.subject[len(ITEM) :], formula)
+    return None if answer is None else answer is formula.holds
 
 
-def _every(answers: list[bool | None]) -> bool | None:
-    return False if False in answers else None if None in answers else True
+def _joint(answers: Iterable[bool | None], *, every: bool) -> bool | None:
+    """The answer to all of the questions together, or to at least one of them."""
+    found = set(answers)
+    return (not every) if (not every) in found else None if None in found else every
 
 
-def _either(answers: list[bool | None]) -> bool | None:
-    return True if True in answers else None if None in answers else False
+# --- values ----------------------------------------------------------------------------------------------------------
 
 
 def is_so(value: Any, fact: Fact) -> bool | None:
@@ -153,34 +150,27 @@ def is_so(value: Any, fact: Fact) -> bool | None:
         return False
 
 
-def _compared(value: Any, fact: Fact, compare: Callable[[str, str], bool]) -> bool | None:
-    """The result of a comparison of texts: not finding one which has tokens decides nothing."""
-    text = text_of(value)
-    found = compare(text.casefold() if fact.folded else text, fact.operand)
-    return found if found or is_fixed(fact.operand) or without_tokens(fact.operand) == fact.operand else None
+def _as_evaluated(value: Any, fact: Fact) -> bool:
+    return HOLDS[fact.predicate](value, fact.operand, fact.folded)
+
+
+def _by_text(value: Any, fact: Fact) -> bool | None:
+    return _as_evaluated(text_of(value), fact) if is_fixed(fact.operand) else None
 
 
 def _contains(value: Any, fact: Fact) -> bool | None:
-    """Whether a text contains another one; the JSON of a list may contain it as JSON writes it within quotes."""
-    found = _compared(value, fact, lambda text, part: part in text)
-    if found or not isinstance(value, list):
-        return found
-    quoted = to_json(fact.operand)[1:-1]
-    return _compared(value, Fact((), "contains", quoted, fact.folded), lambda text, part: part in text)
-
-
-def _has(value: Any, fact: Fact) -> bool | None:
-    if isinstance(fact.operand, str):
-        if not is_fixed(fact.operand):
-            return None
-        if not isinstance(value, list):
-            return _contains(value, fact)
-    return HOLDS["contains"](value, fact.operand, fact.folded)
+    """Whether a text contains another one, or a list has such an item, or one that contains it."""
+    if isinstance(fact.operand, str) and not is_fixed(fact.operand):
+        return None
+    try:
+        return HOLDS["contains"](value, fact.operand, fact.folded)
+    except OnlyInside:
+        return fact.predicate == "contains"
 
 
 def _over(value: Any, fact: Fact) -> bool:
     limit, inclusive = fact.operand
-    return is_number(value) and (value > limit or (inclusive and value == limit))
+    return is_number(value) and (exact(value) > limit or (inclusive and exact(value) == limit))
 
 
 def _matches(value: Any, fact: Fact) -> bool | None:
@@ -198,47 +188,18 @@ def _is_json(value: Any, fact: Fact) -> bool | None:
     read = json_of(text_of(value), lenient=False)
     if read is UNCERTAIN:
         return None
-    return read is not NOT_JSON and isinstance(read, _KINDS.get(fact.operand, object))
-
-
-def _can_sort(value: Any, fact: Fact) -> bool:
-    return is_sorted(value, by=fact.operand or "") or True
-
-
-_KINDS: Final = {"object": dict, "array": list}
-
-
-def _pure(predicate: str) -> Callable[[Any, Fact], bool]:
-    return lambda value, fact: HOLDS[predicate](value, fact.operand, fact.folded)
+    return read is not NOT_JSON and isinstance(read, {"object": dict, "array": list}.get(fact.operand, object))
 
 
 _RULES: Final[Mapping[str, Callable[[Any, Fact], bool | None]]] = {
-    **{name: _pure(name) for name in ("is", "is_a", "empty", "format", "sorted", "unique", "within")},
+    **dict.fromkeys(("is", "is_a", "empty", "format", "sorted", "unique"), _as_evaluated),
+    **dict.fromkeys(("equals", "starts_with", "ends_with"), _by_text),
+    **dict.fromkeys(("contains", "has"), _contains),
     "exists": lambda _, __: True,
-    "contains": _contains,
-    "has": _has,
-    "equals": lambda value, fact: _compared(value, fact, str.__eq__),
-    "starts_with": lambda value, fact: _compared(value, fact, str.startswith),
-    "ends_with": lambda value, fact: _compared(value, fact, str.endswith),
     "over": _over,
     "matches": _matches,
     "similar": _similar,
     "json": _is_json,
     "heading": lambda value, _: None if trim(text_of(value)) else False,
-    "sortable": _can_sort,
+    "sortable": lambda value, fact: is_sorted(value, by=fact.operand or "") or True,
 }
-
-
-# --- tools -----------------------------------------------------------------------------------------------------------
-
-
-def _of_calls(names: tuple[str, ...], rest: Subject, fact: Fact) -> bool | None:
-    match rest:
-        case (Measure("calls", tool),):
-            return _over(names.count(tool) if tool else len(names), fact)
-        case () if fact.predicate == "set":
-            return bool(frozenset(names) == fact.operand)
-        case () if fact.predicate in HOLDS:
-            return HOLDS[fact.predicate](names, fact.operand, False)
-        case _:
-            return None

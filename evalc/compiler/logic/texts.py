@@ -7,13 +7,13 @@ do *not* hold says something of texts without tokens alone.
 
 from __future__ import annotations
 
-import json
 import re
 from functools import lru_cache
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
-from evalc.ecma.text import length_of, trim
+from evalc.ecma.text import length_of
 from evalc.ecma.tokens import find_tokens
+from evalc.runtime.checks.json_text import NotJson, parse, parse_leniently
 
 _OPEN, _CLOSE, _BYTE = 0x10FE00, 0x10FE01, 0x10FF00  # the end of the last private use area
 _MARK: Final = chr(_OPEN)
@@ -79,9 +79,9 @@ def least(encoded: str, unit: str, folded: bool) -> int:
 _JSON_SPACES: Final = " \t\n\r"
 _JSON_STARTS: Final = {"object": "{", "array": "[", "strict": '{["-0123456789tfn'}
 NOT_JSON: Final = object()
-"""Return what is read of a text that is not JSON."""
+"""What is read of a text that is not JSON."""
 UNCERTAIN: Final = object()
-"""Return what is read of a text of which it is not certain how it is read."""
+"""What is read of a text that is not read for certain."""
 _SAFE: Final = 2**53
 
 
@@ -95,31 +95,12 @@ def cannot_begin_json(start: str, mode: str) -> bool:
 def json_of(text: str, *, lenient: bool) -> Any:
     """The JSON that is read of a text, `NOT_JSON` or `UNCERTAIN`."""
     try:
-        return _DECODER.decode(trim(text) if lenient else text)
-    except (RecursionError, OverflowError):
+        value = parse_leniently(text) if lenient else parse(text)
+    except NotJson:
+        return NOT_JSON
+    except RecursionError:
         return UNCERTAIN
-    except ValueError:
-        return UNCERTAIN if lenient and ("```" in text or "~~~" in text) else NOT_JSON
-
-
-def _integer(digits: str) -> int:
-    if len(digits) < len(str(_SAFE)):
-        return int(digits)
-    raise OverflowError
-
-
-def _float(digits: str) -> float:
-    number = float(digits)
-    if abs(number) < _SAFE:
-        return number
-    raise OverflowError
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
-
-
-_DECODER: Final[Any] = json.JSONDecoder(parse_constant=_refuse, parse_int=_integer, parse_float=_float)
+    return value if is_safe(value) else UNCERTAIN
 
 
 def is_safe(value: Any) -> bool:
