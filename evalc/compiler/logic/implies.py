@@ -27,7 +27,6 @@ from evalc.compiler.logic.formula import (
     is_text,
     is_textual,
     negation,
-    there_is,
 )
 from evalc.compiler.logic.known import decides, is_known, is_so
 from evalc.compiler.logic.texts import beginning, cannot_begin_json, end, least, pieces, without_tokens
@@ -48,21 +47,6 @@ def implies(first: Formula, second: Formula) -> bool:
     if isinstance(first, Every):
         return any(implies(part, second) for part in _counting(first))
     return False
-
-
-def touches(first: Formula, second: Formula) -> bool:
-    """Whether a part of one implies anything of a part of the other. If not, nothing about either follows from both."""
-    return any(_touches(one, other) for one in facts_of(first) for other in facts_of(second))
-
-
-def _touches(one: Fact, other: Fact) -> bool:
-    if follows(one, other) or follows(other, one) or follows(one, _denied(other)) or follows(other, _denied(one)):
-        return True
-    groups = _group(one), _group(other)
-    if groups[0] == groups[1] or None not in groups:
-        return False
-    group, fact = (groups[1], one) if groups[0] is None else (groups[0], other)
-    return group is not None and follows(fact, _denied(there_is(group)))
 
 
 def always(formula: Formula) -> bool:
@@ -129,10 +113,6 @@ def follows(first: Fact, second: Fact) -> bool:
     if first.holds and _entails(first, second, second.holds):
         return True
     return not second.holds and _entails(second, first, not first.holds)
-
-
-def _denied(fact: Fact) -> Fact:
-    return Fact(fact.subject, fact.predicate, fact.operand, fact.folded, not fact.holds)
 
 
 def _is_same(one: Fact, other: Fact) -> bool:

@@ -21,10 +21,9 @@ from evalc.check.forms import record_of
 from evalc.check.tree import Bounds, Call, Check, Measure, Not, Of, Test, Tools, Turn
 from evalc.compiler import ir
 from evalc.compiler.logic.formula import READ, Either, Every, Fact, Formula, facts_of, formula_of, negation, there_is
-from evalc.compiler.logic.implies import always, group_of, implies, is_asked, never, touches
+from evalc.compiler.logic.implies import always, group_of, implies, is_asked, never
 from evalc.compiler.patterns import examine
 from evalc.diagnostics.problem import Diagnostics, Finding, Severity
-from evalc.model.json import to_json
 
 _Found = tuple[ir.Where, Finding]
 _MOST_FACTS: Final = 200
@@ -42,7 +41,7 @@ class Contradictions:
         """Report the contradictions within cases, and remember what is redundant in them."""
         for case in suite.cases:
             places = [item.where for item in case.checks]
-            if not are_unrelated([item.check for item in case.checks]) and _may_be_related(case):
+            if not are_unrelated([item.check for item in case.checks]):
                 found = _within(suite, case, problems)
                 for where, finding in found.items():
                     self._redundant.setdefault(where, finding)
@@ -154,17 +153,7 @@ def _proving(target: Formula, others: list[_Said]) -> list[_Said]:
             return []
 
 
-# --- which checks are compared ---------------------------------------------------------------------------------------
-
-
-def _may_be_related(case: ir.Case) -> bool:
-    """Whether there is anything to find by formulas, looked at two by two."""
-    formulas = [formula_of(item.check) for item in case.checks[:_MOST_FACTS]]
-    for at, formula in enumerate(formulas):
-        for other in formulas[:at]:
-            if touches(other, formula):
-                return True
-    return False
+# --- the checks of a case ---------------------------------------------------------------------------------------
 
 
 def _in_written_order(suite: ir.Suite, case: ir.Case) -> Iterator[_Said]:
@@ -203,11 +192,11 @@ def _criteria(case: ir.Case) -> dict[int, frozenset[str | None]]:
 
 def _distinct(checks: Iterable[_Said]) -> tuple[list[_Said], list[tuple[_Said, _Said]]]:
     """The checks that are said for the first time, and the others, each with the first one."""
-    first: dict[tuple[bytes | ir.Where, frozenset[str | None]], _Said] = {}
+    first: dict[tuple[ir.Where, frozenset[str | None]], _Said] = {}
     repeated: list[tuple[_Said, _Said]] = []
     for said in checks:
-        # As JSON, in which 1 is not true; in Python they are equal.
-        key = said.item.where if _takes_a_call(said.check) else to_json(record_of(said.check))
+        # As it is written: 1 is not true, which are equal in Python.
+        key = said.item.where if _takes_a_call(said.check) else repr(said.check)
         earlier = first.setdefault((key, said.criteria), said)
         if earlier is not said:
             repeated.append((said, earlier))
