@@ -1,0 +1,41 @@
+"""Lines that say something else than in earlier versions are pointed to, and no others."""
+
+from __future__ import annotations
+
+import pytest
+
+import evalc
+
+
+def codes(line: str) -> set[str]:
+    text = f"suite: s\neval:\n  test_cases:\n    - name: a\n      message: hi\n      validate:\n        - {line}\n"
+    return {problem.code for problem in evalc.check(evalc.Source("s.eval.yaml", text))}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "at $.total == 5",
+        "at a.0 == 5",
+        'any call of book has $.city "Paris"',
+        'any call of book has nights 2, $.city "Paris"',
+        "not at total equals 5",
+        'at tags count 2 and at tags contains "a"',
+    ],
+)
+def test_a_line_whose_meaning_has_changed_is_pointed_to(line: str) -> None:
+    assert codes(line) == {"EV436"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "$.total == 5",  # no line until now
+        'at "$.total" == 5',  # a key in quotes, as ever
+        "at a[0] == 5",
+        "at total not equals 5",
+        'contains "costs $.50"',
+    ],
+)
+def test_a_line_that_says_what_it_said_is_not(line: str) -> None:
+    assert codes(line) == set()
