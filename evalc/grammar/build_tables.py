@@ -5,6 +5,7 @@ The only file that imports lark, which makes the tables; evalc needs it nowhere 
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from lark.grammar import Rule
-    from lark.grammar import Terminal as Symbol
     from lark.lexer import BasicLexer, ContextualLexer
     from lark.parsers.lalr_analysis import IntParseTable
 
@@ -41,9 +41,25 @@ def main() -> None:
 
 
 def grammar(language: Language) -> str:
-    """The text of a grammar: the language's own file, and the terminals that the languages share."""
+    """The text of a grammar: the language's own file, the terminals that the languages share, and its keywords.
+
+    A terminal without a definition is a keyword, its name in small letters. Keywords come before paths.
+    """
     files = (Path(__file__).with_name(f"{name}.lark") for name in (language, "atoms"))
-    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    used = {name for rule in _RULE.findall(text) for name in _TERMINAL.findall(rule)}
+    keywords = sorted(used.difference(_DEFINED.findall(text)))
+    return "\n".join((text, *map(_keyword, keywords)))
+
+
+def _keyword(name: str) -> str:
+    words = r"\s+".join(name.lower().split("_"))
+    return rf"{name}.1: /{words}(?![\w-])/"
+
+
+_RULE: Final = re.compile(r"^[a-z?_ ].*", re.MULTILINE)
+_TERMINAL: Final = re.compile(r"\b[A-Z][A-Z_]*\b")
+_DEFINED: Final = re.compile(r"^[A-Z][A-Z_]*\b", re.MULTILINE)
 
 
 def lark_parser(language: Language) -> lark.Lark:
@@ -53,7 +69,15 @@ def lark_parser(language: Language) -> lark.Lark:
 
 @cache
 def _parser(text: str, starts: tuple[str, ...]) -> lark.Lark:
-    return lark.Lark(text, parser="lalr", lexer="contextual", start=list(starts), maybe_placeholders=False, strict=True)
+    return lark.Lark(
+        text,
+        parser="lalr",
+        lexer="contextual",
+        start=list(starts),
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+        strict=True,
+    )
 
 
 def encoded(table: Table) -> bytes:
@@ -127,7 +151,7 @@ def _begins(pattern: str) -> str:
 
 
 def _production(rule: Rule) -> Production:
-    if any(symbol.is_term and cast("Symbol", symbol).filter_out for symbol in rule.expansion):
+    if any(symbol.name.startswith("__ANON") for symbol in rule.expansion):
         raise ValueError(f"a terminal of `{rule.origin.name}` has no name")
     name = rule.alias or rule.origin.name
     label = None if name.startswith("_") else str(name)

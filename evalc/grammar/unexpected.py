@@ -18,111 +18,90 @@ _FOUND: Final = re.compile(
 )
 _LONGEST_SHOWN: Final = 40
 _QUOTED_NAME: Final = re.compile(r"`([^`]+)`")
-_BARE_WORDS: Final = re.compile(r"[a-z -]+")
-"""Words to write as they are: `at PATH count` is a form, of which somebody has to fill in the capitals."""
 
-_SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
-    "$END": ("the end",),
-    "NAME": ("a name",),
-    "CHECK_NAME": ("the name of a check",),
-    "STRING": ("a text in quotes",),
-    "NUMBER": ("a number",),
-    "REGEXP": ("a pattern `/.../`",),
-    "PATH": ("a path such as `items[0].title`",),
-    "PARAM": ("a parameter's name",),
-    "LANGUAGE": ("a language",),
-    "DESCRIPTION": ("a description",),
-    "HEADING": ("a heading",),
-    "LITERAL": ("a pattern",),
-    "PATTERN": ("a pattern",),
-    "REST": ("a path",),
-    "FIELD_TYPE": ("`string`", "`number`", "`integer`", "`boolean`", "`array`", "`object`", "`null`"),
-    "JSON_MODE": ("`strict`", "`lenient`", "`object`", "`array`"),
-    "TIME_UNIT": ("`ms`", "`s`", "`m`"),
-    "SOURCE": ("`tools`", "`message`"),
-    "UNIT": ("`chars`", "`words`", "`lines`", "`bytes`"),
-    "ASSIGN": ("`=`",),
-    "COLON": ("`:`",),
-    "COMMA": ("`,`",),
-    "DOLLAR": ("`$`",),
-    "DOT": ("`.`",),
-    "DOTS": ("`..`",),
-    "EQ": ("`==`",),
-    "GE": ("`>=`",),
-    "LE": ("`<=`",),
-    "LBRACE": ("`{`",),
-    "LPAR": ("`(`",),
-    "LSQB": ("`[`",),
-    "PERCENT": ("`%`",),
-    "RBRACE": ("`}`",),
-    "RPAR": ("`)`",),
-    "RSQB": ("`]`",),
-    "SLASH": ("`/`",),
-    "AT_LEAST": ("`at least`",),
-    "AT_MOST": ("`at most`",),
-    "BARE_NAME": ("a name",),
-    "CALL": ("`call of`",),
-    "CODE_BLOCK": ("`code block`",),
-    "COUNTED": ("`words`", "`chars`", "`lines`", "`sentences`", "`items`"),
-    "DURATION": ("`ms`", "`s`", "`m`"),
-    "FIELD": ("`fields`",),
-    "FORMAT": ("`date`", "`date-time`", "`email`", "`url`", "`uuid`"),
-    "GT": ("`>`",),
-    "ITEM": ("`item of`",),
-    "JSON_PATH": ("a path",),
-    "LESS_THAN": ("`less than`",),
-    "LT": ("`<`",),
-    "MARKDOWN": ("`table`", "`list`", "`link`"),
-    "MODAL": ("`should`", "`must`", "`does`"),
-    "MORE_THAN": ("`more than`",),
-    "NE": ("`!=`",),
-    "ONE_OF": ("`one of`",),
-    "STAR_PATH": ("a path",),
-    "TEMPLATE": ("a template",),
-    "TIMES_WORD": ("`once`", "`twice`"),
-    "TYPE": ("`text`", "`number`", "`integer`", "`boolean`", "`list`", "`object`"),
-    "USAGE_TOKENS": ("`total tokens`", "`input tokens`", "`output tokens`"),
+_SIGNS: Final = (
+    *("LPAR", "RPAR", "LSQB", "RSQB", "LBRACE", "RBRACE", "COMMA", "COLON", "DOT", "SLASH", "PERCENT"),
+    *("DOLLAR", "ASSIGN", "LT", "GT"),
+)
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    **{name: (sign,) for name, sign in zip(_SIGNS, "()[]{},:./%$=<>", strict=True)},
+    "DOTS": ("..",),
+    "EQ": ("==",),
+    "GE": (">=",),
+    "LE": ("<=",),
+    "NE": ("!=",),
+    **dict.fromkeys(("DURATION", "TIME_UNIT"), ("ms", "s", "m")),
+    "CALL": ("call of",),
+    "COUNTED": ("words", "chars", "lines", "sentences", "items"),
+    "FIELD": ("fields",),
+    "FIELD_TYPE": ("string", "number", "integer", "boolean", "array", "object", "null"),
+    "FORMAT": ("date", "date-time", "email", "url", "uuid"),
+    "ITEM": ("item of",),
+    "JSON_MODE": ("strict", "lenient", "object", "array"),
+    "MARKDOWN": ("table", "list", "link"),
+    "MODAL": ("should", "must", "does"),
+    "NON_EMPTY": ("non-empty",),
+    "SOURCE": ("tools", "message"),
+    "TIMES_WORD": ("once", "twice"),
+    "TYPE": ("text", "number", "integer", "boolean", "list", "object"),
+    "UNIT": ("chars", "words", "lines", "bytes"),
+    "USAGE_TOKENS": ("total tokens", "input tokens", "output tokens"),
 }
-"""Names of terminals in messages; any other is a keyword, its name in small letters."""
+"""The spellings of terminals that messages name by them."""
+_NAMES: Final = {
+    "$END": "the end",
+    **dict.fromkeys(("NAME", "BARE_NAME"), "a name"),
+    **dict.fromkeys(("JSON_PATH", "STAR_PATH", "REST"), "a path"),
+    **dict.fromkeys(("LITERAL", "PATTERN"), "a pattern"),
+    "CHECK_NAME": "the name of a check",
+    "DESCRIPTION": "a description",
+    "HEADING": "a heading",
+    "LANGUAGE": "a language",
+    "NUMBER": "a number",
+    "PARAM": "a parameter's name",
+    "PATH": "a path such as `items[0].title`",
+    "REGEXP": "a pattern `/.../`",
+    "STRING": "a text in quotes",
+    "TEMPLATE": "a template",
+}
+"""The names of terminals that an author fills in; any other terminal is a keyword, its name in small letters."""
 
 
 def words_of(terminal: str) -> tuple[str, ...]:
     """The spellings of a terminal that is a keyword, a sign or one of a few words; else nothing."""
-    spelt = _SPOKEN.get(terminal)
-    if spelt is None:
-        return (terminal.lower().replace("_", "-"),)
-    return tuple(word.strip("`") for word in spelt if word.startswith("`"))
+    return () if terminal in _NAMES else _WORDS.get(terminal) or (terminal.lower().replace("_", " "),)
 
 
 def spoken(terminals: frozenset[str]) -> tuple[str, ...]:
     """The names of terminals, each once, in a fixed order: what is not a keyword first, the end last."""
-    ordered = sorted(terminals, key=lambda name: (name == "$END", name not in _SPOKEN, name))
-    names = (spelling for name in ordered for spelling in _SPOKEN.get(name, (f"`{name.lower()}`",)))
-    return tuple(dict.fromkeys(names))
+    keywords = terminals - _WORDS.keys() - _NAMES.keys()
+    ordered = sorted(terminals, key=lambda name: (name == "$END", name in keywords, name))
+    return tuple(dict.fromkeys(spelling for name in ordered for spelling in _spellings(name)))
+
+
+def _spellings(terminal: str) -> tuple[str, ...]:
+    return (_NAMES[terminal],) if terminal in _NAMES else tuple(f"`{word}`" for word in words_of(terminal))
 
 
 _VALUE: Final = frozenset(("STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LSQB", "LBRACE"))
 _MOST_EXPECTED: Final = 10
-_RANKS: Final = {
-    name: rank
-    for rank, name in enumerate(
-        ("CONTAINS", "NOT", "IS", "EQUALS", "MATCHES", "AT", "TOOL", "TOOLS", "GE", "EXISTS", "HAS", "JSON", "LENGTH")
-    )
-}
-"""Return what is named first where more is expected than a message names."""
+_FIRST: Final = (
+    *("CONTAINS", "NOT", "IS", "EQUALS", "MATCHES", "AT", "TOOL", "TOOLS", "GE", "EXISTS", "HAS", "JSON", "LENGTH"),
+)
+"""The terminals that are named first where more is expected than a message names."""
 
 
 def expected_words(terminals: frozenset[str]) -> tuple[str, ...]:
-    """Return what is expected in words, ten at most; `a value` for all that a value begins with."""
+    """The expected words and signs, ten at most; `a value` for all that a value begins with."""
     rest = terminals - {"TEMPLATE"} or terminals
     first: tuple[str, ...] = ()
     if rest >= {"STRING", "NUMBER", "TRUE"}:
         rest, first = rest - _VALUE, ("a value",)
     if "NUMBER" in rest or first:
         rest -= {"DOLLAR"}
-    ordered = sorted(rest, key=lambda name: (_RANKS.get(name, len(_RANKS)), name == "$END", name))
-    spelt = [each for name in ordered for each in _SPOKEN.get(name, (name.lower().replace("_", "-"),))]
-    named = [each.strip("`") if each[1:2].isalpha() else each for each in spelt]
+    ranks = {name: rank - len(_FIRST) for rank, name in enumerate(_FIRST)}
+    ordered = sorted(rest, key=lambda name: (ranks.get(name, 0), name == "$END", name))
+    named = [each.strip("`") if each[1:2].isalpha() else each for name in ordered for each in _spellings(name)]
     return tuple(dict.fromkeys((*first, *named)))[:_MOST_EXPECTED]
 
 

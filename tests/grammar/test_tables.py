@@ -50,7 +50,7 @@ def with_grammar(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 
 def test_a_terminal_without_a_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_grammar(monkeypatch, 'criterion: NAME "!"\nNAME: /[a-z]+/')
+    with_grammar(monkeypatch, 'criterion: NAME "=>"\nNAME: /[a-z]+/')
     with pytest.raises(ValueError, match="a terminal of `criterion` has no name"):
         build("criterion")
 

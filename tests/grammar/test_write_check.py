@@ -84,7 +84,7 @@ tool t.p matches "a"
 tool t.p exists
 tool t.p not exists
 tool t.p >= 2
-any call of t has a "x", b.c 1..2, b.c exists
+any call of t has a "x", b.c exists, b.c 1..2
 call 2 of t has a one of ["x", 1], b not exists
 no call of t has a matches "x", b contains "y"
 every call of t has a is empty
