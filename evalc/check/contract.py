@@ -1,185 +1,263 @@
-"""Return which field of `expect` holds which check: lowering writes by this table, and `assertions` reads by it.
+"""Says which fields of `expect` hold which check: lowering writes by this table, and `assertions` reads by it.
 
-What no field can hold is an entry of `expect.checks`.
+Checks that no field can hold are entries of `expect.checks`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
-from evalc.check.forms import FORMS, Record, check_of
-from evalc.check.tree import Check, Not, Of, Test, Turn
+import msgspec
+
+from evalc.check.forms import (
+    FORMS,
+    Record,
+    Take,
+    are_texts,
+    check_of,
+    filled,
+    hole,
+    holes_of,
+    kind_of,
+    record_of,
+    taker,
+    tuples,
+    type_of,
+)
+from evalc.check.tree import OF_TEXT, Bounds, Call, Check, Measure, Not, Of, Test, Tools, Turn
 from evalc.model.case import Expect, RubricDimension, ToolParamExpectation
-from evalc.model.json import only_key, path_of_key
+from evalc.model.json import is_number, only_key, path_of_key
 
-KEYS: Final = dict(zip(Expect.__struct_fields__, Expect.__struct_encode_fields__, strict=True))
+_FIELDS: Final = Expect.__struct_fields__
+KEYS: Final = dict(zip(_FIELDS, Expect.__struct_encode_fields__, strict=True))
 """The fields of `expect`, and what they are called in JSON."""
-
-
-CONTRACT_FIELDS: Final = frozenset(
+CONTRACT_FIELDS: Final = frozenset(KEYS[field] for field in _FIELDS[: _FIELDS.index("max_tokens") + 1])
+"""The fields of `expect` that every runner of the contract checks."""
+EACH: Final = frozenset(
     {
-        "toolsCalled",
-        "toolsAcceptable",
-        "toolsNotCalled",
-        "toolParams",
-        "noToolErrors",
-        "responseNonEmpty",
-        "responseContains",
-        "responseContainsAny",
-        "responseNotContains",
-        "responseMatches",
-        "maxLatencyMs",
-        "maxTokens",
+        "tool_params",
+        "response_contains",
+        "response_contains_any",
+        "response_not_contains",
+        "response_matches",
+        "cop_out_phrases",
     }
 )
-"""The fields of `expect` that every runner of the contract checks."""
+"""The fields that are a list with an entry for each check."""
+PAIRS: Final = (("minLength", "maxLength"), ("minToolCalls", "maxToolCalls"))
+"""Fields that are the two bounds of one check, unless a criterion links them apart."""
 
 
-class Field(NamedTuple):
-    """A field of `expect` that can hold a check.
+# --- which fields hold which check -----------------------------------------------------------------------------------
+
+
+class _Row(NamedTuple):
+    """A form of checks that fields of `expect` hold.
 
     Attributes:
-        name: the field of `Expect`.
-        key: the key of the check's record that it holds; empty for a field that is `true`.
-        each: whether the field is a list with an entry for each such check.
-        once: whether a nearer layer replaces it, and a second value in one layer is a mistake.
+        type: the `type` of its records.
+        fields: the fields, in the order of the form.
+        kind: the kind of its checks, see `kind_of`.
+        take: puts the values of the fields into a mapping if a check has the form.
+        make: makes the check of the values of the fields.
     """
 
-    name: str
-    key: str = ""
-    each: bool = False
-    once: bool = False
+    type: str
+    fields: tuple[str, ...]
+    kind: Any
+    take: Take
+    make: Callable[[Mapping[str, Any]], Any]
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it has two bounds, one of which at least is given."""
+        return len(self.fields) > 1
 
 
-CONTRACT: Final[Mapping[str, tuple[Field, ...]]] = {
-    "contains": (Field("response_contains", "value", each=True),),
-    "not_contains": (Field("response_not_contains", "value", each=True),),
-    "contains_any": (Field("response_contains_any", "values", each=True),),
-    "regex": (Field("response_matches", "pattern", each=True),),
-    "non_empty": (Field("response_non_empty"),),
-    "length": (Field("min_length", "min", once=True), Field("max_length", "max", once=True)),
-    "json": (Field("json_valid"),),
-    "structure": (Field("required_keys", "fields"),),
-    "tools_called": (Field("tools_called", "names", once=True),),
-    "tools_acceptable": (Field("tools_acceptable", "sets", once=True),),
-    "tools_not_called": (Field("tools_not_called", "names"),),
-    "tool_param": (Field("tool_params", each=True),),
-    "no_tool_errors": (Field("no_tool_errors"),),
-    "tool_count": (Field("min_tool_calls", "min", once=True), Field("max_tool_calls", "max", once=True)),
-    "latency": (Field("max_latency_ms", "max", once=True),),
-    "tokens": (Field("max_tokens", "max", once=True),),
-    "cost": (Field("max_cost", "max", once=True),),
-}
-"""The fields that hold each type of check, in the order of `Expect`."""
+def _row(type_: str, tree: Any, flag: str = "") -> _Row:
+    """A row for a form whose holes are named after the fields; `flag` is the field of a form without holes."""
+    fields = (flag,) if flag else tuple(each.key for each in holes_of(tree))
+    return _Row(type_, fields, kind_of(tree), taker(tree), partial(filled, tree))
 
 
-def _texts_alone(record: Record) -> bool:
-    return "ignoringCase" not in record and all(isinstance(value, str) for value in record["values"])
+def _field(name: str, **rest: Any) -> Any:
+    return hole(name, **{"read": tuples, "write": tuples, **rest})
 
 
-def _is_counted(record: Record) -> bool:
-    """Bounds that a field can hold; a lower bound of 0 asserts nothing in the contract."""
-    given = record.keys() - {"type"}
-    return (
-        bool(given)
-        and given <= {"min", "max"}
-        and record.get("min") != 0
-        and all(isinstance(record[key], int) for key in given)
-    )
+def _text(name: str) -> Any:
+    return _field(name, fits=lambda value: isinstance(value, str))
 
 
-def _is_limit(record: Record) -> bool:
-    """A limit that a field can hold; one of 0 asserts nothing in the contract."""
-    return record.keys() == {"type", "max"} and not isinstance(record["max"], str) and record["max"] != 0
+def _bounds(low: str, high: str) -> Test:
+    """Whole numbers, either of which may be absent; a lower bound of 0 asserts nothing in the contract."""
+    at_least = _field(low, default=None, fits=lambda least: least is None or (isinstance(least, int) and least != 0))
+    at_most = _field(high, default=None, fits=lambda most: most is None or isinstance(most, int))
+    return Test("between", Bounds(at_least, at_most))
 
 
-_HOLDS: Final[Mapping[str, Callable[[Record], bool]]] = {
-    "contains": lambda record: isinstance(record["value"], str),
-    "contains_any": _texts_alone,
-    "regex": lambda record: "flags" not in record,
-    "length": _is_counted,
-    "json": lambda record: record.keys() == {"type"},
-    "structure": lambda record: (
-        "fields" in record
-        and "headings" not in record
-        and all("type" not in field and only_key(field["path"]) is not None for field in record["fields"])
-    ),
-    "tool_count": _is_counted,
-    "latency": _is_limit,
-    "tokens": _is_limit,
-    "cost": lambda record: record.keys() == {"type", "max"} and not isinstance(record["max"], str),
-}
-"""When a field can hold a record, of the types of which it cannot hold each."""
+def _limit(name: str, *but: int) -> Test:
+    """A number other than those."""
+    return Test("between", Bounds(max=_field(name, fits=lambda most: is_number(most) and most not in but)))
 
 
-def fields_of(record: Record) -> tuple[Field, ...]:
-    """The fields of `expect` that can hold this very check; none for an entry of `expect.checks`."""
-    fields = CONTRACT.get(record["type"], ())
-    holds = _HOLDS.get(record["type"])
-    return fields if holds is None or holds(record) else ()
+def _tools(predicate: str) -> Of:
+    return Of(Tools(), Test(predicate, _field(f"tools_{predicate}")))
 
 
-def held(field: Field, record: Record) -> Any:
-    """Return what a field holds of a check; None if the check says nothing of it."""
-    if not field.key:
-        return True if field.name != "tool_params" else _param(record)
-    value = record.get(field.key)
-    if field.name == "required_keys" and value is not None:
-        return tuple(only_key(each["path"]) for each in value)
-    return _tuples(value)
-
-
-def _param(record: Record) -> ToolParamExpectation:
-    return ToolParamExpectation(
+def _take_param(check: Check, found: dict[str, Any]) -> bool:
+    record = record_of(check)
+    if record["type"] != "tool_param":
+        return False
+    found["tool_params"] = ToolParamExpectation(
         tool=record["tool"],
         param_name=record["paramName"],
         assertion=record["assertion"],
-        value=_tuples(record.get("value")),
+        value=tuples(record.get("value")),
     )
+    return True
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+def _make_param(found: Mapping[str, ToolParamExpectation]) -> Check:
+    return check_of({"type": "tool_param", **msgspec.to_builtins(found["tool_params"])})
 
 
-def single_fields(record: Record) -> dict[str, str]:
-    """The keys of a check that say what there can be one of, each with the name of that: of the field that holds it.
+def _are_keys(fields: Any) -> bool:
+    return bool(fields) and all(type_ is None and only_key(path) is not None for path, type_ in fields)
 
-    A length in words is not a length in characters.
+
+def _required(name: str, **rest: Any) -> Test:
+    """Fields that the response has; `rest` says how a field of `expect` names them."""
+    return Test("structure", (hole(name, **rest), ()))
+
+
+_ROWS: Final = (
+    _row("contains", Test("contains", _text("response_contains"))),
+    _row("not_contains", Not(Test("contains", _text("response_not_contains")))),
+    _row("contains_any", Test("contains_any", _field("response_contains_any", fits=are_texts))),
+    _row("regex", Test("matches", (_field("response_matches"), ""))),
+    _row("non_empty", Test("non_empty"), "response_non_empty"),
+    _row("length", Of(Measure("chars"), _bounds("min_length", "max_length"))),
+    _row("json", Test("json", ("strict", None)), "json_valid"),
+    _row(
+        "structure",
+        _required(
+            "required_keys",
+            fits=_are_keys,
+            read=lambda keys: tuple((path_of_key(key), None) for key in keys),
+            write=lambda fields: tuple(only_key(path) for path, _ in fields),
+        ),
+    ),
+    _row("tools_called", _tools("called")),
+    _row("tools_acceptable", _tools("acceptable")),
+    _row("tools_not_called", _tools("not_called")),
+    _Row("tool_param", ("tool_params",), Call, _take_param, _make_param),
+    _row("no_tool_errors", Of(Tools(), Test("no_errors")), "no_tool_errors"),
+    _row("tool_count", Of(Measure("calls"), _bounds("min_tool_calls", "max_tool_calls"))),
+    _row("latency", Of(Measure("ms"), _limit("max_latency_ms", 0))),
+    _row("tokens", Of(Measure("tokens"), _limit("max_tokens", 0))),
+    _row("cost", Of(Measure("dollars"), _limit("max_cost"))),
+)
+_OF_KIND: Final = {kind: tuple(row for row in _ROWS if row.kind == kind) for kind in {row.kind for row in _ROWS}}
+_READ_ONLY: Final = {
+    "type_checks": _required(
+        "type_checks", read=lambda types: tuple((path_of_key(key), type_) for key, type_ in types.items())
+    ),
+    "regex_pattern": Test("matches", (hole("regex_pattern"), "")),
+    "cop_out_phrases": Not(Test("contains", hole("cop_out_phrases"), True)),
+}
+"""The fields that no check is lowered to, each with its form."""
+
+
+def _row_of(check: Check) -> tuple[_Row | None, dict[str, Any]]:
+    for row in _OF_KIND.get(kind_of(check), ()):
+        found: dict[str, Any] = {}
+        if row.take(check, found) and (found or not row.is_range):
+            return row, found
+    return None, {}
+
+
+def fields_of(check: Check) -> dict[str, Any]:
+    """The fields of `expect` that hold this very check, with their values, or the entry of a list.
+
+    Empty for an entry of `expect.checks`.
     """
-    once = [field for field in CONTRACT.get(record["type"], ()) if field.once and record.get(field.key) is not None]
-    if not once:
-        return {}
-    narrower = "".join(f" in {record[key]}" for key in ("unit", "tool") if key in record)
-    return {field.key: KEYS[field.name] + narrower for field in once}
+    row, found = _row_of(check)
+    return {} if row is None else found or {row.fields[0]: True}
 
 
-def without(record: Record, fields: Collection[str]) -> Record | None:
-    """The rest of a check when others fill these fields; None if nothing is left."""
-    keys = {key for key, name in single_fields(record).items() if name in fields}
-    rest = {key: value for key, value in record.items() if key not in keys}
-    return None if keys and rest.keys().isdisjoint(_SAY_SOMETHING) else rest
+_POSITION: Final = {form.type: len(_FIELDS) + index for index, form in reversed(list(enumerate(FORMS)))} | {
+    row.type: _FIELDS.index(row.fields[0]) for row in _ROWS
+}
 
 
-_SAY_SOMETHING: Final = frozenset({"min", "max", "above", "below"})
-
-
-_FIELDS: Final = Expect.__struct_fields__
-_POSITION: Final = {type_: index for index, type_ in enumerate(dict.fromkeys(form.type for form in FORMS))}
-
-
-def rank(record: Record) -> tuple[int, bool, bool]:
+def rank(check: Check) -> tuple[int, bool, bool]:
     """The position of a check in the canonical order; checks of one rank keep the order they were written in.
 
     Among checks of one type those with a field of their own come first, and of two bounds the lower one.
     """
-    type_ = record["type"]
-    fields = CONTRACT.get(type_)
-    if fields is None:
-        return len(_FIELDS) + _POSITION.get(type_, _POSITION["argument"]), True, False
-    return _FIELDS.index(fields[0].name), not fields_of(record), len(fields) > 1 and record.get("min") is None
+    row, _ = _row_of(check)
+    type_ = type_of(check) if row is None else row.type
+    return _POSITION.get(type_, _POSITION["argument"]), row is None, type_ in _RANGES and _is_upper(check)
+
+
+_RANGES: Final = frozenset(row.type for row in _ROWS if row.is_range)
+
+
+def _is_upper(check: Check) -> bool:
+    match check:
+        case Of(_, Test(operand=Bounds(min=None))):
+            return True
+        case _:
+            return False
+
+
+# --- what there can be one of ----------------------------------------------------------------------------------------
+
+_SINGLE: Final[Mapping[str, tuple[str, str]]] = {
+    **dict.fromkeys(OF_TEXT, PAIRS[0]),
+    "calls": PAIRS[1],
+    "ms": ("", "maxLatencyMs"),
+    "tokens": ("", "maxTokens"),
+    "dollars": ("", "maxCost"),
+}
+"""The fields that hold the lower and the upper bound of a measure, where a nearer layer replaces them."""
+
+
+def single_values(check: Check) -> dict[str, str]:
+    """The parts of a check of which there can be one, each with its name: of the field that holds it.
+
+    A length in words is not a length in characters.
+    """
+    match check:
+        case Of(Tools(), Test("called" | "acceptable" as predicate)):
+            return {"operand": KEYS[f"tools_{predicate}"]}
+        case Of(Measure(of, tool), Test("between", Bounds() as bounds)) if of in _SINGLE:
+            narrower = tool or (of if _SINGLE[of] == PAIRS[0] and of != "chars" else "")
+            names = {
+                side: f"{name} in {narrower}" if narrower else name
+                for side, name in zip(_SIDES, _SINGLE[of], strict=True)
+            }
+            return {side: name for side, name in names.items() if name and getattr(bounds, side) is not None}
+        case _:
+            return {}
+
+
+_SIDES: Final = ("min", "max")
+
+
+def without(check: Check, names: Collection[str]) -> Check | None:
+    """The rest of a check when others give these single values; None if nothing is left."""
+    given = [part for part, name in single_values(check).items() if name in names]
+    match check:
+        case _ if not given:
+            return check
+        case Of(Measure() as measured, Test("between", bounds)):
+            rest = msgspec.structs.replace(bounds, **dict.fromkeys(given))
+            return None if rest == Bounds() else Of(measured, Test("between", rest))
+        case _:
+            return None
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -195,16 +273,16 @@ class Assertion(NamedTuple):
 
 def assertions(expect: Expect) -> Iterator[Assertion]:
     """Every assertion of `expect`, in the order in which a runner evaluates them (contract, Assertion Execution)."""
-    for name, make in _MADE_OF.items():
+    for name in _READ:
         value = getattr(expect, name)
         if value is None or value is False or (not value and name not in ASSERT_BY_NOTHING):
             continue
         key = KEYS[name]
-        if name in _LISTS:
+        if name in EACH:
             for index, item in enumerate(value):
-                yield Assertion(_pointer(key, index), key, make(item))
+                yield Assertion(_pointer(key, index), key, check_in(name, item))
         else:
-            yield Assertion(f"/expect/{key}", key, make(value))
+            yield Assertion(f"/expect/{key}", key, check_in(name, value))
     for index, record in enumerate(expect.checks or ()):
         check = check_of(record)
         yield Assertion(_pointer("checks", index), named(check, record), check)
@@ -219,43 +297,21 @@ def named(check: Check, record: Record) -> str:
             return str(record["type"])
 
 
-def _reader(type_: str, key: str) -> Callable[[Any], Check]:
-    return lambda value: check_of({"type": type_, key: value} if key else {"type": type_})
-
-
-def _param_check(entry: ToolParamExpectation) -> Check:
-    given = {} if entry.value is None else {"value": entry.value}
-    names = {"tool": entry.tool, "paramName": entry.param_name, "assertion": entry.assertion}
-    return check_of({"type": "tool_param", **names, **given})
-
-
-def _required(fields: Iterable[tuple[str, str | None]]) -> Check:
-    return Test("structure", (tuple((path_of_key(key), type_) for key, type_ in fields), ()))
-
-
 def check_in(name: str, value: Any) -> Check:
     """The check that a value in a field of `Expect` is; of a list with an entry for each, that one entry."""
-    return _READERS[name](value)
+    check: Check = _MAKE[name]({name: value})
+    return check
 
 
-_READERS: Final[dict[str, Callable[[Any], Check]]] = {
-    field.name: _reader(type_, field.key) for type_, fields in CONTRACT.items() for field in fields
-} | {
-    "tool_params": _param_check,
-    "required_keys": lambda keys: _required((key, None) for key in keys),
-    "type_checks": lambda types: _required(types.items()),
-    "regex_pattern": _reader("regex", "pattern"),
-    "cop_out_phrases": lambda phrase: Not(Test("contains", phrase, True)),
+_MAKE: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+    **{field: row.make for row in _ROWS for field in row.fields},
+    **{field: partial(filled, tree) for field, tree in _READ_ONLY.items()},
 }
-_MADE_OF: Final = {name: _READERS[name] for name in Expect.__struct_fields__ if name in _READERS}
-_LISTS: Final = frozenset({"cop_out_phrases", *(f.name for fields in CONTRACT.values() for f in fields if f.each)})
+_READ: Final = tuple(field for field in _FIELDS if field in _MAKE)
 ASSERT_BY_NOTHING: Final = frozenset(
     {"tools_called", "tools_acceptable", "tools_not_called", "max_length", "max_tool_calls", "max_cost"}
 )
 """The fields in which an empty list or 0 asserts something. In the others it does not (the contract's truthiness)."""
-
-PAIRS: Final = (("minLength", "maxLength"), ("minToolCalls", "maxToolCalls"))
-"""Fields that are the two bounds of one check, unless a criterion links them apart."""
 
 
 @lru_cache(1024)

@@ -7,6 +7,7 @@ is written by hand, because the tests of its arguments are a mapping.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -44,16 +45,20 @@ class Hole(NamedTuple):
     Attributes:
         key: its key in the record.
         default: what an absent key means, which is then left out of the record; `ABSENT` where it is required.
-        fits: whether a value has this form.
-        read: makes the tree's value of the record's.
-        write: makes the record's value of the tree's.
+        fits: whether a value has this form; any has without it.
+        read: makes the tree's value of the record's; they are the same without it.
+        write: makes the record's value of the tree's, likewise.
     """
 
     key: str
     default: Any = ABSENT
-    fits: Callable[[Any], bool] = lambda _: True
-    read: Callable[[Any], Any] = lambda value: value
-    write: Callable[[Any], Any] = lambda value: value
+    fits: Callable[[Any], bool] | None = None
+    read: Callable[[Any], Any] | None = None
+    write: Callable[[Any], Any] | None = None
+
+
+Take = Callable[[Any, Record], bool]
+"""Says whether a tree has a form; what is in its holes goes to the record."""
 
 
 class Form(NamedTuple):
@@ -61,6 +66,7 @@ class Form(NamedTuple):
 
     type: str
     tree: Any
+    take: Take
     holes: tuple[Hole, ...]
     keys: tuple[str, ...]
     fixed: Mapping[str, Any]
@@ -68,29 +74,90 @@ class Form(NamedTuple):
 
 def _form(type_: str, tree: Any, *first: str, **fixed: Any) -> Form:
     """A form; the keys of its records are the `first` ones, then those of its other holes."""
-    holes = tuple(_holes(tree))
-    return Form(type_, tree, holes, tuple(dict.fromkeys((*first, *(hole.key for hole in holes)))), fixed)
+    holes = tuple(holes_of(tree))
+    return Form(type_, tree, taker(tree), holes, tuple(dict.fromkeys((*first, *(hole.key for hole in holes)))), fixed)
 
 
-def _holes(tree: Any) -> Iterator[Hole]:
+def holes_of(tree: Any) -> Iterator[Hole]:
+    """The holes of a form, in order."""
     match tree:
         case Hole():
             yield tree
         case Node():
             for name in tree.__struct_fields__:
-                yield from _holes(getattr(tree, name))
+                yield from holes_of(getattr(tree, name))
         case tuple():
             for part in tree:
-                yield from _holes(part)
+                yield from holes_of(part)
         case _:
             pass
+
+
+def taker(form: Any) -> Take:
+    """The function that takes trees of a form apart."""
+    match form:
+        case Hole():
+            return _hole_taker(form)
+        case Node():
+            return _node_taker(form)
+        case tuple():
+            return _tuple_taker(form)
+        case _:
+            return lambda tree, _: bool(tree == form)
+
+
+def _hole_taker(hole: Hole) -> Take:
+    key, default, fits, _, write = hole
+
+    def take(tree: Any, found: Record) -> bool:
+        if fits is not None and not fits(tree):
+            return False
+        if tree != default or type(tree) is not type(default):
+            found[key] = tree if write is None else write(tree)
+        return True
+
+    return take
+
+
+def _node_taker(form: Node) -> Take:
+    kind = type(form)
+    parts = {name: getattr(form, name) for name in form.__struct_fields__}
+    moving = [(name, taker(part)) for name, part in parts.items() if any(holes_of(part))]
+    fixed = parts.keys() - dict(moving)
+    constants = attrgetter(*fixed) if fixed else type
+    required = constants(form)
+
+    def take(tree: Any, found: Record) -> bool:
+        if type(tree) is not kind or constants(tree) != required:
+            return False
+        for name, take_part in moving:  # noqa: SIM110 - quicker
+            if not take_part(getattr(tree, name), found):
+                return False
+        return True
+
+    return take
+
+
+def _tuple_taker(form: tuple[Any, ...]) -> Take:
+    takers = tuple(map(taker, form))
+
+    def take(tree: Any, found: Record) -> bool:
+        if not isinstance(tree, tuple) or len(tree) != len(takers):
+            return False
+        for take_part, part in zip(takers, tree, strict=True):  # noqa: SIM110 - quicker
+            if not take_part(part, found):
+                return False
+        return True
+
+    return take
 
 
 # --- holes -----------------------------------------------------------------------------------------------------------
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+def tuples(value: Any) -> Any:
+    """A value whose lists are tuples, as trees have them."""
+    return tuple(map(tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def _lists(value: Any) -> Any:
@@ -109,18 +176,19 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _are_texts(value: Any) -> bool:
+def are_texts(value: Any) -> bool:
+    """Whether a value is a text, or a list of texts alone."""
     return isinstance(value, str) or (isinstance(value, tuple) and all(map(_is_text, value)))
 
 
-def _hole(key: str, default: Any = ABSENT, **rest: Any) -> Any:
+def hole(key: str, default: Any = ABSENT, **rest: Any) -> Any:
     """A hole, which may stand for a part of a tree of any type."""
     return Hole(key, default, **rest)
 
 
 def _texts(key: str, default: Any = ABSENT, **rest: Any) -> Any:
     """A hole for a list of texts, or of lists of them."""
-    return Hole(key, default, read=_tuples, write=_lists, **rest)
+    return Hole(key, default, read=tuples, write=_lists, **rest)
 
 
 def _values(key: str, default: Any = ABSENT) -> Any:
@@ -128,15 +196,15 @@ def _values(key: str, default: Any = ABSENT) -> Any:
     return Hole(key, default, read=tuple, write=_lists)
 
 
-_CASE: Final = _hole("ignoringCase", False)
-_BOUNDS: Final = Bounds(_hole("min", None), _hole("max", None), _hole("above", None), _hole("below", None))
+_CASE: Final = hole("ignoringCase", False)
+_BOUNDS: Final = Bounds(hole("min", None), hole("max", None), hole("above", None), hole("below", None))
 _BETWEEN: Final = Test("between", _BOUNDS)
-_CHECK: Final = _hole(
+_CHECK: Final = hole(
     "check",
     read=lambda record: check_of(record),  # noqa: PLW0108 - it is defined below
     write=lambda check: record_of(check),  # noqa: PLW0108 - the same
 )
-_CHECKS: Final = _hole(
+_CHECKS: Final = hole(
     "checks",
     read=lambda records: tuple(map(check_of, records)),
     write=lambda checks: list(map(record_of, checks)),
@@ -144,43 +212,43 @@ _CHECKS: Final = _hole(
 
 
 def _param(assertion: str, test: Any) -> Form:
-    tree = Of(Call(_hole("tool"), "first"), Of(Argument(_hole("paramName")), test))
+    tree = Of(Call(hole("tool"), "first"), Of(Argument(hole("paramName")), test))
     return _form("tool_param", tree, "tool", "paramName", "assertion", assertion=assertion)
 
 
 FORMS: Final[tuple[Form, ...]] = (
-    _form("contains", Test("contains", _hole("value"))),
-    _form("not_contains", Not(Test("contains", _hole("value", fits=_is_text)))),
-    _form("icontains", Test("contains", _hole("value"), True)),
+    _form("contains", Test("contains", hole("value"))),
+    _form("not_contains", Not(Test("contains", hole("value", fits=_is_text)))),
+    _form("icontains", Test("contains", hole("value"), True)),
     _form("contains_any", Test("contains_any", _values("values"), _CASE)),
-    _form("regex", Test("matches", (_hole("pattern"), _hole("flags", "")))),
-    _form("equals", Test("equals", _hole("value"), _CASE)),
-    _form("starts_with", Test("starts_with", _hole("value"), _CASE)),
-    _form("ends_with", Test("ends_with", _hole("value"), _CASE)),
+    _form("regex", Test("matches", (hole("pattern"), hole("flags", "")))),
+    _form("equals", Test("equals", hole("value"), _CASE)),
+    _form("starts_with", Test("starts_with", hole("value"), _CASE)),
+    _form("ends_with", Test("ends_with", hole("value"), _CASE)),
     _form("non_empty", Test("non_empty")),
     _form(
-        "length", Of(Measure(_hole("unit", "chars", fits=(OF_TEXT - {"tokens"}).__contains__)), _BETWEEN), "min", "max"
+        "length", Of(Measure(hole("unit", "chars", fits=(OF_TEXT - {"tokens"}).__contains__)), _BETWEEN), "min", "max"
     ),
-    _form("similar", Test("similar", (_hole("value"), _hole("threshold", 0.8)))),
+    _form("similar", Test("similar", (hole("value"), hole("threshold", 0.8)))),
     _form("contains_all", Test("contains_all", _values("values"), _CASE)),
-    _form("occurs", Test("occurs", (_hole("value"), _BOUNDS), _CASE)),
-    _form("markdown", Test("markdown", (_hole("has"), _hole("language", None)))),
-    _form("language", Test("language", _hole("of"))),
-    _form("json", Test("json", (_hole("mode", "strict"), _hole("schema", None)))),
+    _form("occurs", Test("occurs", (hole("value"), _BOUNDS), _CASE)),
+    _form("markdown", Test("markdown", (hole("has"), hole("language", None)))),
+    _form("language", Test("language", hole("of"))),
+    _form("json", Test("json", (hole("mode", "strict"), hole("schema", None)))),
     _form(
         "structure",
-        Test("structure", (_hole("fields", (), read=_fields, write=_field_records), _texts("headings", ()))),
+        Test("structure", (hole("fields", (), read=_fields, write=_field_records), _texts("headings", ()))),
     ),
     _form("number", _BETWEEN),
     _form("count", Of(Measure("items"), _BETWEEN)),
-    _form("value", Test("is", _hole("value"))),
-    _form("within", Test("within", (_hole("by"), _hole("of")))),
+    _form("value", Test("is", hole("value"))),
+    _form("within", Test("within", (hole("by"), hole("of")))),
     _form("one_of", Test("one_of", _values("values"), _CASE)),
     _form("exists", Test("exists")),
     _form("empty", Test("empty")),
-    _form("is_a", Test("is_a", _hole("of"))),
-    _form("format", Test("format", _hole("of"))),
-    _form("sorted", Test("sorted", (_hole("descending", False), _hole("by", None)))),
+    _form("is_a", Test("is_a", hole("of"))),
+    _form("format", Test("format", hole("of"))),
+    _form("sorted", Test("sorted", (hole("descending", False), hole("by", None)))),
     _form("unique", Test("unique")),
     _form("numbers_from", Test("numbers_from", _texts("sources", ("tools",)))),
     _form("quotes_from", Test("quotes_from", _texts("sources", ("tools",)))),
@@ -190,36 +258,36 @@ FORMS: Final[tuple[Form, ...]] = (
     _form("tools_include", Of(Tools(), Test("include", _texts("names")))),
     _form("tools_in_order", Of(Tools(), Test("in_order", _texts("names")))),
     _form("tools_only", Of(Tools(), Test("only", _texts("names")))),
-    _form("called_before", Of(Tools(), Test("before", (_hole("first"), _hole("then"))))),
-    _param("equals", Test("equals", _hole("value", None))),
-    _param("contains", Test("contains", _hole("value", None, fits=lambda value: value is None or _are_texts(value)))),
-    _param("oneOf", Test("one_of", _texts("value", None, fits=lambda value: value is None or _are_texts(value)))),
+    _form("called_before", Of(Tools(), Test("before", (hole("first"), hole("then"))))),
+    _param("equals", Test("equals", hole("value", None))),
+    _param("contains", Test("contains", hole("value", None, fits=lambda value: value is None or are_texts(value)))),
+    _param("oneOf", Test("one_of", _texts("value", None, fits=lambda value: value is None or are_texts(value)))),
     _param("exists", Test("exists")),
     _param("notExists", Not(Test("exists"))),
-    _param("matches", Test("matches", (_hole("value", None), ""))),
-    _form("argument", Of(Call(_hole("tool"), "first"), Of(Argument(_hole("name")), _CHECK))),
-    _form("call", Of(Call(_hole("tool"), _hole("which", "any")), _CHECK)),
+    _param("matches", Test("matches", (hole("value", None), ""))),
+    _form("argument", Of(Call(hole("tool"), "first"), Of(Argument(hole("name")), _CHECK))),
+    _form("call", Of(Call(hole("tool"), hole("which", "any")), _CHECK)),
     _form("result", Of(Result(), _CHECK)),
     _form("failure", Of(Failure(), _CHECK)),
     _form("fails", Test("fails")),
     _form("no_tool_errors", Of(Tools(), Test("no_errors"))),
-    _form("tool_count", Of(Measure("calls", _hole("tool", "")), _BETWEEN), "min", "max"),
+    _form("tool_count", Of(Measure("calls", hole("tool", "")), _BETWEEN), "min", "max"),
     _form("tool_errors", Of(Measure("errors"), _BETWEEN)),
     _form("latency", Of(Measure("ms"), _BETWEEN), "max"),
     _form("tokens", Of(Measure("tokens"), _BETWEEN), "max"),
     _form("cost", Of(Measure("dollars"), _BETWEEN), "max"),
-    _form("usage", Of(Measure(_hole("of")), _BETWEEN)),
-    _form("measure", Of(Measure(_hole("of"), _hole("tool", "")), _CHECK)),
-    _form("check", Test("check", (_hole("name"), _values("args", ()), _hole("options", {}), _BOUNDS))),
-    _form("at", Of(At(_hole("path")), _CHECK)),
-    _form("items", Of(Items(_hole("path"), _hole("which")), _CHECK)),
-    _form("turn", Of(Turn(_hole("turn")), _CHECK)),
+    _form("usage", Of(Measure(hole("of")), _BETWEEN)),
+    _form("measure", Of(Measure(hole("of"), hole("tool", "")), _CHECK)),
+    _form("check", Test("check", (hole("name"), _values("args", ()), hole("options", {}), _BOUNDS))),
+    _form("at", Of(At(hole("path")), _CHECK)),
+    _form("items", Of(Items(hole("path"), hole("which")), _CHECK)),
+    _form("turn", Of(Turn(hole("turn")), _CHECK)),
     _form("any_of", Some(_CHECKS)),
     _form("all_of", All(_CHECKS)),
     _form("not", Not(_CHECK)),
     _form(
         "judge",
-        Test("judge", (_hole("dimension"), _hole("maxScore", 1), _hole("criteria", ""), _hole("minScore", None))),
+        Test("judge", (hole("dimension"), hole("maxScore", 1), hole("criteria", ""), hole("minScore", None))),
     ),
 )
 """Every form; what has no field of `expect` stands in this order in a compiled case.
@@ -240,7 +308,7 @@ def check_of(record: Record) -> Check:
     """The check that a record means; the record has the shape that its type asks for."""
     if record["type"] == CALL_HAS:
         return _calls_of(record)
-    check: Check = _fill(form_of(record).tree, record)
+    check: Check = filled(form_of(record).tree, record)
     return check
 
 
@@ -254,12 +322,12 @@ def form_of(record: Record) -> Form:
 
 def record_of(check: Check) -> Record:
     """A check as the case model has it: in the first form that its tree has."""
-    calls = _call_has(check)
-    if calls is not None:
+    kind = kind_of(check)
+    if kind is Call and (calls := _call_has(check)) is not None:
         return calls
-    for form in _CANDIDATES[kind_of(check)]:
+    for form in _CANDIDATES[kind]:
         found: Record = {}
-        if _take(form.tree, check, found):
+        if form.take(check, found):
             found |= form.fixed
             return {"type": form.type, **{key: found[key] for key in form.keys if key in found}}
     raise ValueError(check)
@@ -270,39 +338,18 @@ def type_of(check: Check) -> str:
     return str(record_of(check)["type"])
 
 
-def _fill(tree: Any, record: Record) -> Any:
+def filled(tree: Any, record: Mapping[str, Any]) -> Any:
     """The tree that a form is with these values in its holes."""
     match tree:
         case Hole(key, default, _, read):
             value = record.get(key, ABSENT)
-            return default if value is ABSENT else read(value)
+            return default if value is ABSENT else value if read is None else read(value)
         case Node():
-            return type(tree)(*(_fill(getattr(tree, name), record) for name in tree.__struct_fields__))
+            return type(tree)(*(filled(getattr(tree, name), record) for name in tree.__struct_fields__))
         case tuple():
-            return tuple(_fill(part, record) for part in tree)
+            return tuple(filled(part, record) for part in tree)
         case _:
             return tree
-
-
-def _take(form: Any, tree: Any, found: Record) -> bool:
-    """Whether a tree has a form; what is in its holes goes to `found`."""
-    match form:
-        case Hole(key, default, fits, _, write):
-            if not fits(tree):
-                return False
-            if tree != default or type(tree) is not type(default):
-                found[key] = write(tree)
-            return True
-        case Node():
-            if type(form) is not type(tree):
-                return False
-            return all(_take(getattr(form, name), getattr(tree, name), found) for name in form.__struct_fields__)
-        case tuple():
-            return (
-                isinstance(tree, tuple) and len(form) == len(tree) and all(map(_take, form, tree, [found] * len(form)))
-            )
-        case _:
-            return bool(form == tree)
 
 
 def kind_of(check: Any) -> Any:
@@ -326,15 +373,16 @@ _CANDIDATES: Final[Mapping[Any, tuple[Form, ...]]] = {
 
 CALL_HAS: Final = "call_has"
 _TESTS: Final[Mapping[str, Any]] = {
-    "equals": Test("equals", _hole("equals", fits=_is_text)),
-    "contains": Test("contains", _hole("contains", fits=_is_text)),
-    "matches": Test("matches", (_hole("matches"), "")),
+    "equals": Test("equals", hole("equals", fits=_is_text)),
+    "contains": Test("contains", hole("contains", fits=_is_text)),
+    "matches": Test("matches", (hole("matches"), "")),
     "oneOf": Test("one_of", _values("oneOf")),
     "exists": Test("exists"),
-    "min": Test("between", Bounds(_hole("min", None), _hole("max", None))),
+    "min": Test("between", Bounds(hole("min", None), hole("max", None))),
 }
 """The tests of one argument, by their keys; a test of bounds has two."""
-_ORDER: Final = ("equals", "contains", "matches", "oneOf", "exists", "min", "max")
+_TAKERS: Final = tuple(map(taker, _TESTS.values()))
+_ORDER: Final = (*_TESTS, "max")
 
 
 def _calls_of(record: Record) -> Check:
@@ -363,7 +411,7 @@ def _tests_of(entry: Mapping[str, Any]) -> Iterator[Check]:
         yield Test("equals" if isinstance(value, str) else "is", value)
     for key in ("contains", "matches", "oneOf"):
         if entry.get(key) is not None:
-            yield _fill(_TESTS[key], {key: entry[key]})
+            yield filled(_TESTS[key], {key: entry[key]})
     if entry.get("min") is not None or entry.get("max") is not None:
         yield Test("between", Bounds(entry.get("min"), entry.get("max")))
     if entry.get("exists") is not None:
@@ -398,8 +446,8 @@ def _entry(test: Check) -> Record | None:
         case Test("exists"):
             return {"exists": True}
         case _:
-            for form in _TESTS.values():
+            for take in _TAKERS:
                 found: Record = {}
-                if _take(form, test, found):
+                if take(test, found):
                     return found
             return None

@@ -67,6 +67,14 @@ PATH: Final = Role(names="path")
 WORD: Final = Role(names="word")
 
 
+def _is_examined(roles: Role | tuple[Role, ...]) -> bool:
+    return any(role.is_pattern or role is QUESTION or role.names in ("schema", "check") for role in _each(roles))
+
+
+def _each(roles: Role | tuple[Role, ...]) -> tuple[Role, ...]:
+    return (roles,) if isinstance(roles, Role) else roles
+
+
 class Predicate(NamedTuple):
     """A predicate.
 
@@ -288,6 +296,10 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "no_errors": Predicate(_NAMES, "no tool errors", "No call of a tool failed.", examples=("no tool errors",)),
     "fails": Predicate(_CALL, "fails", "The call failed.", examples=("fails",)),
 }
+
+
+EXAMINED: Final = frozenset(name for name, row in PREDICATES.items() if _is_examined(row.roles))
+"""The predicates with a text whose meaning depends on more than the inputs that fill it."""
 
 
 def roles_of(test: Test, of: Call | None = None) -> Role | tuple[Role, ...]:

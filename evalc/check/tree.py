@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final, Literal
 
 import msgspec
@@ -167,23 +167,23 @@ class Some(Node, frozen=True):
 Check = Test | Of | Not | All | Some
 
 
-def parts_of(check: Check) -> Iterator[tuple[Check, str]]:
+def parts_of(check: Check) -> Sequence[tuple[Check, str]]:
     """The checks that a check is made of, each with the JSON pointer to it in the check's record."""
     match check:
-        case Of() | Not():
-            yield check.check, "/check"
-        case All() | Some():
-            for index, part in enumerate(check.checks):
-                yield part, f"/checks/{index}"
         case Test():
-            pass
+            return ()
+        case Of() | Not():
+            return ((check.check, "/check"),)
+        case All() | Some():
+            return [(part, f"/checks/{index}") for index, part in enumerate(check.checks)]
 
 
-def within(check: Check) -> Iterator[Check]:
+def within(check: Check) -> Sequence[Check]:
     """A check and all checks in it, outer ones first."""
-    yield check
+    found = [check]
     for part, _ in parts_of(check):
-        yield from within(part)
+        found += within(part)
+    return found
 
 
 def asks(check: Check, predicate: str) -> bool:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import inf
 from typing import Any, Final, NoReturn
 
-from evalc.check.contract import CONTRACT_FIELDS, KEYS, fields_of, held, rank
+from evalc.check.contract import CONTRACT_FIELDS, EACH, KEYS, fields_of, rank
 from evalc.check.forms import record_of
 from evalc.check.tree import Check, Test
 from evalc.compiler import ir
@@ -90,21 +90,17 @@ def _place(check: Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ...]
     """Put a check where it belongs in `expect` of a case of this tier; its pointers from the case's root."""
     if isinstance(check, Test) and check.predicate == "judge":
         return _append_dimension(slots, check.operand)
-    record = record_of(check)
-    values = {field: value for field in fields_of(record) if (value := held(field, record)) is not None}
+    values = fields_of(check)
     first = next(iter(values), None)
-    if first is None:
-        return _append(slots, "checks", record)
-    if first.name == "response_matches" and tier not in _WITH_PATTERNS:
+    if first == "response_matches" and tier not in _WITH_PATTERNS:
         slots["regex_pattern"] = values[first]
         return ("/expect/regexPattern",)
-    if first.each:
-        return _append(slots, first.name, values[first])
-    given = {field.name: value for field, value in values.items()}
-    if not slots.keys().isdisjoint(given):
-        return _append(slots, "checks", record)
-    slots.update(given)
-    return tuple([f"/expect/{KEYS[field]}" for field in given])
+    if first in EACH:
+        return _append(slots, first, values[first])
+    if not values or not slots.keys().isdisjoint(values):
+        return _append(slots, "checks", record_of(check))
+    slots.update(values)
+    return tuple([f"/expect/{KEYS[field]}" for field in values])
 
 
 def _append(slots: dict[str, Any], field: str, value: object) -> tuple[str, ...]:
@@ -180,7 +176,7 @@ def _verify_case(case: ir.Case, criteria: set[str]) -> None:
     if case.partial:
         _break("nothing was left out", case.id)
     if len(case.checks) > 1:
-        in_order = [rank(record_of(item.check)) for item in case.checks]
+        in_order = [rank(item.check) for item in case.checks]
         if in_order != sorted(in_order):
             _break("checks stand in the canonical order", case.id)
     if case.links:

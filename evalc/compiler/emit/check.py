@@ -13,7 +13,7 @@ from evalc.base.slug import dimension_of
 from evalc.base.source import AliasedSpan, Source, Span
 from evalc.check.forms import check_of
 from evalc.check.places import Placed, bare, places_of
-from evalc.check.predicates import MATCHED, QUESTION, Role, mapped
+from evalc.check.predicates import EXAMINED, MATCHED, QUESTION, Role, mapped
 from evalc.check.tree import All, Blank, Call, Check, Not, Of, Some, Test, Tools, all_of, negated, some_of, within
 from evalc.compiler.asked import unaskable
 from evalc.compiler.emit.blanks import UNFILLED, operand_of
@@ -105,6 +105,8 @@ class CheckEmitter:
 
     def _body(self, body: CheckBody) -> Check:
         match body:
+            case CheckLeaf(check=check) if _is_literal(check):
+                return check
             case CheckLeaf():
                 return simplest(self._filled(body))
             case CheckGroup(op="any_of"):
@@ -159,8 +161,6 @@ class CheckEmitter:
 
         check = mapped(leaf.check, change)
         self._look_at(check, leaf, seen)
-        if any(isinstance(part, Of) and isinstance(part.step, Call | Tools) for part in within(check)):
-            self._named.append(lambda: self._places(leaf, seen))
         return check
 
     def _value(self, role: Role, text: str | Blank, leaf: CheckLeaf, index: int) -> Any:
@@ -188,22 +188,24 @@ class CheckEmitter:
         return text
 
     def _look_at(self, check: Check, leaf: CheckLeaf, seen: list[tuple[Role, Any]]) -> None:
-        """Report what is wrong with patterns, schemas and questions, now that they are filled."""
-        patterns = [(role, index) for index, (role, _) in enumerate(seen) if role.is_pattern]
-        questions = [index for index, (role, _) in enumerate(seen) if role is QUESTION]
+        """Report what is wrong with patterns, schemas and questions, now that they are filled; remember names."""
+        patterns = ((role, index) for index, (role, _) in enumerate(seen) if role.is_pattern)
+        questions = (index for index, (role, _) in enumerate(seen) if role is QUESTION)
         for test, was in zip(within(check), within(leaf.check), strict=True):
             match test:
                 case Test("matches", (pattern, flags)):
-                    role, index = patterns.pop(0)
+                    role, index = next(patterns)
                     if role is not MATCHED or not _TOKEN.search(pattern):  # with one, it is known when the eval runs
                         self._examine(flags, pattern, leaf, index)
                 case Test("judge", (_, _, criteria, _)):
-                    index = questions.pop(0)
+                    index = next(questions)
                     if not (criteria.strip() or self._failed):
                         self._add(self._span(leaf, index), Finding("EV309", what="the question"))
                 case Test("json", (_, dict() | bool() as schema)) if test is was and leaf.origin is not None:
                     for _, finding in findings_in(schema):
                         self._add(leaf.span, finding)
+                case Of(Call() | Tools()):
+                    self._named.append(lambda: self._places(leaf, seen))
                 case _:
                     pass
 
@@ -292,6 +294,15 @@ class CheckEmitter:
     def _add(self, span: Span, finding: Finding) -> None:
         self._failed |= finding.entry.severity == "error"
         self._case.problems.add(self.source, span, finding)
+
+
+def _is_literal(check: Check) -> bool:
+    """Whether a check, as most are, is of one text that stands for itself."""
+    match check.check if isinstance(check, Not) else check:
+        case Test(predicate, str() as text):
+            return predicate not in EXAMINED and "{{" not in text
+        case _:
+            return False
 
 
 def simplest(check: Check) -> Check:

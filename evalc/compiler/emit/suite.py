@@ -11,7 +11,7 @@ from evalc.base.slug import slug
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.check.contract import fields_of
-from evalc.check.forms import record_of
+from evalc.check.forms import type_of
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.emission import gates_of, number_of
@@ -245,8 +245,7 @@ class _OwnAssertions:
         self._shapes: set[tuple[object, ...]] = set()
 
     def add(self, case: ir.Case) -> None:
-        records = [record_of(item.check) for item in case.checks]
-        shape = *[(record["type"], bool(fields_of(record))) for record in records], bool(case.expected)
+        shape = *[tuple(fields_of(item.check)) or type_of(item.check) for item in case.checks], bool(case.expected)
         if shape not in self._shapes:
             self._shapes.add(shape)
             self.names |= own_assertions(lower(case, ()))

@@ -9,8 +9,7 @@ from typing import Final, final
 import msgspec
 
 from evalc.base.source import Span
-from evalc.check.contract import judge_check, rank, single_fields, without
-from evalc.check.forms import check_of, record_of
+from evalc.check.contract import judge_check, rank, single_values, without
 from evalc.check.tree import At, Bounds, Check, Measure, Of, Test, Turn
 from evalc.compiler import ir
 from evalc.compiler.emit.check import CheckEmitter
@@ -92,7 +91,7 @@ _ESCAPED: Final = re.compile(r"[\^$.*+?()\[\]{}|/\\]")
 
 
 def _in_order(written: list[_Written]) -> list[_Written]:
-    places = [rank(record_of(entry.check.check)) for entry in written]
+    places = [rank(entry.check.check) for entry in written]
     if places == sorted(places):
         return written
     return [written[index] for index in sorted(range(len(places)), key=places.__getitem__)]
@@ -139,14 +138,13 @@ def _named(check: Test, criterion: str | None, taken: dict[str, int]) -> Test:
 
 def _less_replaced(written: list[_Written], nearer: list[_Written]) -> Iterator[_Written]:
     """The checks without those whose one value is replaced by a nearer one."""
-    replaced = {name for entry in nearer for name in single_fields(record_of(entry.check.check)).values()}
+    replaced = {name for entry in nearer for name in single_values(entry.check.check).values()}
     for entry in written:
-        record = record_of(entry.check.check) if replaced else None
-        rest = None if record is None else without(record, replaced)
-        if rest == record:
+        rest = without(entry.check.check, replaced)
+        if rest is entry.check.check:
             yield entry
         elif rest is not None:
-            yield msgspec.structs.replace(entry, check=msgspec.structs.replace(entry.check, check=check_of(rest)))
+            yield msgspec.structs.replace(entry, check=msgspec.structs.replace(entry.check, check=rest))
 
 
 def _rubric(emission: Emission) -> list[tuple[m.RubricDimension, Span]]:

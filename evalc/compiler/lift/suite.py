@@ -307,7 +307,7 @@ def _checks(
 ) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
     """The checks in the canonical order, and the links whose indexes count in it."""
     linked_apart = frozenset(link.at[0] for _, _, link in _named_links(case) if len(link.at) == 1)
-    read = sorted(_read(case, asserted, linked_apart), key=lambda entry: rank(record_of(entry.check)))
+    read = sorted(_read(case, asserted, linked_apart), key=lambda entry: rank(entry.check))
     checks = tuple(ir.Check(check=entry.check, where=pointer + entry.at[0]) for entry in read)
     index_of = {at: index for index, entry in enumerate(read) for at in entry.at}
     links: list[ir.Link] = []

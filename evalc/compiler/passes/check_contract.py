@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from evalc.check.contract import KEYS, fields_of, single_fields
+from evalc.check.contract import KEYS, fields_of, single_values
 from evalc.check.forms import kind_of, record_of
 from evalc.check.places import texts_at
 from evalc.check.tree import All, Call, Check, Measure, Not, Of, Some, Test, Tools, Turn, within
@@ -76,7 +76,7 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
 
 def _fields(item: ir.Check) -> tuple[str, ...]:
     """The fields of `expect` that hold a check."""
-    return tuple(KEYS[field.name] for field in fields_of(record_of(item.check)))
+    return tuple(KEYS[field] for field in fields_of(item.check))
 
 
 def _is_scored_by_expected(case: ir.Case) -> bool:
@@ -165,7 +165,7 @@ def _is_regex_pattern(item: ir.Check) -> bool:
 def _single_values(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     seen: set[str] = set()
     for item in case.checks:
-        for field in single_fields(record_of(item.check)).values():
+        for field in single_values(item.check).values():
             if field in seen:
                 yield item.where, Finding("EV412", field=field)
             seen.add(field)

@@ -16,8 +16,7 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.base.source import Span
-from evalc.check.contract import CONTRACT
-from evalc.check.forms import record_of
+from evalc.check.contract import single_values
 from evalc.check.tree import Bounds, Call, Check, Measure, Not, Of, Test, Tools, Turn
 from evalc.compiler import ir
 from evalc.compiler.logic.formula import READ, Either, Every, Fact, Formula, facts_of, formula_of, negation, there_is
@@ -227,11 +226,8 @@ def _fields(check: Check) -> Iterator[tuple[str, ...]]:
     match check:
         case Of(Tools(), Test("called" | "acceptable")):
             yield ("tools",)
-        case Of(Measure(), Test("between")):
-            record = record_of(check)
-            for field in CONTRACT.get(record["type"], ()):
-                if field.once and field.key in record:
-                    yield field.name, record.get("unit", "")
+        case Of(Measure(of), Test("between") as test):
+            yield from ((name,) for name in single_values(Of(Measure(of), test)).values())
 
 
 # --- words -----------------------------------------------------------------------------------------------------------

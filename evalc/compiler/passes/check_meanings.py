@@ -24,21 +24,24 @@ def check_meanings(suite: ir.Suite, problems: Diagnostics) -> None:
     if suite.from_json:
         return
     for case in suite.cases:
-        trees = [item.check for item in case.checks]
-        if all(isinstance(tree, Test) for tree in trees):
-            continue
-        lists = {path for tree in trees for path in _lists(tree)}
-        for item, tree in zip(case.checks, trees, strict=True):
-            if isinstance(tree, Test):
-                continue
+        items = [item for item in case.checks if not isinstance(item.check, Test)]
+        of_parts = [item for item in items if not _is_negated_test(item.check)]
+        lists = {path for item in case.checks for path in _lists(item.check)} if of_parts else frozenset()
+        for item in items:
             source, span = suite.place(item.where)
-            why = _why(tree, source.text[span.start : span.end], lists)
+            why = _why(item.check, source.text[span.start : span.end], lists)
             if why is not None:
                 problems.add(source, span, Finding("EV436", why=why))
 
 
 def _why(check: Check, written: str, lists: Set[str]) -> Why | None:
-    return "path" if _NEW_PATH.search(written) else next(_changes(check, lists), None)
+    if ("$" in written or "." in written) and _NEW_PATH.search(written):
+        return "path"
+    return next(_changes(check, lists), None)
+
+
+def _is_negated_test(check: Check) -> bool:
+    return isinstance(check, Not) and isinstance(check.check, Test)
 
 
 def _lists(check: Check) -> Iterator[str]:

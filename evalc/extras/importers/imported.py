@@ -212,13 +212,13 @@ def write_checks(case: m.Case, tier: m.Tier, schemas: Schemas, leave_out: LeaveO
         if entry.at == _REGEX_PATTERN and tier in ("golden", "regression"):
             comments.append(leave_out(entry.at[0], "in YAML a pattern has to be in the labeled tier"))
             continue
-        literally = not entry.is_linked and (not is_simplest(entry.check) or rank(record_of(entry.check)) in behind)
+        literally = not entry.is_linked and (not is_simplest(entry.check) or rank(entry.check) in behind)
         written = None if literally else _written(entry, schemas)
         if written is None:
             if entry.is_linked:
                 comments.append(leave_out(entry.at[0], "no line says the same, so that it counts for no criterion"))
             records.append(_record(entry.check, LITERALLY))
-            behind.add(rank(record_of(entry.check)))
+            behind.add(rank(entry.check))
         else:
             validate.append(Noted(written, tuple(comments)))
             comments = []
