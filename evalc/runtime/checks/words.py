@@ -6,20 +6,22 @@ The twelve fields of the contract keep the words that they began with; all other
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
+
+import msgspec
 
 from evalc.check.forms import record_of
 from evalc.check.holds import set_of
 from evalc.check.tree import Bounds, Check, Test
-from evalc.check.values import CannotAsk, OnlyInside, described
+from evalc.check.values import CannotAsk, OnlyInside, described, is_text
 from evalc.ecma.values import to_json
 from evalc.model.json import MISSING
 from evalc.model.json import to_json as encoded
 from evalc.runtime.checks.verdict import View
 from evalc.runtime.checks.wording import SHOWN, bracketed, listed, quoted, shown, so_often
 
-_TYPES: Final = {
+_KINDS: Final = {
     "string": "a text",
     "number": "a number",
     "integer": "a whole number",
@@ -27,8 +29,6 @@ _TYPES: Final = {
     "array": "a list",
     "object": "an object",
     "null": "null",
-}
-_FORMATS: Final = {
     "date": "a date",
     "date-time": "a date with a time",
     "uuid": "a UUID",
@@ -40,9 +40,8 @@ _FORMATS: Final = {
 def failure(test: Test, view: View, *, negated: bool) -> str:
     """Why a check does not hold: `total is 261, expected at most 240`."""
     contract = _OF_CONTRACT.get((view.kind, test.predicate, negated))
-    words = contract(test, view) if contract else None
-    if words is not None:
-        return words
+    if contract and _is_of_contract(test, view):
+        return contract(test, view)
     expected = _expected(test, view.unit, negated=negated)
     if view.kind == "count":
         at = f" at {shown(view.name)}" if view.name else ""
@@ -52,7 +51,8 @@ def failure(test: Test, view: View, *, negated: bool) -> str:
     if view.value is MISSING:
         return f"{shown(view.name)} is not there"
     if view.kind == "names":
-        return f"expected {expected} but got {bracketed(view.value)}"
+        amiss = _AMISS[test.predicate](test.operand, view.value) if test.predicate in _AMISS and not negated else ""
+        return f"expected {expected} but got {bracketed(view.value)}{amiss}"
     return f"{_subject(view)} is {in_words(view.value, end=test.predicate == 'ends_with')}, expected {expected}"
 
 
@@ -106,76 +106,50 @@ def _list(values: Any) -> str:
 
 
 def _expected(test: Test, unit: str, *, negated: bool) -> str:
-    operand = test.operand
-    if negated and isinstance(operand, Bounds) and len(_numbers(operand)) == 1 and operand.min != operand.max:
+    operand, numbers = test.operand, _numbers(test.operand)
+    if negated and isinstance(operand, Bounds) and len(numbers) == 1 and operand.min != operand.max:
         operand, negated = Bounds(operand.below, operand.above, operand.max, operand.min), False
-    words = _EXPECTED[test.predicate](operand)
-    if unit:
-        words = _of_unit(words, operand, unit)
-    case = ", ignoring case" if test.ignoring_case else ""
-    if words.startswith("to "):
-        return f"it {'not ' * negated}{words}{case}"
-    return f"{'not ' * negated}{words}{case}"
+    if isinstance(operand, Bounds):
+        words = bounds(operand, unit)
+    else:
+        words = _amount(operand, unit) if unit == "$" and numbers else _EXPECTED[test.predicate](operand)
+    if unit not in ("", "$"):
+        words += f" {unit.removesuffix('s') if numbers == {1} and unit != 'ms' else unit}"
+    if test.ignoring_case:
+        words += ", ignoring case"
+    return f"{'it ' * words.startswith('to ')}{'not ' * negated}{words}"
 
 
-def bounds(allowed: Bounds) -> str:
+def bounds(allowed: Bounds, unit: str = "") -> str:
     """The numbers that are allowed: `at most 5`, `between 1 and 5`."""
     if allowed.min is not None and allowed.min == allowed.max:
-        return to_json(allowed.min)
+        return _amount(allowed.min, unit)
     if None not in (allowed.min, allowed.max):
-        return f"between {to_json(allowed.min)} and {to_json(allowed.max)}"
+        return f"between {_amount(allowed.min, unit)} and {_amount(allowed.max, unit)}"
     numbers = (allowed.min, allowed.above, allowed.max, allowed.below)
     named = zip(("at least", "more than", "at most", "less than"), numbers, strict=True)
-    return " and ".join(f"{name} {to_json(number)}" for name, number in named if number is not None) or "a number"
+    return " and ".join(f"{name} {_amount(number, unit)}" for name, number in named if number is not None) or "a number"
 
 
-def _of_unit(words: str, operand: Any, unit: str) -> str:
-    numbers = _numbers(operand)
-    if unit == "$":
-        written = set(map(to_json, numbers))
-        return " ".join(f"${word}" if word in written else word for word in words.split(" "))
-    return f"{words} {_singular(unit) if numbers == [1] else unit}"
-
-
-def _numbers(operand: Any) -> list[Any]:
-    parts = [getattr(operand, name) for name in operand.__struct_fields__] if isinstance(operand, Bounds) else [operand]
-    return list(dict.fromkeys(part for part in parts if isinstance(part, int | float)))
-
-
-def _singular(unit: str) -> str:
-    return unit if unit == "ms" else unit.removesuffix("s")
+def _numbers(operand: Any) -> set[Any]:
+    parts = msgspec.structs.astuple(operand) if isinstance(operand, Bounds) else (operand,)
+    return {part for part in parts if isinstance(part, int | float)}
 
 
 def _amount(value: Any, unit: str) -> str:
-    return f"${to_json(value)}" if unit == "$" else to_json(value)
+    return f"{'$' * (unit == '$')}{to_json(value)}"
 
 
-def _times(operand: Any) -> str:
-    text, allowed = operand
+def _times(text: Any, allowed: Bounds) -> str:
     same = allowed.min is not None and allowed.min == allowed.max
     return f"to contain {in_words(text)} {so_often(allowed.min) if same else f'{bounds(allowed)} times'}"
-
-
-def _markdown(operand: Any) -> str:
-    part, language = operand
-    return f"to have a {part}{f' in {shown(language)}' if language else ''}"
-
-
-def _structure(operand: Any) -> str:
-    fields, headings = operand
-    return f"to have {listed(path for path, _ in fields) or listed(headings)}"
-
-
-def _sorted(operand: Any) -> str:
-    descending, by = operand
-    return f"to be sorted{' descending' * descending}{f' by {shown(by)}' if by else ''}"
 
 
 _EXPECTED: Final[Mapping[str, Callable[[Any], str]]] = {
     "contains": lambda value: f"to contain {in_words(value)}",
     "contains_any": lambda values: f"to contain one of {_list(values)}",
     "contains_all": lambda values: f"to contain all of {_list(values)}",
-    "occurs": _times,
+    "occurs": lambda operand: _times(*operand),
     "matches": lambda operand: f"to match /{shown(operand[0])}/{operand[1]}",
     "equals": in_words,
     "is": in_words,
@@ -183,18 +157,17 @@ _EXPECTED: Final[Mapping[str, Callable[[Any], str]]] = {
     "starts_with": lambda value: f"to start with {in_words(value)}",
     "ends_with": lambda value: f"to end with {in_words(value)}",
     "similar": lambda operand: f"to be at least {to_json(operand[1])} similar to {in_words(operand[0])}",
-    "between": bounds,
     "within": lambda operand: f"at most {to_json(operand[0])} from {to_json(operand[1])}",
     "exists": lambda _: "to be there",
     "empty": lambda _: "to be empty",
     "non_empty": lambda _: "to be non-empty",
-    "is_a": _TYPES.__getitem__,
-    "format": _FORMATS.__getitem__,
-    "sorted": _sorted,
+    "is_a": _KINDS.__getitem__,
+    "format": _KINDS.__getitem__,
+    "sorted": lambda how: f"to be sorted{' descending' * how[0]}{f' by {shown(how[1])}' if how[1] else ''}",
     "unique": lambda _: "each item once",
     "language": lambda name: f"to be in {name}",
-    "markdown": _markdown,
-    "structure": _structure,
+    "markdown": lambda part: f"to have a {part[0]}{f' in {shown(part[1])}' if part[1] else ''}",
+    "structure": lambda parts: f"to have {listed(path for path, _ in parts[0]) or listed(parts[1])}",
     "json": lambda operand: "to be JSON" if operand[1] is None else "to be JSON that fits the schema",
     "numbers_from": lambda names: f"to have only numbers of {' or '.join(names)}",
     "quotes_from": lambda names: f"to have only quotes of {' or '.join(names)}",
@@ -210,114 +183,84 @@ _EXPECTED: Final[Mapping[str, Callable[[Any], str]]] = {
     "no_errors": lambda _: "no failing call",
     "fails": lambda _: "to fail",
 }
-"""The words of each predicate, as `expected` or `expected it` goes on."""
+"""The words of each predicate, as `expected` or `expected it` goes on; `between` has those of its bounds."""
 
 
 # --- the words of the contract's fields ------------------------------------------------------------------------------
 
 
-def _contains(test: Test, _: View) -> str | None:
-    if not isinstance(test.operand, str):
-        return None
-    return f"expected {quoted(test.operand)} in response{', ignoring case,' * test.ignoring_case} but not found"
-
-
-def _contained(test: Test, _: View) -> str | None:
-    if not isinstance(test.operand, str):
-        return None
-    return f'found "{shown(test.operand)}" in response{", ignoring case" * test.ignoring_case}'
-
-
-def _matches(name: str, test: Test, found: str) -> str:
-    pattern, flags = test.operand
-    return f"expected {name} to match /{shown(pattern)}/{flags} but got {quoted(found)}"
-
-
-def _non_empty(_: Test, view: View) -> str:
-    return f"expected a response but it {'is only white space' if view.value else 'is empty'}"
-
-
-def _acceptable(test: Test, view: View) -> str:
-    expected = shown(_EXPECTED["acceptable"](test.operand))
-    return f"expected {expected or 'one of no sets'} but got {bracketed(view.value)}"
-
-
-def _not_called(test: Test, view: View) -> str:
-    name = next(name for name in test.operand if name in view.value)
-    return f"expected no call of {quoted(name)} but got {bracketed(view.value)}"
-
-
-def _include(test: Test, view: View) -> str:
-    missing_ones = tuple((Counter(test.operand) - Counter(view.value)).elements())
-    verb = "is" if len(missing_ones) == 1 else "are"
-    got = f"{bracketed(view.value)}: {bracketed(missing_ones)} {verb} missing"
-    return f"expected at least {bracketed(test.operand)} but got {got}"
-
-
-def _in_order(test: Test, view: View) -> str:
-    names, calls = test.operand, iter(view.value)
-    index = next(index for index, name in enumerate(names) if name not in calls)
-    after = f" after {bracketed(names[:index])}" if index else ""
-    got = f"{bracketed(view.value)}: no {quoted(names[index])}{after}"
-    return f"expected {bracketed(names)} in this order but got {got}"
-
-
-def _only(test: Test, view: View) -> str:
-    other = next(name for name in view.value if name not in test.operand)
-    got = f"{bracketed(view.value)}: {quoted(other)} is another tool"
-    return f"expected only {bracketed(test.operand)} but got {got}"
-
-
-def _limit(test: Test, view: View) -> str | None:
-    if test.operand != Bounds(max=test.operand.max):
-        return None
-    most, found = to_json(test.operand.max), to_json(view.value)
-    match view.unit:
-        case "ms":
-            return f"expected at most {most} ms but took {found} ms"
-        case "tokens" if not view.name:
-            return f"expected at most {most} tokens but got {found}"
+def _is_of_contract(test: Test, view: View) -> bool:
+    """Whether a field of the contract can say it: it compares texts, and has limits of time and of tokens."""
+    match test.predicate:
+        case "between":
+            is_limit = test.operand == Bounds(max=test.operand.max)
+            return is_limit and (view.unit == "ms" or (view.unit == "tokens" and not view.name))
+        case "contains" | "equals" | "one_of":
+            texts = test.operand if test.predicate == "one_of" else (test.operand,)
+            return all(map(is_text, texts)) and not (view.kind == "argument" and test.ignoring_case)
         case _:
-            return None
+            return True
 
 
-def _param(verb: str) -> Callable[[Test, View], str | None]:
-    def words(test: Test, view: View) -> str | None:
-        if test.ignoring_case or not isinstance(test.operand, str):
-            return None
-        return f"expected {shown(view.name)} to {verb} {quoted(test.operand)} but got {quoted(view.text)}"
-
-    return words
+def _missing(names: Sequence[str], called: Sequence[str]) -> str:
+    missing = tuple((Counter(names) - Counter(called)).elements())
+    return f": {bracketed(missing)} {'is' if len(missing) == 1 else 'are'} missing"
 
 
-def _param_one_of(test: Test, view: View) -> str | None:
-    if test.ignoring_case or not all(isinstance(value, str) for value in test.operand):
-        return None
-    return f"expected {shown(view.name)} to be one of {listed(test.operand)} but got {quoted(view.text)}"
+def _out_of_order(names: Sequence[str], called: Sequence[str]) -> str:
+    calls = iter(called)
+    index = next(index for index, name in enumerate(names) if name not in calls)
+    return f": no {quoted(names[index])}{f' after {bracketed(names[:index])}' if index else ''}"
 
 
-_OF_CONTRACT: Final[Mapping[tuple[str, str, bool], Callable[[Test, View], str | None]]] = {
-    ("response", "contains", False): _contains,
-    ("response", "contains", True): _contained,
+def _another(names: Sequence[str], called: Sequence[str]) -> str:
+    return f": {quoted(next(name for name in called if name not in names))} is another tool"
+
+
+_AMISS: Final = {"include": _missing, "in_order": _out_of_order, "only": _another}
+"""The difference between the tools that must be called and those that were."""
+
+
+def _got(view: View, expected: str) -> str:
+    return f"expected {_subject(view)} {expected} but got {quoted(view.text)}"
+
+
+def _limit(test: Test, view: View) -> str:
+    found = f"took {to_json(view.value)} ms" if view.unit == "ms" else f"got {to_json(view.value)}"
+    return f"expected at most {to_json(test.operand.max)} {view.unit} but {found}"
+
+
+def _matches(test: Test, view: View) -> str:
+    return _got(view, _EXPECTED["matches"](test.operand))
+
+
+_OF_CONTRACT: Final[Mapping[tuple[str, str, bool], Callable[[Test, View], str]]] = {
+    ("response", "contains", False): lambda test, _: (
+        f"expected {quoted(test.operand)} in response{', ignoring case,' * test.ignoring_case} but not found"
+    ),
+    ("response", "contains", True): lambda test, _: (
+        f'found "{shown(test.operand)}" in response{", ignoring case" * test.ignoring_case}'
+    ),
     ("response", "contains_any", False): lambda test, _: (
         f"expected one of {listed(map(str, test.operand))} in response but found none"
     ),
-    ("response", "matches", False): lambda test, view: _matches("response", test, view.text),
-    ("response", "non_empty", False): _non_empty,
-    ("names", "called", False): lambda test, view: (
-        f"expected {bracketed(test.operand)} but got {bracketed(view.value)}"
+    ("response", "matches", False): _matches,
+    ("response", "non_empty", False): lambda _, view: (
+        f"expected a response but it {'is only white space' if view.value else 'is empty'}"
     ),
-    ("names", "acceptable", False): _acceptable,
-    ("names", "not_called", False): _not_called,
-    ("names", "include", False): _include,
-    ("names", "in_order", False): _in_order,
-    ("names", "only", False): _only,
+    ("names", "acceptable", False): lambda test, view: (
+        f"expected {shown(_EXPECTED['acceptable'](test.operand)) or 'one of no sets'} but got {bracketed(view.value)}"
+    ),
+    ("names", "not_called", False): lambda test, view: (
+        f"expected no call of {quoted(next(name for name in test.operand if name in view.value))} "
+        f"but got {bracketed(view.value)}"
+    ),
     ("count", "between", False): _limit,
-    ("argument", "equals", False): _param("equal"),
-    ("argument", "contains", False): _param("contain"),
-    ("argument", "one_of", False): _param_one_of,
-    ("argument", "matches", False): lambda test, view: _matches(shown(view.name), test, view.text),
+    ("argument", "equals", False): lambda test, view: _got(view, f"to equal {quoted(test.operand)}"),
+    ("argument", "contains", False): lambda test, view: _got(view, f"to contain {quoted(test.operand)}"),
+    ("argument", "one_of", False): lambda test, view: _got(view, f"to be one of {listed(test.operand)}"),
+    ("argument", "matches", False): _matches,
     ("argument", "exists", False): lambda _, view: f"expected {shown(view.name)} to be sent but it was not",
     ("argument", "exists", True): lambda _, view: f"expected no {shown(view.name)} but it was sent",
 }
-"""The words of the contract's fields, and of evalc's own checks of which tools were called."""
+"""The words of the contract's fields where they are not those of all checks."""
