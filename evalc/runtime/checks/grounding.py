@@ -46,7 +46,7 @@ def _after_currency() -> str:
 
 _NUMBER: Final = re.compile(
     rf"""(?=[-\u2212.\d])
-        (?P<sign>(?<![^\W_])(?<![)\]}}%.,])[-\u2212])?
+        (?P<sign>(?<![^\W_])(?<![)\]}}%.])[-\u2212])?
         (?<!\d)
         (?:(?<![{_LETTERS}_])|(?<=(?<![{_LETTERS}\d_])_)|(?<=(?<![{_LETTERS}\d_])__)|(?<=(?<![{_LETTERS}\d_])___)|{_after_currency()})
         (?P<whole>\d{{1,3}}(?:[,\u00a0\u202f']\d{{3}})+(?!\d)|\d+|(?<!\d\.)(?=\.\d))
