@@ -16,7 +16,7 @@ import msgspec
 from evalc.check.tree import Test
 from evalc.check.values import text_of
 from evalc.model.result import TextFinding
-from evalc.runtime.checks.verdict import Evidence, Found, Verdict, View, broken, failed
+from evalc.runtime.checks.verdict import Evidence, Found, NoAnswer, View, broken, failed
 from evalc.runtime.checks.wording import listed, shown
 
 _LETTERS: Final = (
@@ -60,46 +60,38 @@ _NUMBER: Final = re.compile(
 )
 """A number as people write it. Digits within a word, as in `B2` and `room_2`, are not a number."""
 _SCALES: Final = {
-    "%": -2,
-    "percent": -2,
-    "k": 3,
-    "thousand": 3,
-    "m": 6,
-    "million": 6,
-    "bn": 9,
-    "billion": 9,
-    "trillion": 12,
-    **dict.fromkeys("千천", 3),
-    **dict.fromkeys("万萬만", 4),
-    **dict.fromkeys(("百万", "百萬"), 6),
-    **dict.fromkeys(("千万", "千萬"), 7),
-    **dict.fromkeys("亿億억", 8),
-    "兆": 12,
-    "พัน": 3,
-    "หมื่น": 4,
-    "แสน": 5,
-    "ล้าน": 6,
+    word: power
+    for power, words in (
+        (-2, "% percent"),
+        (3, "k thousand 千 천 พัน"),
+        (4, "万 萬 만 หมื่น"),
+        (5, "แสน"),
+        (6, "m million 百万 百萬 ล้าน"),
+        (7, "千万 千萬"),
+        (8, "亿 億 억"),
+        (9, "bn billion"),
+        (12, "trillion 兆"),
+    )
+    for word in words.split()
 }
 """The power of ten that a word after a number means."""
 _WORDS: Final = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
 )
-_UNITS: Final = _WORDS[1:10]
 _TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_SMALL: Final = {word: number for number, word in enumerate(_WORDS)} | {
-    word: number * 10 for number, word in enumerate(_TENS, 2)
+_SMALL: Final = {
+    **{word: number for number, word in enumerate(_WORDS)},
+    **{word: number * 10 for number, word in enumerate(_TENS, 2)},
 }
 _HAN: Final = {
     word: number for number, words in enumerate(("零〇", "一", "二两兩", *"三四五六七八九十")) for word in words
 }
 _NUMBER_WORD: Final = re.compile(
-    rf"\b(?:(?P<ten>{'|'.join(_TENS)})(?:[-\s](?P<unit>{'|'.join(_UNITS)}))?|(?P<small>{'|'.join(_SMALL)}))\b"
+    rf"\b(?:(?P<ten>{'|'.join(_TENS)})(?:[-\s](?P<unit>{'|'.join(_WORDS[1:10])}))?|(?P<small>{'|'.join(_SMALL)}))\b"
     r"|(?P<tens>[二三四五六七八九])?(?P<han>十)(?P<ones>[一二三四五六七八九])?|(?P<digit>[零〇一二两兩三四五六七八九])"
 )
 """A number up to 99 in words, in small letters."""
-
-
 _DECIMAL_COMMA: Final = re.compile(
     r"(?P<sign>(?<!\w)[-\u2212])?(?<![\w.,])(?P<whole>\d{1,3}(?:\.\d{3})+|\d+),(?P<fraction>\d\d)(?!\w|[.,]\d)"
 )
@@ -162,11 +154,9 @@ _SPACES: Final = re.compile(r"\s+")
 def numbers_from(test: Test, view: View) -> Found:
     """Whether every number in the text occurs in a source, up to the rounding of its last digit."""
     text = text_of(view.text)
-    sources = _sources(test.operand, view.evidence)
-    if isinstance(sources, Verdict):
-        return sources if any(numbers_in(_LIST_MARKER.sub("", text))) else True
-    unknown = unfounded_numbers(text, sources)
-    return _verdict("number", unknown, test.operand, view)
+    if not any(numbers_in(_LIST_MARKER.sub("", text))):
+        return True
+    return _verdict("number", unfounded_numbers(text, _sources(test.operand, view.evidence)), test.operand, view)
 
 
 def unfounded_numbers(text: str, sources: Iterable[Any], *, rounded: bool = True) -> list[str]:
@@ -195,13 +185,11 @@ def unfounded_numbers(text: str, sources: Iterable[Any], *, rounded: bool = True
 
 def quotes_from(test: Test, view: View) -> Found:
     """Whether every text in double quotes occurs in a source, ignoring case, runs of spaces and a last mark."""
-    quotes = list(dict.fromkeys(next(filter(None, match)) for match in _QUOTE.findall(text_of(view.text))))
+    quotes = dict.fromkeys(next(filter(None, match)) for match in _QUOTE.findall(text_of(view.text)))
     if not quotes:
-        return _verdict("quote", [], test.operand, view)
-    sources = _sources(test.operand, view.evidence)
-    if isinstance(sources, Verdict):
-        return sources
-    texts = [folded(text) for source in sources for text in _texts(source)]
+        return True
+    leaves = (leaf for source in _sources(test.operand, view.evidence) for leaf in _leaves(source))
+    texts = [folded(leaf if isinstance(leaf, str) else msgspec.json.encode(leaf).decode()) for leaf in leaves]
     return _verdict("quote", [quote for quote in quotes if not _is_in(folded(quote), texts)], test.operand, view)
 
 
@@ -221,22 +209,26 @@ def _verdict(what: str, unknown: list[str], names: tuple[str, ...], view: View) 
 # --- sources ---------------------------------------------------------------------------------------------------------
 
 
-def _sources(names: tuple[str, ...], evidence: Evidence) -> list[Any] | Verdict:
-    """The JSON values in which a number or a quote may occur."""
+def _sources(names: tuple[str, ...], evidence: Evidence) -> list[Any]:
+    """The JSON values in which a number or a quote may occur.
+
+    Raises:
+        NoAnswer: the agent does not report the results of its calls.
+    """
     found: list[Any] = []
     if "message" in names and evidence.case is not None:
         sent = evidence.case.input
-        messages = [turn.content for turn in sent.messages or () if turn.role == "user"]
-        found += [*messages, *(evidence.said or [sent.message])]
+        found += [turn.content for turn in sent.messages or () if turn.role == "user"]
+        found += evidence.said or [sent.message]
     if "tools" in names:
         calls = (*evidence.earlier_calls, *evidence.tool_calls)
-        found += [call.result for call in calls if call.result is not msgspec.UNSET]
-        found += [call.error for call in calls if call.error is not msgspec.UNSET]
-        if calls and all(call.result is msgspec.UNSET and call.error is msgspec.UNSET for call in calls):
-            return broken(
-                "the agent reports calls without their `result`, so what the tools said is not known (map it by "
-                "`agent.response.result` in the configuration)"
+        said = [each for call in calls for each in (call.result, call.error) if each is not msgspec.UNSET]
+        if calls and not said:
+            how = "map it by `agent.response.result` in the configuration"
+            raise NoAnswer(
+                broken(f"the agent reports calls without their `result`, so what the tools said is not known ({how})")
             )
+        found += said
     return found
 
 
@@ -256,10 +248,6 @@ def _leaves(value: Any) -> Iterator[Any]:
                 yield leaf
 
 
-def _texts(value: Any) -> Iterator[str]:
-    return (leaf if isinstance(leaf, str) else msgspec.json.encode(leaf).decode() for leaf in _leaves(value))
-
-
 def _values(value: Any) -> Iterator[Decimal]:
     for leaf in _leaves(value):
         if isinstance(leaf, str):
@@ -271,9 +259,6 @@ def _values(value: Any) -> Iterator[Decimal]:
             yield from numbers_in_words(leaf)
         else:
             yield Decimal(leaf) if isinstance(leaf, int) else Decimal(repr(leaf))
-
-
-# --- numbers and quotes ----------------------------------------------------------------------------------------------
 
 
 def _stands_in(number: Number, known: list[Decimal]) -> bool:
