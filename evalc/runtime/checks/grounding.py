@@ -119,12 +119,11 @@ def numbers_in(text: str) -> Iterator[Number]:
         yield Number(match[0].strip(), signed, half, _SCALES.get(word, 0))
 
 
-def amounts_with_commas(text: str) -> Iterator[tuple[re.Match[str], Number]]:
-    """The numbers of a text that have a comma before two decimals, where they can also be read as two numbers."""
-    for match in _DECIMAL_COMMA.finditer(text):
-        sign = "-" if match["sign"] else ""
-        value = Decimal(f"{sign}{match['whole'].replace('.', '')}.{match['fraction']}")
-        yield match, Number(match[0], value, Decimal("0.005"), 0)
+def _amount(match: re.Match[str]) -> Number:
+    """An amount with a comma before its cents."""
+    sign = "-" if match["sign"] else ""
+    value = Decimal(f"{sign}{match['whole'].replace('.', '')}.{match['fraction']}")
+    return Number(match[0], value, Decimal("0.005"), 0)
 
 
 def numbers_in_words(text: str) -> Iterator[Decimal]:
@@ -148,15 +147,11 @@ _QUOTE: Final = re.compile(
     re.VERBOSE,
 )
 """A quote. A straight mark after a text and before a space can only end a quote; else it is the mark of inches."""
-_SPACES: Final = re.compile(r"\s+")
 
 
 def numbers_from(test: Test, view: View) -> Found:
     """Whether every number in the text occurs in a source, up to the rounding of its last digit."""
-    text = text_of(view.text)
-    if not any(numbers_in(_LIST_MARKER.sub("", text))):
-        return True
-    return _verdict("number", unfounded_numbers(text, _sources(test.operand, view.evidence)), test.operand, view)
+    return _verdict("number", unfounded_numbers(text_of(view.text), _sources(test, view.evidence)), test, view)
 
 
 def unfounded_numbers(text: str, sources: Iterable[Any], *, rounded: bool = True) -> list[str]:
@@ -173,13 +168,7 @@ def unfounded_numbers(text: str, sources: Iterable[Any], *, rounded: bool = True
         def is_founded(number: Number) -> bool:
             return _stands_in(number if rounded else number._replace(half=Decimal()), known)
 
-        pieces: list[str] = []
-        at = 0
-        for match, amount in amounts_with_commas(text):
-            if is_founded(amount):
-                pieces.append(text[at : match.start()])
-                at = match.end()
-        claimed = numbers_in(" ".join([*pieces, text[at:]]))
+        claimed = numbers_in(_DECIMAL_COMMA.sub(lambda match: " " if is_founded(_amount(match)) else match[0], text))
         return list(dict.fromkeys(number.text for number in claimed if not is_founded(number)))
 
 
@@ -188,18 +177,18 @@ def quotes_from(test: Test, view: View) -> Found:
     quotes = dict.fromkeys(next(filter(None, match)) for match in _QUOTE.findall(text_of(view.text)))
     if not quotes:
         return True
-    leaves = (leaf for source in _sources(test.operand, view.evidence) for leaf in _leaves(source))
+    leaves = (leaf for source in _sources(test, view.evidence) for leaf in _leaves(source))
     texts = [folded(leaf if isinstance(leaf, str) else msgspec.json.encode(leaf).decode()) for leaf in leaves]
-    return _verdict("quote", [quote for quote in quotes if not _is_in(folded(quote), texts)], test.operand, view)
+    return _verdict("quote", [quote for quote in quotes if not _is_in(folded(quote), texts)], test, view)
 
 
-def _verdict(what: str, unknown: list[str], names: tuple[str, ...], view: View) -> Found:
+def _verdict(what: str, unknown: list[str], test: Test, view: View) -> Found:
     if not unknown:
         return True
     few = listed(unknown[:_MOST_SHOWN])
     more = f" and {len(unknown) - _MOST_SHOWN} more" if len(unknown) > _MOST_SHOWN else ""
     words = {"tools": "the result of a tool", "message": "the message"}
-    where = " or ".join(words[name] for name in names)
+    where = " or ".join(words[name] for name in test.operand)
     do = "does" if len(unknown) == 1 else "do"
     message = f"expected every {what} in {view.name or 'the response'} to be in {where} but {few}{more} {do} not"
     finding = TextFinding(kind="forbidden", text=shown(unknown[0]), path=view.where or None)
@@ -209,27 +198,24 @@ def _verdict(what: str, unknown: list[str], names: tuple[str, ...], view: View) 
 # --- sources ---------------------------------------------------------------------------------------------------------
 
 
-def _sources(names: tuple[str, ...], evidence: Evidence) -> list[Any]:
+def _sources(test: Test, evidence: Evidence) -> Iterator[Any]:
     """The JSON values in which a number or a quote may occur.
 
     Raises:
         NoAnswer: the agent does not report the results of its calls.
     """
-    found: list[Any] = []
-    if "message" in names and evidence.case is not None:
+    if "message" in test.operand and evidence.case is not None:
         sent = evidence.case.input
-        found += [turn.content for turn in sent.messages or () if turn.role == "user"]
-        found += evidence.said or [sent.message]
-    if "tools" in names:
+        yield from (turn.content for turn in sent.messages or () if turn.role == "user")
+        yield from evidence.said or (sent.message,)
+    if "tools" in test.operand:
         calls = (*evidence.earlier_calls, *evidence.tool_calls)
         said = [each for call in calls for each in (call.result, call.error) if each is not msgspec.UNSET]
         if calls and not said:
             how = "map it by `agent.response.result` in the configuration"
-            raise NoAnswer(
-                broken(f"the agent reports calls without their `result`, so what the tools said is not known ({how})")
-            )
-        found += said
-    return found
+            fault = f"the agent reports calls without their `result`, so what the tools said is not known ({how})"
+            raise NoAnswer(broken(fault))
+        yield from said
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -255,7 +241,7 @@ def _values(value: Any) -> Iterator[Decimal]:
                 yield number.value
                 if number.scale:
                     yield number.value.scaleb(number.scale)
-            yield from (amount.value for _, amount in amounts_with_commas(leaf))
+            yield from (_amount(match).value for match in _DECIMAL_COMMA.finditer(leaf))
             yield from numbers_in_words(leaf)
         else:
             yield Decimal(leaf) if isinstance(leaf, int) else Decimal(repr(leaf))
@@ -276,7 +262,7 @@ def _stands_in(number: Number, known: list[Decimal]) -> bool:
 
 def folded(text: str) -> str:
     """The text with each run of spaces as one, none around it, and no difference between capitals and small letters."""
-    return _SPACES.sub(" ", text).strip().casefold()
+    return " ".join(text.split()).casefold()
 
 
 def _is_in(quote: str, texts: Iterable[str]) -> bool:
