@@ -75,24 +75,20 @@ async def tested(test: Test, view: View, *, negated: bool) -> Verdict:
 def _verdict(found: Found, test: Test, written: Test, view: View, negated: bool) -> Verdict:
     """The verdict that an answer means; `written` is the test before its tokens were filled."""
     if isinstance(found, Verdict):
-        return _negated(found, test, view) if negated else found
+        if not negated or found.outcome not in ("passed", "failed"):  # what is not known stays so
+            return found
+        if found.outcome == "failed":
+            return msgspec.structs.replace(PASSED, notes=found.notes)
+        return msgspec.structs.replace(failed(words.failure(test, view, negated=True)), notes=found.notes)
     if (found is True) is negated:
-        if isinstance(found, str):
-            message = f"{shown(view.name)}: {found}" if view.name and view.kind != "names" else found
-        else:
-            message = words.failure(test, view, negated=negated)
+        message = found if isinstance(found, str) else words.failure(test, view, negated=negated)
+        if isinstance(found, str) and view.name and view.kind != "names":
+            message = f"{shown(view.name)}: {found}"
         return failed(message, _finding(test, view, negated))
     if found is True and _is_of_nothing(test) and (text := next(filter(None, _members(written)), "")):
         note = Note(f"{text} resolves to an empty text", "passed whatever the answer is")
         return msgspec.structs.replace(PASSED, verifies=False, notes=(note,))
     return PASSED
-
-
-def _negated(verdict: Verdict, test: Test, view: View) -> Verdict:
-    """The negation of a verdict that a predicate gave itself: what is not known stays so."""
-    if verdict.outcome == "passed":
-        return Verdict(outcome="failed", message=words.failure(test, view, negated=True), notes=verdict.notes)
-    return msgspec.structs.replace(PASSED, notes=verdict.notes) if verdict.outcome == "failed" else verdict
 
 
 def _asks_of_nothing(test: Test, view: View, negated: bool) -> bool:
@@ -177,16 +173,19 @@ def _filled(test: Test, view: View) -> tuple[Test, tuple[str, ...]]:
         return test, ()
     unresolved: list[str] = []
 
-    def resolved(role: Role, text: str | Blank) -> Any:
+    def filled(role: Role, text: str | Blank) -> Any:
         if role.no_tokens_in or role.names or isinstance(text, Blank):
             return text
-        return _resolved(text, view.evidence, unresolved, as_value=test.predicate == "is")
+        found = _resolved(text, view.evidence, as_value=test.predicate == "is")
+        if isinstance(found, Unresolved):
+            unresolved.extend(found.tokens)
+        return found
 
-    filled: Any = mapped(test, resolved, Call("") if view.in_call else None)
+    changed: Any = mapped(test, filled, Call("") if view.in_call else None)
     if unresolved:
         raise NoAnswer(skipped(tuple(unresolved)))
     try:
-        operand = _with_numbers(filled.operand, test.predicate == "within")
+        operand = _with_numbers(changed.operand, test.predicate == "within")
     except NotJson:
         raise NoAnswer(broken(f"{words.in_words(test.operand)} does not name a number")) from None
     return msgspec.structs.replace(test, operand=operand), ()
@@ -196,38 +195,31 @@ def _filled_group(test: Test, view: View) -> tuple[Test, tuple[str, ...]]:
     """The group without the members that cannot be filled."""
     if test.operand is None:
         raise NoAnswer(broken(f"{shown(view.name)} oneOf: there is no list to look in"))
-    kept: list[Any] = []
-    dropped: list[str] = []
-    for member in _members(test):
-        before = len(dropped)
-        found = _resolved(member, view.evidence, dropped) if isinstance(member, str) else member
-        if len(dropped) == before:
-            kept.append(found)
+    found = [_resolved(member, view.evidence) for member in _members(test)]
+    kept = tuple([each for each in found if not isinstance(each, Unresolved)])
+    dropped = tuple(token for each in found if isinstance(each, Unresolved) for token in each.tokens)
     if not kept and (dropped or test.predicate != "one_of"):
-        raise NoAnswer(skipped(tuple(dropped)) if dropped else _EMPTY_GROUP)
-    operand = tuple(kept)
-    return test if operand == test.operand else msgspec.structs.replace(test, operand=operand), tuple(dropped)
+        raise NoAnswer(skipped(dropped) if dropped else _EMPTY_GROUP)
+    return msgspec.structs.replace(test, operand=kept), dropped
 
 
-def _resolved(text: str, evidence: Evidence, unresolved: list[str], *, as_value: bool = False) -> Any:
-    """The text with its tokens filled, or as a value what a single token names; `unresolved` gets those of nothing."""
-    tokens = find_tokens(text) if as_value else []
-    if len(tokens) == 1 and tokens[0].text == text:
-        value = walk(evidence.seed if tokens[0].source == "seed" else evidence.snapshot, tokens[0].path)
-        if value is not UNDEFINED and value is not None:
-            return value
-    found = resolve(text, evidence.seed, evidence.snapshot)
-    if isinstance(found, Unresolved):
-        unresolved += found.tokens
-        return text
-    return found
+def _resolved(value: Any, evidence: Evidence, *, as_value: bool = False) -> Any:
+    """A text with its tokens filled, or as a value what a single token names; `Unresolved` if one names nothing."""
+    if not isinstance(value, str):
+        return value
+    tokens = find_tokens(value) if as_value else []
+    if len(tokens) == 1 and tokens[0].text == value:
+        found = walk(evidence.seed if tokens[0].source == "seed" else evidence.snapshot, tokens[0].path)
+        if found is not UNDEFINED and found is not None:
+            return found
+    return resolve(value, evidence.seed, evidence.snapshot)
 
 
 def _with_numbers(operand: Any, are_all: bool) -> Any:
     """The operand with the texts that stand where numbers are asked as these."""
     match operand:
         case Bounds():
-            return Bounds(*(_number(getattr(operand, name)) for name in operand.__struct_fields__))
+            return Bounds(*map(_number, msgspec.structs.astuple(operand)))
         case tuple():
             return tuple(_number(part) if are_all else _with_numbers(part, False) for part in operand)
         case _:

@@ -9,7 +9,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Iterator, Sequence
 from copy import deepcopy
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
@@ -18,14 +18,12 @@ from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread
 from evalc.check.tree import Bounds, Test
 from evalc.check.values import is_between, text_of
-from evalc.checks import Answer, Check, Outcome
+from evalc.checks import Answer, Outcome
 from evalc.model.case import Input
 from evalc.model.json import is_number
 from evalc.runtime.checks import words
 from evalc.runtime.checks.verdict import Evidence, Found, Verdict, View, broken
 from evalc.runtime.checks.wording import number, shown
-
-T = TypeVar("T")
 
 _LONGEST_REASON: Final = 500
 
@@ -42,34 +40,28 @@ async def custom(test: Test, view: View) -> Found:
         return broken(f"{label}: no answer within {number(timeout_ms)} ms")
     finally:
         thread.abandon()
-    return _said(label, said) if bounds == Bounds() else _compared(label, said, bounds)
-
-
-def _compared(name: str, said: object, bounds: Bounds) -> Found:
+    found = _said(label, said)
+    if bounds == Bounds():
+        return found
     share = said.score if isinstance(said, Outcome) else said
-    if isinstance(said, AgentError) or not is_number(share):
-        found = _said(name, said)
-        return found if isinstance(found, Verdict) else broken(f"{name}: it says yes or no, and no number to compare")
-    return is_between(share, bounds) or f"{name} is {number(share)}, expected {words.bounds(bounds)}"
+    if is_number(share):
+        return is_between(share, bounds) or f"{label} is {number(share)}, expected {words.bounds(bounds)}"
+    return found if isinstance(found, Verdict) else broken(f"{label}: it says yes or no, and no number to compare")
 
 
 def _call(name: str, answer: Answer, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """Call the check. An async one gets a loop of its own, so that it cannot hold up the run's."""
-    said = _function(name)(answer, *args, **options)
-    return asyncio.run(_awaited(said)) if inspect.isawaitable(said) else said
-
-
-def _function(name: str) -> Check:
     try:
         function = installed.load("evalc.checks", name)
     except UsageError as error:
         raise AgentError(str(error)) from None
     if not callable(function):
         raise AgentError(f"the package does not offer a function, but a `{type(function).__name__}`")
-    return function  # type: ignore[no-any-return]  # what it takes and gives is known when it is called
+    said = function(answer, *args, **options)
+    return asyncio.run(_awaited(said)) if inspect.isawaitable(said) else said
 
 
-async def _awaited(awaitable: Awaitable[T]) -> T:
+async def _awaited(awaitable: Awaitable[Any]) -> Any:
     return await awaitable
 
 
