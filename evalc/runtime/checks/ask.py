@@ -19,14 +19,15 @@ from evalc.ecma.tokens import Unresolved, find_tokens, resolve, walk
 from evalc.ecma.values import UNDEFINED
 from evalc.model.json import MISSING, is_number
 from evalc.model.result import TextFinding
-from evalc.runtime.checks import calls, words
+from evalc.runtime.checks import words
 from evalc.runtime.checks.custom import custom
 from evalc.runtime.checks.grounding import numbers_from, quotes_from
 from evalc.runtime.checks.json_text import NotJson, is_json, parse, parse_leniently, structure
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
-from evalc.runtime.checks.subjects import TOO_DEEP, cannot
+from evalc.runtime.checks.subjects import SILENT, TOO_DEEP, cannot, errors
 from evalc.runtime.checks.verdict import (
+    NOT_APPLICABLE,
     PASSED,
     Evidence,
     Found,
@@ -40,7 +41,7 @@ from evalc.runtime.checks.verdict import (
     unknown,
     unresolved_notes,
 )
-from evalc.runtime.checks.wording import shown
+from evalc.runtime.checks.wording import quoted, shown
 
 _LONGEST_FINDING: Final = 1_000
 _EMPTY_GROUP: Final = Verdict(
@@ -303,6 +304,35 @@ def _markdown(test: Test, view: View) -> Found:
     return has(text_of(view.text), part, language)
 
 
+def _no_errors(_: Test, view: View) -> Found:
+    """Contract, 3. noToolErrors: with stubs by their names, without execution nothing, else every call's success.
+
+    An agent that names its calls but never says how they ended leaves nothing to check: not applicable, with a note.
+    """
+    evidence = view.evidence
+    failing = next(iter(errors(evidence)), None)
+    if evidence.stubs is None:
+        return failing is None or f"expected no failing tool call but {quoted(failing.name)} failed"
+    if failing is not None and failing.name in evidence.stubs:
+        found = quoted(failing.arguments or "")
+        return f"expected a JSON object as arguments of {quoted(failing.name)} but got {found}"
+    fact = "noToolErrors: the case has stubs, and the agent runs its tools itself"
+    notes = (Note(fact, "checked by the names of the stubs"),) if evidence.tool_mode == "executed" else ()
+    if failing is None:
+        return msgspec.structs.replace(PASSED, notes=notes)
+    message = f"expected only tools with a stub but {quoted(failing.name)} has none"
+    return Verdict(outcome="failed", message=message, notes=notes)
+
+
+def _fails(_: Test, view: View) -> Found:
+    """Whether a call failed, as the agent says; without execution nothing does."""
+    if view.evidence.tool_mode == "routing":
+        raise NoAnswer(NOT_APPLICABLE)
+    if view.value.success is None:
+        raise NoAnswer(unknown(f"fails: {SILENT}"))
+    return not view.value.success or "it did not fail"
+
+
 _ASKED: Final[Mapping[str, Callable[[Test, View], Found | Awaitable[Found]]]] = {
     "exists": lambda _, view: view.value is not MISSING,
     "matches": _matches,
@@ -315,7 +345,7 @@ _ASKED: Final[Mapping[str, Callable[[Test, View], Found | Awaitable[Found]]]] = 
     "quotes_from": quotes_from,
     "judge": judged,
     "check": custom,
-    "no_errors": calls.no_errors,
-    "fails": calls.fails,
+    "no_errors": _no_errors,
+    "fails": _fails,
 }
 """The predicates that need more than a value: the case, the calls, a model, an engine, a schema."""

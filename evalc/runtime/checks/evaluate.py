@@ -12,8 +12,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from evalc.check.tree import All, Check, Not, Of, Some, Test, Turn
-from evalc.runtime.checks import calls, words
+from evalc.check.tree import All, Call, Check, Failure, Not, Of, Result, Some, Test, Turn
+from evalc.runtime.checks import words
 from evalc.runtime.checks.ask import tested
 from evalc.runtime.checks.subjects import Several, is_about_calls, led_to
 from evalc.runtime.checks.verdict import (
@@ -144,41 +144,15 @@ async def _of_several(check: Of, several: Several, beside: Sequence[Check]) -> V
 
 async def _together(check: Check, view: View) -> Verdict:
     """The parts of a check of one view: what is not known of one part makes the whole unknown."""
+    met = [await _checked(part, view) for part in _parts(check)]
     if not isinstance(check, All):
-        return await _checked(check, view)
-    met = [await _checked(part, view) for part in check.checks]
+        return met[0]
     found = _first(met, "failed", "error", "skipped", "not_applicable") or PASSED
     return found if found.asked else failed(found.message)
 
 
 def _first(met: Sequence[Verdict], *outcomes: str) -> Verdict | None:
     return next((verdict for outcome in outcomes for verdict in met if verdict.outcome == outcome), None)
-
-
-async def _with_a_call_of_its_own(
-    check: Of, met: Sequence[Verdict], made: Sequence[View], beside: Sequence[Check]
-) -> Verdict:
-    """The verdict where a call fits: other checks of the case may take every call that does."""
-    rivals = calls.rivals(check, beside)
-    mine = {index for index, rival in enumerate(rivals) if rival is check}
-    if not mine:
-        return PASSED
-    fits = [
-        _fitting(met if rival is check else [await _together(rival.check, each) for each in made], rival is check)
-        for rival in rivals
-    ]
-    if mine <= calls.matched(fits):
-        return PASSED
-    tool = quoted(made[0].value.name)
-    others = f"other checks take each of the calls that would do: it was called {so_often(len(made))}"
-    return failed(f"expected a call of {tool} for itself, but {others}")
-
-
-def _fitting(met: Sequence[Verdict], is_known: bool) -> list[int]:
-    """The calls that fit; none of another check that cannot be decided, which its own verdict says."""
-    if not is_known and not {verdict.outcome for verdict in met} <= {"passed", "failed"}:
-        return []
-    return [index for index, verdict in enumerate(met) if verdict.outcome == "passed"]
 
 
 def _none_of(several: Several, met: Sequence[Verdict]) -> str:
@@ -191,3 +165,74 @@ def _none_of(several: Several, met: Sequence[Verdict]) -> str:
 def _in(view: View, verdict: Verdict) -> str:
     """Why a view does not do; the parts of a call are named without the call."""
     return f"in {view.name} {verdict.message}" if view.kind == "call" else verdict.message or ""
+
+
+# --- a call for each check -------------------------------------------------------------------------------------------
+
+
+async def _with_a_call_of_its_own(
+    check: Of, met: Sequence[Verdict], made: Sequence[View], beside: Sequence[Check]
+) -> Verdict:
+    """The verdict where a call fits: other checks of the case may take every call that does."""
+    rivals = _rivals(check, beside)
+    mine = {index for index, rival in enumerate(rivals) if rival is check}
+    if not mine:
+        return PASSED
+    fits: list[list[int]] = []
+    for rival in rivals:
+        verdicts = met if rival is check else [await _together(rival.check, each) for each in made]
+        # No call fits another check that cannot be decided, which its own verdict says.
+        is_decided = rival is check or all(verdict.outcome in ("passed", "failed") for verdict in verdicts)
+        fits.append([at for at, verdict in enumerate(verdicts) if is_decided and verdict.outcome == "passed"])
+    if mine <= matched(fits):
+        return PASSED
+    others = f"other checks take each of the calls that would do: it was called {so_often(len(made))}"
+    return failed(f"expected a call of {quoted(made[0].value.name)} for itself, but {others}")
+
+
+def _rivals(check: Of, beside: Sequence[Check]) -> list[Of]:
+    """The checks of a case that each take a call of this check's tool for themselves, in their order.
+
+    They are the lines about the arguments of any call; one within a composition takes none.
+    """
+    if not isinstance(check.step, Call):
+        return []
+    same = (each for each in beside if isinstance(each, Of) and each.step == check.step)
+    return [each for each in same if not any(map(_is_about_result, _parts(each.check)))]
+
+
+def _parts(check: Check) -> Sequence[Check]:
+    return check.checks if isinstance(check, All) else (check,)
+
+
+def _is_about_result(check: Check) -> bool:
+    match check:
+        case Not(inner):
+            return _is_about_result(inner)
+        case Of(Result() | Failure()) | Test("fails"):
+            return True
+        case _:
+            return False
+
+
+def matched(fits: Sequence[Sequence[int]]) -> set[int]:
+    """Of expectations and the calls that fit each, those that get a call of their own: as many as possible.
+
+    Of two that want the last call the first gets it, where that leaves as many matched.
+    """
+    taken: dict[int, int] = {}  # calls, and by whom each is taken
+    given: dict[int, int] = {}  # the same the other way round
+    for expectation in range(len(fits)):
+        asked_by: dict[int, int] = {}
+        queue = [expectation]
+        for each in queue:  # who has a call that this one could have may take another one
+            calls = [call for call in fits[each] if call not in asked_by]
+            asked_by |= dict.fromkeys(calls, each)
+            free = next((call for call in calls if call not in taken), None)
+            if free is not None:
+                break
+            queue += [taken[call] for call in calls]
+        while free is not None:
+            each = asked_by[free]
+            taken[free], given[each], free = each, free, given.get(each)
+    return set(given)

@@ -25,15 +25,26 @@ from evalc.check.tree import (
     Which,
 )
 from evalc.check.values import CannotAsk, as_text, count, measure
-from evalc.model.answer import Usage
+from evalc.model.answer import ToolCall, Usage
 from evalc.model.json import EVERY, MISSING, path_of_key, steps, values_at
-from evalc.runtime.checks import calls, words
+from evalc.runtime.checks import words
 from evalc.runtime.checks.json_text import NotJson, parse_leniently
-from evalc.runtime.checks.verdict import NOT_APPLICABLE, Kind, NoAnswer, Verdict, View, broken, unasked, unknown
+from evalc.runtime.checks.verdict import (
+    NOT_APPLICABLE,
+    Evidence,
+    Kind,
+    NoAnswer,
+    Verdict,
+    View,
+    broken,
+    unasked,
+    unknown,
+)
 from evalc.runtime.checks.wording import quoted, shown, so_often
 
 TOO_DEEP: Final = "the response is nested too deeply to be read as JSON"
-ENCODING: Final = "o200k_base"
+SILENT: Final = "the agent does not say whether its tool calls succeeded"
+_ENCODING: Final = "o200k_base"
 """The vocabulary that tokens are counted with, whatever the agent's own."""
 
 
@@ -232,6 +243,22 @@ def _calls_made(step: Measure, view: View) -> int:
     return sum([call.name == step.tool for call in made]) if step.tool else len(made)
 
 
+def errors(evidence: Evidence) -> list[ToolCall]:
+    """The calls that failed: with stubs those that have none or whose arguments are no object.
+
+    Raises:
+        NoAnswer: the tools were not executed, or the agent does not say.
+    """
+    if evidence.stubs is not None:
+        return [call for call in evidence.tool_calls if call.name not in evidence.stubs or call.arguments is not None]
+    if evidence.tool_mode == "routing":
+        raise NoAnswer(NOT_APPLICABLE)
+    found = [call for call in evidence.tool_calls if call.success is False]
+    if not found and any(call.success is None for call in evidence.tool_calls):
+        raise NoAnswer(unknown(f"noToolErrors: {SILENT}"))
+    return found
+
+
 def _spent(_: Measure, view: View) -> float:
     """The cost that the agent reports, or that a model's list price gives; an unknown cost is not a low cost."""
     usage = view.evidence.usage or Usage()
@@ -255,7 +282,7 @@ def count_tokens(text: str) -> int:
     """The tokens of a text; what looks like a special token is text, half a surrogate pair is U+FFFD."""
     from toktok import truncate  # noqa: PLC0415 - its vocabulary takes a fifth of a second to load
 
-    total: int = truncate(well_formed(text), 0, ENCODING)[1]  # of the whole text; counting in batches starts a thread
+    total: int = truncate(well_formed(text), 0, _ENCODING)[1]  # of the whole text; counting in batches starts a thread
     return total
 
 
@@ -270,7 +297,7 @@ _MEASURES: Final[Mapping[str, tuple[str, Callable[[Measure, View], Any]]]] = {
     "tokens": ("tokens", lambda _, view: count_tokens(as_text(view.value))),
     "items": ("items", lambda _, view: count(json_of(view.value) if view.kind == "response" else view.value)),
     "calls": ("tool calls", _calls_made),
-    "errors": ("tool errors", lambda _, view: len(calls.errors(view.evidence))),
+    "errors": ("tool errors", lambda _, view: len(errors(view.evidence))),
     "ms": ("ms", lambda _, view: view.evidence.duration_ms),
     "dollars": ("$", _spent),
 }

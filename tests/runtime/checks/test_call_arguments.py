@@ -15,7 +15,7 @@ from evalc.check.forms import check_of
 from evalc.check.tree import Check, Some
 from evalc.model.answer import ToolCall
 from evalc.model.json import is_same
-from evalc.runtime.checks.calls import matched
+from evalc.runtime.checks.evaluate import matched
 from tests.runtime.checks.conftest import Ask
 
 CALLS = (
