@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
 from typing import Any, Final, get_args
-
-import msgspec
 
 from evalc.check.forms import Record
 from evalc.check.places import Placed
@@ -32,40 +29,14 @@ _QUANTIFIERS: Final = ("any", "every", "no")
 _SOURCES: Final = ("tools", "message")
 _NUMERAL: Final = Numeral({"type": "number"})
 _TEXT: Final = Written(k.text())
-_QUOTED_KEY: Final = re.compile(r'(?<!\.)\["(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"\](?=[\s,:.\[]|\Z)')
-"""`["a.b"]`, as paths of the case model have it."""
 
 
 def parse_fields(text: str) -> Parsed[ReadCheck]:
-    """The parse of a `structure` rule. Keys in quotes are read as plain keys of their length, so that places hold."""
-    if '["' not in text or not text.lstrip().startswith("fields"):
-        return parse_rule("structure", text)
-    halves = tuple(half for key in _QUOTED_KEY.finditer(text) for half in half_characters(text, *key.span()))
-    if halves:
-        return Parsed(None, halves)
-    quoted: dict[str, str] = {}
-
-    def plain(key: re.Match[str]) -> str:
-        before = text[key.start() - 1 : key.start()]
-        begins = not before or before in ",:" or before.isspace()
-        name = ("k" if begins else ".k") + str(len(quoted)).rjust(len(key[0]) - (1 if begins else 2), "_")
-        quoted[name] = key[0]
-        return name
-
-    parse = parse_rule("structure", _QUOTED_KEY.sub(plain, text))
-    match parse.node:
-        case ReadCheck(check=Test("structure", (fields, headings))) as line:
-            whole = tuple((_written(path, quoted), type_) for path, type_ in fields)
-            check = Test("structure", (whole, headings))
-            return Parsed(msgspec.structs.replace(line, check=check), parse.faults)
-        case _:
-            return parse
-
-
-def _written(path: str, quoted: AnyMapping[str, str]) -> str:
-    for name, key in quoted.items():
-        path = path.replace(name, key)
-    return path
+    """The parse of a `structure` rule, whose keys in quotes are JSON."""
+    parse = parse_rule("structure", text)
+    is_of_keys = '["' in text and text.lstrip().startswith("fields")
+    halves = tuple(half_characters(text, 0, len(text))) if is_of_keys and parse.node is not None else ()
+    return Parsed(None, halves) if halves else parse
 
 
 def _one_path(parse: Parsed[ReadCheck]) -> str | None:

@@ -53,6 +53,14 @@ RULES: list[tuple[str, str, Check, dict[str, Atom]]] = [
     ),
     (
         "structure",
+        'fields:["a.b"][0].c:string, d["e, f"]',
+        check_of(
+            {"type": "structure", "fields": ({"path": '["a.b"][0].c', "type": "string"}, {"path": 'd["e, f"]'})},
+        ),
+        {},
+    ),
+    (
+        "structure",
         "headings: Summary , Key Risks ",
         check_of({"type": "structure", "headings": ("Summary", "Key Risks")}),
         {"/headings/0": text(10, 17, "Summary"), "/headings/1": text(20, 29, "Key Risks")},
@@ -102,6 +110,8 @@ def test_one_rule(type_: str, rule: str, check: Check, atoms: dict[str, Atom]) -
         ("json", "schema:", 7, 7, "expected a path here, found the end"),
         ("structure", "title", 0, 5, "expected `fields` or `headings` here, found `title`"),
         ("structure", "fields:a..b", 8, 10, "expected `:`, `,` or the end here, found `..`"),
+        ("structure", 'fields:a ["b c"]', 9, 10, "expected `:`, `,` or the end here, found `[`"),
+        ("structure", 'fields:["["x"]["]', 7, 8, "expected a path such as `items[0].title` here, found `[`"),
         ("tool_count", "1..2", 0, 1, "expected `max` or `min` here, found `1`"),
         ("regex", "/usr/bin", 5, 6, "`b` is not a flag of a regular expression"),
         ("regex", "", 0, 0, "expected a pattern here, found the end"),
