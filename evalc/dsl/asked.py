@@ -82,7 +82,10 @@ class Asked(NamedTuple):
 
 
 def asked(pairs: Pairs) -> Asked | None:
-    """The mapping of these keys as a line: the one way to read its value that is right, else the first."""
+    """The mapping of these keys as a line: the one way to read its value that is right, else the first.
+
+    None if it is not a check and would be none with another value.
+    """
     subjects = {key.text: (key, value) for key, value in pairs if key.text in SUBJECTS}
     own = [pair for pair in pairs if pair[0].text not in SUBJECTS]
     if len(own) != 1:
@@ -92,20 +95,14 @@ def asked(pairs: Pairs) -> Asked | None:
     for name in SUBJECTS:
         if name in subjects and isinstance(node := subjects[name][1], Scalar):
             before += [_Piece(f"{name} ", subjects[name][0]), _Piece(f"{node.text} ", node)]
-    tries: list[Asked] = []
+    first: Asked | None = None
     for pieces in _ways(key, value):
         whole = (*before, *pieces)
-        parse = read_check("".join(piece.text for piece in whole))
-        if parse.node is not None and parse.node.criterion is None:
-            return Asked(parse, whole)
-        tries.append(Asked(parse, whole))
-    return tries[0]
-
-
-def asks_something(pairs: Pairs) -> bool:
-    """Whether a mapping of these keys is a check, or would be one with another value."""
-    found = asked(pairs)
-    return found is not None and (found.parse.node is not None or found.is_of_value)
+        line = Asked(read_check("".join(piece.text for piece in whole)), whole)
+        if line.parse.node is not None and line.parse.node.criterion is None:
+            return line
+        first = first or line
+    return first if first is not None and (first.parse.node is not None or first.is_of_value) else None
 
 
 def says_more(value: Node) -> bool:

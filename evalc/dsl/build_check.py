@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Final, Literal
 
 import msgspec
@@ -14,7 +13,7 @@ from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding, Fix
 from evalc.diagnostics.raised import outside
 from evalc.dsl import kinds as k
-from evalc.dsl.asked import SUBJECTS, asked, asks_something, says_more
+from evalc.dsl.asked import SUBJECTS, Pairs, asked, says_more
 from evalc.dsl.build_rule import CHECK_TYPES, CHECKS, TEXT_TYPES, is_sound_rule
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.operands import leaf_of, placed, placed_value
@@ -143,13 +142,13 @@ def _unquoted(code: Literal["EV120", "EV121", "EV122"], source: Source, start: i
     return Finding(code, fix=check_in_quotes(source, start, end), quoted=quoted_line(source.text[start:end]))
 
 
-def build_check(fields: Fields, item: Node) -> CheckTree | None:
-    """One entry of `validate:` with what it counts for."""
+def build_check(fields: Fields, item: Node, links: tuple[str, ...] = LINK_KEYS) -> CheckTree | None:
+    """One entry of `validate:` with what it counts for; `links` are the keys that say so."""
     match item:
         case Scalar():
             return _one_line(fields, item)
         case Mapping():
-            return _linked(fields, item)
+            return _mapping(fields, item, links)
         case Sequence():
             fields.fault(item, Finding("EV301", what="a check", expected="a line or a mapping", found="a list"))
             return None
@@ -230,110 +229,103 @@ def _in_other_words(fields: Fields, item: Mapping) -> Finding | None:
     return Finding("EV163", fix=fix, line=line, note=found.note)
 
 
-def _linked(fields: Fields, item: Mapping) -> CheckTree | None:
-    inner = _fields_of_check(fields, item, LINK_KEYS)
-    if inner is None:
+def _mapping(fields: Fields, item: Mapping, links: tuple[str, ...]) -> CheckTree | None:
+    found = _mapped(fields, item, links)
+    if found is None:
         return None
-    body = _mapped(inner)
-    weight: Num | None = k.NUMBER.read(inner, "weight")
+    inner, body = found
+    weight: Num | None = k.NUMBER.read(inner, "weight") if links else None
     if weight is not None and (finding := outside("the weight", weight.value, WEIGHT)) is not None:
         inner.fault(weight.span, finding)
         weight = None
-    criterion = inner.text("criterion")
+    criterion = inner.text("criterion") if links else None
     fields.partial |= inner.partial
     if body is None:
         return None
     return CheckTree(span=body.span, body=body, criterion=criterion, weight=1 if weight is None else weight.value)
 
 
-def _within_group(fields: Fields, item: Node) -> CheckBody | None:
-    """A check within a group, where neither `for` nor `criterion` is allowed."""
-    if isinstance(item, Mapping):
-        inner = _fields_of_check(fields, item, ())
-        body = None if inner is None else _mapped(inner)
-        fields.partial |= inner is None or inner.partial
-        return body
-    tree = build_check(fields, item)
-    if tree is None:
-        return None
-    if tree.criterion is not None:
-        fields.fault(tree.criterion.span, Finding("EV311"))
-        return None
-    return tree.body
+def _mapped(fields: Fields, item: Mapping, links: tuple[str, ...]) -> tuple[Fields, CheckBody | None] | None:
+    """The fields of a check's mapping and the check that they mean; None if it is not a check at all."""
+    pairs: Pairs = tuple(fields.tree.pairs(item) or ())
+    by_key = {key.text: value for key, value in pairs}
 
+    def inside(what: str, *keys: str, pairs: Pairs = pairs) -> Fields:
+        return fields.inside(item, k.keyed(what, (*keys, *links)), pairs=pairs)
 
-def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) -> Fields | None:
-    """The fields of a check's mapping, with the keys that its type has; None if it is not a check at all."""
-    by_key = {key.text: value for key, value in item.pairs}
+    free = tuple(key for key in by_key if key not in LINK_KEYS)
     type_ = by_key.get("type")
-    if isinstance(type_, Scalar) and type_.text in CHECK_TYPES:
-        keys = _keys(type_.text, link_keys)
-        foreign = None if _is_own(type_.text, item, keys) else _in_other_words(fields, item)
-        if foreign is not None:
-            fields.fault(item.pairs[0][0], foreign)
+    if isinstance(type_, Scalar) and type_.text in CHECKS:
+        shape = CHECKS[type_.text]
+        if not _is_own(type_.text, pairs) and _is_foreign(fields, item):
             return None
-        return fields.inside(item, k.keyed(f"a `{type_.text}` check", keys), pairs=_with_rule(item, keys))
+        inner = inside(f"a `{type_.text}` check", "type", *shape.keys, pairs=_with_rule(pairs, shape))
+        return inner, shape.of(inner)
     if type_ is not None:
         name = fields.text_of(type_, "`type`")
         if name is None:
             return None
-        if name.value not in (offered := installed.names("evalc.checks")):
-            unknown = Finding("EV203", name=name.value, known=(*CHECK_TYPES, *offered))
-            foreign = None if "rule" in by_key else _in_other_words(fields, item)
-            fields.fault(name.span, foreign or unknown)
-            return None
-        keys = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
-        return fields.inside(item, k.keyed(f"a `{name.value}` check", keys))
+        if name.value in (offered := installed.names("evalc.checks")):
+            inner = inside(f"a `{name.value}` check", *free)
+            return inner, build_custom(inner, name)
+        foreign = None if "rule" in by_key else _in_other_words(fields, item)
+        fields.fault(name.span, foreign or Finding("EV203", name=name.value, known=(*CHECK_TYPES, *offered)))
+        return None
     if USE in by_key:
-        return fields.inside(item, k.keyed("a `use`", (USE, *link_keys)))
-    op = next((op for op in GROUPS if op in by_key), None)
-    if op is not None:
-        return fields.inside(item, k.keyed(f"an `{op}` check", (op, *link_keys)))
-    trap = split_at_colon(fields.source, item)
-    if trap is not None:
+        inner = inside("a `use`", USE)
+        inner.forbid_empty(USE)
+        used = inner.filled(USE)
+        return inner, None if used is None else CheckUse(span=inner.anchor, name=used)
+    if op := next((op for op in GROUPS if op in by_key), None):
+        inner = inside(f"an `{op}` check", op)
+        return inner, _group(inner, op)
+    if trap := split_at_colon(fields.source, item):
         fields.fault(trap, _unquoted("EV120", fields.source, trap.start, trap.end))
         return None
-    own = tuple(pair for pair in item.pairs if not _is_beside(pair[0].text))
-    if asks_something(own):
-        line = asked(own)
-        foreign = _in_other_words(fields, item) if line is None or line.parse.node is None else None
-        if foreign is not None:
-            fields.fault(item.pairs[0][0], foreign)
-            return None
-        allowed = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
-        return fields.inside(item, k.keyed("a check", allowed))
-    several = [key for key, value in own if key.text not in SUBJECTS and asks_something(((key, value),))]
-    if len(several) > 1:
-        names = tuple(key.text for key in several)
-        fields.fault(several[1], Finding("EV170", names=names))
-    else:
-        fields.fault(item.pairs[0][0] if item.pairs else item, _no_check(fields, item))
-    return None
-
-
-def _is_own(type_: str, item: Mapping, keys: tuple[str, ...]) -> bool:
-    """Whether a mapping of a known type has its keys, and a rule under another name is one of its rules."""
-    for key, value in item.pairs:
-        if key.text not in (*keys, *_RULE, *LINK_KEYS) and not key.text.startswith("x-"):
-            return False
-        if key.text in _RULE and isinstance(value, Scalar) and not is_sound_rule(type_, value.text):
-            return False
-    return True
-
-
-def _with_rule(item: Mapping, keys: tuple[str, ...]) -> list[tuple[Scalar, Node]] | None:
-    """The pairs of a mapping, a key that other tools have for `rule` being called so; None if there is none."""
-    written = {key.text for key, _ in item.pairs}
-    other = next((key for key in _RULE if key in written and key not in keys), None)
-    if other is None or "rule" in written or "rule" not in keys:
+    own = tuple(pair for pair in pairs if not _is_beside(pair[0].text))
+    line = asked(own)
+    if line is None:
+        fields.fault(*_no_check(fields, item, own))
         return None
-    return [
-        (msgspec.structs.replace(key, text="rule") if key.text == other else key, value) for key, value in item.pairs
-    ]
+    if line.parse.node is None and _is_foreign(fields, item):
+        return None
+    inner = inside("a check", *free)
+    for span, fault in line.faults():
+        inner.fault(span, fault.finding)
+    return inner, line.leaf(inner.anchor)
+
+
+def _is_foreign(fields: Fields, item: Mapping) -> bool:
+    """Whether a mapping is a check as other tools have it, which is reported."""
+    finding = _in_other_words(fields, item)
+    if finding is not None:
+        fields.fault(item.pairs[0][0], finding)
+    return finding is not None
+
+
+def _is_own(type_: str, pairs: Pairs) -> bool:
+    """Whether a mapping of a known type has its keys, and a rule under another name is one of its rules."""
+    known = ("type", *CHECKS[type_].keys, *_RULE)
+    return all(
+        (key.text in known or _is_beside(key.text))
+        and not (key.text in _RULE and isinstance(value, Scalar) and not is_sound_rule(type_, value.text))
+        for key, value in pairs
+    )
+
+
+def _with_rule(pairs: Pairs, shape: k.Shape) -> Pairs:
+    """The pairs of a mapping, a key that other tools have for `rule` being called so."""
+    written = {key.text for key, _ in pairs}
+    other = next((key for key in _RULE if key in written and key not in shape.keys), None)
+    if other is None or "rule" in written or "rule" not in shape.keys:
+        return pairs
+    return tuple(
+        (msgspec.structs.replace(key, text="rule") if key.text == other else key, value) for key, value in pairs
+    )
 
 
 _RULE: Final = ("value", "expected", "pattern", "threshold")
-"""Return what other tools call the rule of a check."""
+"""The names that other tools have for the rule of a check."""
 
 
 def _is_beside(key: str) -> bool:
@@ -341,7 +333,15 @@ def _is_beside(key: str) -> bool:
     return key in LINK_KEYS or key.startswith("x-")
 
 
-def _no_check(fields: Fields, item: Mapping) -> Finding:
+def _no_check(fields: Fields, item: Mapping, own: Pairs) -> tuple[Node, Finding]:
+    """The finding about a mapping without a `type:`, and its place."""
+    several = [key for key, value in own if key.text not in SUBJECTS and asked(((key, value),)) is not None]
+    if len(several) > 1:
+        return several[1], Finding("EV170", names=tuple(key.text for key in several))
+    return (item.pairs[0][0] if item.pairs else item), _without_type(fields, item)
+
+
+def _without_type(fields: Fields, item: Mapping) -> Finding:
     """The finding about a mapping without a `type:`; `contains: x` is plain enough for a fix."""
     from evalc.dsl.meant import may_be_text, meant_by_pair  # noqa: PLC0415 - as above
 
@@ -387,37 +387,6 @@ def _behind_type(source: Source, item: Mapping, key: Scalar) -> str:
     return (end[0] if end else "\n") + " " * (source.position(key.start).column - 1)
 
 
-@cache
-def _keys(type_: str, link_keys: tuple[str, ...]) -> tuple[str, ...]:
-    """The keys of a check of one of the `CHECK_TYPES`."""
-    return ("type", *CHECKS[type_].keys, *link_keys)
-
-
-def _mapped(inner: Fields) -> CheckBody | None:
-    """The check that a mapping of a known form means."""
-    type_ = inner.text("type")
-    if type_ is not None:
-        return CHECKS[type_.value].of(inner) if type_.value in CHECKS else build_custom(inner, type_)
-    for op in GROUPS:
-        if op in inner:
-            return _group(inner, op)
-    if USE in inner:
-        inner.forbid_empty(USE)
-        name = inner.filled(USE)
-        return None if name is None else CheckUse(span=inner.anchor, name=name)
-    return _asked(inner)
-
-
-def _asked(inner: Fields) -> CheckLeaf | None:
-    """The check of a mapping that names a predicate."""
-    found = asked(tuple(pair for pair in inner.pairs if not _is_beside(pair[0].text)))
-    if found is None:
-        return None
-    for span, fault in found.faults():
-        inner.fault(span, fault.finding)
-    return found.leaf(inner.anchor)
-
-
 def _group(inner: Fields, op: GroupOp) -> CheckBody | None:
     node = inner.node(op)
     if node is None or (isinstance(node, Sequence) and not node.items):
@@ -430,9 +399,17 @@ def _group(inner: Fields, op: GroupOp) -> CheckBody | None:
     else:
         inner.fault(node, inner.tree.wrong(node, f"`{op}`", "a list of checks", _listed(inner, op, node)))
         return None
-    bodies = tuple(body for body in (_within_group(inner, child) for child in nodes) if body is not None)
+    trees = [build_check(inner, child, links=()) for child in nodes]
+    bodies = tuple([tree.body for tree in trees if tree is not None and not _counts(inner, tree)])
     if len(bodies) != len(nodes):
         return None
     if op == "not" and len(bodies) > 1:
         bodies = (CheckGroup(span=inner.anchor, op="all_of", items=bodies),)
     return CheckGroup(span=inner.anchor, op=op, items=bodies)
+
+
+def _counts(fields: Fields, tree: CheckTree) -> bool:
+    """Whether a check within a group counts for a criterion of its own, which is reported."""
+    if tree.criterion is not None:
+        fields.fault(tree.criterion.span, Finding("EV311"))
+    return tree.criterion is not None
