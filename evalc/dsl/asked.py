@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from evalc.base.source import Span
@@ -24,9 +25,8 @@ _SAYS_MORE: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""Return what a text without quotes may say beside itself, in the language of checks."""
+"""Texts without quotes that may say more than a text, in the language of checks."""
 _BOUNDS: Final = {"min": ">=", "max": "<=", "above": ">", "below": "<"}
-
 
 Pairs = tuple[tuple[Scalar, Node], ...]
 
@@ -36,14 +36,14 @@ class _Piece(NamedTuple):
 
     text: str
     node: Node | None = None
-    is_key: bool = False
 
 
 class Asked(NamedTuple):
-    """A mapping as a line: its parse, and the pieces of the line."""
+    """A mapping as a line: its parse, the pieces of the line, and the key that names the predicate."""
 
     parse: Parsed[ReadCheck]
     pieces: tuple[_Piece, ...]
+    key: Scalar
 
     def leaf(self, span: Span) -> CheckLeaf | None:
         """The check, with the places of its texts in the source; None if it is none."""
@@ -53,15 +53,15 @@ class Asked(NamedTuple):
         return CheckLeaf(span=span, check=line.check, places=tuple(map(self._placed, line.places)))
 
     def faults(self) -> Iterator[tuple[Span, Fault]]:
-        """Return what is wrong with it, each with its place in the source."""
+        """What is wrong with it, each with its place in the source."""
         for fault in self.parse.faults:
             yield span_of(self._node_at(fault.start)), fault
 
     @property
-    def is_of_value(self) -> bool:
-        """Whether all faults are in the value of the last key, and not where a text could be."""
-        key = max(index for index, piece in enumerate(self.pieces) if piece.is_key)
-        begins = sum(len(piece.text) for piece in self.pieces[: key + 1])
+    def may_be_check(self) -> bool:
+        """Whether it is a check, or would be one with another value: all faults are behind the key."""
+        ends = accumulate(len(piece.text) for piece in self.pieces)
+        begins = max(end for end, piece in zip(ends, self.pieces, strict=True) if piece.node is self.key)
         return all(fault.start >= begins for fault in self.parse.faults)
 
     def _placed(self, place: Atom) -> Atom:
@@ -72,13 +72,9 @@ class Asked(NamedTuple):
 
     def _node_at(self, offset: int) -> Node:
         """The node that the line has at an offset, or the nearest one before."""
-        at, node = 0, next(piece.node for piece in self.pieces if piece.node is not None)
-        for piece in self.pieces:
-            if at > offset:
-                break
-            node = node if piece.node is None else piece.node
-            at += len(piece.text)
-        return node
+        starts = accumulate((len(piece.text) for piece in self.pieces), initial=0)
+        said = zip(starts, self.pieces, strict=False)
+        return [piece.node for start, piece in said if start <= offset and piece.node is not None][-1]
 
 
 def asked(pairs: Pairs) -> Asked | None:
@@ -86,11 +82,11 @@ def asked(pairs: Pairs) -> Asked | None:
 
     None if it is not a check and would be none with another value.
     """
-    subjects = {key.text: (key, value) for key, value in pairs if key.text in SUBJECTS}
     own = [pair for pair in pairs if pair[0].text not in SUBJECTS]
     if len(own) != 1:
         return None
     ((key, value),) = own
+    subjects = {key.text: (key, value) for key, value in pairs}
     before: list[_Piece] = []
     for name in SUBJECTS:
         if name in subjects and isinstance(node := subjects[name][1], Scalar):
@@ -98,11 +94,11 @@ def asked(pairs: Pairs) -> Asked | None:
     first: Asked | None = None
     for pieces in _ways(key, value):
         whole = (*before, *pieces)
-        line = Asked(read_check("".join(piece.text for piece in whole)), whole)
+        line = Asked(read_check("".join(piece.text for piece in whole)), whole, key)
         if line.parse.node is not None and line.parse.node.criterion is None:
             return line
         first = first or line
-    return first if first is not None and (first.parse.node is not None or first.is_of_value) else None
+    return first if first is not None and first.may_be_check else None
 
 
 def says_more(value: Node) -> bool:
@@ -120,62 +116,52 @@ def says_more(value: Node) -> bool:
 
 def _ways(key: Scalar, value: Node) -> Iterator[list[_Piece]]:
     """The lines that a key and its value may be: the value as it is, then what its text says."""
-    name = _Piece(f"{key.text} ", key, is_key=True)
+    name = _Piece(f"{key.text} ", key)
     match value:
         case Scalar(text=text) if kind_of(value) == "str":
-            ways = [_quoted(value), _Piece(text, value)]
+            ways = [*_json(value), _Piece(text, value)]
             if says_more(value):
                 ways = ways[1:]  # `bob ignoring case` may be no text
             for way in reversed(ways) if text.startswith("/") else ways:  # `/a/i` is a literal where one may stand
                 yield [name, way]
+            return
         case Scalar(text="", style="plain"):
             yield [name]
-        case Scalar(text=text):
-            yield [name, *_json(value)]
-            if kind_of(value) == "bool":
-                yield [name] if to_plain(value, _say_nothing) else [_Piece("not ", key), name]
+            return
         case Mapping(pairs=pairs) if pairs and all(bound.text in _BOUNDS for bound, _ in pairs):
-            limits = {bound.text: limit for bound, limit in pairs if isinstance(limit, Scalar)}
+            limits = {bound.text: _Piece(limit.text, limit) for bound, limit in pairs if isinstance(limit, Scalar)}
             if limits.keys() == {"min", "max"}:
-                yield [name, _bare(limits["min"]), _Piece(".."), _bare(limits["max"])]
+                yield [name, limits["min"], _Piece(".."), limits["max"]]
             elif len(limits) == 1:
                 ((bound, limit),) = limits.items()
-                yield [name, _Piece(f"{_BOUNDS[bound]} "), _bare(limit)]
-            yield [name, *_json(value)]
-        case Sequence(items=(Scalar() as first, Scalar() as last)):
-            yield [name, *_json(value)]
-            yield [name, _bare(first), _Piece(" and "), _bare(last)]
-        case _:
-            yield [name, *_json(value)]
-
-
-def _bare(node: Scalar) -> _Piece:
-    return _Piece(node.text, node)
-
-
-def _quoted(node: Scalar) -> _Piece:
-    return _Piece(json.dumps(node.text, ensure_ascii=False), node)
+                yield [name, _Piece(f"{_BOUNDS[bound]} "), limit]
+    yield [name, *_json(value)]
+    match value:
+        case Scalar() if kind_of(value) == "bool":
+            yield [name] if _value(value) else [_Piece("not ", key), name]
+        case Sequence(items=(Scalar() as low, Scalar() as high)):
+            yield [name, _Piece(low.text, low), _Piece(" and "), _Piece(high.text, high)]
 
 
 def _json(node: Node) -> Iterator[_Piece]:
     """A value as a line has it, each of its texts a piece."""
+    parts: list[tuple[Scalar | None, Node]]
     match node:
         case Scalar():
-            text = kind_of(node) == "str"
-            yield _quoted(node) if text else _Piece(json.dumps(to_plain(node, _say_nothing)), node)
+            yield _Piece(json.dumps(_value(node), ensure_ascii=False), node)
+            return
         case Sequence(items=items):
-            yield _Piece("[")
-            for index, item in enumerate(items):
-                yield from [_Piece(", ")] if index else ()
-                yield from _json(item)
-            yield _Piece("]")
+            brackets, parts = "[]", [(None, item) for item in items]
         case Mapping(pairs=pairs):
-            yield _Piece("{")
-            for index, (name, item) in enumerate(pairs):
-                yield _Piece(f"{', ' if index else ''}{json.dumps(name.text, ensure_ascii=False)}: ", name)
-                yield from _json(item)
-            yield _Piece("}")
+            brackets, parts = "{}", [*pairs]
+    yield _Piece(brackets[0])
+    for index, (name, item) in enumerate(parts):
+        of_name = "" if name is None else f"{json.dumps(name.text, ensure_ascii=False)}: "
+        yield _Piece(f"{', ' if index else ''}{of_name}", name)
+        yield from _json(item)
+    yield _Piece(brackets[1])
 
 
-def _say_nothing(_span: Span, _finding: object) -> None:
-    """Values that cannot be read are texts here."""
+def _value(node: Scalar) -> object:
+    """The value of a scalar; what cannot be read is a text here."""
+    return node.text if kind_of(node) == "str" else to_plain(node, lambda _span, _finding: None)
