@@ -22,11 +22,9 @@ from evalc.dsl.build_suite import DOCUMENTS, EVAL, GATES, PROMPTS
 from evalc.dsl.document_kind import Kind
 from evalc.grammar.lalr import following, load
 from evalc.model import case as m
-from evalc.schema.record_words import COMPILED_FILE
-from evalc.schema.records import definitions
+from evalc.schema.records import TYPE, definitions
 
 _TYPES: Final = sorted(CHECK_TYPES)
-_WHAT: Final = "What is checked."
 _ONE_LINE: Final = (
     'contains "type hint"',
     'not contains "I don\'t know"',
@@ -144,7 +142,7 @@ def _criterion() -> k.Schema:
 
 def _records() -> dict[str, k.Schema]:
     """The records of the case model that a case holds as they are; a dimension's keys may be in snake case."""
-    defined = definitions((m.Message, m.RubricDimension), COMPILED_FILE)
+    defined = definitions(m.Message, m.RubricDimension)
     dimension = defined["RubricDimension"]
     fields = msgspec.structs.fields(m.RubricDimension)
     spellings = [(field.name, field.encode_name) for field in fields if field.name != field.encode_name]
@@ -161,27 +159,20 @@ def _checks() -> dict[str, k.Schema]:
     """The definitions of a check in all its forms, by name."""
     within_no_link: k.Schema = {"properties": dict.fromkeys(LINK_KEYS, False)}
     custom = [name for name in installed.names("evalc.checks") if name not in CHECK_TYPES]
+    # Of a check on one line only the first word is known; what follows, only the compiler reads.
+    line = {"title": "check on one line", "type": "string", "pattern": _begins(), "examples": [*_ONE_LINE]}
     return {
-        "check": {"title": "check", **k.any_of(_one_line(), k.ref("checkMapping"))},
+        "check": {"title": "check", **k.any_of(line, k.ref("checkMapping"))},
         "checkWithin": {"title": "check within a group", "allOf": [k.ref("check"), within_no_link]},
         "checkMapping": _check_mapping(custom),
-        **{_definition_of(type_): _typed(type_) for type_ in _TYPES},
+        **{f"check.{type_}": _typed(type_) for type_ in _TYPES},
         **({"check.custom": _custom()} if custom else {}),
-        **_in_json(),
+        **_as_written(definitions(Check)),
         **{
             f"check.{key}": k.Shape("", {key: each, **LINKS}, title=key).definition()
             for key, each in WITHOUT_TYPE.items()
         },
     }
-
-
-def _definition_of(type_: str) -> str:
-    return f"check.{type_}"
-
-
-def _one_line() -> k.Schema:
-    """A check on one line: its first word is known; what follows, only the compiler reads."""
-    return {"title": "check on one line", "type": "string", "pattern": _begins(), "examples": [*_ONE_LINE]}
 
 
 def _begins() -> str:
@@ -202,12 +193,11 @@ def _check_mapping(custom: list[str]) -> k.Schema:
     }
     for key in reversed(WITHOUT_TYPE):
         chosen = {"if": _with(key), "then": k.ref(f"check.{key}"), "else": chosen}
-    of_type = [{"if": _with("type", {"const": name}), "then": k.ref(_definition_of(name))} for name in _TYPES]
+    of_type = [{"if": _with("type", {"const": name}), "then": k.ref(f"check.{name}")} for name in _TYPES]
     if custom:
         of_type.append({"if": _with("type", {"enum": custom}), "then": k.ref("check.custom")})
-    sentences = [sentence_of(name) for name in _TYPES]
-    sentences += ["A check that an installed package provides."] * len(custom)
-    type_ = {"description": _WHAT, "enum": [*_TYPES, *custom], "enumDescriptions": sentences}
+    sentences = [*map(sentence_of, _TYPES), *["A check that an installed package provides."] * len(custom)]
+    type_ = {"description": TYPE, "enum": [*_TYPES, *custom], "enumDescriptions": sentences}
     return {
         "title": "check",
         "type": "object",
@@ -221,7 +211,7 @@ def _check_mapping(custom: list[str]) -> k.Schema:
 def _custom() -> k.Schema:
     """A check that an installed package provides: what its other keys are, only the package knows."""
     keys = {
-        "type": k.Key(k.Kind({"type": "string"}), _WHAT, required=True),
+        "type": k.Key(k.Kind({"type": "string"}), TYPE, required=True),
         "rule": k.Key(k.ANYTHING, "What the check is given, by place."),
         **LINKS,
     }
@@ -240,19 +230,13 @@ def _typed(type_: str) -> k.Schema:
     return k.Shape("", keys, title=type_, narrow=shape.narrow).definition()
 
 
-def _in_json() -> dict[str, k.Schema]:
-    """The definitions of the checks of the case model, by name; in YAML their texts are taken as they are written."""
-    return {name: _as_written(schema) for name, schema in definitions((Check,), COMPILED_FILE).items()}
-
-
 def _as_written(schema: Any) -> Any:
+    """A schema of the case model for YAML, where texts are taken as they are written."""
     if isinstance(schema, list):
         return [_as_written(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     copied = {key: _as_written(value) for key, value in schema.items()}
-    types = copied.get("type")
-    if types == "string" or (isinstance(types, list) and "string" in types):
-        others = [each for each in types if each != "string"] if isinstance(types, list) else []
-        copied["type"] = list(dict.fromkeys([*k.text()["type"], *others]))
-    return copied
+    types = copied.get("type", [])
+    types = [types] if isinstance(types, str) else types
+    return copied | ({"type": [*dict.fromkeys((*k.text()["type"], *types))]} if "string" in types else {})

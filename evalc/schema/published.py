@@ -13,7 +13,6 @@ from evalc.model import case as m
 from evalc.model import result as r
 from evalc.model.suite import Place
 from evalc.schema.language import language
-from evalc.schema.record_words import COMPILED_FILE, RESULT
 from evalc.schema.records import definitions
 
 
@@ -26,7 +25,7 @@ def compiled_file() -> Schema:
         "if": {"type": "array"},
         "then": filled_list_of(ref("Case")),
         "else": ref("Envelope"),
-        "$defs": {**definitions((m.Case, m.Metadata), COMPILED_FILE), "Metadata": _metadata(), "Envelope": _envelope()},
+        "$defs": {**definitions(m.Case, m.Metadata), "Metadata": _metadata(), "Envelope": _envelope()},
     }
 
 
@@ -38,7 +37,7 @@ def _envelope() -> Schema:
 
 def _metadata() -> Schema:
     """The metadata, in which other generators leave keys of their own, and which the file's name completes."""
-    schema = definitions((m.Metadata,), COMPILED_FILE)["Metadata"]
+    schema = definitions(m.Metadata)["Metadata"]
     properties = {key: or_null(value) for key, value in schema["properties"].items()}
     kept = {key: value for key, value in schema.items() if key not in {"required", "additionalProperties"}}
     return {**kept, "properties": properties}
@@ -46,7 +45,7 @@ def _metadata() -> Schema:
 
 def run_result() -> Schema:
     """The schema of a suite's result; that of a whole run, as `evalc run --json` prints it, is `$defs/RunResult`."""
-    defined = definitions((r.SuiteResult, r.RunResult), RESULT)
+    defined = definitions(r.SuiteResult, r.RunResult)
     for name, record in (*vars(r).items(), ("Place", Place)):
         if name in defined and not record.__struct_config__.omit_defaults:  # so that every key is always written
             defined[name]["required"] = [*_keys_written(record)]

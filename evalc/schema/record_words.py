@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from evalc.config.kinds import in_camel_case
@@ -11,7 +12,6 @@ from evalc.dsl.build_expect import EXPECT, TOOL_PARAM
 from evalc.dsl.build_suite import GATES, WITH_BLOCK
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.kinds import Shape
-from evalc.schema.records import Sentences
 
 
 def _as_in_yaml(shape: Shape) -> dict[str, str]:
@@ -19,7 +19,22 @@ def _as_in_yaml(shape: Shape) -> dict[str, str]:
     return {in_camel_case(key): each.sentence for key, each in shape.keys.items()}
 
 
-COMPILED_FILE: Sentences = {
+_TOTALS: Final = {
+    "totalCases": "How many cases ran.",
+    "passed": "How many of them passed.",
+    "failed": "How many of them did not, those that ended in an error included.",
+    "errors": "How many of them ended in an error of the agent or of a check.",
+    "unverified": "How many passed without a single assertion that could be evaluated.",
+    "expectedFailures": "How many failed as their authors said they would.",
+    "unexpectedPasses": "How many passed although a failure was expected.",
+    "flaky": "How many repeated cases passed in some attempts and not in others.",
+    "skipped": "How many cases did not run, because they are skipped or archived.",
+    "skippedAssertions": "How many assertions were skipped for values that could not be resolved.",
+    "totalDurationMs": "How long the cases took in all, in milliseconds.",
+    "score": "The weighted score from 0 to 1; null where nothing was scored.",
+}
+
+SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
     "Metadata": _as_in_yaml(WITH_BLOCK[Kind.SUITE])
     | {
         "toolName": "The tool that the evals are about; by default from the file's name.",
@@ -75,25 +90,7 @@ COMPILED_FILE: Sentences = {
         "criteria": "What a good answer is.",
         "minScore": "The least score that passes.",
     },
-}
-"""The records of the compiled file; checks describe their fields where they are declared."""
-
-_TOTALS: Final = {
-    "totalCases": "How many cases ran.",
-    "passed": "How many of them passed.",
-    "failed": "How many of them did not, those that ended in an error included.",
-    "errors": "How many of them ended in an error of the agent or of a check.",
-    "unverified": "How many passed without a single assertion that could be evaluated.",
-    "expectedFailures": "How many failed as their authors said they would.",
-    "unexpectedPasses": "How many passed although a failure was expected.",
-    "flaky": "How many repeated cases passed in some attempts and not in others.",
-    "skipped": "How many cases did not run, because they are skipped or archived.",
-    "skippedAssertions": "How many assertions were skipped for values that could not be resolved.",
-    "totalDurationMs": "How long the cases took in all, in milliseconds.",
-    "score": "The weighted score from 0 to 1; null where nothing was scored.",
-}
-
-RESULT: Sentences = {
+    # --- results ---
     "SuiteResult": {
         "runId": "The id of the run, which its suites share.",
         "timestamp": "When the suite began, as ISO 8601 has it.",
@@ -228,7 +225,6 @@ RESULT: Sentences = {
         "durationMs": "How long the answer took, in milliseconds.",
         "usage": "What the agent says that it used.",
     },
-    "Message": {"role": "Who speaks.", "content": "What is said."},
     "AssertionResult": {
         "at": "The JSON pointer from the case to the assertion.",
         "field": "The contract's field, or the check's type, that the assertion belongs to.",
@@ -317,4 +313,4 @@ RESULT: Sentences = {
         "newPasses": "How many cases pass and did not in the baseline.",
     },
 }
-"""The records of a result."""
+"""The keys by the names of their records; checks describe their fields where they are declared."""

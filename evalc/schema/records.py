@@ -9,12 +9,10 @@ from typing import Any, Final
 import msgspec
 
 from evalc.check.shapes import RECORDS, Check
-from evalc.dsl.kinds import Schema
+from evalc.dsl.kinds import Schema, ref
+from evalc.schema.record_words import SENTENCES
 
-Sentences = Mapping[str, Mapping[str, str]]
-"""Sentences on the keys of records, by the names of records."""
-
-_TYPE: Final = "What is checked."
+TYPE: Final = "What is checked."
 _LIMITS: Mapping[str, Schema] = {
     "threshold": {"minimum": 0, "maximum": 1},
     "minPassRate": {"minimum": 0, "maximum": 1},
@@ -27,28 +25,25 @@ _LIMITS: Mapping[str, Schema] = {
 """Limits of numbers beyond their types, by key."""
 
 
-_CHECK: Final = {"$ref": "#/$defs/Check"}
-
-
-def definitions(records: Sequence[Any], sentences: Sentences) -> dict[str, Schema]:
+def definitions(*records: Any) -> dict[str, Schema]:
     """The definitions of the records, and of all that they hold, by name."""
-    components = _components(records)
+    components = _components(*records)
     if "Expect" in components:
-        components |= _components((Check,))
-    defined = {name: _adapted(component, sentences.get(name, {})) for name, component in components.items()}
+        components |= _components(Check)
+    defined = {name: _adapted(component, SENTENCES.get(name, {})) for name, component in components.items()}
     if "Expect" in defined:
-        defined["Expect"]["properties"]["checks"]["items"] = _CHECK
+        defined["Expect"]["properties"]["checks"]["items"] = ref("Check")
     return {**defined, **_vocabulary(components)}
 
 
-def _components(types: Sequence[Any]) -> dict[str, Schema]:
+def _components(*types: Any) -> dict[str, Schema]:
     return msgspec.json.schema_components(types, ref_template="#/$defs/{name}")[1]
 
 
 def _adapted(component: Schema, sentences: Mapping[str, str]) -> Schema:
     """A record's schema as msgspec has it, in fewer words and with a sentence at each key."""
     properties = {
-        key: _described(value, sentences.get(key, _TYPE if key == "type" else "")) | _LIMITS.get(key, {})
+        key: _described(value, sentences.get(key, TYPE if key == "type" else "")) | _LIMITS.get(key, {})
         for key, value in component.get("properties", {}).items()
     }
     summary = inspect.cleandoc(component.get("description", "")).partition("\n\n")[0]
@@ -76,7 +71,7 @@ def _simple(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     if "discriminator" in schema:
-        return _CHECK
+        return ref("Check")
     simple = {key: _simple(value) for key, value in schema.items() if not (key == "default" and not value)}
     alternatives = simple.get("anyOf", ())
     if alternatives and all("$ref" not in each for each in alternatives):
@@ -100,25 +95,16 @@ def _merged(alternatives: Sequence[Schema]) -> Schema:
 
 def _vocabulary(components: Mapping[str, Schema]) -> dict[str, Schema]:
     """The checks, distinguished by their `type`: a definition of its own where any record holds them."""
-    tags = {
-        component["properties"]["type"]["enum"][0]: name
-        for name, component in components.items()
-        if "enum" in component.get("properties", {}).get("type", {})
-        and "type" in component.get("required", ())
-        and len(component["properties"]["type"]["enum"]) == 1
-    }
+    tags = {type_: record.__name__ for type_, record in RECORDS.items() if record.__name__ in components}
     if not tags:
         return {}
-    chosen = [
-        {"if": {"properties": {"type": {"const": tag}}}, "then": {"$ref": f"#/$defs/{name}"}}
-        for tag, name in tags.items()
-    ]
+    chosen = [{"if": {"properties": {"type": {"const": tag}}}, "then": ref(name)} for tag, name in tags.items()]
     return {
         "Check": {
             "title": "Check",
             "description": "A check of evalc's own, or a composition.",
             "type": "object",
-            "properties": {"type": {"description": "What is checked.", "enum": [*tags]}},
+            "properties": {"type": {"description": TYPE, "enum": [*tags]}},
             "required": ["type"],
             "allOf": chosen,
         }
