@@ -10,7 +10,7 @@ from typing import Any, Final, get_args
 from evalc.base.source import Span
 from evalc.check.contract import ASSERT_BY_NOTHING, KEYS, PAIRS, check_in
 from evalc.check.forms import check_of, record_of
-from evalc.check.places import Placed, bare
+from evalc.check.places import bare
 from evalc.diagnostics.problem import Finding, Fix
 from evalc.dsl import kinds as k
 from evalc.dsl.build_rule import PARAM, is_whole, operator, param_record, value_by
@@ -90,10 +90,9 @@ def _warn_of_nothing(fields: Fields, key: str, value: Any) -> None:
     fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why=f"{nothing} asserts nothing"))
 
 
-def _group(fields: Fields, node: Node, what: str) -> list[Placed] | None:
+def _group(fields: Fields, node: Node, what: str) -> Any:
     if not isinstance(node, Sequence):
-        wrong: None = fields.wrong(node, what, "a list of texts")
-        return wrong
+        return fields.wrong(node, what, "a list of texts")
     read = fields.together(node.items, "a synonym")
     return None if read is None else [*map(placed, read)]
 
@@ -123,11 +122,10 @@ def _types(fields: Fields, key: str) -> dict[str, str] | None:
     return {name: type_.value for name, type_ in given.items()} or None
 
 
-def _json(fields: Fields, node: Node, what: str) -> CheckJson | None:
-    if isinstance(node, Mapping):
-        return CheckJson(span=span_of(node.pairs[0][0] if node.pairs else node), node=node)
-    wrong: None = fields.wrong(node, what, "a mapping")
-    return wrong
+def _json(fields: Fields, node: Node, what: str) -> Any:
+    if not isinstance(node, Mapping):
+        return fields.wrong(node, what, "a mapping")
+    return CheckJson(span=span_of(node.pairs[0][0] if node.pairs else node), node=node)
 
 
 def _param(fields: Fields, given: dict[str, Any]) -> CheckLeaf | None:

@@ -31,12 +31,15 @@ _NUMERAL: Final = Numeral({"type": "number"})
 _TEXT: Final = Written(k.text())
 
 
-def parse_fields(text: str) -> Parsed[ReadCheck]:
-    """The parse of a `structure` rule, whose keys in quotes are JSON."""
-    parse = parse_rule("structure", text)
-    is_of_keys = '["' in text and text.lstrip().startswith("fields")
-    halves = tuple(half_characters(text, 0, len(text))) if is_of_keys and parse.node is not None else ()
-    return Parsed(None, halves) if halves else parse
+def _parse(type_: str, rule: str) -> Parsed[ReadCheck]:
+    """The parse of a rule; keys of fields in quotes are JSON."""
+    parse = parse_rule(type_, rule)
+    match parse.node:
+        case ReadCheck(check=Test("structure", (_, ()))) if '["' in rule:
+            halves = tuple(half_characters(rule, 0, len(rule)))
+            return Parsed(None, halves) if halves else parse
+        case _:
+            return parse
 
 
 def _one_path(parse: Parsed[ReadCheck]) -> str | None:
@@ -53,10 +56,6 @@ def _one_path(parse: Parsed[ReadCheck]) -> str | None:
 def is_sound_rule(type_: str, rule: str) -> bool:
     """Whether a text is a rule of a type; of those without a small language of their own any text is."""
     return type_ not in RULE_TYPES or not _parse(type_, rule).faults
-
-
-def _parse(type_: str, rule: str) -> Parsed[ReadCheck]:
-    return parse_fields(rule) if type_ == "structure" else parse_rule(type_, rule)
 
 
 def _parsed_rule(fields: Fields, key: str) -> CheckLeaf | None:
@@ -98,7 +97,7 @@ def _place(fields: Fields, key: str) -> Placed | None:
     if text is None:
         return None
     lead = "fields:"
-    parse = parse_fields(lead + text.value.removeprefix("$."))
+    parse = _parse("structure", lead + text.value.removeprefix("$."))
     for fault in parse.faults:
         start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
         fields.fault(locate(fields.source, text.span, start, end), fault.finding)
@@ -168,7 +167,7 @@ def _args(fields: Fields, key: str) -> dict[Placed | None, Any] | None:
 
 def _argument(fields: Fields, name: Scalar) -> Placed | None:
     """The path of an argument, which is a key of `args:`."""
-    path = _one_path(parse_fields(f"fields:{name.text}"))
+    path = _one_path(_parse("structure", f"fields:{name.text}"))
     if path is not None:
         return Placed(path, g.Text(*span_of(name), path))
     expected, found = "a path such as `city` or `units.temperature`", f"`{name.text}`"
@@ -426,9 +425,7 @@ CHECKS: Final[AnyMapping[str, k.Shape]] = {
 }
 """Every `type:` that a check can have, with its keys."""
 CHECK_TYPES: Final = tuple(CHECKS)
-TEXT_TYPES: Final = frozenset(
-    type_
-    for type_, shape in CHECKS.items()
-    if type_ in {"regex", "contains_any"} or ("rule" in shape.keys and shape.keys["rule"].holds is _TEXT)
-)
+TEXT_TYPES: Final = {"regex", "contains_any"} | {
+    type_ for type_, shape in CHECKS.items() if "rule" in shape.keys and shape.keys["rule"].holds is _TEXT
+}
 """Those whose rule is a text, or may be one."""

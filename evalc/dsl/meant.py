@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -98,11 +97,9 @@ def _repaired(line: str) -> Meant | None:
     """The line with a repair where the parser stops."""
     follows = _following(line)
     before, rest = line[: follows.at], line[follows.at :]
-    for phrase in _PHRASES:
-        if phrase.terminal in follows.terminals and (found := phrase.pattern.match(rest)) is not None:
-            written = phrase.replacement(before, found)
-            if written is not None:
-                return Meant(f"{before}{written}{rest[found.end() :]}", False)
+    for terminal, phrase, replacement in _PHRASES:
+        if terminal in follows.terminals and (found := phrase.match(rest)) is not None:
+            return Meant(f"{before}{found.expand(replacement)}{rest[found.end() :]}", False)
     return _quoted(before, rest, follows.terminals) or _respelt(before, rest, follows.terminals)
 
 
@@ -214,31 +211,12 @@ def _is_name(text: str) -> bool:
 
 # --- other words and misspelt ones -----------------------------------------------------------------------------------
 
-_Replacement = Callable[[str, re.Match[str]], "str | None"]
-
-
-class _Phrase(NamedTuple):
-    """Other words for a part of a check: nothing is lost where the replacement stands in their place."""
-
-    terminal: str
-    pattern: re.Pattern[str]
-    replacement: _Replacement
-
-
 _PHRASES: Final = (
-    _Phrase(
-        "STRING",
-        re.compile(r"[“„”]([^“„”\"\\]*)[“”]|`([^`\"\\]*)`"),
-        lambda _before, found: f'"{found[1] or found[2]}"',
-    ),
-    _Phrase(
-        "NOT",
-        re.compile(r"(?:(?:may|can) ?not|(?:does|do|must|should)n['\u2019]t|never)(?= \w)"),
-        lambda _before, _found: "not",
-    ),
-    _Phrase("IGNORING", re.compile(r"\(?case[ -]insensitive\)?(?![\w-])"), lambda _before, _found: "ignoring case"),
+    ("STRING", re.compile(r"[“„”]([^“„”\"\\]*)[“”]|`([^`\"\\]*)`"), r'"\1\2"'),
+    ("NOT", re.compile(r"(?:(?:may|can) ?not|(?:does|do|must|should)n['\u2019]t|never)(?= \w)"), "not"),
+    ("IGNORING", re.compile(r"\(?case[ -]insensitive\)?(?![\w-])"), "ignoring case"),
 )
-"""Phrases that people write within a line, and what means exactly that."""
+"""Phrases that people write in place of a terminal, and what means exactly that."""
 _MISSPELT: Final = re.compile(r"[^\W\d][\w-]*")
 
 

@@ -68,17 +68,16 @@ def sets_of_tools(fields: Fields, key: str) -> list[list[Placed]] | None:
     """A list of sets of tools, each of which may be `none`."""
     items = fields.items(key)
     sets = None if items is None else [_set_of_tools(fields, item) for item in items]
-    return None if sets is None or None in sets else [names for names in sets if names is not None]
+    return None if sets is None or None in sets else sets
 
 
-def _set_of_tools(fields: Fields, node: Node) -> list[Placed] | None:
+def _set_of_tools(fields: Fields, node: Node) -> Any:
     if isinstance(node, Scalar) and node.text == "none":
         return [Placed(NO_TOOL, g.Text(*span_of(node), node.text))]
     if isinstance(node, Sequence):
         names = fields.together(node.items, "the name of a tool")
         return None if names is None else [*map(placed, names)] or [Placed(NO_TOOL, g.Text(*span_of(node), ""))]
-    wrong: None = fields.wrong(node, "a tool set", "a list of tools, or `none`")
-    return wrong
+    return fields.wrong(node, "a tool set", "a list of tools, or `none`")
 
 
 # --- kinds -----------------------------------------------------------------------------------------------------------

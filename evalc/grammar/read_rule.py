@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
     _Build = Callable[[Reader, list[Token]], Check]
 
-RULE_TYPES: Final = frozenset(
-    ("length", "tool_count", "json", "number", "count", "structure", "regex", "latency", "tokens", "cost")
-)
-"""The types whose rule is a text of this language; every other type takes its rule literally."""
-
 
 def read_rule(type_: str, text: str) -> Parsed[ReadCheck]:
     """The check that `rule: TEXT` of a type means; the type is a start symbol of the grammar."""
@@ -115,3 +110,5 @@ _CHECKS: Final[dict[str, _Build]] = {
     "tokens": _limit("tokens"),
     "cost": _limit("dollars"),
 }
+RULE_TYPES: Final = frozenset(_CHECKS)
+"""The types whose rule is a text of this language; every other type takes its rule literally."""
