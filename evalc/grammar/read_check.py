@@ -150,7 +150,8 @@ class Reader:
             case "any_of":
                 return Some(self._operands(children[::2], depth))
             case label:
-                return _SUBJECTS[label](self, *children)
+                *subject, clause = children
+                return _SUBJECTS[label](self, subject, clause)
 
     def _operands(self, operands: Sequence[Child], depth: int) -> tuple[Check, ...]:
         parameter = ""
@@ -259,37 +260,24 @@ class Reader:
 
     def value(self, tree: Child, asks: Asked | None = "any", depth: int = MAX_DEPTH) -> Any:
         """A JSON value that is nested at most `depth` levels deep; its texts know where they were written."""
-        if tree.type not in ("array", "object"):
+        if tree.type not in ("array", "names", "object"):
             return self.scalar(tree, asks)
         if depth <= 0:
             raise _TooDeep(tree.start_pos)
         inner = tree.children[1:-1:2]
-        if tree.type == "array":
+        if tree.type != "object":
             return [self.value(item, asks, depth - 1) for item in inner]
         keys = [text_of(pair.first, self.faults) for pair in inner]
         self.report_repeated(keys, "key")
         return {key.value: self.value(pair.children[2], asks, depth - 1) for key, pair in zip(keys, inner, strict=True)}
 
-    def values(self, tree: Child, *, may_be_empty: bool = False) -> Any:
-        """The values of a list, or a bare template for all of it."""
-        return self._listed(tree, self.value, "items", () if may_be_empty else ("a value",))
-
-    def names(self, tree: Child, *, may_be_empty: bool = True) -> Any:
-        """The names of a list, or a bare template for all of it."""
-
-        def each(names: Child) -> Iterable[Any]:
-            return map(self.text, names.children[1:-1:2])
-
-        return self._listed(tree, each, "names", () if may_be_empty else ("a name", "a text in quotes"))
-
-    def _listed(
-        self, tree: Child, items: Callable[[Child], Iterable[Any]], asks: Asked, required: tuple[str, ...]
-    ) -> Any:
+    def listed(self, tree: Child, asks: Literal["items", "names"], *required: str) -> Any:
+        """The items of a list, or a bare template for all of it; an empty list is reported if some are required."""
         if tree.type == "TEMPLATE":
             return self.scalar(tree, asks)
         if required and len(tree.children) == 2:
             self.faults.append(Fault(tree.end_pos - 1, tree.end_pos, not_expected(required, "]")))
-        return tuple(items(tree))
+        return tuple(self.value(tree, "text" if asks == "names" else "any"))
 
     def schema(self, tree: Child) -> Any:
         """A path to a JSON Schema, or the schema itself, in which nothing is filled."""
@@ -412,15 +400,29 @@ def _has_a_subject(about: Child) -> bool:
     return bool(clause.type == "judge" or about.first.type == "TOKENS")
 
 
-def _of_place(read: Reader, *children: Child) -> Check:
-    *subject, clause = children
-    place = read.path(subject[-1])
-    step = Items(str(place), "every") if "[*]" in subject[-1] else At(place)
-    return Of(step, read.asked_behind(subject, clause))
+_BuildSubject = Callable[[Reader, Sequence[Child], Child], Check]
+"""Builds the check of a subject, of the children of its rule before the clause, and the clause."""
 
 
-def _of_argument(read: Reader, *children: Child) -> Check:
-    *subject, clause = children
+def _of(step: Callable[..., Step], kind: Kind = "value") -> _BuildSubject:
+    """Builds the check of what a step leads to, which is made of the words of the subject."""
+    return lambda read, subject, clause: Of(step(read, *subject), read.asked_behind(subject, clause, kind))
+
+
+def _place(read: Reader, *words: Child) -> Step:
+    place = read.path(words[-1])
+    return Items(str(place), "every") if "[*]" in words[-1] else At(place)
+
+
+def _calls(read: Reader, which: Child, number: Child, _: Child, tool: Child) -> Step:
+    return Call(read.text(tool), _WHICH[which.type] if which.type in _WHICH else read.ordinal(number))
+
+
+def _items(read: Reader, which: Child, *words: Child) -> Step:
+    return Items(f"{read.path(words[-1])}{'[]' if len(words) > 1 else ''}", _WHICH[which.type])
+
+
+def _of_argument(read: Reader, subject: Sequence[Child], clause: Child) -> Check:
     _, tool, _, name = subject
     return _behind(Call(read.text(tool), "first"), Argument(read.text(name)), check=read.asked_behind(subject, clause))
 
@@ -438,22 +440,8 @@ def _behind(*steps: Step, check: Check) -> Check:
             return check
 
 
-def _of_calls(read: Reader, *children: Child) -> Check:
-    *subject, clause = children
-    which, number, _, tool = subject
-    calls = Call(read.text(tool), _WHICH[which.type] if which.type in _WHICH else read.ordinal(number))
-    return Of(calls, read.asked_behind(subject, clause, "call"))
-
-
-def _of_items(read: Reader, *children: Child) -> Check:
-    *subject, clause = children
-    which, path = subject[0], subject[-1]
-    items = Items(f"{read.path(path)}{'[]' if len(subject) > 2 else ''}", _WHICH[which.type])
-    return Of(items, read.asked_behind(subject, clause))
-
-
-def _of_tools(read: Reader, tools: Child, clause: Child) -> Check:
-    check = read.asked_behind([tools], clause, "names")
+def _of_tools(read: Reader, subject: Sequence[Child], clause: Child) -> Check:
+    check = read.asked_behind(subject, clause, "names")
     match check:
         case Not(Test("called", names)):
             return Of(Tools(), Test("not_called", names))
@@ -461,9 +449,8 @@ def _of_tools(read: Reader, tools: Child, clause: Child) -> Check:
             return _behind(Tools(), check=check)
 
 
-def _of_tool(read: Reader, *children: Child) -> Check:
-    _, tool, clause = children
-    check = read.asked(clause, _Subject("", "names", tool=read.text(tool)))
+def _of_tool(read: Reader, subject: Sequence[Child], clause: Child) -> Check:
+    check = read.asked(clause, _Subject("", "names", tool=read.text(subject[-1])))
     match check:
         case Not(Of(Tools(), Test("include", names))):
             return Of(Tools(), Test("not_called", names))
@@ -471,17 +458,11 @@ def _of_tool(read: Reader, *children: Child) -> Check:
             return check
 
 
-def _measured(read: Reader, measure: Child, sized: Child, *, of: _Subject = _RESPONSE) -> Check:
-    if of.unit:
-        read.unasked(measure, of, str(measure.first), PREDICATES["contains"].on)
-    unit = _unit_of(*measure.children)
-    return _behind(Measure(unit), check=read.asked_behind([measure], sized, "number", unit))
-
-
-def _unit_of(*words: Child) -> Measured:
-    if words[-1].type == "USAGE_TOKENS":
-        return cast("Measured", "_".join(words[-1].split()))
-    return "calls" if [word.type for word in words] == ["TOOL", "COUNT"] else _MEASURES[words[-1].type]
+def _of_measure(read: Reader, measure: Sequence[Child], sized: Child) -> Check:
+    *words, word = measure[0].children
+    unit = cast("Measured", "_".join(word.split())) if word.type == "USAGE_TOKENS" else _MEASURES[word.type]
+    unit = "calls" if words and unit == "items" else unit
+    return _behind(Measure(unit), check=read.asked_behind(measure, sized, "number", unit))
 
 
 _MEASURES: Final[Mapping[str, Measured]] = {
@@ -498,20 +479,19 @@ _MEASURES: Final[Mapping[str, Measured]] = {
     "COST": "dollars",
 }
 _WHICH: Final[Mapping[str, Which]] = {"ANY": "any", "EVERY": "every", "NO": "no"}
-_SUBJECTS: Final[Mapping[str, Callable[..., Check]]] = {
-    "of_response": lambda read, *words: read.asked(Tree("noise", [*words]) if len(words) > 1 else words[0], _RESPONSE),
+_SUBJECTS: Final[Mapping[str, _BuildSubject]] = {
+    "of_response": lambda read, words, last: read.asked(Tree("noise", [*words, last]) if words else last, _RESPONSE),
     "of_named_response": lambda read, _, clause: read.asked(clause, _RESPONSE),
-    "of_named_place": _of_place,
-    "of_place": _of_place,
+    "of_named_place": _of(_place),
+    "of_place": _of(_place),
     "of_argument": _of_argument,
-    "of_calls": _of_calls,
-    "of_items": _of_items,
+    "of_calls": _of(_calls, "call"),
+    "of_items": _of(_items),
     "of_tools": _of_tools,
     "of_tool": _of_tool,
     "no_errors": lambda *_: Of(Tools(), Test("no_errors")),
-    "of_run": _measured,
+    "of_run": _of_measure,
 }
-"""Builds the check of each subject, of the children of its rule."""
 
 
 # --- predicates ------------------------------------------------------------------------------------------------------
@@ -572,6 +552,13 @@ def _between(read: Reader, tree: Child, of: _Subject) -> Check:
     return Of(Measure(unit), Test("between", read.bounds(number[0], unit)))
 
 
+def _measured(read: Reader, tree: Child, of: _Subject) -> Check:
+    *measure, sized = tree.children
+    if of.unit:
+        read.unasked(measure[0], of, str(tree.first), PREDICATES["contains"].on)
+    return _of_measure(read, measure, sized)
+
+
 def _contains(read: Reader, value: Child) -> Any:
     contained = read.value(value, "text")
     if isinstance(contained, list):
@@ -589,7 +576,7 @@ def _occurs(read: Reader, value: Child, times: Child) -> Any:
 def _contains_of(read: Reader, tree: Child, of: _Subject) -> Check:
     (how_many, *values), case = _operands(tree)
     is_list = len(values) == 1 and values[0].type in ("array", "object", "TEMPLATE")
-    operand = read.values(values[0]) if is_list else tuple(map(read.value, values))
+    operand = read.listed(values[0], "items", "a value") if is_list else tuple(map(read.value, values))
     word = how_many.first.type
     check = read.test(tree, of, "contains_all" if word == "ALL" else "contains_any", operand, case)
     return Not(check) if word == "NONE" else check
@@ -597,11 +584,7 @@ def _contains_of(read: Reader, tree: Child, of: _Subject) -> Check:
 
 def _one_of(read: Reader, tree: Child, of: _Subject) -> Check:
     (values,), case = _operands(tree)
-    return read.test(tree, of, "one_of", read.values(values, may_be_empty=of.is_part), case)
-
-
-def _similar(read: Reader, text: Child, least: Child = None) -> Any:
-    return read.text(text), 0.8 if least is None else read.number(least, "share")
+    return read.test(tree, of, "one_of", read.listed(values, "items", *([] if of.is_part else ["a value"])), case)
 
 
 def _json(read: Reader, *parts: Child) -> Any:
@@ -630,13 +613,12 @@ def _check(read: Reader, tree: Child, of: _Subject) -> Check:
 
 def _structure(read: Reader, *parts: Child) -> Any:
     """The fields, or the headings, that are required."""
-    if parts[0].type == "field":
-        return tuple(map(read.field, parts)), ()
-    return (), tuple(map(read.text, parts))
+    has_fields = parts[0].type == "field"
+    return (tuple(map(read.field, parts)), ()) if has_fields else ((), tuple(map(read.text, parts)))
 
 
-def _markdown(_read: Reader, part: Child, language: Child = None) -> Any:
-    return " ".join(part.split()), None if language is None else str(language)
+def _called(read: Reader, *names: Child) -> Any:
+    return tuple(map(read.text, names)) if names[0].type in ("BARE_NAME", "STRING") else read.listed(names[0], "names")
 
 
 def _sources(read: Reader, *sources: Child) -> Any:
@@ -666,12 +648,9 @@ def _missing(read: Reader, tree: Child, of: _Subject) -> Check:
     return exists if tree.children[-1] == "present" else Not(exists)
 
 
-def _returns(read: Reader, tree: Child, of: _Subject) -> Check:
-    return Of(Result(), read.asked(tree.children[1], _Subject(f"the result of {of.words}")))
-
-
-def _fails_with(read: Reader, tree: Child, of: _Subject) -> Check:
-    return Of(Failure(), read.asked(tree.children[2], _Subject(f"the error of {of.words}")))
+def _of_part(step: Step, words: str) -> _Build:
+    """Builds the check of a part of a call."""
+    return lambda read, tree, of: Of(step, read.asked(tree.children[-1], _Subject(f"{words} {of.words}")))
 
 
 def _how_often(read: Reader, tree: Child, of: _Subject) -> Check:
@@ -687,14 +666,6 @@ def _before(read: Reader, tree: Child, of: _Subject) -> Check:
     return Of(Tools(), Test("before", pair if word.type == "BEFORE" else pair[::-1]))
 
 
-def _called(read: Reader, *names: Child) -> Any:
-    return tuple(map(read.text, names)) if names[0].type in ("BARE_NAME", "STRING") else read.names(names[0])
-
-
-def _names(read: Reader, names: Child) -> Any:
-    return read.names(names, may_be_empty=False)
-
-
 def _acceptable(read: Reader, sets: Child) -> Any:
     if sets.type == "TEMPLATE":
         return read.scalar(sets, "sets")
@@ -702,7 +673,7 @@ def _acceptable(read: Reader, sets: Child) -> Any:
 
 
 def _tool_set(read: Reader, names: Child) -> Any:
-    given = read.names(names) if names.type == "names" else ()
+    given = read.listed(names, "names") if names.type == "names" else ()
     return given or (Placed(NO_TOOL, Text(names.start_pos, names.end_pos, NO_TOOL)),)
 
 
@@ -718,15 +689,17 @@ _OPERANDS: Final[Mapping[str, Callable[..., Any]]] = {
     **dict.fromkeys(("exists", "empty", "non_empty", "unique", "fails"), lambda _read: None),
     **dict.fromkeys(("starts_with", "ends_with"), Reader.text),
     **dict.fromkeys(("numbers_from", "quotes_from"), _sources),
-    **dict.fromkeys(("include", "in_order", "only"), _names),
+    **dict.fromkeys(
+        ("include", "in_order", "only"), lambda read, names: read.listed(names, "names", "a name", "a text in quotes")
+    ),
     "contains": _contains,
     "occurs": _occurs,
     "matches": Reader.pattern,
-    "similar": _similar,
+    "similar": lambda read, text, least=None: (read.text(text), 0.8 if least is None else read.number(least, "share")),
     "json": _json,
     "judge": _judge,
     "structure": _structure,
-    "markdown": _markdown,
+    "markdown": lambda _read, part, language=None: (" ".join(part.split()), language and str(language)),
     "is_a": lambda _read, word: _TYPES.get(word, str(word)),
     "format": lambda _read, word: str(word),
     "sorted": _sorted,
@@ -741,7 +714,7 @@ _PREDICATES: Final[Mapping[str, _Build]] = {
     "same": _same,
     "bounds": _between,
     "size": _between,
-    "measured": lambda read, tree, of: _measured(read, *tree.children, of=of),
+    "measured": _measured,
     "within": lambda read, tree, of: read.test(
         tree, of, "within", tuple([read.number(number, of.unit) for number in tree.children[1::2]])
     ),
@@ -750,8 +723,8 @@ _PREDICATES: Final[Mapping[str, _Build]] = {
     "check": _check,
     "missing": _missing,
     "parts": Reader.parts,
-    "returns": _returns,
-    "fails_with": _fails_with,
+    "returns": _of_part(Result(), "the result of"),
+    "fails_with": _of_part(Failure(), "the error of"),
     "how_often": _how_often,
     "before": _before,
 }
