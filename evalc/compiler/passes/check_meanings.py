@@ -24,9 +24,8 @@ def check_meanings(suite: ir.Suite, problems: Diagnostics) -> None:
     if suite.from_json:
         return
     for case in suite.cases:
-        items = [item for item in case.checks if not isinstance(item.check, Test)]
-        of_parts = [item for item in items if not _is_negated_test(item.check)]
-        lists = {path for item in case.checks for path in _lists(item.check)} if of_parts else frozenset()
+        items = [item for item in case.checks if _may_have_changed(item.check)]
+        lists = {path for item in case.checks for path in _lists(item.check)} if items else frozenset()
         for item in items:
             source, span = suite.place(item.where)
             why = _why(item.check, source.text[span.start : span.end], lists)
@@ -35,13 +34,14 @@ def check_meanings(suite: ir.Suite, problems: Diagnostics) -> None:
 
 
 def _why(check: Check, written: str, lists: Set[str]) -> Why | None:
-    if ("$" in written or "." in written) and _NEW_PATH.search(written):
-        return "path"
-    return next(_changes(check, lists), None)
+    return "path" if _NEW_PATH.search(written) else next(_changes(check, lists), None)
 
 
-def _is_negated_test(check: Check) -> bool:
-    return isinstance(check, Not) and isinstance(check.check, Test)
+def _may_have_changed(check: Check) -> bool:
+    """Whether a check is of more than the text of the response."""
+    if isinstance(check, Not) and isinstance(check.check, Test):
+        return check.check.predicate == "between"
+    return not isinstance(check, Test)
 
 
 def _lists(check: Check) -> Iterator[str]:

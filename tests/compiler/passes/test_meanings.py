@@ -35,6 +35,7 @@ def test_a_line_whose_meaning_has_changed_is_pointed_to(line: str) -> None:
         "at a[0] == 5",
         "at total not equals 5",
         'contains "costs $.50"',
+        'not contains "at $.50"',
     ],
 )
 def test_a_line_that_says_what_it_said_is_not(line: str) -> None:
