@@ -354,13 +354,8 @@ def filled(tree: Any, record: Mapping[str, Any]) -> Any:
 
 def kind_of(check: Any) -> Any:
     """The common part of a form and of its trees: the predicate, or the kind of the first step, or of the node."""
-    match check:
-        case Test(predicate):
-            return predicate
-        case Of(step):
-            return type(step)
-        case _:
-            return type(check)
+    kind = type(check)
+    return check.predicate if kind is Test else type(check.step) if kind is Of else kind
 
 
 _CANDIDATES: Final[Mapping[Any, tuple[Form, ...]]] = {

@@ -105,8 +105,6 @@ class CheckEmitter:
 
     def _body(self, body: CheckBody) -> Check:
         match body:
-            case CheckLeaf(check=check) if _is_literal(check):
-                return check
             case CheckLeaf():
                 return simplest(self._filled(body))
             case CheckGroup(op="any_of"):
@@ -296,13 +294,16 @@ class CheckEmitter:
         self._case.problems.add(self.source, span, finding)
 
 
-def _is_literal(check: Check) -> bool:
-    """Whether a check, as most are, is of one text that stands for itself."""
+def as_written(body: CheckBody) -> Check | None:
+    """The check of a leaf that asks for one text or a sound pattern, as most do, if no template is in it."""
+    check = body.check if isinstance(body, CheckLeaf) else None
     match check.check if isinstance(check, Not) else check:
-        case Test(predicate, str() as text):
-            return predicate not in EXAMINED and "{{" not in text
+        case Test(predicate, str() as text) if predicate not in EXAMINED and "{{" not in text:
+            return check
+        case Test("matches", (str() as pattern, str() as flags)) if "{{" not in pattern:
+            return check if examine(pattern, flags).error is None else None
         case _:
-            return False
+            return None
 
 
 def simplest(check: Check) -> Check:

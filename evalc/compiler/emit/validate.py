@@ -12,7 +12,7 @@ from evalc.base.source import Span
 from evalc.check.contract import judge_check, rank, single_values, without
 from evalc.check.tree import At, Bounds, Check, Measure, Of, Test, Turn
 from evalc.compiler import ir
-from evalc.compiler.emit.check import CheckEmitter
+from evalc.compiler.emit.check import CheckEmitter, as_written
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge import Picked, PlacedCheck
 from evalc.compiler.places import node_at
@@ -112,6 +112,10 @@ def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dic
         beyond = None if weight == 1 else outside("the weight", weight, WEIGHT)  # of several `use:`, multiplied
         if beyond is not None:
             emission.problems.add(source, tree.span, beyond)
+        written = as_written(tree.body) if placed.turn is None else None
+        if written is not None:
+            brought.append(_Written(ir.Check(check=written, where=where), criterion, criterion_at, weight))
+            continue
         if emitter is None or emitter.scope is not placed.scope or emitter.source is not source:
             emitter = CheckEmitter(case=emission, source=source, scope=placed.scope)
         for made in emitter.emit(tree.body):

@@ -113,14 +113,15 @@ def _difficulty(case: ir.Case, difficulty: str) -> Iterator[tuple[ir.Where, Find
 def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     there = 1 + len(case.follow_ups or ()) if case.user is None else case.user.max_turns
     for item in () if case.partial else case.checks:
-        beyond = next((turn for turn in _named_turns(item.check) if turn > there), None)
+        turns = () if isinstance(item.check, Test) else _named_turns(item.check)
+        beyond = next((turn for turn in turns if turn > there), None)
         if beyond is not None:
             yield item.where, Finding("EV422", turn=beyond, turns=there)
 
 
 def _slashed_patterns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     for item in case.checks:
-        for part in within(item.check):
+        for part in () if kind_of(item.check) in _WITHOUT_PATTERN else within(item.check):
             match part:
                 case Test("matches", (pattern, "")) if pattern[:1] == "/" and (match := _SLASHED.fullmatch(pattern)):
                     where = item.where if isinstance(item.where, str) else item.names.get(pattern, item.where)

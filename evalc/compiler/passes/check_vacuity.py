@@ -53,6 +53,8 @@ def _check_calls(suite: ir.Suite, case: ir.Case, checks: list[Check], problems: 
 def _is_of_first_call(check: Check) -> bool:
     """Whether a check asks for something of the first call of a tool; one which rules something out is a guard."""
     match check:
+        case Test():
+            return False
         case Of(Call(_, which), Of(_, inner)):
             return which == "first" and not isinstance(inner, Not)
         case Of(Turn(), inner):
