@@ -16,13 +16,14 @@ from evalc.base.source import Source
 from evalc.check.tree import Check
 from evalc.compiler.compiled import Compilation
 from evalc.config.settings import Settings
-from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.diagnostics.fixing import applied
+from evalc.diagnostics.problem import Diagnostics, Edit, Problem
 from evalc.dsl import nodes
 from evalc.dsl.quoting import as_item, quoted_line, unquoted_line
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import read_source
 from evalc.extras.challenge.coverage import coverage_of
-from evalc.extras.challenge.strength import Challenge, GoodAnswers, Survived, challenge, kills, passes
+from evalc.extras.challenge.strength import Challenge, GoodAnswers, Survived, challenge, outcome_of
 from evalc.model.answer import AgentAnswer
 from evalc.model.case import Case
 from evalc.model.reports import Strength
@@ -61,7 +62,7 @@ def with_checks(source: Source, missing: Mapping[Place, Sequence[str]]) -> Inser
     """
     cases = _cases_by_place(source)
     starts: dict[Place, int] = {}
-    edits: list[tuple[int, str]] = []
+    edits: list[Edit] = []
     refused: list[Place] = []
     for place, items in missing.items():
         case = cases.get((place.line, place.column))
@@ -70,16 +71,11 @@ def with_checks(source: Source, missing: Mapping[Place, Sequence[str]]) -> Inser
             refused.append(place)
         else:
             starts[place] = case.start
-            edits.append(edit)
+            edits.append(Edit(edit[0], *edit))
     edits.sort()
-    pieces: list[str] = []
-    done = 0
-    for at, text in edits:
-        pieces += (source.text[done:at], text)
-        done = at
-    ends, shifts = [at for at, _ in edits], [0, *accumulate(len(text) for _, text in edits)]
+    ends, shifts = [edit.end for edit in edits], [0, *accumulate(len(edit.text) for edit in edits)]
     moved = {place: start + shifts[bisect_right(ends, start)] for place, start in starts.items()}
-    return Inserted("".join([*pieces, source.text[done:]]), moved, frozenset(refused))
+    return Inserted(applied(source.text, edits), moved, frozenset(refused))
 
 
 def _edit(text: str, case: nodes.Mapping, lines: Sequence[str]) -> tuple[int, str] | None:
@@ -214,12 +210,11 @@ async def _chosen(place: Place, survivors: Sequence[Survived], options: CaseOpti
     chosen: list[_Missing] = []
     for survived in survivors:
         case, answer = survived.located.case, survived.mutant.answer
-        if any([await kills(case, each.check, answer, options) for each in chosen]):
+        if any([await outcome_of(case, each.check, answer, options) == "failed" for each in chosen]):
             continue
         cure = survived.cure
-        if cure is not None and all(
-            [await passes(other.located.case, cure.check, good, options) for other in survivors for good in other.goods]
-        ):
+        rows = [(other.located.case, good) for other in survivors for good in other.goods]
+        if cure and all([await outcome_of(row, cure.check, good, options) == "passed" for row, good in rows]):
             chosen.append(_Missing(place, cure.check, cure.line, survived))
     return chosen
 

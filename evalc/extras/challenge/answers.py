@@ -364,6 +364,11 @@ def good_answer(case: Case, tools: ToolRegistry | None) -> AgentResponse:
     return answered(text if isinstance(text, str) else _json(text), calls)
 
 
+def good_replies(case: Case, tools: ToolRegistry | None) -> AgentAnswer:
+    """The answer of an agent that says the guess in each turn."""
+    return replies(case, [good_answer(case, tools)] * len(messages_of(case)))
+
+
 def _calls(
     names: list[str], times: Mapping[str, list[str]], asked: Mapping[str, Any], tools: Mapping[str, Tool]
 ) -> Iterator[ToolCall]:

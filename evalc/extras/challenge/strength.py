@@ -17,9 +17,8 @@ from evalc.extras.challenge.answers import (
     Around,
     Mutant,
     broken_agents,
-    good_answer,
+    good_replies,
     last_response,
-    replies,
     tools_in,
 )
 from evalc.extras.challenge.mutations import Others, mutations, names_in
@@ -62,9 +61,9 @@ async def line_that_kills(
 ) -> Cure | None:
     """The first cure of the mutant that fails on it and passes all good answers; None if there is none."""
     for check in islice(_candidates(mutant), _MOST_TRIED):
-        if not await kills(case, check, mutant.answer, options):
+        if await outcome_of(case, check, mutant.answer, options) != "failed":
             continue
-        if not all([await passes(case, check, good, options) for good in goods]):
+        if any([await outcome_of(case, check, good, options) != "passed" for good in goods]):
             continue
         line = line_of(check, LITERALLY, str)
         if line is not None and _BRACES not in line and "\n" not in line:
@@ -81,14 +80,9 @@ def _candidates(mutant: Mutant) -> Iterator[Check]:
             yield Of(Turn(turns), check)
 
 
-async def kills(case: Case, check: Check, answer: AgentAnswer, options: CaseOptions) -> bool:
-    """Whether the check fails on the answer."""
-    return (await evaluate(check, evidence_of(case, answer, options))).outcome == "failed"
-
-
-async def passes(case: Case, check: Check, answer: AgentAnswer, options: CaseOptions) -> bool:
-    """Whether the check holds for the answer."""
-    return (await evaluate(check, evidence_of(case, answer, options))).outcome == "passed"
+async def outcome_of(case: Case, check: Check, answer: AgentAnswer, options: CaseOptions) -> str:
+    """The outcome of a check of the answer."""
+    return (await evaluate(check, evidence_of(case, answer, options))).outcome
 
 
 # --- counts ----------------------------------------------------------------------------------------------------------
@@ -173,70 +167,56 @@ class Tally:
         )
 
 
-@final
-class AllTallies:
-    """Counts of all mutants."""
-
-    def __init__(self) -> None:
-        self.curable: list[Survived] = []
-        self._cases: list[CaseStrength] = []
-        self._skipped: list[NotChallenged] = []
-        self._challengers: dict[str, list[int]] = {}
-        self._records: dict[object, CheckStrength] = {}
-        self._checks: dict[object, list[int]] = {}
-        self._criteria: dict[tuple[Suite, str], list[int]] = {}
-
-    def skip(self, id_: str, reason: str) -> None:
-        """Count a case that was not challenged."""
-        self._skipped.append(NotChallenged(id=id_, reason=reason))
-
-    def add(self, tally: Tally) -> None:
-        """Count a case."""
-        self._cases.append(tally.result())
-        self.curable += tally.curable
+def strength_of(
+    tallies: Sequence[Tally], skipped: Sequence[NotChallenged], run_id: str | None, warnings: tuple[str, ...]
+) -> Strength:
+    """The strength of all cases."""
+    challengers: dict[str, list[int]] = {}
+    records: dict[object, CheckStrength] = {}
+    checks: dict[object, list[int]] = {}
+    criteria: dict[tuple[Suite, str], list[int]] = {}
+    for tally in tallies:
         suite, case, places = tally.suite, tally.located.case, tally.located.places
         for name, (mutants, killed) in tally.challengers.items():
-            _count(self._challengers, name, killed, mutants)
+            _count(challengers, name, killed, mutants)
         for name, (mutants, killed) in tally.criteria.items():
-            _count(self._criteria, (suite, name), killed, mutants)
+            _count(criteria, (suite, name), killed, mutants)
         written = {each.at: describe(each.check) for each in assertions(case.expect) if each.at in tally.checks}
         for at, (mutants, killed) in tally.checks.items():
             if at in written:
                 place: Place | None = places.get(at)
                 key = (suite.key, case.id, at) if place is None else (place, written[at])
                 record = CheckStrength(id=case.id, at=at, check=written[at], mutants=0, killed=0, place=place)
-                self._records.setdefault(key, record)
-                _count(self._checks, key, killed, mutants)
-
-    def strength(self, run_id: str | None, warnings: tuple[str, ...]) -> Strength:
-        """The strength of all cases."""
-        mutants, killed = _sums(self._challengers)
-        return Strength(
-            of=run_id,
-            strength=_share(killed, mutants),
-            mutants=mutants,
-            killed=killed,
-            undecided=sum(case.undecided for case in self._cases),
-            challengers=_counts(self._challengers),
-            cases=tuple(self._cases),
-            checks=tuple(
-                msgspec.structs.replace(self._records[key], mutants=looked_at, killed=noticed)
-                for key, (looked_at, noticed) in self._checks.items()
-            ),
-            criteria=tuple(
-                CriterionStrength(
-                    suite=suite.name,
-                    tool_name=suite.tool_name,
-                    tier=suite.tier,
-                    name=name,
-                    mutants=looked_at,
-                    killed=noticed,
-                )
-                for (suite, name), (looked_at, noticed) in self._criteria.items()
-            ),
-            not_challenged=tuple(self._skipped),
-            warnings=warnings,
-        )
+                records.setdefault(key, record)
+                _count(checks, key, killed, mutants)
+    mutants, killed = _sums(challengers)
+    cases = tuple(tally.result() for tally in tallies)
+    return Strength(
+        of=run_id,
+        strength=_share(killed, mutants),
+        mutants=mutants,
+        killed=killed,
+        undecided=sum(case.undecided for case in cases),
+        challengers=_counts(challengers),
+        cases=cases,
+        checks=tuple(
+            msgspec.structs.replace(records[key], mutants=looked_at, killed=noticed)
+            for key, (looked_at, noticed) in checks.items()
+        ),
+        criteria=tuple(
+            CriterionStrength(
+                suite=suite.name,
+                tool_name=suite.tool_name,
+                tier=suite.tier,
+                name=name,
+                mutants=looked_at,
+                killed=noticed,
+            )
+            for (suite, name), (looked_at, noticed) in criteria.items()
+        ),
+        not_challenged=tuple(skipped),
+        warnings=warnings,
+    )
 
 
 def _count(into: dict[K, list[int]], name: K, killed: int, mutants: int = 1) -> None:
@@ -294,28 +274,23 @@ class Challenged(NamedTuple):
 
 async def challenge(suites: Sequence[Suite], how: Challenge) -> Challenged:
     """Challenge every case of the suites."""
-    count = AllTallies()
+    tallies: list[Tally] = []
+    skipped: list[NotChallenged] = []
     for suite in suites:
-        await _challenge_suite(suite, how, count)
-    return Challenged(count.strength(how.run_id, _warnings(how)), tuple(count.curable))
-
-
-async def _challenge_suite(suite: Suite, how: Challenge, count: AllTallies) -> None:
-    suite_wide = await _SuiteWide.of(suite, how)
-    for located, neighbour in _with_neighbours(suite, how):
-        await asyncio.sleep(0)  # the turn of Ctrl-C
-        case = located.case
-        reason = _not_challenged(case)
-        if reason is not None:
-            count.skip(case.id, reason)
-            continue
-        goods = await _good_answers(suite, case, how)
-        if how.run_id is not None and not goods:
-            key = CaseKey(suite.key, case.id)
-            count.skip(case.id, how.unusable.get(key) or "no recorded answer passes its checks")
-            continue
-        material = await _material(case, goods, suite_wide, neighbour, how)
-        count.add(await _challenged(Tally(located, suite), material, how))
+        suite_wide = _SuiteWide.of(suite, how)
+        for located, neighbour in _with_neighbours(suite, how):
+            await asyncio.sleep(0)  # the turn of Ctrl-C
+            case = located.case
+            goods = () if _not_challenged(case) else await _good_answers(suite, case, how)
+            unusable = how.unusable.get(CaseKey(suite.key, case.id)) or "no recorded answer passes its checks"
+            reason = _not_challenged(case) or (unusable if how.run_id is not None and not goods else None)
+            if reason is not None:
+                skipped.append(NotChallenged(id=case.id, reason=reason))
+                continue
+            material = await _material(case, goods, suite_wide, neighbour, how)
+            tallies.append(await _challenged(Tally(located, suite), material, how))
+    curable = tuple(survived for tally in tallies for survived in tally.curable)
+    return Challenged(strength_of(tallies, skipped, how.run_id, _warnings(how)), curable)
 
 
 class _Material(NamedTuple):
@@ -335,7 +310,7 @@ async def _material(
     if how.run_id is not None:
         mutants = [mutant for good in recorded for mutant in mutations(case, good, suite_wide.others)]
         return _Material(mutants, recorded, recorded, None)
-    guess = replies(case, [good_answer(case, how.tools)] * _turns(case))
+    guess = good_replies(case, how.tools)
     result = (await _checked(case, guess, how)).result
     around = Around(await _answer_of(neighbour, how), how.tools, suite_wide.tools)
     to_pass = (*recorded, guess) if result.status in PASSING else recorded
@@ -352,8 +327,8 @@ async def _challenged(tally: Tally, material: _Material, how: Challenge) -> Tall
             continue
         run = await _checked(case, mutant.answer, how)
         outcome, failed = _outcome(run.result, mutant, material.guess)
-        if outcome == "undecided" and how.judges is not None and _may_spend(how):
-            run = await _judged(case, mutant.answer, how, how.judges)
+        if outcome == "undecided" and (judges := _judges(how)):
+            run = await _checked(case, mutant.answer, how, judges)
             outcome, failed = _outcome(run.result, mutant, material.guess)
         tally.add(mutant.challenger, outcome, run.result, failed)
         if outcome == "survived":
@@ -362,12 +337,13 @@ async def _challenged(tally: Tally, material: _Material, how: Challenge) -> Tall
     return tally
 
 
-def _may_spend(how: Challenge) -> bool:
-    return how.max_cost is None or how.spent < how.max_cost
+def _judges(how: Challenge) -> JudgePool | None:
+    """The judges, as long as they may cost something."""
+    return how.judges if how.max_cost is None or how.spent < how.max_cost else None
 
 
 def _warnings(how: Challenge) -> tuple[str, ...]:
-    if how.judges is None or _may_spend(how):
+    if _judges(how) is how.judges:
         return ()
     return (f"the ceiling of ${how.max_cost:g} is reached: what only a judge can tell is undecided from there on",)
 
@@ -389,28 +365,15 @@ def _outcome(result: CaseResult, mutant: Mutant, known_good: CaseResult | None) 
     return ("undecided" if unknown else "killed"), failed
 
 
-async def _checked(case: Case, answer: AgentAnswer, how: Challenge) -> CaseRun:
-    return await result_of(LocatedCase(case, {}), answer, how.options)
-
-
-async def _judged(case: Case, answer: AgentAnswer, how: Challenge, judges: JudgePool) -> CaseRun:
+async def _checked(case: Case, answer: AgentAnswer, how: Challenge, judges: JudgePool | None = None) -> CaseRun:
     run = await result_of(LocatedCase(case, {}), answer, how.options, judges)
-    how.spent += run.cost_usd or 0.0
+    how.spent += (run.cost_usd or 0.0) if judges else 0.0
     return run
 
 
 def _not_challenged(case: Case) -> str | None:
-    if case.archived is not None:
-        return f"archived: {case.archived}"
-    if case.skip is not None:
-        return f"skipped: {case.skip}"
-    if case.expected_failure is not None:
-        return f"expected to fail: {case.expected_failure}"
-    return None
-
-
-def _turns(case: Case) -> int:
-    return 1 if case.input.user is not None else 1 + len(case.input.follow_ups or ())
+    reasons = {"archived": case.archived, "skipped": case.skip, "expected to fail": case.expected_failure}
+    return next((f"{what}: {reason}" for what, reason in reasons.items() if reason is not None), None)
 
 
 async def _good_answers(suite: Suite, case: Case, how: Challenge) -> Sequence[AgentAnswer]:
@@ -420,8 +383,8 @@ async def _good_answers(suite: Suite, case: Case, how: Challenge) -> Sequence[Ag
         if answer.response is None:
             continue
         status = (await _checked(case, answer, how)).result.status
-        if status == "error" and how.judges is not None and _may_spend(how):
-            status = (await _judged(case, answer, how, how.judges)).result.status
+        if status == "error" and (judges := _judges(how)):
+            status = (await _checked(case, answer, how, judges)).result.status
         if status in PASSING:
             found.setdefault(repr((answer.response.response, answer.response.tool_calls)), answer)
     return tuple(found.values())
@@ -431,7 +394,7 @@ async def _answer_of(neighbour: Case | None, how: Challenge) -> tuple[str, Agent
     """The guess of what is good for another case, if its checks take it for good."""
     if neighbour is None:
         return None
-    guess = replies(neighbour, [good_answer(neighbour, how.tools)] * _turns(neighbour))
+    guess = good_replies(neighbour, how.tools)
     run = await _checked(neighbour, guess, how)
     return (neighbour.id, guess) if run.result.status in PASSING and last_response(guess).response else None
 
@@ -454,7 +417,7 @@ class _SuiteWide(NamedTuple):
     others: Others
 
     @classmethod
-    async def of(cls, suite: Suite, how: Challenge) -> _SuiteWide:
+    def of(cls, suite: Suite, how: Challenge) -> _SuiteWide:
         tools: dict[str, None] = {}
         values: dict[str, dict[str, None]] = {}
         names: dict[str, None] = {}
