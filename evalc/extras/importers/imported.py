@@ -16,14 +16,16 @@ from evalc.base.slug import dimension_of
 from evalc.base.source import Source, Span
 from evalc.check.contract import PAIRS, assertions, judge_check, rank
 from evalc.check.forms import TYPES, check_of, record_of
-from evalc.check.tree import All, At, Check, Not, Of, Some, Turn, all_of, negated, some_of
+from evalc.check.predicates import mapped
+from evalc.check.tree import All, Check, Some
+from evalc.compiler.emit.check import simplest
 from evalc.compiler.emit.validate import check_of_label
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
-from evalc.grammar.write_check import LITERALLY, Spelling, line_of, linked_to
+from evalc.grammar.write_check import LITERALLY, KeepSchema, Spelling, line_of, linked_to
 from evalc.model import case as m
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
@@ -133,47 +135,13 @@ def _name_of(text: str) -> str:
     return words[: _LONGEST_NAME + 1].rpartition("_")[0] or words[:_LONGEST_NAME]
 
 
-def is_simplest(check: Check) -> bool:
-    """Whether its line compiles to the check itself, and not to several checks or to a simpler form of it."""
-    return not isinstance(check, All) and _simplest(check) == check
-
-
-def _simplest(check: Check) -> Check:
-    match check:
-        case Some(checks):
-            return some_of(map(_simplest, checks))
-        case All(checks):
-            return all_of(map(_simplest, checks))
-        case Not(inner):
-            return negated(_simplest(inner))
-        case Of(At() | Turn() as step, inner):
-            return Of(step, _simplest(inner))
-        case _:
-            return check
-
-
-def _record(check: Check, spelling: Spelling) -> Any:
-    """The check as the case model writes it, its texts spelled as those of a suite.
+def _record(check: Check) -> Any:
+    """The check as the case model writes it, its texts as templates that mean them.
 
     An `all_of` is within another: an entry of `expect.checks` that is an `all_of` counts as its operands.
     """
-    return _spelled(record_of(All((check,)) if isinstance(check, All) else check), spelling)
-
-
-def _spelled(value: Any, spelling: Spelling, *, is_pattern: bool = False) -> Any:
-    match value:
-        case str():
-            return spelling.pattern(value) if is_pattern else spelling.text(value)
-        case list() | tuple():
-            return [_spelled(item, spelling) for item in value]
-        case dict():
-            patterns = ("pattern", "value") if value.get("assertion") == "matches" else ("pattern",)
-            return {
-                key: item if key == "schema" else _spelled(item, spelling, is_pattern=key in patterns)
-                for key, item in value.items()
-            }
-        case _:
-            return value
+    written = mapped(check, lambda role, text: (LITERALLY.pattern if role.is_pattern else LITERALLY.text)(str(text)))
+    return record_of(All((written,)) if isinstance(written, All) else written)
 
 
 _LONG: Final = 100
@@ -212,12 +180,14 @@ def write_checks(case: m.Case, tier: m.Tier, schemas: Schemas, leave_out: LeaveO
         if entry.at == _REGEX_PATTERN and tier in ("golden", "regression"):
             comments.append(leave_out(entry.at[0], "in YAML a pattern has to be in the labeled tier"))
             continue
-        literally = not entry.is_linked and (not is_simplest(entry.check) or rank(entry.check) in behind)
-        written = None if literally else _written(entry, schemas)
+        needs_record = isinstance(entry.check, All) or simplest(entry.check) != entry.check
+        literally = not entry.is_linked and (needs_record or rank(entry.check) in behind)
+        has_line = not literally and line_of(entry.check, LITERALLY, lambda _: "") is not None
+        written = entry_of(entry.check, entry.criterion, entry.weight, LITERALLY, schemas.keep) if has_line else None
         if written is None:
             if entry.is_linked:
                 comments.append(leave_out(entry.at[0], "no line says the same, so that it counts for no criterion"))
-            records.append(_record(entry.check, LITERALLY))
+            records.append(_record(entry.check))
             behind.add(rank(entry.check))
         else:
             validate.append(Noted(written, tuple(comments)))
@@ -286,38 +256,25 @@ def _links(case: m.Case) -> dict[str, tuple[str | None, m.CheckLink]]:
 # --- how one is written ----------------------------------------------------------------------------------------------
 
 
-def _written(entry: _Entry, schemas: Schemas) -> Any:
-    """The entry of `validate:` that says a check; None if no line does."""
-    line = _line(entry.check, schemas)
-    if line is None:
-        return None
-    linked = {"criterion": entry.criterion} if entry.criterion is not None else {}
-    if entry.weight != 1:
-        return {**mapping_of(entry.check, line, LITERALLY), **linked, "weight": entry.weight}
-    if isinstance(entry.check, Some | All) and len(line) > _LONG:
-        key = "any_of" if isinstance(entry.check, Some) else "all_of"
-        return {key: [_line(check, schemas) for check in entry.check.checks], **linked}
-    return line if entry.criterion is None else linked_to(line, entry.criterion)
-
-
-def _line(check: Check, schemas: Schemas) -> str | None:
-    """The line of a check, whose schemas are kept only if there is one."""
-    has_line = line_of(check, LITERALLY, lambda _: "") is not None
-    return line_of(check, LITERALLY, schemas.keep) if has_line else None
-
-
 _OF_ONE_TEXT: Final = {("value",), ("value", "ignoringCase")}
 
 
-def mapping_of(check: Check, line: str, spelling: Spelling) -> dict[str, Any]:
-    """The mapping that says what a line says, so that a weight can be added."""
+def entry_of(
+    check: Check, criterion: str | None, weight: int | float, spelling: Spelling, keep_schema: KeepSchema
+) -> Any:
+    """The entry of `validate:` that says a check, which has a line, and what it counts for."""
+    line = str(line_of(check, spelling, keep_schema))
+    if weight == 1 and not (isinstance(check, Some | All) and len(line) > _LONG):
+        return line if criterion is None else linked_to(line, criterion)
+    linked = {} if criterion is None else {"criterion": criterion}
     record = record_of(check)
     type_ = record.pop("type")
     keys = TYPES[type_][0].keys if type_ in CHECK_TYPES and type_ in TYPES else ("",)
-    match record:
-        case {"value": str(value)} if len(record) == 1 and keys in _OF_ONE_TEXT:
-            return {"type": type_, "rule": spelling.text(value)}
-        case {} if not keys:
-            return {"type": type_}
-        case _:
-            return {"all_of": [line]}
+    said: dict[str, Any] = {"all_of": [line]}
+    if isinstance(check, Some | All):
+        said = {type_: [line_of(each, spelling, keep_schema) for each in check.checks]}
+    elif keys in _OF_ONE_TEXT and list(record) == ["value"] and isinstance(record["value"], str):
+        said = {"type": type_, "rule": spelling.text(record["value"])}
+    elif not keys:
+        said = {"type": type_}
+    return {**said, **linked, **({} if weight == 1 else {"weight": weight})}

@@ -15,6 +15,7 @@ from typing import Any, Final, final
 from evalc.base.files import is_below, project_root
 from evalc.base.slug import slug
 from evalc.base.source import Source, Span
+from evalc.check.tree import Check
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, span_of
@@ -29,12 +30,14 @@ from evalc.extras.importers.imported import (
     Schemas,
     as_template,
     documents_of,
+    entry_of,
     left_out,
     yaml_of,
 )
-from evalc.extras.importers.promptfoo_assertions import MappedCheck, Unmappable, checks_of, ignored_keys, of_one_test
+from evalc.extras.importers.promptfoo_assertions import Unmappable, checks_of, ignored_keys, of_one_test
 from evalc.extras.importers.promptfoo_templates import NotPlain, rendered, rows_of, template_of, variables_of
-from evalc.grammar.write_check import linked_to
+from evalc.grammar.write_check import AS_TEMPLATES
+from evalc.model.json import is_number
 
 _FILE: Final = "file://"
 _PATH_TO_FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|ya?ml|csv|j2|py|js|cjs|mjs|ts|rb|sh)(?::\w+)?")
@@ -415,7 +418,7 @@ class _Importer:
     def _checks(self, test: _Test, variables: frozenset[str]) -> Iterator[Noted | str]:
         """The entries of `validate:`; a comment for each assertion after the last entry."""
         waiting: list[str] = []
-        found: list[tuple[MappedCheck, Mapping[str, Any], tuple[str, ...]]] = []
+        found: list[tuple[Check, Mapping[str, Any], tuple[str, ...]]] = []
         for source, node in (*test.inherited, *test.assertions):
             data = to_plain(node, lambda _span, _finding: None)
             if not isinstance(data, dict):
@@ -446,18 +449,17 @@ class _Importer:
             if kept is None:
                 yield from notes
             else:
-                yield Noted(self._entry(kept.line, kept.mapping, data), notes)
+                yield Noted(self._entry(kept, data), notes)
         yield from waiting
 
-    def _entry(self, line: str, mapping: Mapping[str, Any], assertion: Mapping[str, Any]) -> object:
-        """A check with its metric and weight."""
+    def _entry(self, check: Check, assertion: Mapping[str, Any]) -> object:
+        """The entry of `validate:` that is a check with its metric and weight."""
         metric, weight = assertion.get("metric"), assertion.get("weight", 1)
         criterion = metric if isinstance(metric, str) and metric and "{{" not in metric else None
         if criterion is not None:
             self._metrics.setdefault(criterion)
-        if isinstance(weight, int | float) and not isinstance(weight, bool) and weight != 1 and weight >= 0:
-            return {**mapping, **({} if criterion is None else {"criterion": criterion}), "weight": weight}
-        return line if criterion is None else linked_to(line, criterion)
+        is_weight = is_number(weight) and weight >= 0
+        return entry_of(check, criterion, weight if is_weight else 1, AS_TEMPLATES, self._keep_schema)
 
     # --- what is left out ---
 
