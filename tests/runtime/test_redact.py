@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.runtime.checks.wording import shown
+from evalc.runtime.checks.words import shown
 from evalc.runtime.store.redact import Redactor
 
 SECRET = 'pä "ss"/w+ord\\ \n<1>'

@@ -11,6 +11,7 @@ import msgspec
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.check.holds import HOLDS, in_all, in_any
+from evalc.check.markdown import has
 from evalc.check.predicates import Role, mapped
 from evalc.check.tree import Blank, Bounds, Call, Test
 from evalc.check.values import CannotAsk, is_text, text_of
@@ -41,7 +42,7 @@ from evalc.runtime.checks.verdict import (
     unknown,
     unresolved_notes,
 )
-from evalc.runtime.checks.wording import quoted, shown
+from evalc.runtime.checks.words import quoted, shown
 
 _LONGEST_FINDING: Final = 1_000
 _EMPTY_GROUP: Final = Verdict(
@@ -297,13 +298,6 @@ async def _language(test: Test, view: View) -> Found:
     return bool(found == test.operand)
 
 
-def _markdown(test: Test, view: View) -> Found:
-    from evalc.check.markdown import has  # noqa: PLC0415 - for start-up: seldom asked for
-
-    part, language = test.operand
-    return has(text_of(view.text), part, language)
-
-
 def _no_errors(_: Test, view: View) -> Found:
     """Contract, 3. noToolErrors: with stubs by their names, without execution nothing, else every call's success.
 
@@ -337,7 +331,7 @@ _ASKED: Final[Mapping[str, Callable[[Test, View], Found | Awaitable[Found]]]] = 
     "exists": lambda _, view: view.value is not MISSING,
     "matches": _matches,
     "similar": similar,
-    "markdown": _markdown,
+    "markdown": lambda test, view: has(text_of(view.text), *test.operand),
     "language": _language,
     "structure": structure,
     "json": is_json,

@@ -23,7 +23,7 @@ from evalc.model.case import Input
 from evalc.model.json import is_number
 from evalc.runtime.checks import words
 from evalc.runtime.checks.verdict import Evidence, Found, Verdict, View, broken
-from evalc.runtime.checks.wording import number, shown
+from evalc.runtime.checks.words import number, shown
 
 _LONGEST_REASON: Final = 500
 

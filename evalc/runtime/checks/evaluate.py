@@ -27,7 +27,7 @@ from evalc.runtime.checks.verdict import (
     failed,
     skipped,
 )
-from evalc.runtime.checks.wording import quoted, shown, so_often
+from evalc.runtime.checks.words import quoted, shown, so_often
 
 _MOST_SHOWN: Final = 3
 

@@ -17,7 +17,7 @@ from evalc.check.tree import Test
 from evalc.check.values import text_of
 from evalc.model.result import TextFinding
 from evalc.runtime.checks.verdict import Evidence, Found, NoAnswer, View, broken, failed
-from evalc.runtime.checks.wording import listed, shown
+from evalc.runtime.checks.words import listed, shown
 
 _LETTERS: Final = (
     r"A-Za-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02b8\u0370-\u0373\u0376-\u052f\u1d00-\u1fff\u2c60-\u2c7f"

@@ -19,7 +19,7 @@ from evalc.ecma.text import trim
 from evalc.model.json import MISSING, only_key, values_at
 from evalc.runtime.checks import words
 from evalc.runtime.checks.verdict import Found, View
-from evalc.runtime.checks.wording import listed, quoted
+from evalc.runtime.checks.words import listed, quoted
 
 _LINE_END: Final = re.compile(r"\r\n?")
 _FENCED: Final = re.compile(

@@ -23,7 +23,7 @@ from evalc.ecma.regexp import DEFAULT_TIMEOUT, RegexpError, RegexpTimeout, compi
 from evalc.ecma.regexp.schema_format import all_formats, pattern_format
 from evalc.model.json_schema import dialect_of, schemas_within
 from evalc.runtime.checks.verdict import Found, NoAnswer, broken
-from evalc.runtime.checks.wording import shown
+from evalc.runtime.checks.words import shown
 
 _pattern_deadline: ContextVar[float] = ContextVar("_pattern_deadline")
 

@@ -23,7 +23,7 @@ from evalc.base.errors import UsageError
 from evalc.check.tree import Test
 from evalc.check.values import text_of
 from evalc.runtime.checks.verdict import Embeddings, Found, View, broken
-from evalc.runtime.checks.wording import number, quoted
+from evalc.runtime.checks.words import number, quoted
 
 INSTALL: Final = "pip install 'evalc[embeddings]'"
 _DECIMALS: Final = 6

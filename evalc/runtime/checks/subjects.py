@@ -32,15 +32,15 @@ from evalc.runtime.checks.json_text import NotJson, parse_leniently
 from evalc.runtime.checks.verdict import (
     NOT_APPLICABLE,
     Evidence,
-    Kind,
     NoAnswer,
     Verdict,
     View,
+    ViewKind,
     broken,
     unasked,
     unknown,
 )
-from evalc.runtime.checks.wording import quoted, shown, so_often
+from evalc.runtime.checks.words import quoted, shown, so_often
 
 TOO_DEEP: Final = "the response is nested too deeply to be read as JSON"
 SILENT: Final = "the agent does not say whether its tool calls succeeded"
@@ -107,7 +107,7 @@ def json_of(text: str) -> Any:
         raise NoAnswer(broken(TOO_DEEP)) from None
 
 
-def _there(view: View, kind: Kind, value: Any, name: str, absent: str = "is not there") -> View:
+def _there(view: View, kind: ViewKind, value: Any, name: str, absent: str = "is not there") -> View:
     fault = unasked(f"{shown(name)} {absent}") if value is MISSING else None
     return view._replace(kind=kind, value=value, name=name, fault=fault)
 
@@ -239,8 +239,7 @@ def _measured(step: Measure, view: View) -> View:
 
 
 def _calls_made(step: Measure, view: View) -> int:
-    made = view.evidence.tool_calls
-    return sum([call.name == step.tool for call in made]) if step.tool else len(made)
+    return sum([step.tool in ("", call.name) for call in view.evidence.tool_calls])
 
 
 def errors(evidence: Evidence) -> list[ToolCall]:
@@ -296,7 +295,10 @@ _MEASURES: Final[Mapping[str, tuple[str, Callable[[Measure, View], Any]]]] = {
     **{f"{kind}_tokens": (f"{kind} tokens", _used) for kind in ("total", "input", "output")},
     "tokens": ("tokens", lambda _, view: count_tokens(as_text(view.value))),
     "items": ("items", lambda _, view: count(json_of(view.value) if view.kind == "response" else view.value)),
-    "calls": ("tool calls", _calls_made),
+    "calls": (
+        "tool calls",
+        lambda step, view: sum([step.tool in ("", call.name) for call in view.evidence.tool_calls]),
+    ),
     "errors": ("tool errors", lambda _, view: len(errors(view.evidence))),
     "ms": ("ms", lambda _, view: view.evidence.duration_ms),
     "dollars": ("$", _spent),

@@ -96,7 +96,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     asked: bool = True
 
 
-Kind = Literal["response", "value", "argument", "call", "result", "names", "count"]
+ViewKind = Literal["response", "value", "argument", "call", "result", "names", "count"]
 
 
 class View(NamedTuple):
@@ -114,7 +114,7 @@ class View(NamedTuple):
     """
 
     evidence: Evidence
-    kind: Kind
+    kind: ViewKind
     value: Any
     name: str = ""
     unit: str = ""

@@ -1,4 +1,4 @@
-"""Words of failures, made once from what was asked, of what, and what was found.
+"""Words of messages: hostile texts on one line, and failures, from what was asked, of what, and what was found.
 
 The twelve fields of the contract keep the words that they began with; all other checks share one form.
 """
@@ -6,7 +6,7 @@ The twelve fields of the contract keep the words that they began with; all other
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -19,22 +19,51 @@ from evalc.ecma.values import to_json
 from evalc.model.json import MISSING
 from evalc.model.json import to_json as encoded
 from evalc.runtime.checks.verdict import View
-from evalc.runtime.checks.wording import SHOWN, bracketed, listed, quoted, shown, so_often
 
-_KINDS: Final = {
-    "string": "a text",
-    "number": "a number",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
-    "null": "null",
-    "date": "a date",
-    "date-time": "a date with a time",
-    "uuid": "a UUID",
-    "email": "an e-mail address",
-    "url": "a web address",
-}
+SHOWN: Final = 120
+"""The characters of a text that a message shows."""
+
+
+# --- hostile texts on one printable line -----------------------------------------------------------------------------
+
+
+def shown(text: str, limit: int = SHOWN) -> str:
+    """The text, shortened, without line ends and control characters."""
+    if len(text) > limit:
+        text = text[: limit - 1] + "…"
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def quoted(text: str) -> str:
+    """The text as `shown`, in the contract's single quotes."""
+    return f"'{shown(text)}'"
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Texts as a list: `'a', 'b'`, shortened as a whole."""
+    return shown(", ".join(f"'{text}'" for text in texts))
+
+
+def bracketed(names: Iterable[str]) -> str:
+    """Names of tools as a list: `[a, b]`, shortened as a whole."""
+    return f"[{shown(', '.join(names))}]"
+
+
+def number(value: float) -> str:
+    """A number without needless digits: 2000, 2.5, 0.02."""
+    return f"{value:.15g}"
+
+
+def so_often(count: int) -> str:
+    """How often: `once`, `3 times`."""
+    return "once" if count == 1 else f"{count} times"
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
+
+
+# --- failures --------------------------------------------------------------------------------------------------------
 
 
 def failure(test: Test, view: View, *, negated: bool) -> str:
@@ -145,6 +174,20 @@ def _times(text: Any, allowed: Bounds) -> str:
     return f"to contain {in_words(text)} {so_often(allowed.min) if same else f'{bounds(allowed)} times'}"
 
 
+_KINDS: Final = {
+    "string": "a text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+    "date": "a date",
+    "date-time": "a date with a time",
+    "uuid": "a UUID",
+    "email": "an e-mail address",
+    "url": "a web address",
+}
 _EXPECTED: Final[Mapping[str, Callable[[Any], str]]] = {
     "contains": lambda value: f"to contain {in_words(value)}",
     "contains_any": lambda values: f"to contain one of {_list(values)}",

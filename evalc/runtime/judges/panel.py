@@ -21,7 +21,7 @@ from evalc.model.case import Case, Criterion, Message
 from evalc.model.result import JudgedScore
 from evalc.runtime.agents.wire import refuse_absurd_usage
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.checks.wording import number, shown
+from evalc.runtime.checks.words import number, shown
 from evalc.runtime.judges.base import Judge, JudgeSession
 from evalc.runtime.judges.cache import JudgeCache, key_of
 from evalc.runtime.judges.model import Malformed, Score, read_score

@@ -19,7 +19,7 @@ from evalc.model.result import Status
 from evalc.runtime.agents import pace, wire
 from evalc.runtime.agents.base import HoldsConversations, Session
 from evalc.runtime.agents.wire import refuse_absurd
-from evalc.runtime.checks.wording import number, shown
+from evalc.runtime.checks.words import number, shown
 from evalc.runtime.run.user import UserError, UserPlayer
 
 _ENDING_SECONDS: Final = 5.0

@@ -27,9 +27,9 @@ from evalc.model.result import (
 from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.expected import as_expected, expected_text, label_result
+from evalc.runtime.checks.judged import as_expected, expected_text, label_result
 from evalc.runtime.checks.verdict import Embeddings, Evidence, Note, Verdict, broken, failed
-from evalc.runtime.checks.wording import shown
+from evalc.runtime.checks.words import shown
 from evalc.runtime.judges.panel import CaseJudge, JudgePool, Meter
 from evalc.runtime.run.ask import broken_answer, error_text
 from evalc.runtime.run.score import EXPECTED, CaseScore, below, score_case, unscored

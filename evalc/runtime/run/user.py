@@ -21,7 +21,7 @@ from evalc.model.case import SimulatedUser
 from evalc.runtime.agents.base import Session
 from evalc.runtime.checks.grounding import folded, numbers_in, numbers_in_words, unfounded_numbers
 from evalc.runtime.checks.json_text import NotJson, parse_leniently
-from evalc.runtime.checks.wording import number, quoted, shown
+from evalc.runtime.checks.words import number, quoted, shown
 
 _WHOLE_WORDS: Final = 4
 """Up to so many words and numbers of a value all have to be said; of a longer value, half of them."""

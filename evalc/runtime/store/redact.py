@@ -16,7 +16,7 @@ from urllib.parse import quote, quote_plus
 import msgspec
 
 from evalc.base.terminal import well_formed
-from evalc.runtime.checks.wording import shown
+from evalc.runtime.checks.words import shown
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 

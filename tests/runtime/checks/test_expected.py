@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.runtime.checks.expected import expected_text, key_terms
+from evalc.runtime.checks.judged import expected_text, key_terms
 
 
 def test_contained_ignoring_case_scores_one() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evalc.compiler.emit.validate import check_of_label
 from evalc.model.case import Label
-from evalc.runtime.checks.expected import label_result
+from evalc.runtime.checks.judged import label_result
 from tests.runtime.checks.conftest import Ask
 
 _TEXTS = st.text(" \t\n\x1c\x85\xa0\u2003\ufeffnulabé.$^", max_size=6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalc.runtime.checks.wording import bracketed, number, quoted, shown
+from evalc.runtime.checks.words import bracketed, number, quoted, shown
 
 
 def test_long_texts_are_shortened() -> None:
