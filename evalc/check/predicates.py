@@ -159,7 +159,7 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "ends_with": Predicate(_VALUE, "ends with {}", "It ends with the text.", examples=('ends with "Best regards"',)),
     "similar": Predicate(
         _VALUE,
-        "similar to {}",
+        "similar to {} >= {}",
         "It is similar to the text, by edit distance: 1 is the same text, 0 shares nothing with it.",
         TEXT,
         examples=('similar to "It rains in Paris" >= 0.9',),

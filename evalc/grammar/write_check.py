@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Final, final
 
 from evalc.base.slug import dimension_of
-from evalc.check.predicates import PREDICATES, TEXT, TOOL, WORD, Role
+from evalc.check.predicates import PREDICATES, TEXT, TOOL, VALUE, WORD, Role
 from evalc.check.subjects import MEASURES
 from evalc.check.tree import (
     NO_TOOL,
@@ -75,22 +75,25 @@ class Speller:
                 written = self._test(check)
                 return written if written[:1].isalpha() else f"response {written}"  # YAML has its own meaning for signs
             case Of(Turn(number), inner):
-                return (
-                    f"turn {number} {f'({self.line(inner)})' if isinstance(inner, _COMPOSITION) else self.line(inner)}"
-                )
+                return f"turn {number} {self._grouped(inner)}"
             case Of(step, inner):
                 return self._of(step, inner)
             case Not(inner):
-                return _negated(f"({self.line(inner)})" if isinstance(inner, _COMPOSITION) else self.line(inner))
+                return _negated(self._grouped(inner))
             case All(checks) | Some(checks):
                 self._only_if(bool(checks))
                 return (" and " if isinstance(check, All) else " or ").join(map(self._operand, checks))
 
     def _operand(self, check: Check) -> str:
         """An operand of `and` and `or`, in parentheses where it would run into the next one."""
-        last = check.check if isinstance(check, Not) else check
-        is_argument = isinstance(last, Of) and isinstance(last.step, Call) and last.step.which == "first"
-        return f"({self.line(check)})" if is_argument or isinstance(check, _COMPOSITION) else self.line(check)
+        match check:
+            case Of(Call(_, "first")) | Not(Of(Call(_, "first"))):
+                return f"({self.line(check)})"
+            case _:
+                return self._grouped(check)
+
+    def _grouped(self, check: Check) -> str:
+        return f"({self.line(check)})" if isinstance(check, _COMPOSITION) else self.line(check)
 
     # --- subjects ---
 
@@ -119,8 +122,7 @@ class Speller:
     def _of_call(self, check: Check) -> str:
         match check:
             case Of(Result(), inner):
-                is_clause = not all(map(_is_part, _all_of(inner)))
-                return f"returns {self._asked(inner) if is_clause else self._parts(inner)}"
+                return f"returns {self._parts(inner) if _are_parts(inner) else self._asked(inner)}"
             case Of(Failure(), inner):
                 return f"fails with {self._asked(inner)}"
             case Test("fails"):
@@ -130,16 +132,15 @@ class Speller:
 
     def _of_items(self, path: str, check: Check) -> str:
         if path.endswith("[]") and path.count("[]") == 1 and path != "[]":
-            asked = f"has {self._parts(check)}" if all(map(_is_part, _all_of(check))) else self._asked(check)
+            asked = f"has {self._parts(check)}" if _are_parts(check) else self._asked(check)
             return f"item of {self._path(path.removesuffix('[]'))} {asked}"
         self._only_if(bool(_PATH.fullmatch(path)))
         return f"{'$' * path.startswith('[')}{path.replace('[]', '[*]')} {self._asked(check)}"
 
     def _parts(self, check: Check) -> str:
         """The tests of places that follow `has` and `returns`."""
-        parts = _all_of(check)
-        self._only_if(bool(parts) and all(map(_is_part, parts)))
-        return ", ".join(map(self._part, parts))
+        self._only_if(_are_parts(check) and check != All(()))
+        return ", ".join(map(self._part, _all_of(check)))
 
     def _part(self, check: Check) -> str:
         match check:
@@ -162,7 +163,7 @@ class Speller:
             case Of(Measure(_, tool), Test("between", bounds)) if tool:
                 return f"tool {self._name(tool)} called {self._times(bounds)}"
             case Of(Measure(of), Test("between", bounds)):
-                return MEASURES[of].line.replace("{}", self._bounds(bounds, _NUMBERS.get(of, _number)))
+                return MEASURES[of].line.replace("{}", self._bounds(bounds, of))
             case Of(Measure(of, tool), inner):
                 self._only_if(not tool)
                 measure = MEASURES[of].line.removeprefix("length {} ").partition(" {}")[0]
@@ -182,12 +183,12 @@ class Speller:
         case = " ignoring case" * test.ignoring_case
         if test.predicate == "occurs":
             return f"contains {self._argument(operand[0])}{case} {self._times(operand[1])}"
-        beginning, *ends = row.line.split("{}")
         if test.predicate in _WRITERS:
-            values: Iterable[str] = (_WRITERS[test.predicate](self, operand),)
+            values: Iterable[str] = (_WRITERS[test.predicate](self, *operand),)
         else:
-            values = (self._written(each, row.roles) for each in (operand if len(ends) > 1 else (operand,)))
-        line = beginning + "".join(f"{value}{end}" for value, end in zip(values, ends, strict=False)) + case
+            parts = operand if row.line.count("{}") > 1 else (operand,)
+            values = (self._written(each, row.roles) for each in parts)
+        line = row.line.format(*values) + case
         return _BEFORE_A_VOWEL.sub(" an", line) if line.startswith("is a ") else line
 
     def _written(self, value: Any, role: Role | tuple[Role, ...]) -> str:
@@ -196,13 +197,18 @@ class Speller:
                 self._only_if(bool(value))
                 return ", ".join(value)
             case tuple() if role is TOOL:
-                return self._list(map(self._name, value))
+                return self._list("none" if each == (NO_TOOL,) else self._written(each, TOOL) for each in value)
             case Bounds():
                 return self._bounds(value)
             case str() if role is WORD:
-                return value
+                self._only_if(value != "null")
+                return _SPOKEN.get(value, value)
             case str() if role is TOOL:
                 return self._name(value)
+            case str() if role is VALUE:  # a token stands for a value without quotes
+                is_token = _SEED.fullmatch(value) is not None
+                self._only_if(is_token)
+                return value if is_token else self.text(value)
             case int() | float() if not isinstance(value, bool) and role is TEXT:
                 return _number(value)
             case _:
@@ -223,60 +229,33 @@ class Speller:
             case _:
                 return json.dumps(value)
 
-    def _literal(self, value: Any) -> str:
-        """A value without quotes; a token that stands for one."""
-        if not isinstance(value, str):
-            return self._argument(value)
-        self._only_if(bool(_SEED.fullmatch(value)))
-        return value if _SEED.fullmatch(value) else self.text(value)
-
-    def _matches(self, operand: Any) -> str:
-        pattern, flags = operand
+    def _matches(self, pattern: Any, flags: str) -> str:
         return _blank(pattern) if isinstance(pattern, Blank) else self.pattern(pattern, flags)
 
-    def _similar(self, operand: Any) -> str:
-        text, threshold = operand
-        return f"{self._argument(text)} >= {_number(threshold)}"
-
-    def _type(self, word: str) -> str:
-        self._only_if(word != "null")
-        return _SPOKEN.get(word, word)
-
-    def _sorted(self, operand: Any) -> str:
-        descending, by = operand
+    def _sorted(self, descending: bool, by: str | None) -> str:
         return f"{' descending' * descending}{'' if by is None else f' by {self._path(by)}'}"
 
-    def _markdown(self, operand: Any) -> str:
-        part, language = operand
+    def _markdown(self, part: str, language: str | None) -> str:
         self._only_if(language is None or bool(NAME.fullmatch(language)))
-        return str(part) if language is None else f"{part} in {language}"
+        return part if language is None else f"{part} in {language}"
 
-    def _structure(self, operand: Any) -> str:
-        fields, headings = operand
+    def _structure(self, fields: Any, headings: Any) -> str:
         self._only_if(bool(fields) != bool(headings))
         written = [self._path(path) + (f" as {type_}" if type_ else "") for path, type_ in fields]
         parts = (("fields", written), ("headings", [self.text(heading) for heading in headings]))
         return " and ".join(f"{word} {', '.join(items)}" for word, items in parts if items)
 
-    def _json(self, operand: Any) -> str:
-        mode, schema = operand
+    def _json(self, mode: str, schema: Any) -> str:
         matching = "" if schema is None else f" matching {self.schema(schema)}"
         return ("" if mode == "strict" else f" {mode}") + matching
 
-    def _sets(self, sets: Any) -> str:
-        if isinstance(sets, Blank):
-            return _blank(sets)
-        return self._list("none" if each == (NO_TOOL,) else self._written(each, TOOL) for each in sets)
-
-    def _judge(self, operand: Any) -> str:
-        dimension, most, question, least = operand
+    def _judge(self, dimension: str, most: Any, question: str, least: Any) -> str:
         self._only_if(least is not None and dimension in ("", dimension_of(question)))
         if least is None:
             return f"{self.text(question)} of {_number(most)}"
         return self.text(question) + ("" if least == most == 1 else f" >= {_number(least)}/{_number(most)}")
 
-    def _check(self, operand: Any) -> str:
-        name, args, options, bounds = operand
+    def _check(self, name: str, args: Any, options: Any, bounds: Bounds) -> str:
         self._only_if(all(map(NAME.fullmatch, options)))
         by_name = [f"{key}={self._argument(value)}" for key, value in options.items()]
         called = name if _PARAM.fullmatch(name) else json.dumps(name, ensure_ascii=False)
@@ -298,13 +277,12 @@ class Speller:
         self._only_if(key is not None)  # of several steps, at least one needs quotes
         return path if key is None else json.dumps(key, ensure_ascii=False)
 
-    def _bounds(self, bounds: Bounds, write: Callable[[Any], str] | None = None) -> str:
-        write = write or _number
+    def _bounds(self, bounds: Bounds, unit: str = "") -> str:
         least, most = bounds.min, bounds.max
         if least is not None and most is not None and bounds.above is bounds.below is None:
-            return f"== {write(least)}" if least == most else f"{write(least)}..{write(most)}"
+            return f"== {_number(least, unit)}" if least == most else f"{_number(least, unit)}..{_number(most, unit)}"
         signs = ((">=", least), ("<=", most), (">", bounds.above), ("<", bounds.below))
-        written = [f"{sign} {write(value)}" for sign, value in signs if value is not None]
+        written = [f"{sign} {_number(value, unit)}" for sign, value in signs if value is not None]
         self._only_if(len(written) == 1)
         return " and ".join(written) or ">= 0"
 
@@ -321,20 +299,16 @@ class Speller:
             raise NoLine
 
 
-_WRITERS: Final[Mapping[str, Callable[[Speller, Any], str]]] = {
-    "acceptable": Speller._sets,
+_WRITERS: Final[Mapping[str, Callable[..., str]]] = {
     "check": Speller._check,
-    "is": Speller._literal,
-    "is_a": Speller._type,
     "json": Speller._json,
     "judge": Speller._judge,
     "markdown": Speller._markdown,
     "matches": Speller._matches,
-    "similar": Speller._similar,
     "sorted": Speller._sorted,
     "structure": Speller._structure,
 }
-"""The writers of operands that are more than a value, a list or bounds."""
+"""The writers of operands of which parts may be left out."""
 _SPOKEN: Final = {"string": "text", "array": "list"}
 _BEFORE_A_VOWEL: Final = re.compile(r" a(?= [aeio])")
 _HOW_OFTEN: Final = {">=": "at least ", "<=": "at most ", ">": "more than ", "<": "less than "}
@@ -348,8 +322,8 @@ def _all_of(check: Check) -> tuple[Check, ...]:
     return check.checks if isinstance(check, All) else (check,)
 
 
-def _is_part(check: Check) -> bool:
-    return isinstance(check, Of) and isinstance(check.step, At)
+def _are_parts(check: Check) -> bool:
+    return all(isinstance(part, Of) and isinstance(part.step, At) for part in _all_of(check))
 
 
 def quoted(text: str) -> str:
@@ -357,31 +331,22 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\\\\{{", "\\{{")
 
 
-def _number(value: Any) -> str:
-    """The number in digits, without an exponent; a token or a template in its place as it is."""
+def _number(value: Any, unit: str = "") -> str:
+    """The number of a unit in digits, without an exponent; a token or a template in its place as it is."""
     match value:
         case str():
             return value
         case Blank():
             return _blank(value)
-        case float() if value.is_integer():
-            return str(int(value))
+        case _ if unit == "ms":
+            whole_seconds = value >= 1000 and value % 500 == 0
+            return f"{_number(value / 1000)}s" if whole_seconds else f"{_number(value)}ms"
         case _:
-            return format(Decimal(repr(value)), "f")
+            whole = isinstance(value, float) and value.is_integer()
+            digits = str(int(value)) if whole else format(Decimal(repr(value)), "f")
+            return f"${digits}" if unit == "dollars" else digits
 
 
-def _duration(milliseconds: Any) -> str:
-    if isinstance(milliseconds, str | Blank):
-        return _number(milliseconds)
-    whole_seconds = milliseconds >= 1000 and milliseconds % 500 == 0
-    return f"{_number(milliseconds / 1000)}s" if whole_seconds else f"{_number(milliseconds)}ms"
-
-
-def _price(dollars: Any) -> str:
-    return _number(dollars) if isinstance(dollars, str | Blank) else f"${_number(dollars)}"
-
-
-_NUMBERS: Final[Mapping[str, Callable[[Any], str]]] = {"ms": _duration, "dollars": _price}
 _UNITS: Final = {1: "", 0.01: "%", 1000: "s", 60_000: "m"}
 
 
