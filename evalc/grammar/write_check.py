@@ -267,7 +267,9 @@ class Speller:
     def _list(self, items: Iterable[str]) -> str:
         return f"[{', '.join(items)}]"
 
-    def _name(self, name: str) -> str:
+    def _name(self, name: str | Blank) -> str:
+        if isinstance(name, Blank):
+            return _blank(name)
         return name if NAME.fullmatch(name) and name not in _NEVER_A_NAME else self.text(name)
 
     def _path(self, path: str) -> str:

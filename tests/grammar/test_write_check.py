@@ -191,6 +191,15 @@ def test_a_template_in_the_place_of_a_value_is_written_with_its_unit() -> None:
     assert describe(Of(At("total"), Test("is", Blank("{{total}}", "any")))) == "at total equals {{total}}"
 
 
+@pytest.mark.parametrize(
+    "line", ["tools include [a, {{t}}]", "tool {{t}} called 2 times", "no call of {{t}} has a >= 2"]
+)
+def test_a_template_in_the_place_of_a_tool_is_written_as_it_is(line: str) -> None:
+    node = read_check(line).node
+    assert node is not None
+    assert describe(node.check) == line_of(node.check, AS_TEMPLATES, str) == line
+
+
 def test_a_negation_stands_where_the_check_has_it() -> None:
     empty = Test("empty")
     assert describe(Of(At("a"), Not(empty))) == "at a is not empty"
