@@ -60,9 +60,7 @@ def _within(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Wh
     deciding = [said for said in once if not always(said.formula) and not never(said.formula)]
     contradictions = list(_contradictions(suite, deciding))
     for where, finding in contradictions:
-        # A case can pass whose tool is not called.
-        can_pass = finding.code == "EV503" and finding.fields["unless"]
-        at_most: Severity = "warning" if can_pass else suite.gravest
+        at_most: Severity = "warning" if finding.fields["unless"] else suite.gravest
         problems.add(*suite.place(where), finding, row=suite.row_of(case), at_most=at_most)
     found = list(_repetitions(suite, repeated))
     if not contradictions:  # from a contradiction everything would follow
@@ -75,7 +73,6 @@ class _Said(msgspec.Struct, frozen=True, eq=False):
     """A check of a case, what it asserts, the criteria that it counts for, and the fields that it fills alone."""
 
     item: ir.Check
-    check: Check
     formula: Formula
     criteria: frozenset[str | None]
     fields: frozenset[tuple[str, ...]]
@@ -115,7 +112,7 @@ def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
     """The checks that the others imply, the last first: of two that say the same the earlier one stays."""
     kept = list(checks)
     for said in reversed(checks):
-        if _is_guard(said.check) or _takes_a_call(said.check):
+        if _is_guard(said.item.check) or _takes_a_call(said.item.check):
             continue
         others = [other for other in kept if other is not said]
         if (call := group_of(said.formula)) and isinstance(call[-1], Call) and call[-1].which == "first":
@@ -163,12 +160,11 @@ def _in_written_order(suite: ir.Suite, case: ir.Case) -> Iterator[_Said]:
         placed = sorted(placed, key=lambda entry: _place(entry[1].where))
     facts = 0
     for index, item in placed:
-        check = item.check
-        formula = formula_of(check)
+        formula = formula_of(item.check)
         facts += len(facts_of(formula))
         if facts > _MOST_FACTS:
             return
-        yield _Said(item, check, formula, criteria.get(index, _UNLINKED), frozenset(_fields(check)))
+        yield _Said(item, formula, criteria.get(index, _UNLINKED), frozenset(_fields(item.check)))
 
 
 _UNLINKED: Final[frozenset[str | None]] = frozenset({None})
@@ -195,7 +191,7 @@ def _distinct(checks: Iterable[_Said]) -> tuple[list[_Said], list[tuple[_Said, _
     repeated: list[tuple[_Said, _Said]] = []
     for said in checks:
         # As it is written: 1 is not true, which are equal in Python.
-        key = said.item.where if _takes_a_call(said.check) else repr(said.check)
+        key = said.item.where if _takes_a_call(said.item.check) else repr(said.item.check)
         earlier = first.setdefault((key, said.criteria), said)
         if earlier is not said:
             repeated.append((said, earlier))
@@ -243,47 +239,51 @@ def _others(suite: ir.Suite, others: list[_Said]) -> str:
     return " and ".join(f"{_shown(other)} on line {suite.line(other.item.where)}" for other in others)
 
 
-# --- which checks are nothing to each other --------------------------------------------------------------------------
+# --- which checks have nothing to do with each other ------------------------------------------------------------------
 
 
 def are_unrelated(checks: Iterable[Check]) -> bool:
     """Whether no check contradicts, repeats or implies another one for certain; `False` means "not known"."""
-    once: set[str] = set()
+    topics: dict[str, Any] = {}
     spoken_of: list[str] = []
-    length: Bounds | None = None
     for check in checks:
-        texts = _texts(check)
-        if texts is None:
-            match check:
-                case Of(Measure("chars"), Test("between", Bounds() as length)):
-                    topic = "length"
-                case _:
-                    topic = _topic(check)
-            if not topic or topic in once:
-                return False
-            once.add(topic)
-            continue
-        for text in texts:
-            for other in spoken_of:
-                if text in other or other in text:
-                    return False
+        topic, texts = _about(check)
+        if topic in topics or not (topic or texts) or any("{{" in text for text in texts):
+            return False
+        if topic:
+            topics[topic] = check
+        if any(text in other or other in text for text in texts for other in spoken_of):
+            return False
         spoken_of += texts
-    return length is None or _is_for_itself(length, spoken_of, non_empty="non_empty" in once)
+    length = topics.get("length")
+    return length is None or _is_for_itself(length.check.operand, spoken_of, non_empty="non_empty" in topics)
 
 
-def _topic(check: Check) -> str:
-    """Return what the check is about: it implies nothing of a check of another topic, and is not implied by it."""
+def _about(check: Check) -> tuple[str, tuple[str, ...]]:
+    """What a check is about: two that bear on each other share a topic, or a text of one contains one of the other.
+
+    Neither of them is known of other checks.
+    """
     match check:
-        case Of(Measure("calls") | Call()) | Of(Tools(), Test(predicate="called" | "not_called" | "include" | "only")):
-            return "calls"
+        case Test("contains", str() as text, False) | Not(Test("contains", str() as text, False)):
+            return "", (text,)
+        case Test("contains_any", values, False) if all(isinstance(value, str) for value in values):
+            return "", values
+        case Test("matches", (str() as pattern, flags)):
+            examined = examine(pattern, flags)
+            return "", () if "i" in flags or examined.literal else examined.required
+        case Of(Measure("chars"), Test("between")):
+            return "length", ()
+        case Of(Measure("calls") | Call()) | Of(Tools(), Test("called" | "not_called" | "include" | "only")):
+            return "calls", ()
         case Of(Measure("ms" | "dollars" | "tokens" as of)):
-            return of
-        case Of(Tools(), Test("no_errors")) | Test("non_empty"):
-            return "non_empty" if isinstance(check, Test) else "no_errors"
+            return of, ()
+        case Of(Tools(), Test("no_errors" as predicate)) | Test("non_empty" as predicate):
+            return predicate, ()
         case Test(predicate) if predicate not in READ:
-            return predicate
+            return predicate, ()
         case _:
-            return ""
+            return "", ()
 
 
 def _is_for_itself(length: Bounds, texts: Iterable[str], *, non_empty: bool) -> bool:
@@ -294,18 +294,3 @@ def _is_for_itself(length: Bounds, texts: Iterable[str], *, non_empty: bool) -> 
     if most is None:
         return bool(least > non_empty) and all(len(text) < least for text in texts)
     return bool(most >= 1) and all(len(text) <= most for text in texts)
-
-
-def _texts(check: Check) -> tuple[str, ...] | None:
-    """The texts: if two checks bear on each other, a text of one contains a text of the other; None if unsure."""
-    match check.check if isinstance(check, Not) else check:
-        case Test("contains", str() as text, False):
-            texts: tuple[Any, ...] = (text,)
-        case Test("contains_any", (str(), *_) as values, False) if not isinstance(check, Not):
-            texts = values
-        case Test("matches", (str() as pattern, flags)) if not isinstance(check, Not):
-            examined = examine(pattern, flags)
-            return None if "i" in flags or examined.literal else examined.required or None
-        case _:
-            return None
-    return None if any(not isinstance(text, str) or "{{" in text for text in texts) else texts

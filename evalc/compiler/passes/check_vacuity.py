@@ -31,7 +31,7 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
                 found = Finding(code, check=f"`{describe(item.check)}`", why=verdict.why)
                 problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most=suite.gravest)
         if case.threshold == 0:
-            found = Finding("EV501", check="`threshold: 0`", why=_NEVER_BELOW)
+            found = Finding("EV501", check="`threshold: 0`", why=_BELOW_ZERO)
             problems.add(*suite.place(case.place_of("/threshold")), found)
 
 
@@ -72,13 +72,8 @@ class _Verdict(NamedTuple):
     why: str
 
 
-_ALWAYS_ONE: Final = "where one part does not hold another does"
-_NEVER_ALL: Final = "its parts rule each other out"
-_EMPTY_TEXT: Final = "every text contains the empty text"
-_NO_CHOICE: Final = "there is nothing to choose from, so it is skipped"
-_BELOW_ZERO: Final = "nothing is less than 0"
-_NEVER_BELOW: Final = "no score is less than 0"
-_ABOVE_ONE: Final = "no similarity is more than 1, and 80 percent is 0.8"
+_BELOW_ZERO: Final = "no score is less than 0"
+_EMPTY_GROUP: Final = "there is nothing to choose from, so it is skipped"
 
 
 def _verdict(check: Check) -> _Verdict | None:
@@ -106,7 +101,8 @@ def _of_parts(check: Check) -> _Verdict | None:
     if not passes and not never(formula):
         return None
     reasons = (verdict.why for verdict in map(_of_leaf, within(check)) if verdict is not None)
-    return _Verdict(passes, next(reasons, _ALWAYS_ONE if passes else _NEVER_ALL))
+    together = "where one part does not hold another does" if passes else "its parts rule each other out"
+    return _Verdict(passes, next(reasons, together))
 
 
 def _of_leaf(check: Check) -> _Verdict | None:
@@ -125,11 +121,11 @@ def _of_test(test: Test) -> _Verdict | None:
 
 
 def _of_text(text: Any) -> _Verdict | None:
-    return _Verdict(True, _EMPTY_TEXT) if text == "" and isinstance(text, str) else None
+    return _Verdict(True, "every text contains the empty text") if text == "" else None
 
 
 def _of_group(values: tuple[Any, ...]) -> _Verdict | None:
-    return next(filter(None, map(_of_text, values)), None) if values else _Verdict(True, _NO_CHOICE)
+    return next(filter(None, map(_of_text, values)), None) if values else _Verdict(True, _EMPTY_GROUP)
 
 
 def _of_pattern(operand: tuple[Any, str]) -> _Verdict | None:
@@ -141,30 +137,16 @@ def _of_pattern(operand: tuple[Any, str]) -> _Verdict | None:
     return _Verdict(matches, f"the pattern matches {'every' if matches else 'no'} text")
 
 
-def _of_similarity(operand: tuple[Any, Any]) -> _Verdict | None:
-    threshold = operand[1]
-    if 0 < threshold <= 1:
+def _of_score(least: Any, most: float, too_much: str) -> _Verdict | None:
+    """A score is from 0 to the most there is."""
+    if least is None or 0 < least <= most:
         return None
-    return _Verdict(False, _ABOVE_ONE) if threshold > 1 else _Verdict(True, _NEVER_BELOW)
+    return _Verdict(False, too_much) if least > most else _Verdict(True, _BELOW_ZERO)
 
 
 def _of_judge(operand: tuple[Any, ...]) -> _Verdict | None:
-    scale, least = operand[1], operand[3]
-    if least is None or 0 < least <= scale:
-        return None
-    return _Verdict(False, f"{least:g} is more than {scale:g}") if least > scale else _Verdict(True, _NEVER_BELOW)
-
-
-def _of_json(operand: tuple[Any, Any]) -> _Verdict | None:
-    return _Verdict(False, "nothing fits the schema `false`") if operand[1] is False else None
-
-
-def _of_structure(operand: tuple[Any, Any]) -> _Verdict | None:
-    return None if any(operand) else _Verdict(True, "it requires no field and no heading")
-
-
-def _of_tools(names: tuple[Any, ...]) -> _Verdict | None:
-    return None if names else _Verdict(True, "it names no tool")
+    _, scale, _, least = operand
+    return None if least is None else _of_score(least, scale, f"{least:g} is more than {scale:g}")
 
 
 def _of_bounds(bounds: Bounds) -> _Verdict | None:
@@ -177,30 +159,34 @@ def _of_bounds(bounds: Bounds) -> _Verdict | None:
 
 
 def _of_measure(of: str, bounds: Bounds) -> _Verdict | None:
-    """Of what is measured nothing is less than 0; the number of items is asked of a list alone."""
-    verdict = _of_bounds(bounds)
-    if verdict is not None:
+    """Nothing that is measured is less than 0; the number of items is asked of a list alone."""
+    if verdict := _of_bounds(bounds):
         return verdict
     upper = [number for number in (bounds.max, bounds.below) if number is not None]
     if of == "ms" and bounds.max == 0:
         return _Verdict(False, "every answer takes some time")
     if any(is_number(number) and number < 0 for number in upper):
-        return _Verdict(False, _BELOW_ZERO)
+        return _Verdict(False, "nothing is less than 0")
     settled = not upper and bounds.above is None and (bounds.min is None or (is_number(bounds.min) and bounds.min <= 0))
     return _Verdict(True, "there are never fewer than 0") if settled and of != "items" else None
 
 
+def _unless(asked: Callable[[Any], Any], passes: bool, why: str) -> Callable[[Any], _Verdict | None]:
+    """The rule of a predicate that says nothing unless its operand asks for something."""
+    return lambda operand: None if asked(operand) else _Verdict(passes, why)
+
+
 _VERDICTS: Final[Mapping[str, Callable[[Any], _Verdict | None]]] = {
     **dict.fromkeys(("contains", "starts_with", "ends_with"), _of_text),
-    **dict.fromkeys(("not_called", "include", "in_order"), _of_tools),
+    **dict.fromkeys(("not_called", "include", "in_order"), _unless(bool, True, "it names no tool")),
+    "acceptable": _unless(bool, False, "no set of tools is acceptable"),
     "contains_any": _of_group,
-    "one_of": lambda values: None if values else _Verdict(False, _NO_CHOICE),
+    "one_of": _unless(bool, False, _EMPTY_GROUP),
     "matches": _of_pattern,
     "between": _of_bounds,
-    "json": _of_json,
-    "structure": _of_structure,
-    "similar": _of_similarity,
-    "acceptable": lambda sets: None if sets else _Verdict(False, "no set of tools is acceptable"),
+    "json": _unless(lambda operand: operand[1] is not False, False, "nothing fits the schema `false`"),
+    "structure": _unless(any, True, "it requires no field and no heading"),
+    "similar": lambda operand: _of_score(operand[1], 1, "no similarity is more than 1, and 80 percent is 0.8"),
     "judge": _of_judge,
 }
 """The rule for each predicate whose verdict may be known before a run."""
