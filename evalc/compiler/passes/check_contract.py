@@ -15,6 +15,7 @@ from evalc.compiler.token_typos import typos_in
 from evalc.diagnostics.problem import Diagnostics, Finding
 
 _TOKEN: Final = re.compile(r"\{\{\s*(seed|snapshot):.*?\}\}", re.DOTALL)
+_NO_TOKENS_IN: Final = "the names of tools, in patterns and in a rubric"
 _GOLDEN: Final = ("toolsCalled", "noToolErrors", "responseNonEmpty")
 _REQUIRED: Final = {
     "labeled": (("difficulty", "difficulty"),),
@@ -25,7 +26,7 @@ _OUTSIDE: Final = {
     "golden": frozenset(("toolsAcceptable", "toolsNotCalled")),
     "regression": frozenset(("toolsNotCalled",)),
 }
-_DIFFICULTIES: dict[str, tuple[str, ...]] = {
+_DIFFICULTIES: Final[dict[str, tuple[str, ...]]] = {
     "golden": (),
     "labeled": ("straightforward", "ambiguous", "edge"),
     "regression": ("regression",),
@@ -53,17 +54,18 @@ def _is_of_meaning(finding: Finding) -> bool:
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     kinds = {kind_of(item.check) for item in case.checks}
     yield from _completeness(suite, case)
-    if case.difficulty is not None:
-        yield from _difficulty(case, case.difficulty)
+    allowed = _DIFFICULTIES.get(case.tier)
+    if allowed is not None and case.difficulty not in (None, *allowed):
+        finding = Finding("EV417", difficulty=case.difficulty, tier=case.tier, allowed=allowed)
+        yield case.place_of("/difficulty"), finding
     if not kinds.isdisjoint(_COMPOSED):
         yield from _turns(case)
     if not kinds <= _WITHOUT_PATTERN:
         yield from _slashed_patterns(case)
     if not kinds.isdisjoint(_OF_CALLS):
-        yield from _tools(case)
-        yield from _single_values(case)
-        yield from _parameters(case)
-    if case.threshold and case.threshold <= 1 and not (suite.criteria or suite.partial or _is_scored_by_expected(case)):
+        yield from _fields_of_calls(case)
+    by_expected = not case.checks and bool(case.expected)  # which is checked by itself, with a score
+    if case.threshold and case.threshold <= 1 and not (suite.criteria or suite.partial or by_expected):
         yield case.place_of("/threshold"), Finding("EV419", what=f"`threshold: {case.threshold:g}`")
     if case.tier in _OUTSIDE:
         yield from _tier(case)
@@ -77,11 +79,6 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
 def _fields(item: ir.Check) -> tuple[str, ...]:
     """The fields of `expect` that hold a check."""
     return tuple(KEYS[field] for field in fields_of(item.check))
-
-
-def _is_scored_by_expected(case: ir.Case) -> bool:
-    """Whether `expected`, which is checked by itself if there is nothing else, has a score."""
-    return not case.checks and bool(case.expected)
 
 
 def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
@@ -98,16 +95,8 @@ def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Fi
             yield case.where, Finding("EV416", field=shown, tier=case.tier, case=case.name)
     if case.tier == "golden":
         held = {name for item in case.checks for name in _fields(item)}
-        missing = tuple(name for name in _GOLDEN if name not in held)
-        if missing:
+        if missing := tuple(name for name in _GOLDEN if name not in held):
             yield case.where, Finding("EV406", case=case.name, fields=missing)
-
-
-def _difficulty(case: ir.Case, difficulty: str) -> Iterator[tuple[ir.Where, Finding]]:
-    allowed = _DIFFICULTIES.get(case.tier)
-    if allowed is not None and difficulty not in allowed:
-        finding = Finding("EV417", difficulty=difficulty, tier=case.tier, allowed=allowed)
-        yield case.place_of("/difficulty"), finding
 
 
 def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
@@ -142,44 +131,39 @@ _COMPOSED: Final = frozenset((Turn, Some, All, Not))
 _OF_CALLS: Final = frozenset((Tools, Measure, Call))
 
 
-def _tools(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    fields = {name: item for item in reversed(case.checks) for name in _fields(item)}
-    if {"toolsCalled", "toolsAcceptable"} <= fields.keys():
-        yield fields["toolsAcceptable"].where, Finding("EV402")
-
-
-def _tier(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    outside = _OUTSIDE[case.tier]
+def _fields_of_calls(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    """What goes wrong with fields that hold one value, and with values of parameters."""
+    places: dict[str, ir.Where] = {}
+    single: set[str] = set()
     for item in case.checks:
         for field in _fields(item):
-            if (field == "responseMatches" and not _is_regex_pattern(item)) or field == "maxTokens":
-                yield item.where, Finding("EV403", field=field, tier=case.tier)
-            if field in outside:
-                yield item.where, Finding("EV407", field=field, tier=case.tier)
-
-
-def _is_regex_pattern(item: ir.Check) -> bool:
-    """Whether a check is eval JSON's `regexPattern`, which tool-forge allows in every tier."""
-    return isinstance(item.where, str) and item.where.endswith("/expect/regexPattern")
-
-
-def _single_values(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    seen: set[str] = set()
-    for item in case.checks:
-        for field in single_values(item.check).values():
-            if field in seen:
-                yield item.where, Finding("EV412", field=field)
-            seen.add(field)
-
-
-def _parameters(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    for item in case.checks:
+            places.setdefault(field, item.where)
+        for value in single_values(item.check).values():
+            if value in single:
+                yield item.where, Finding("EV412", field=value)
+            single.add(value)
         match record_of(item.check):
             case {"type": "tool_param", "assertion": assertion, **rest} if assertion not in ("exists", "notExists"):
                 wants_list = assertion == "oneOf"
                 if not isinstance(rest.get("value"), list if wants_list else str):
                     wants = f"needs a `value` that is a {'list of texts' if wants_list else 'text'}"
                     yield item.where, Finding("EV414", assertion=assertion, wants=wants)
+            case _:
+                pass
+    if {"toolsCalled", "toolsAcceptable"} <= places.keys():
+        yield places["toolsAcceptable"], Finding("EV402")
+
+
+def _tier(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    outside = _OUTSIDE[case.tier]
+    for item in case.checks:
+        # tool-forge allows eval JSON's `regexPattern` in every tier
+        is_pattern = isinstance(item.where, str) and item.where.endswith("/expect/regexPattern")
+        for field in _fields(item):
+            if (field == "responseMatches" and not is_pattern) or field == "maxTokens":
+                yield item.where, Finding("EV403", field=field, tier=case.tier)
+            if field in outside:
+                yield item.where, Finding("EV407", field=field, tier=case.tier)
 
 
 def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
@@ -194,9 +178,6 @@ def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]
             for token in _TOKEN.finditer(text) if "{{" in text else ():
                 where = item.where + pointer if isinstance(item.where, str) else item.where
                 if role.no_tokens_in and suite.from_json:
-                    yield where, Finding("EV405", token=token[0], where=_NOT_ALLOWED)
+                    yield where, Finding("EV405", token=token[0], where=_NO_TOKENS_IN)
                 elif case.tier == "regression" and token[1] == "snapshot":
                     yield where, Finding("EV404", token=token[0])
-
-
-_NOT_ALLOWED: Final = "the names of tools, in patterns and in a rubric"

@@ -6,8 +6,9 @@ reported as unknown, and a schema says something only where it is certain.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from evalc.check.forms import record_of
 from evalc.check.predicates import texts_of
@@ -28,6 +29,7 @@ from evalc.check.tree import (
     Tools,
     parts_of,
 )
+from evalc.check.values import is_a
 from evalc.compiler import ir
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -41,8 +43,7 @@ def check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) -> 
 
     An error in YAML; in eval JSON, which the contract wants to be run whatever its tools have become, a warning.
     """
-    known = tuple(tools)
-    if tools.complete and suite.tool not in tools and (near := nearest(suite.tool, known)) is not None:
+    if tools.complete and suite.tool not in tools and (near := nearest(suite.tool, tuple(tools))) is not None:
         problems.add(*suite.place(suite.tool_at), Finding("EV234", name=suite.tool, meant=near))
     for case in suite.cases:
         for where, finding in _findings(suite, case, tools):
@@ -55,26 +56,22 @@ def _lenient(finding: Finding) -> Finding:
 
 
 def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[tuple[ir.Where, Finding]]:
-    known = tuple(tools)
     for item in case.checks:
-        place: Callable[[str], ir.Where] | None = None
-        for mention in _mentions(item.check):
-            place = place or _places(item)
-            where, finding = place(mention.text), mention.finding(tools)
+        mentions = list(_mentions(item.check, tools))
+        place = _places(item) if mentions else None
+        for text, finding in mentions:
+            where = place(text) if place else item.where
             if finding is not None:
                 yield where, finding
     for name in case.stubs or () if tools.complete else ():
         if name not in tools:
             pointer = f"/stubs/{pointer_step(name)}"
             where = f"#{case.where}{pointer}" if suite.from_json else case.place_of(pointer)
-            yield where, Finding("EV230", name=name, known=known)
+            yield where, Finding("EV230", name=name, known=tuple(tools))
 
 
-class _Mention(NamedTuple):
-    """A text in a check that says something of a tool."""
-
-    text: str  # the name of a tool, of a parameter, or a value
-    finding: Callable[[ToolRegistry], Finding | None]  # what is wrong with it, if anything
+_Mention = tuple[str, Finding | None]
+"""The name of a tool, of a parameter, or a value of one, in a check; and what is wrong with it, if anything."""
 
 
 def _places(item: ir.Check) -> Callable[[str], ir.Where]:
@@ -114,50 +111,59 @@ def _texts(record: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
             pass
 
 
-def _mentions(check: Check, *, required: bool = True) -> Iterator[_Mention]:
-    """The tools that a check mentions. `required`: the case passes if the check holds; not so below a `not`."""
+def _mentions(check: Check, tools: ToolRegistry, *, required: bool = True) -> Iterator[_Mention]:
+    """What a check says of tools. `required`: the case passes if the check holds; not so below a `not`."""
     match check:
         case Of(Call(tool, which), inner):
             required = required and which != "no"
-            yield _tool(tool, required=required)
+            yield tool, _unknown_tool(tool, tools, required=required)
             if required:
-                yield from _arguments(tool, inner)
+                yield from _arguments(tool, inner, tools)
         case Of(Measure("calls", str() as tool), Test(_, Bounds(least, _, above))) if tool:
-            yield _tool(tool, required=required is (above is not None or bool(least)))
+            yield tool, _unknown_tool(tool, tools, required=required is (above is not None or bool(least)))
         case Of(Tools(), Test(predicate)):
             for _, name in texts_of(check):
                 if isinstance(name, str):
-                    yield _tool(name, required=required is (predicate != "not_called"))
+                    yield name, _unknown_tool(name, tools, required=required is (predicate != "not_called"))
         case Not(inner):
-            yield from _mentions(inner, required=not required)
+            yield from _mentions(inner, tools, required=not required)
         case _:
             for part, _ in parts_of(check):
-                yield from _mentions(part, required=required)
+                yield from _mentions(part, tools, required=required)
 
 
-def _arguments(tool: str, check: Check) -> Iterator[_Mention]:
+def _arguments(tool: str, check: Check, tools: ToolRegistry) -> Iterator[_Mention]:
     """The arguments that a check of calls asks for, and the values that one is to have."""
     match check:
         case Of(_, Not(Test("exists"))) | Of(Result() | Failure()) | Not():
             pass
         case Of(Argument(name), inner):
-            yield _Mention(name, lambda tools: _unknown(tool, name, tools))
-            yield from _values(tool, name, inner)
+            yield name, _unknown(tool, name, tools)
+            yield from _values(tool, name, inner, tools)
         case Of(At(path) | Items(path)):
             (_, key), *_ = steps(path)
-            yield _Mention(path, lambda tools: _unknown(tool, str(key), tools))
+            yield path, _unknown(tool, str(key), tools)
         case _:
             for part, _ in parts_of(check):
-                yield from _arguments(tool, part)
+                yield from _arguments(tool, part, tools)
 
 
-def _tool(name: str, *, required: bool) -> _Mention:
-    def finding(tools: ToolRegistry) -> Finding | None:
-        if name in tools or name == NO_TOOL or not tools.complete:
-            return None
-        return Finding("EV230" if required else "EV233", name=name, known=tuple(tools))
+def _values(tool: str, name: str, test: Check, tools: ToolRegistry) -> Iterator[_Mention]:
+    """The values that the parameter is to have: of several, the first one if each of them is impossible."""
+    match test:
+        case Test("equals", str() as value, False):
+            yield value, _impossible(tool, name, value, tools)
+        case Test("one_of", (str() as first, *_) as values, False) if all(isinstance(each, str) for each in values):
+            found = [_impossible(tool, name, value, tools) for value in values]
+            yield first, found[0] if all(found) else None
+        case _:
+            pass
 
-    return _Mention(name, finding)
+
+def _unknown_tool(name: str, tools: ToolRegistry, *, required: bool) -> Finding | None:
+    if name in tools or name == NO_TOOL or not tools.complete:
+        return None
+    return Finding("EV230" if required else "EV233", name=name, known=tuple(tools))
 
 
 # --- parameters ------------------------------------------------------------------------------------------------------
@@ -175,18 +181,8 @@ def _schema(name: str, tools: ToolRegistry) -> Mapping[str, Any]:
     return {} if tool is None or tool.parameters is None else tool.parameters
 
 
-_OPENS: Final = frozenset(
-    {
-        "patternProperties",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "if",
-        "$ref",
-        "$dynamicRef",
-        "dependentSchemas",
-        "unevaluatedProperties",
-    }
+_OPENS: Final = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef"}).union(
+    ("patternProperties", "dependentSchemas", "unevaluatedProperties")
 )
 """Keywords by which a schema may have properties that it does not list, or say more of a value than is here."""
 
@@ -207,22 +203,6 @@ def _all_properties(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
-
-
-def _values(tool: str, name: str, test: Check) -> Iterator[_Mention]:
-    """The values that the parameter is to have: of several, those where each of them is impossible."""
-    match test:
-        case Test("equals", str() as value, False):
-            yield _Mention(value, lambda tools: _impossible(tool, name, value, tools))
-        case Test("one_of", (str() as first, *_) as values, False) if all(isinstance(each, str) for each in values):
-
-            def finding(tools: ToolRegistry) -> Finding | None:
-                found = [_impossible(tool, name, value, tools) for value in values]
-                return found[0] if all(found) else None
-
-            yield _Mention(first, finding)
-        case _:
-            pass
 
 
 def _impossible(tool: str, name: str, value: str, tools: ToolRegistry) -> Finding | None:
@@ -251,25 +231,20 @@ def _allowed(schema: Mapping[str, Any]) -> tuple[str, ...] | None:
     return tuple(map(to_string, values)) if isinstance(values, list) and values else None
 
 
-_TYPES: Final = {"number": "a number", "integer": "a whole number", "boolean": "true or false", "null": "null"}
+_TYPES: Final[Mapping[str, str]] = {
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "null": "null",
+}
 
 
-def _could_be(type_: str, value: str) -> bool:
+def _could_be(type_: Any, text: str) -> bool:
     """Whether `String` of a value of the type may be this text; yes for all types but the simplest."""
-    match type_:
-        case "boolean":
-            return value in {"true", "false"}
-        case "null":
-            return value == "null"
-        case "number" | "integer":
-            return _is_number(value, whole=type_ == "integer")
-        case _:
-            return True
-
-
-def _is_number(value: str, *, whole: bool) -> bool:
+    if type_ not in _TYPES:
+        return True
     try:
-        number = float(value)
-        return to_string(number) == value and (not whole or number.is_integer())
-    except ValueError:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
         return False
+    return to_string(value) == text and is_a(value, type_)
