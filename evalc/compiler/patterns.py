@@ -24,12 +24,14 @@ from evalc.ecma.regexp import (
 )
 from evalc.ecma.regexp.vacuity import LiteralKind
 
+Always = Literal["matches", "fails"]
+
 
 class Examined(msgspec.Struct, frozen=True, gc=False):
     """A pattern's nature: invalid (`error`), or matching every text or none (`always`)."""
 
     error: PatternError | None
-    always: Literal["matches", "fails"] | None
+    always: Always | None
     literal: tuple[str, LiteralKind] | None = None  # the text that it is another spelling of
     required: tuple[str, ...] = ()  # texts that occur in whatever it matches
     # whether a text that it matches is matched inside a longer text, and inside a text that starts with it
@@ -89,18 +91,9 @@ def _examined(pattern: str, flags: str) -> Examined:
         node = parse(pattern, flags)
     except PatternError as error:
         return Examined(error.with_traceback(None), None)
-    always: Literal["matches", "fails"] | None = None
-    if matches_everything(node):
-        always = "matches"
-    elif matches_nothing(node):
-        always = "fails"
+    always: Always | None = "matches" if matches_everything(node) else "fails" if matches_nothing(node) else None
     local = is_local(node), is_local(node, at_start=True)
     return Examined(None, always, literal_text(node), required_texts(node), local)
-
-
-def literal_of(pattern: str, flags: str = "") -> tuple[str, LiteralKind] | None:
-    """The text of a pattern that is a literal."""
-    return examine(pattern, flags).literal
 
 
 def answer(pattern: str, flags: str, text: str) -> bool | None:

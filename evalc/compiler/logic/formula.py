@@ -324,12 +324,10 @@ def _asked(test: Test, subject: Subject) -> list[Fact]:
         case "format", _:
             return [Fact(subject, "is_a", "string")]
         case "empty", _:
-            return [Fact(subject, "exists"), *(Fact(subject, "is_a", type_, holds=False) for type_ in _NEVER_EMPTY)]
+            never = [Fact(subject, "is_a", type_, holds=False) for type_ in ("number", "boolean")]
+            return [Fact(subject, "exists"), *never]
         case _:
             return [Fact(subject, "exists")]
-
-
-_NEVER_EMPTY: Final = ("number", "boolean")
 
 
 def _sure(subject: Subject, holds: bool) -> Formula:

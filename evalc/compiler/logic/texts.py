@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
-from evalc.ecma.text import length_of
+from evalc.ecma.text import Unit, length_of
 from evalc.ecma.tokens import find_tokens
 from evalc.runtime.checks.json_text import NotJson, parse, parse_leniently
 
@@ -59,19 +59,13 @@ def without_tokens(encoded: str) -> str:
     return encoded if is_fixed(encoded) else _RUN.sub("", encoded)
 
 
-def least(encoded: str, unit: str, folded: bool) -> int:
+def least(encoded: str, unit: Unit, folded: bool) -> int:
     """How much is at least in a text that has this one in it, whatever surrounds it and its tokens are worth.
 
     Where case is folded, one character folds to three at most.
     """
     text = without_tokens(encoded)
-    match unit:
-        case "chars" | "bytes" if folded:
-            return -(-len(text) // 3)
-        case "chars" | "words" | "lines" | "bytes":
-            return length_of(text, unit)
-        case _:
-            return 0
+    return -(-len(text) // 3) if folded and unit in ("chars", "bytes") else length_of(text, unit)
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ class _Said(msgspec.Struct, frozen=True, eq=False):
     item: ir.Check
     formula: Formula
     criteria: frozenset[str | None]
-    fields: frozenset[tuple[str, ...]]
+    fields: frozenset[str]
 
 
 def _contradictions(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
@@ -217,13 +217,15 @@ def _is_guard(check: Check) -> bool:
             return False
 
 
-def _fields(check: Check) -> Iterator[tuple[str, ...]]:
+def _fields(check: Check) -> Iterable[str]:
     """The fields that the check fills and that can hold one value: a second one is an error of its own."""
     match check:
         case Of(Tools(), Test("called" | "acceptable")):
-            yield ("tools",)
+            return ("tools",)
         case Of(Measure(of), Test("between") as test):
-            yield from ((name,) for name in single_values(Of(Measure(of), test)).values())
+            return single_values(Of(Measure(of), test)).values()
+        case _:
+            return ()
 
 
 # --- words -----------------------------------------------------------------------------------------------------------

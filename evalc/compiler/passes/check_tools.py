@@ -7,10 +7,11 @@ reported as unknown, and a schema says something only where it is certain.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from evalc.check.forms import record_of
+from evalc.check.forms import check_of, record_of
+from evalc.check.places import Placed, placed
 from evalc.check.predicates import texts_of
 from evalc.check.tree import (
     NO_TOOL,
@@ -57,12 +58,11 @@ def _lenient(finding: Finding) -> Finding:
 
 def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[tuple[ir.Where, Finding]]:
     for item in case.checks:
-        mentions = list(_mentions(item.check, tools))
-        place = _places(item) if mentions else None
-        for text, finding in mentions:
-            where = place(text) if place else item.where
+        is_json = isinstance(item.where, str)
+        check = check_of(placed(record_of(item.check))) if is_json else item.check  # whose texts know their places
+        for text, finding in _mentions(check, tools):
             if finding is not None:
-                yield where, finding
+                yield _place(item, text), finding
     for name in case.stubs or () if tools.complete else ():
         if name not in tools:
             pointer = f"/stubs/{pointer_step(name)}"
@@ -74,41 +74,14 @@ _Mention = tuple[str, Finding | None]
 """The name of a tool, of a parameter, or a value of one, in a check; and what is wrong with it, if anything."""
 
 
-def _places(item: ir.Check) -> Callable[[str], ir.Where]:
-    """Gives the place of each text that a check mentions, in their order; the whole check if that is not known."""
-    where = item.where
-    if not isinstance(where, str):
-        return lambda text: item.names.get(text, where)
+def _place(item: ir.Check, text: str) -> ir.Where:
+    """The place of a text that a check mentions; the whole check if that is not known."""
+    if not isinstance(item.where, str):
+        return item.names.get(text, item.where)
+    pointer = text.place.removeprefix("#") if isinstance(text, Placed) else ""
     # A field of `expect` holds the names of a list themselves, an entry of `checks` under the check's own key.
-    in_field = "/expect/checks/" not in where
-    left = list(_texts(record_of(item.check)))
-
-    def place(text: str) -> str:
-        for index, (found, pointer) in enumerate(left):
-            if found == text:
-                del left[index]
-                return where + (pointer.removeprefix("/names").removeprefix("/sets") if in_field else pointer)
-        return where
-
-    return place
-
-
-def _texts(record: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
-    """The texts of a record, and its keys that are paths, with the JSON pointers to them."""
-    match record:
-        case str():
-            yield record, pointer
-        case list():
-            for index, item in enumerate(record):
-                yield from _texts(item, f"{pointer}/{index}")
-        case dict():
-            for key, value in record.items():
-                at = f"{pointer}/{pointer_step(key)}"
-                if pointer.endswith("/args"):
-                    yield key, at
-                yield from _texts(value, at)
-        case _:
-            pass
+    in_field = "/expect/checks/" not in item.where
+    return item.where + (pointer.removeprefix("/names").removeprefix("/sets") if in_field else pointer)
 
 
 def _mentions(check: Check, tools: ToolRegistry, *, required: bool = True) -> Iterator[_Mention]:
