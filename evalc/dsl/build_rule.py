@@ -21,6 +21,7 @@ from evalc.grammar import nodes as g
 from evalc.grammar.atoms import MAX_DIGITS
 from evalc.grammar.nodes import Parsed, ReadCheck
 from evalc.grammar.parse import RULE_TYPES, parse_rule
+from evalc.grammar.read_check import path_of
 from evalc.model.case import ParamAssertion
 
 PARAM_OPS: Final[tuple[ParamAssertion, ...]] = get_args(ParamAssertion)
@@ -97,7 +98,7 @@ def _place(fields: Fields, key: str) -> Placed | None:
     if text is None:
         return None
     lead = "fields:"
-    parse = _parse("structure", lead + text.value.removeprefix("$."))
+    parse = _parse("structure", lead + text.value)
     for fault in parse.faults:
         start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
         fields.fault(locate(fields.source, text.span, start, end), fault.finding)
@@ -105,7 +106,12 @@ def _place(fields: Fields, key: str) -> Placed | None:
     if path is None and not parse.faults:
         expected = "one place such as `items[0].title`"
         fields.fault(text.span, Finding("EV301", what=f"`{key}`", expected=expected, found=f"`{text.value}`"))
-    return None if path is None else Placed(path, g.Text(*text.span, path))
+    if path is None:
+        return None
+    meant = path if '"' in path else path_of(path)
+    if meant != path:
+        fields.warn(text.span, Finding("EV436", why="path"))
+    return Placed(meant, g.Text(*text.span, meant))
 
 
 def _beside(other: str) -> k.Read:

@@ -286,7 +286,7 @@ class Reader:
     def path(self, token: Child) -> Any:
         """A path into a JSON value; a text in quotes is one key, whatever it holds."""
         text = text_of(token, self.faults)
-        return Placed(path_of_key(text.value) if token.type == "STRING" else _path(text.value), text)
+        return Placed(path_of_key(text.value) if token.type == "STRING" else path_of(text.value), text)
 
     def pattern(self, token: Child) -> Any:
         """A pattern with its flags, as a literal or in quotes; a bare template in its place."""
@@ -361,7 +361,7 @@ def _blank(token: Child, asks: Asked, scale: float = 1) -> _PlacedBlank:
     return _PlacedBlank(str(token), asks, scale, Text(token.start_pos, token.end_pos, str(token)))
 
 
-def _path(written: str) -> str:
+def path_of(written: str) -> str:
     """A path in the one notation: `$.items.0.price` and `items[*].price` are `items[0].price` and `items[].price`."""
     rooted = written[1:].removeprefix(".") if written.startswith(("$.", "$[")) else written
     return _NUMBERED.sub(r"[\1]", rooted).replace("[*]", "[]")

@@ -17,6 +17,8 @@ def codes(line: str) -> set[str]:
     [
         "at $.total == 5",
         "at a.0 == 5",
+        "{type: contains, at: $.total, rule: x}",
+        '{type: contains, at: "a.0", rule: x}',
         'any call of book has $.city "Paris"',
         'any call of book has nights 2, $.city "Paris"',
         "not at total equals 5",
@@ -33,6 +35,8 @@ def test_a_line_whose_meaning_has_changed_is_pointed_to(line: str) -> None:
         "$.total == 5",  # no line until now
         'at "$.total" == 5',  # a key in quotes, as ever
         "at a[0] == 5",
+        """{type: contains, at: '["a.0"].b', rule: x}""",
+        "{at: $.total, contains: x}",
         "at total not equals 5",
         'contains "costs $.50"',
         'not contains "at $.50"',
