@@ -51,7 +51,7 @@ def regex(pattern: object, flags: ast.expr | str | None = None, whole: str = "{}
     return Part("regex", whole.replace("{}", pattern), flags, foreign=bool(re.search(r"\\[dwbsDWBS]|[$.]", pattern)))
 
 
-def constant(node: ast.expr) -> Any:
+def constant(node: ast.expr | str) -> Any:
     """The value of a literal."""
     try:
         value = [ast.literal_eval(each) for each in node.elts] if isinstance(node, ast.Set) else ast.literal_eval(node)
