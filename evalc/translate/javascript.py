@@ -33,10 +33,7 @@ def read_javascript(code: str) -> ast.expr:
     root = _parser().parse(f"({code})".encode("utf-8", "surrogatepass")).root_node
     if root.has_error or [child.type for child in root.named_children] != ["expression_statement"]:
         raise NoLine
-    try:
-        return read_python(_written(root.named_children[0].named_children[0]))
-    except RecursionError:
-        raise NoLine from None
+    return read_python(_written(root.named_children[0].named_children[0]))
 
 
 _NAMES: Final = {"true": "True", "false": "False", "null": "None", "undefined": "__undefined__", "$": "__root__"}

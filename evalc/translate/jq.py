@@ -9,27 +9,19 @@ from typing import Final
 from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate.python import read_python
+from evalc.translate.trees import none
 
-_TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|\.?[A-Za-z_]\w*|==|!=|<=|>=|[<>|()\[\];.])')
+_TOKEN: Final = re.compile(r'("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|\.?[A-Za-z_]\w*|==|!=|<=|>=|[<>|()\[\];.])')
 _CONSTANTS: Final = {"true": "True", "false": "False", "null": "None"}
 _OPERATORS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
 
 
 def read_jq(code: str) -> ast.expr:
     """The tree of a filter that is asked of the response's JSON."""
-    tokens, at = [], 0
-    while code[at:].strip():
-        found = _TOKEN.match(code, at)
-        if found is None:
-            raise NoLine
-        tokens.append(found[1])
-        at = found.end()
-    writer = _Writer(tokens)
-    try:
-        expression = writer.pipe("json")
-    except RecursionError:
-        raise NoLine from None
-    if writer.tokens:
+    pieces = _TOKEN.split(code)
+    writer = _Writer(pieces[1::2])
+    expression = writer.pipe("json")
+    if writer.tokens or any(map(str.strip, pieces[::2])):
         raise NoLine
     return read_python(expression)
 
@@ -45,42 +37,34 @@ class _Writer:
         """The next token, if it is one of these."""
         return self.tokens.pop() if self.tokens and self.tokens[-1] in tokens else ""
 
-    def need(self, token: str) -> None:
-        if not self.taken(token):
-            raise NoLine
-
-    def pipe(self, dot: str) -> str:
-        value = dot
+    def pipe(self, dot: str, *ends: str) -> str:
+        """A filter, and the bracket that ends it."""
         while True:
             words: list[str] = []
             while self.tokens and self.tokens[-1] not in ("|", ")", "]", ";"):
-                words.append(self.taken(*_OPERATORS) or self.postfix(value))
-            value = words[0] if len(words) == 1 else f"({' '.join(words)})"
+                words.append(self.taken(*_OPERATORS) or self.postfix(dot))
+            dot = words[0] if len(words) == 1 else f"({' '.join(words)})"
             if not self.taken("|"):
-                return value
+                return dot if not ends or self.taken(*ends) else none()
 
     def postfix(self, dot: str) -> str:
-        value = self.term(dot)
-        while self.tokens and (self.tokens[-1] == "[" or re.fullmatch(r"\.\w+", self.tokens[-1])):
-            key = self.tokens.pop()
-            if key != "[":
-                value += f'["{key[1:]}"]'
+        value = self.term(self.tokens.pop(), dot)
+        while self.tokens and (key := re.fullmatch(r"\.(\w+)|\[", self.tokens[-1])):
+            self.tokens.pop()
+            if key[1]:
+                value += f'["{key[1]}"]'
             elif self.taken("]"):
                 value += '["*"]'
             else:
-                value += f"[{self.tokens.pop() if self.tokens else ''}]"
-                self.need("]")
+                value += f"[{self.tokens.pop() if self.tokens else ''}{self.taken(']') or none()}"
         return value
 
-    def term(self, dot: str) -> str:
-        first = self.tokens.pop()
+    def term(self, first: str, dot: str) -> str:
         if first in ("(", "["):
-            value = self.pipe(dot)
-            self.need({"(": ")"}.get(first, "]"))
-            return value
-        if re.fullmatch(r"\.\w*", first):
+            return self.pipe(dot, ")" if first == "(" else "]")
+        if first[0] == ".":
             return f'{dot}["{first[1:]}"]' if first != "." else dot
-        if re.fullmatch(r'".*"|-?\d.*', first, re.DOTALL) or first in _CONSTANTS:
+        if re.match(r'"|-?\d', first) or first in _CONSTANTS:
             return _CONSTANTS.get(first, first)
         return self.call(first, dot)
 
@@ -93,12 +77,12 @@ class _Writer:
             arguments.append(self.pipe(item if name in ("all", "any", "map", "select") else dot))
             if self.taken(";") and name in ("all", "any"):  # `all(.items[]; .price > 0)`
                 self.tokens = rest
-                dot = self.pipe(dot)
-                self.need(";")
+                dot = self.pipe(dot, ";")
                 arguments = [self.pipe(item)]
             elif name == "test" and self.taken('"i"'):
                 arguments.append("")
-            self.need(")")
+            if not self.taken(")"):
+                raise NoLine
         template = names.JQ.get(f"{name} {len(arguments)}")
         if template is None or (name == "select" and not dot.endswith('["*"]')):
             raise NoLine

@@ -26,7 +26,7 @@ def read_python(code: str) -> ast.expr:
     try:
         with warnings.catch_warnings(action="ignore"):  # about odd code, which is not ours
             (statement,) = ast.parse(with_places(code).strip()).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, MemoryError):
         raise NoLine from None
     match statement:
         case ast.Expr(value) | ast.Assert(value):
@@ -55,6 +55,6 @@ def constant(node: ast.expr | str) -> Any:
     """The value of a literal."""
     try:
         value = [ast.literal_eval(each) for each in node.elts] if isinstance(node, ast.Set) else ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+    except (ValueError, TypeError, SyntaxError, MemoryError):
         raise NoLine from None
     return list(value) if isinstance(value, tuple) else value

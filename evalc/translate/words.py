@@ -69,7 +69,7 @@ class Words:
             try:
                 found = way()
                 written(found)
-            except NoLine:
+            except (NoLine, RecursionError):
                 self.notes.intersection_update(before)
                 continue
             return found
