@@ -13,7 +13,7 @@ from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate import trees as to
 from evalc.translate.python import constant, read_python, regex
-from evalc.translate.trees import Part, Place, joined, negated, none
+from evalc.translate.trees import Part, Place, joined, negated, negated_if, none
 
 Denoted = Place | Part | Check
 """The value of an expression: a place of the answer, something else, or a condition."""
@@ -22,14 +22,14 @@ Ask = Callable[[Denoted, str, list[Any]], Check]
 """Reads a verb about a subject, with the values that follow it."""
 
 _OPERATORS: Final[Mapping[type[ast.cmpop], str]] = {
-    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
-    ast.In: "in", ast.NotIn: "not in", ast.Is: "==", ast.IsNot: "!=",
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "not ==",
+    ast.In: "in", ast.NotIn: "not in", ast.Is: "==", ast.IsNot: "not ==",
 }  # fmt: skip
 _SUCCEEDS: Final = Of(Argument("call"), Of(At("success"), Test("is", True)))
 _CALLS: Final = Part("calls")
 _EXISTS: Final = Test("exists")
-_SOME: Final = {(">", 0), (">=", 1), ("!=", 0)}
-_NONE: Final = {("==", 0), ("<", 1), ("<=", 0)}
+_ASKS_FOR_SOME: Final = {(">", 0): True, (">=", 1): True, ("==", 0): False, ("<", 1): False, ("<=", 0): False}
+"""Whether a comparison of how many there are asks for some or for none."""
 
 
 class Meaning:
@@ -50,8 +50,8 @@ class Meaning:
             case ast.BoolOp(op, several):
                 return joined("and" if isinstance(op, ast.And) else "or", map(self.condition, several))
             case ast.Compare(left, ops, rights):
-                pairs = zip([left, *rights], map(type, ops), rights, strict=False)
-                return joined("and", [self._comparison(a, _OPERATORS[op], b) for a, op, b in pairs])
+                pairs = zip([left, *rights], ops, rights, strict=False)
+                return joined("and", [self._comparison(a, _OPERATORS[type(op)], b) for a, op, b in pairs])
         return self._truth(self.denoted(node))
 
     def _truth(self, of: Denoted) -> Check:
@@ -72,86 +72,95 @@ class Meaning:
         raise NoLine
 
     def _comparison(self, left: ast.expr, op: str, right: ast.expr) -> Check:
-        if op in ("in", "not in"):
-            found = self._member(self.denoted(left), self.denoted(right))
-            return found if op == "in" else negated(found)
-        for one, other in ((left, right), (right, left)):
-            match one, other:
-                case ast.Call(ast.Name("sorted"), [of], []), _ if _is_same(of, other):
-                    return _when(op, self._json(of).asks(Test("sorted", (False, None))))
-                case ast.Call(ast.Name("len"), [ast.Call(ast.Name("set"), [of])]), ast.Call(ast.Name("len"), [same]):
-                    return _when(op, self._json(of).asks(Test("unique")) if _is_same(of, same) else none())
-                case ast.Call(function, [middle], [ast.keyword("abs", by)]), _ if (
-                    ast.unparse(function)[-6:] == "approx"
-                ):
-                    return _when(op, self._json(other).asks(Test("within", (constant(by), constant(middle)))))
-        match left, op, right:
-            case ast.Call(function, [ast.BinOp(of, ast.Sub(), middle)]), "<=", _ if ast.unparse(function)[-3:] == "abs":
-                return self._json(of).asks(Test("within", (constant(right), constant(middle))))
-            case ast.Call(ast.Attribute(of, "get"), [ast.Constant(str() as key)], []), _, ast.Constant(None):
-                return _when(op, _nullish(self._json(of).member(key)))
-            case ast.Call(ast.Attribute(_, "find")), _, ast.Name("__undefined__"):
-                return _when(op, negated(self._truth(self.denoted(left).of)))  # type: ignore[union-attr]
-            case _, _, ast.Name("__undefined__"):
-                return _when(op, self._json(left).asks(Not(_EXISTS)))
+        if op.startswith("not "):
+            return negated(self._comparison(left, op.removeprefix("not "), right))
+        if op == "in":
+            return self._member(self.denoted(left), self.denoted(right))
+        if op == "==" and (known := self._equality(left, right) or self._equality(right, left)):
+            return known
+        match left, op:
+            case ast.Call(name, [ast.BinOp(of, ast.Sub(), middle)]), "<=" if ast.unparse(name)[-3:] == "abs":
+                return self._within(of, right, middle)
         first, second = self.denoted(left), self.denoted(right)
         if isinstance(first, Part) and first.kind == "literal":
             first, second, op = second, first, to.MIRRORED[op]
         second = second if isinstance(second, Part) else none()
         return self.compared(op, first, second.of if second.kind == "literal" else second)
 
+    def _equality(self, left: ast.expr, right: ast.expr) -> Check | None:
+        """An equality that says more than that a value is another."""
+        match left, right:
+            case ast.Call(ast.Name("sorted"), [of], []), _ if _is_same(of, right):
+                return self._json(of).asks(Test("sorted", (False, None)))
+            case ast.Call(ast.Name("len"), [ast.Call(ast.Name("set"), [of])]), ast.Call(ast.Name("len"), [same]) if (
+                _is_same(of, same)
+            ):
+                return self._json(of).asks(Test("unique"))
+            case ast.Call(name, [middle], [ast.keyword("abs", by)]), _ if ast.unparse(name)[-6:] == "approx":
+                return self._within(right, by, middle)
+            case ast.Call(ast.Attribute(of, "get"), [ast.Constant(str() as key)], []), ast.Constant(None):
+                return _nullish(self._json(of).member(key))
+            case ast.Call(ast.Attribute(_, "find")), ast.Name("__undefined__"):
+                return negated(self._truth(self.denoted(left).of))  # type: ignore[union-attr]
+            case _, ast.Name("__undefined__"):
+                return self._json(left).asks(Not(_EXISTS))
+        return None
+
+    def _within(self, of: ast.expr, by: ast.expr, middle: ast.expr) -> Check:
+        return self._json(of).asks(Test("within", (constant(by), constant(middle))))
+
     def compared(self, op: str, left: Denoted, right: Any) -> Check:
         """A comparison with a literal."""
+        if op == "!=":
+            return negated(self.compared("==", left, right))
         match left, right:
-            case Part("type", of, is_vague), name:
+            case Part("type", of, is_vague), name if op == "==":
                 name = right.of if isinstance(right, Part) and right.kind == "unknown" else name
-                return _when(op, self.typed(of, None if is_vague and name == "object" else name))
+                return self.typed(of, None if is_vague and name == "object" else name)
+            case Part("run", word), Part("quantity", number, unit) if word == ("dollars" if unit == "$" else "ms"):
+                return self.run(op, word, unit, number)
             case _, Part():
                 raise NoLine
             case Place(), _:
-                return (
-                    _when(op, self.equal(left, right))
-                    if op in ("==", "!=")
-                    else _json(left).asks(to.compared(op, right))
-                )
-            case Part("names", None), list():
-                return _when(op, to.called("called", right))
-            case Part("names"), list():
-                return _when(op, joined("and", [to.called("include", right), to.called("only", right)]))
-            case Node(), bool() | None:  # `re.search(..) is not None`
-                return _when(op, left if right else negated(left))
-            case Part("run", word, unit), _:
-                return self.run(op, word, unit, right)
-            case Part("measure", Place() as place, word), _:
-                return place.asks(to.measured(word, op, right))
-            case Part("size", Place() as place), _:
-                return self.size(op, place, right)
-            case Part("size", Part("calls", str() as tool)), _:
-                return self.times(tool, op, right)
-            case Part("size", Part("calls" | "names", None)), _:
-                return to.measured("calls", op, right)
-            case Part("size", Part("listed") as of), int():
-                return self._count(op, of, right)
-            case Part("found", place, (text, shift)), int():
-                return self._found(op, place, text, right, shift)
+                return self.equal(left, right) if op == "==" else _json(left).asks(to.compared(op, right))
+            case Part("names", None), list() if op == "==":
+                return to.called("called", right)
+            case Part("names"), list() if op == "==":
+                return joined("and", [to.called("include", right), to.called("only", right)])
+            case Node(), bool() | None if op == "==":  # `re.search(..) is not None`
+                return negated_if(not right, left)
+            case Part(), _:
+                return self._counted(op, left, right)
         raise NoLine
 
-    def _count(self, op: str, of: Part, number: int) -> Check:
-        if (op, number) in _SOME | _NONE:
-            found = self.quantified("any", of)
-            return found if (op, number) in _SOME else negated(found)
-        return self.times(self._tool_of(of), op, number)
+    def _counted(self, op: str, of: Part, number: Any) -> Check:
+        """A comparison of a measure or of how many there are."""
+        match of:
+            case Part("run", word, unit):
+                return self.run(op, word, unit, number)
+            case Part("measure", Place() as place, word):
+                return place.asks(to.measured(word, op, number))
+            case Part("size", Place() as place):
+                return self.size(op, place, number)
+            case Part("size", Part("calls" | "names", None)):
+                return to.measured("calls", op, number)
+            case Part("size", Part("listed") as listed) if isinstance(number, int):
+                is_some = _ASKS_FOR_SOME.get((op, number))
+                if is_some is None:
+                    return self.times(self._tool_of(listed), op, number)
+                return negated_if(not is_some, self.quantified("any", listed))
+            case Part("found", place, (text, shift)) if isinstance(number, int):
+                return self._found(op, place, text, number, shift)
+        raise NoLine
 
     def _found(self, op: str, place: Place, text: str, number: int, shift: int) -> Check:
         """A comparison with how often a text occurs, or where it begins."""
-        if (op, number + shift) in _SOME | _NONE:
-            found = self.contains(place, text)
-            return found if (op, number + shift) in _SOME else negated(found)
+        if (is_some := _ASKS_FOR_SOME.get((op, number + shift))) is not None:
+            return negated_if(not is_some, self.contains(place, text))
         if shift:
-            return self.edge(place, "starts_with", text) if (op, number) == ("==", 0) else none()
-        often = to.compared("==" if op == "!=" else op, number).operand  # type: ignore[union-attr]
-        found = place.plain().asks(Test("occurs", (text, often), self._folded(place, text)))
-        return negated(found) if op == "!=" else found
+            return self.said(place, "starts_with", text) if (op, number) == ("==", 0) else none()
+        often = to.compared(op, number).operand  # type: ignore[union-attr]
+        return place.plain().asks(Test("occurs", (text, often), self._folded(place, text)))
 
     def _folded(self, place: Place, text: Any) -> bool:
         """Whether case is ignored; refuses a text that is never in a text of one case."""
@@ -164,25 +173,21 @@ class Meaning:
 
     def equal(self, place: Place, value: Any) -> Check:
         """Ask that a place is a value."""
-        folded = self._folded(place, value)
-        if place.trimmed:
-            return self._trimmed(place, r"^\s*", value, r"\s*$", folded=folded) if value else self.size("==", place, 0)
-        if place == Place() and not isinstance(value, str):
-            raise NoLine
-        return place.plain().asks(Test("equals", value, ignoring_case=True) if folded else to.equal(value))
+        if place.trimmed and not value:
+            return self.size("==", place, 0)
+        if isinstance(value, str):
+            return self.said(place, "equals", value)
+        return place.asks(to.equal(value)) if place != Place() else none()
 
-    def edge(self, place: Place, verb: str, text: Any) -> Check:
-        """Ask that a text starts or ends with another."""
+    def said(self, place: Place, verb: str, text: Any) -> Check:
+        """Ask that a text is another, or starts or ends with it."""
         folded = self._folded(place, text)
-        if place.trimmed:
-            before, after = (r"^\s*", "") if verb == "starts_with" else ("", r"\s*$")
-            return self._trimmed(place, before, text, after, folded=folded)
-        return place.plain().asks(Test(verb, text, folded) if isinstance(text, str) else none())
-
-    def _trimmed(self, place: Place, before: str, text: Any, after: str, *, folded: bool) -> Check:
-        if not isinstance(text, str) or not text or text != text.strip():
+        if not isinstance(text, str) or (place.trimmed and (not text or text != text.strip())):
             raise NoLine
+        if not place.trimmed:
+            return place.plain().asks(Test(verb, text, folded))
         self.notes.add("spaces")
+        before, after = r"^\s*" * (verb != "ends_with"), r"\s*$" * (verb != "starts_with")
         escaped = re.sub(r"[][\\^$.*+?(){}|/]", r"\\\g<0>", text)
         return place.plain().asks(to.matches(before + escaped + after, "i" * folded))
 
@@ -216,10 +221,10 @@ class Meaning:
 
     def size(self, op: str, place: Place, number: Any) -> Check:
         """A comparison of the length of a text or a list."""
-        check = to.compared(op, number)
-        if place.trimmed and not place.folded and (op, number) in _SOME | _NONE:
-            check = place.plain().asks(Test("non_empty"))
-            return check if (op, number) in _SOME else negated(check)
+        to.compared(op, number)  # is it a number?
+        is_some = _ASKS_FOR_SOME.get((op, number))
+        if place.trimmed and not place.folded and is_some is not None:
+            return negated_if(not is_some, place.plain().asks(Test("non_empty")))
         if place.root == "response":
             return place.asks(to.measured("chars", op, number))
         if place.path.endswith("[]"):
@@ -233,8 +238,8 @@ class Meaning:
     def times(self, tool: Any, op: str, number: Any) -> Check:
         """How often a tool is called."""
         to.compared(op, number)  # is it a number?
-        if (op, number) in _SOME | _NONE:
-            return to.called("include" if (op, number) in _SOME else "not_called", [tool])
+        if (is_some := _ASKS_FOR_SOME.get((op, number))) is not None:
+            return to.called("include" if is_some else "not_called", [tool])
         return to.measured("calls", op, number, tool if isinstance(tool, str) else none())
 
     def typed(self, of: Denoted, name: Any) -> Check:
@@ -352,8 +357,8 @@ class Meaning:
                 if not isinstance(found, Place) or (isinstance(key, int) and not _is_plural(found)):
                     raise NoLine  # a letter of a text, or an item?
                 return found.member(key)
-            case ast.Call(function, arguments, keywords):
-                return self._expectation(node) or self._call(function, arguments, keywords)
+            case ast.Call():
+                return self._expectation(node) or self._call(node)
             case ast.GeneratorExp(elt, [one]) | ast.ListComp(elt, [one]) | ast.SetComp(elt, [one]):
                 return self._comprehension(node, elt, one)
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(ast.Not()):
@@ -441,9 +446,9 @@ class Meaning:
             verb, values = f"{verb} {values[0]}", []
         return self._ask(found if "alled" in verb else self._known(found), verb, values)
 
-    def _call(self, function: ast.expr, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Denoted:
-        name = ast.unparse(function)
-        named = {each.arg or "": each.value for each in keywords}
+    def _call(self, node: ast.Call) -> Denoted:
+        function, arguments, name = node.func, node.args, ast.unparse(node.func)
+        named = {each.arg or "": each.value for each in node.keywords}
         if found := re.fullmatch(r"re\.(search|match|fullmatch|findall)", name):
             whole = {"match": "^(?:{})", "fullmatch": "^(?:{})$"}.get(found[1], "{}")
             source, text, flags = (*arguments, named.pop("flags", None), None, None)[:3]
@@ -466,20 +471,20 @@ class Meaning:
     def _method(self, of: Denoted, method: str, arguments: list[ast.expr]) -> Denoted:
         match of, method, [self.denoted(each) for each in arguments]:
             case Place(), "startswith" | "endswith", [Part("literal", text)]:
-                texts = text if isinstance(text, list) else [text]
-                return joined("or", [self.edge(of, f"{method.removesuffix('with')}_with", each) for each in texts])
+                texts, verb = text if isinstance(text, list) else [text], method.replace("with", "_with")
+                return joined("or", [self.said(of, verb, each) for each in texts])
             case Place(), "lower" | "casefold" | "tolowercase" | "tolocalelowercase" | "upper" | "touppercase", []:
                 return of._replace(folded="upper" if "upper" in method else "lower")
             case Place(), "strip" | "trim", []:
                 return of._replace(trimmed=True)
             case Place(), "count" | "indexof" | "find", [Part("literal", str() as text)]:
-                return (
-                    Part("found", of, (text, 0 if method == "count" else 1)) if text and not _is_plural(of) else none()
-                )
+                return Part("found", of, (text, int(method != "count"))) if text and not _is_plural(of) else none()
             case Place(), "split", [Part("literal", "\n") | Part("regex", r"\r?\n" | r"\n", "")]:
-                return self._split("lines", of)
+                self.notes.add("lines")
+                return Part("split", of.plain(), "lines")
             case Place(), "split", [] | [Part("literal", " ") | Part("regex", r"\s+", "")]:
-                return self._split("words", of)
+                self.notes.add("words")
+                return Part("split", of.plain(), "words")
             case Place("response"), "text", []:
                 return of
             case Place("response"), "json", []:
@@ -487,10 +492,6 @@ class Meaning:
             case Place(), "keys", []:
                 return Part("keys", of)
         raise NoLine
-
-    def _split(self, word: str, of: Place) -> Part:
-        self.notes.add(word)
-        return Part("split", of.plain(), word)
 
     # --- functions ---
 
@@ -524,8 +525,8 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
     "__typeof__": lambda self, of: Part("type", self.denoted(of), "vague"),  # "object" is of lists and of null, too
     "__regex__": lambda _, source, flags: Part("regex", constant(source), "".join(sorted(constant(flags)))),
     "__search__": lambda self, pattern, text: self.matches(self.denoted(text), self.denoted(pattern)),
-    "__find__": lambda self, of: Part("item", self.denoted(of)),
     "__nullish__": lambda self, of: _nullish(self._json(of)),
+    "__find__": lambda self, of: Part("item", self.denoted(of)),
     "__has__": lambda self, of, key: self._json(of).member(constant(key)).asks(_EXISTS),
     "__at__": lambda _, path: size_of(to.at(constant(path))),
     "json.loads": Meaning._loads,
@@ -551,12 +552,6 @@ def _json(place: Denoted) -> Place:
     if not isinstance(place, Place) or place.root == "response" or place.folded or place.trimmed:
         raise NoLine
     return place
-
-
-def _when(op: str, condition: Check) -> Check:
-    if op not in ("==", "!="):
-        raise NoLine
-    return condition if op == "==" else negated(condition)
 
 
 def _is_same(one: ast.expr, other: ast.expr) -> bool:

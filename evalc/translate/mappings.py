@@ -157,7 +157,7 @@ def _limit(words: Words, subject: Part, key: str, value: Any, limit: str) -> Che
             return words.limits(subject, value)
         case str():
             return words.clause(f"{key} {value}" if value.strip()[:1] in tuple("<>=") else f"{key} {op} {value}")
-    return words.compared(op, subject, value)
+    return words.meaning.compared(op, subject, value)
 
 
 def _at(words: Words, path: str, value: Any, depth: int) -> Check:

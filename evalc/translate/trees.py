@@ -148,6 +148,11 @@ def negated(check: Check) -> Check:
     return Not(check)
 
 
+def negated_if(is_negative: bool, check: Check) -> Check:
+    """A check or its opposite."""
+    return negated(check) if is_negative else check
+
+
 def _opposite(bounds: Bounds) -> Bounds | None:
     given = [(name, value) for name in _OTHER_BOUND if (value := getattr(bounds, name)) is not None]
     return Bounds(**{_OTHER_BOUND[name]: value for name, value in given}) if len(given) == 1 else None

@@ -201,9 +201,9 @@ class Words:
             case "", _ if isinstance(subject, Part) and subject.kind == "unknown":
                 return self._called(subject.of, meant, values)
             case op, [value] if op in OPPOSITE:
-                return self.compared(op, subject, value)
+                return self.meaning.compared(op, subject, value)
             case ("equals {}", [_]) | ("equals true" | "equals false", []) if subject != Place() and not folded:
-                return self.compared("==", subject, (*values, phrase == "equals true")[0])
+                return self.meaning.compared("==", subject, (*values, phrase == "equals true")[0])
             case "length {}", [limits]:
                 return self.limits(Part("size", subject), limits if isinstance(limits, dict) else {"==": limits})
             case "between {} and {}", [low, high] | [[low, high]]:
@@ -239,7 +239,7 @@ class Words:
             case "contains {}", [text] if place.folded or place.trimmed:
                 return self.meaning.contains(place, text)
             case "starts with {}" | "ends with {}", [text] if place.folded or place.trimmed:
-                return self.meaning.edge(place, f"{phrase.split(maxsplit=1)[0]}_with", text)
+                return self.meaning.said(place, f"{phrase.split(maxsplit=1)[0]}_with", text)
             case "contains {}", [value]:
                 self.notes.update({"item"} if place != Place() else ())
                 if "[]" in place.path and not case:
@@ -294,17 +294,11 @@ class Words:
             "language", (len(bare) > 3 and bare != meant and place == Place() and language_named(bare)) or none()
         )
 
-    def compared(self, op: str, subject: Denoted, value: Any) -> Check:
-        """An operator and what it compares with."""
-        if not isinstance(value, Part) or value.kind != "quantity":
-            return self.meaning.compared(op, subject, value)
-        if isinstance(subject, Part) and subject.of == ("dollars" if value.value == "$" else "ms"):
-            return self.meaning.run(op, subject.of, value.value, value.of)
-        raise NoLine
-
     def limits(self, subject: Denoted, limits: Mapping[str, Any]) -> Check:
         """`{min: 1, max: 3}` and the like."""
-        return joined("and", [self.compared(operator_of(str(op)), subject, value) for op, value in limits.items()])
+        return joined(
+            "and", [self.meaning.compared(operator_of(str(op)), subject, value) for op, value in limits.items()]
+        )
 
 
 def words_of(verb: str) -> tuple[str, bool]:
