@@ -164,8 +164,8 @@ class Meaning:
 
     def _folded(self, place: Place, text: Any) -> bool:
         """Whether case is ignored; refuses a text that is never in a text of one case."""
-        if not place.folded:
-            return False
+        if place.folded in ("", "any"):
+            return place.folded == "any"
         self.notes.add("case")
         if not isinstance(text, str) or text != (text.lower() if place.folded == "lower" else text.upper()):
             raise NoLine

@@ -12,7 +12,7 @@ from evalc.translate import names
 from evalc.translate.expressions import Denoted
 from evalc.translate.names import KEYS
 from evalc.translate.python import read_python
-from evalc.translate.trees import Part, Place, at, called, equal, joined, negated, none, with_arguments
+from evalc.translate.trees import Part, Place, at, called, equal, ignoring_case, joined, negated, none, with_arguments
 from evalc.translate.words import Words, words_of
 
 _FLAGS: Final = ("exists", "is empty", "is null", "not exists", "json", "is unique", "is sorted", "non-empty")
@@ -35,7 +35,8 @@ def read_mapping(words: Words, pairs: Mapping[str, Any], depth: int = 0) -> Chec
     if folded and (len(rest) > 1 or not isinstance(folded[0], bool)):
         raise NoLine
     if folded:
-        return joined("and", [words.asked(Place(), verb, [value], folded=folded[0]) for verb, value in rest.items()])
+        subject = ignoring_case(Place()) if folded[0] else Place()
+        return joined("and", [words.asked(subject, verb, [value]) for verb, value in rest.items()])
     return joined("and", [_pair(words, key, value, depth) for key, value in rest.items()])
 
 
@@ -102,7 +103,7 @@ def _assertion(words: Words, name: str, rest: dict[str, Any]) -> Check:
         case [] | [_] if is_plain and meant not in names.VERBS:
             condition = _pair(words, meant, values[0] if values else None, 0)
             return negated(condition) if negative else condition
-    return words.asked(subject, name, values, folded=folded)
+    return words.asked(ignoring_case(subject) if folded else subject, name, values)
 
 
 def _pair(words: Words, key: str, value: Any, depth: int) -> Check:

@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
     root: Root = "response"
     path: str = ""
-    folded: Literal["", "lower", "upper"] = ""  # the case that all its letters were put into
+    folded: Literal["", "any", "lower", "upper"] = ""  # whether case is ignored, or which one all letters were put into
     trimmed: bool = False  # without white space at both ends
 
     def member(self, key: Any) -> Place:
@@ -60,6 +60,10 @@ class Place(NamedTuple):
     def plain(self) -> Place:
         """The place, whatever its case and the white space around it."""
         return Place(self.root, self.path)
+
+    def unfolded(self) -> tuple[Place, str]:
+        """The place, and what its line says if case is ignored."""
+        return (self._replace(folded=""), " ignoring case") if self.folded == "any" else (self, "")
 
     def cut(self) -> tuple[Place, Place]:
         """The list before the first `[]` of the path, and what is asked of each item."""
@@ -78,6 +82,11 @@ class Place(NamedTuple):
 
 
 _STEP: Final = r"(?a:\.[A-Za-z_][\w$-]*|\[[0-9]{0,9}\])"
+
+
+def ignoring_case(of: Place | Part | Check) -> Place:
+    """A place whose case is ignored."""
+    return of._replace(folded="any") if isinstance(of, Place) and not of.folded else none()
 
 
 def at(path: str) -> Place:

@@ -23,9 +23,11 @@ from evalc.translate.trees import (
     Place,
     at,
     equal,
+    ignoring_case,
     items,
     joined,
     negated,
+    negated_if,
     none,
     read,
     with_arguments,
@@ -37,7 +39,6 @@ LONGEST: Final = 2_000
 _READERS: Final = {"javascript": read_javascript, "js": read_javascript, "python": read_python, "jq": read_jq}
 _WORDS: Final = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 _NEGATIONS: Final = frozenset({"not", "never", "no", "without", "cannot"})
-_FOLDS: Final = re.compile(r"contains|(?:equals|starts with|ends with|matches|one of) {")
 _OF_RESPONSE: Final = re.compile(r"json|has a|is in|judge|matches /")
 _OF_JSON: Final = ("exists", "not exists", "equals true", "equals false")
 
@@ -126,8 +127,9 @@ class Words:
     def clause(self, text: str) -> Check:
         """SUBJECT VERB VALUES, and what follows them."""
         shorter = pattern("<CASE>").sub("", text)
-        folded = shorter != text
         subject, rest = self.subject(shorter)
+        if shorter != text:
+            subject = ignoring_case(subject)
         if shorter.startswith("match ") and (found := re.fullmatch(r"""(.*?)(?:==)? *["'](#.*)["']""", rest)):
             size = re.fullmatch(r"#\[(\d+)\]", found[2])
             rest = f"{found[1]} {f'count == {size[1]}' if size else names.MARKERS.get(found[2]) or none()}"
@@ -145,8 +147,8 @@ class Words:
             verb = f"{verb} {'at least' if found[2] in ('more', 'higher') else 'at most'}"
             tail = (found[1] or "").strip()
         elif pattern("<TIMES>").fullmatch(tail) and phrase == "contains {}" and not negative:
-            place = subject if isinstance(subject, Place) else none()
-            return place.asks(_test(phrase, *values, f"{' ignoring case' * folded} {_often(tail)}"))
+            place, case = subject.unfolded() if isinstance(subject, Place) else none()
+            return place.asks(_test(phrase, *values, f"{case} {_often(tail)}"))
         if tail:
             subject, verb = _with_unit(subject, verb, tail)
         if between:
@@ -155,7 +157,7 @@ class Words:
             verb = "<=" if isinstance(subject, Part) and subject.of in ("ms", "dollars") else "=="
             if isinstance(subject, Place) or not values:
                 raise NoLine
-        return self.asked(subject, verb, values, folded=folded)
+        return self.asked(subject, verb, values)
 
     def subject(self, text: str) -> tuple[Denoted, str]:
         """Find the subject of a line, and the rest of it."""
@@ -183,26 +185,24 @@ class Words:
 
     # --- verbs ---
 
-    def asked(self, subject: Denoted, verb: str, values: list[Any], *, folded: bool = False) -> Check:
+    def asked(self, subject: Denoted, verb: str, values: list[Any]) -> Check:
         """Read a verb about a subject, with the values that follow it."""
-        meant, negative = words_of(verb)
+        meant, is_negative = words_of(verb)
         if not meant and not re.search(r"\b(?:is|are|be|value)\b|[Bb]e$|^\W*(?:not)?\W*$", verb):
             raise NoLine  # `has "x"`
-        check = self._asked(subject, meant or "equals" * bool(values), values, folded=folded)
-        return negated(check) if negative else check
+        return negated_if(is_negative, self._asked(subject, meant or "equals" * bool(values), values))
 
-    def _asked(self, subject: Denoted, meant: str, values: list[Any], *, folded: bool) -> Check:
-        phrase = (not folded and names.OPERATORS.get(meant)) or names.VERBS.get(meant, "")
-        if not phrase and meant.startswith("i") and meant[1:] in names.VERBS and not folded:  # `icontains`
-            phrase, folded = names.VERBS[meant[1:]], True
-        if folded and not _FOLDS.match(phrase):
-            raise NoLine
+    def _asked(self, subject: Denoted, meant: str, values: list[Any]) -> Check:
+        if meant[:1] == "i" and meant[1:] in names.VERBS and not (meant in names.VERBS or meant in names.OPERATORS):
+            subject, meant = ignoring_case(subject), meant[1:]  # `icontains`
+        is_folded = isinstance(subject, Place) and bool(subject.unfolded()[1])
+        phrase = (not is_folded and names.OPERATORS.get(meant)) or names.VERBS.get(meant, "")
         match phrase, values:
             case "", _ if isinstance(subject, Part) and subject.kind == "unknown":
                 return self._called(subject.of, meant, values)
             case op, [value] if op in OPPOSITE:
                 return self.meaning.compared(op, subject, value)
-            case ("equals {}", [_]) | ("equals true" | "equals false", []) if subject != Place() and not folded:
+            case ("equals {}", [_]) | ("equals true" | "equals false", []) if subject != Place():
                 return self.meaning.compared("==", subject, (*values, phrase == "equals true")[0])
             case "length {}", [limits]:
                 return self.limits(Part("size", subject), limits if isinstance(limits, dict) else {"==": limits})
@@ -221,7 +221,7 @@ class Words:
             return self._of_response(phrase, values)
         if not phrase or (phrase in _OF_JSON if place == Place() else _OF_RESPONSE.match(phrase)):
             raise NoLine
-        return self._of_place(place, phrase, values, " ignoring case" * folded)
+        return self._of_place(place, phrase, values)
 
     def _called(self, tool: str, meant: str, values: list[Any]) -> Check:
         """How often a tool is called, or with what."""
@@ -234,20 +234,20 @@ class Words:
                 return with_arguments(tool, arguments)
         raise NoLine
 
-    def _of_place(self, place: Place, phrase: str, values: list[Any], case: str) -> Check:
+    def _of_place(self, place: Place, phrase: str, values: list[Any]) -> Check:
+        unfolded, case = place.unfolded()
         match phrase, values:
-            case "contains {}", [text] if place.folded or place.trimmed:
-                return self.meaning.contains(place, text)
-            case "starts with {}" | "ends with {}", [text] if place.folded or place.trimmed:
-                return self.meaning.said(place, f"{phrase.split(maxsplit=1)[0]}_with", text)
+            case "starts with {}" | "ends with {}", [text]:
+                return self.meaning.said(place, phrase.replace(" with {}", "_with"), text)
             case "contains {}", [value]:
-                self.notes.update({"item"} if place != Place() else ())
+                self.notes.update({"item"} if place.root != "response" else ())
                 if "[]" in place.path and not case:
                     before, after = place.cut()
                     return items("any", before, after.asks(equal(value)))
-                if isinstance(value, list | dict) or (place == Place() and type(value) not in (str, int, float)):
+                is_text = unfolded == Place()
+                if isinstance(value, list | dict) or (is_text and type(value) not in (str, int, float)):
                     raise NoLine  # any or all of them?
-                return place.asks(_test(phrase, str(value) if place == Place() else value, case))
+                return self.meaning.contains(place, str(value) if is_text else value)
             case "contains any of {}" | "contains all of {}" | "contains none of {}" | "one of {}", _:
                 listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
                 if not listed or (len(listed) == 1 and isinstance(listed[0], str) and "," in listed[0]):
@@ -255,18 +255,17 @@ class Words:
                 if not all(isinstance(each, str | int | float | None) for each in listed):
                     raise NoLine
                 if len(listed) == 1 and phrase != "one of {}":
-                    check = self._of_place(place, "contains {}", listed, case)
-                    return negated(check) if "none" in phrase else check
+                    return negated_if("none" in phrase, self._of_place(place, "contains {}", listed))
                 check = _test(phrase, listed, case)
-                return negated(place.asks(check.check)) if isinstance(check, Not) else place.asks(check)
+                return negated(unfolded.asks(check.check)) if isinstance(check, Not) else unfolded.asks(check)
             case "matches {}", [source]:
                 found = regex(source) if isinstance(source, str) else source
                 is_pattern = isinstance(found, Part) and found.kind == "regex"
                 flags = "".join(sorted({*found.value, *("i" * bool(case))})) if is_pattern else none()
-                return self.meaning.matches(place, found._replace(value=flags))
+                return self.meaning.matches(unfolded, found._replace(value=flags))
             case "property {}", [str() as name, *value] if len(value) < 2:
                 return place.member(name).asks(equal(value[0]) if value else Test("exists"))
-        return place.asks(_test(phrase, *values, case))
+        return unfolded.asks(_test(phrase, *values, case))
 
     def _of_response(self, phrase: str, values: list[Any]) -> Check:
         match phrase, values:
