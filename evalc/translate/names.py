@@ -14,6 +14,7 @@ _TABLES: Final[dict[str, dict[str, str]]] = tomllib.loads(
 NOTES: Final = _TABLES["notes"]
 """Differences beyond the bounds."""
 LINES: Final = _TABLES["lines"]
+PHRASES: Final = _TABLES["phrases"]
 SUBJECTS: Final = _TABLES["subjects"]
 PYTHON: Final = _TABLES["calls"]
 JQ: Final = _TABLES["jq"]
@@ -37,8 +38,8 @@ def _by_word(table: str) -> dict[str, str]:
     return {word: meant for meant, words in _TABLES[table].items() for word in words.split()}
 
 
-MEASURES, TYPES, FORMATS, OPERATORS, VERBS, MARKS, UNITS, COUNTS, MARKERS = map(
-    _by_word, ("measures", "types", "formats", "operators", "verbs", "marks", "units", "counts", "markers")
+MEASURES, TYPES, FORMATS, OPERATORS, VERBS, UNITS, COUNTS = map(
+    _by_word, ("measures", "types", "formats", "operators", "verbs", "units", "counts")
 )
 RUNS: Final[dict[str, tuple[Any, str]]] = {
     word: (meant.partition(" ")[0], meant.partition(" ")[2]) for word, meant in _by_word("runs").items()

@@ -126,26 +126,17 @@ class Words:
 
     def clause(self, text: str) -> Check:
         """SUBJECT VERB VALUES, and what follows them."""
+        for phrase, meant in names.PHRASES.items():
+            text = pattern(phrase).sub(meant, text)
         shorter = pattern("<CASE>").sub("", text)
         subject, rest = self.subject(shorter)
-        if shorter != text:
-            subject = ignoring_case(subject)
-        if shorter.startswith("match ") and (found := re.fullmatch(r"""(.*?)(?:==)? *["'](#.*)["']""", rest)):
-            size = re.fullmatch(r"#\[(\d+)\]", found[2])
-            rest = f"{found[1]} {f'count == {size[1]}' if size else names.MARKERS.get(found[2]) or none()}"
-        verb, values, between, tail = _parted(pattern("^<APPEARS>").sub(r"contains \g<V>", rest))
-        if not values and (found := re.fullmatch(r"(.*(?:start|end|begin)s? with) (?:an? )?([a-z ]+)", verb)):
-            verb, values = found[1], [names.MARKS.get(names.key(found[2])) or none()]
+        subject = subject if shorter == text else ignoring_case(subject)
+        verb, values, between, tail = _parted(rest)
         if isinstance(subject, Place) and (found := pattern("<MEASURED>").fullmatch(verb)) and values:
             subject, verb = _measure(subject, names.MEASURES.get(found[1], "items")), found[2]
         phrase, negative = names.VERBS.get(words_of(verb)[0], ""), words_of(verb)[1]
-        if tail in ("at end", "at the end") and phrase in ("matches {}", "contains {}"):
-            verb, tail = "ends with", ""
-        elif (share := pattern("<SHARE>").fullmatch(tail)) and phrase == "judge {}":
+        if (share := pattern("<SHARE>").fullmatch(tail)) and phrase == "judge {}":
             values, tail = [*values, float(share[1])], ""
-        elif found := re.fullmatch(r"(\w+ )?or (less|fewer|more|lower|higher)", tail):
-            verb = f"{verb} {'at least' if found[2] in ('more', 'higher') else 'at most'}"
-            tail = (found[1] or "").strip()
         elif pattern("<TIMES>").fullmatch(tail) and phrase == "contains {}" and not negative:
             place, case = subject.unfolded() if isinstance(subject, Place) else none()
             return place.asks(_test(phrase, *values, f"{case} {_often(tail)}"))

@@ -94,6 +94,7 @@ LINES = {
     "does not call any tool": "tools called []",
     "pm.expect(pm.response.responseTime).to.be.below(200)": "latency < 200ms",
     "ends with a question mark": 'ends with "?"',
+    'should not mention "x" at the end': 'not ends with "x"',
     "no longer than 40 characters": "length <= 40 chars",
     "total tokens is at most 500": "total tokens <= 500",
     "in turn 2 the reply should contain 'x'": 'turn 2 contains "x"',
