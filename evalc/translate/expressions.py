@@ -369,19 +369,19 @@ class Meaning:
         if name in self._variables:
             return self._variables[name]
         known = names.key(name)
-        if name == "__root__" or known in names.JSON:
+        if name == "__root__" or known in names.NAMES["json"]:
             self.notes.add("fence")
             return Place("json")
-        if known in names.CALL_NAMES or known in names.CALLS:
-            return Part("names") if known in names.CALL_NAMES else _CALLS
+        if known in names.NAMES["call_names"] or known in names.NAMES["calls"]:
+            return Part("names") if known in names.NAMES["call_names"] else _CALLS
         if known in names.RUNS:
             return Part("run", *names.RUNS[known])
-        return Place() if known in names.RESPONSE else Part("unknown", name)
+        return Place() if known in names.NAMES["response"] else Part("unknown", name)
 
     def _known(self, found: Denoted, *, used: bool = False) -> Denoted:
         """A bare name that is used as a list or an object is taken for a member of the response's JSON."""
         if isinstance(found, Part) and found.kind == "unknown":
-            if names.key(found.of) in names.NO_PATHS or not _is_plural(Place("json").member(found.of)):
+            if names.key(found.of) in names.NAMES["no_paths"] or not _is_plural(Place("json").member(found.of)):
                 raise NoLine
             self.notes.add("fence")
             return Place("json").member(found.of)
@@ -398,11 +398,11 @@ class Meaning:
         found = self._known(found)
         if key == "length":
             return _size(found)
-        if found == Place() and known in names.RESPONSE:
+        if found == Place() and known in names.NAMES["response"]:
             return found  # `result.output`
-        if found == Place() and known in names.CALLS:
+        if found == Place() and known in names.NAMES["calls"]:
             return _CALLS
-        if found == Place() and known in names.NOT_JSON and ast.unparse(of) != "output":
+        if found == Place() and known in names.NAMES["not_json"] and ast.unparse(of) != "output":
             raise NoLine
         found = self._known(found, used=True)
         return found.member(key) if isinstance(found, Place) else none()
@@ -586,7 +586,7 @@ def _parts_of_call(condition: Check) -> tuple[tuple[Any, ...], list[Check]]:
 
 def _is_name(of: Denoted) -> bool:
     """Whether an expression is the name of a call."""
-    return isinstance(of, Place) and of.root == "call" and names.key(of.path) in names.CALL_NAME
+    return isinstance(of, Place) and of.root == "call" and names.key(of.path) in names.NAMES["call_name"]
 
 
 def _size(of: Denoted) -> Part:
@@ -601,7 +601,7 @@ def size_of(place: Place) -> Denoted:
 
 
 def _is_arguments(path: str) -> bool:
-    return names.key(path.removeprefix("function.")) in names.ARGUMENTS
+    return names.key(path.removeprefix("function.")) in names.NAMES["arguments"]
 
 
 def _is_plural(place: Place) -> bool:

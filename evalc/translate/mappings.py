@@ -12,7 +12,19 @@ from evalc.translate import names
 from evalc.translate.expressions import Denoted
 from evalc.translate.names import KEYS
 from evalc.translate.python import read_python
-from evalc.translate.trees import Part, Place, at, called, equal, ignoring_case, joined, negated, none, with_arguments
+from evalc.translate.trees import (
+    Part,
+    Place,
+    at,
+    called,
+    equal,
+    ignoring_case,
+    joined,
+    negated,
+    negated_if,
+    none,
+    with_arguments,
+)
 from evalc.translate.words import Words, words_of
 
 _FLAGS: Final = ("exists", "is empty", "is null", "not exists", "json", "is unique", "is sorted", "non-empty")
@@ -73,8 +85,7 @@ def _predicate(words: Words, subject: Denoted, verb: str, value: Any, depth: int
         case "type", str() if not negative:
             return words.asked(subject, f"is a {value}", [])
         case phrase, bool() if phrase in _FLAGS:
-            condition = words.asked(subject, verb, [])
-            return condition if value else negated(condition)
+            return negated_if(not value, words.asked(subject, verb, []))
         case "contains {}", list() if negative:
             return negated(words.asked(subject, "contains any", [value]))
     return words.asked(subject, verb, [value])
@@ -101,8 +112,7 @@ def _assertion(words: Words, name: str, rest: dict[str, Any]) -> Check:
         case _ if flags:
             raise NoLine
         case [] | [_] if is_plain and meant not in names.VERBS:
-            condition = _pair(words, meant, values[0] if values else None, 0)
-            return negated(condition) if negative else condition
+            return negated_if(negative, _pair(words, meant, values[0] if values else None, 0))
     return words.asked(ignoring_case(subject) if folded else subject, name, values)
 
 
@@ -126,8 +136,8 @@ def _pair(words: Words, key: str, value: Any, depth: int) -> Check:
                 return _asked(words, subject, rest, depth)
             return joined("and", [_at(words, path, each, depth) for path, each in rest.items()])
         case list() if key in KEYS["and"] or key in KEYS["or"]:
-            return joined("and" if key in KEYS["and"] else "or", [_either(words, one, depth) for one in value])
-        case list() if plain in names.CALL_NAMES:
+            return joined("and" if key in KEYS["and"] else "or", [_pair(words, "assert", one, depth) for one in value])
+        case list() if plain in names.NAMES["call_names"]:
             return called("called", value)
         case list() if plain.startswith("trajectory"):
             kind = plain.removeprefix("trajectory").replace("tool", "tool-", 1)
@@ -141,13 +151,6 @@ def _pair(words: Words, key: str, value: Any, depth: int) -> Check:
     if known in names.MEASURES and (known not in ("length", "size") or limit):
         subject = Part("measure", Place(), names.MEASURES[known])
     return _limit(words, subject, key, value, limit) if subject else _predicate(words, Place(), key, value, depth)
-
-
-def _either(words: Words, value: Any, depth: int) -> Check:
-    """A line or a mapping."""
-    if isinstance(value, dict):
-        return read_mapping(words, value, depth + 1)
-    return words.condition(value) if isinstance(value, str) else none()
 
 
 def _limit(words: Words, subject: Part, key: str, value: Any, limit: str) -> Check:

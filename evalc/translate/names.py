@@ -45,18 +45,5 @@ RUNS: Final[dict[str, tuple[Any, str]]] = {
     word: (meant.partition(" ")[0], meant.partition(" ")[2]) for word, meant in _by_word("runs").items()
 }
 """Measures of the run, and the unit of a number without one; `?` is known only with a unit."""
-RESPONSE, JSON, CALLS, CALL_NAME, ARGUMENTS, CALL_NAMES, NO_PATHS, NOISE, NO_TOOL, NOT_JSON = (
-    frozenset(_TABLES["names"][kind].split())
-    for kind in (
-        "response",
-        "json",
-        "calls",
-        "call_name",
-        "arguments",
-        "call_names",
-        "no_paths",
-        "noise",
-        "no_tool",
-        "not_json",
-    )
-)
+NAMES: Final = {kind: frozenset(words.split()) for kind, words in _TABLES["names"].items()}
+"""What the answer and its parts are called."""

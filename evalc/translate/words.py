@@ -112,7 +112,7 @@ class Words:
             tools = [slots[key] for key in ("T", "U") if key in slots]
             default = "<=" if line.startswith("latency") else "==" if line.startswith("tool") else ""
             op = slots.get("OP", "==").strip() or default
-            if not found or not op or any(tool.lower() in names.NO_TOOL for tool in tools):
+            if not found or not op or any(tool.lower() in names.NAMES["no_tool"] for tool in tools):
                 continue
             if "with" in slots:
                 return with_arguments(tools[0], _arguments(slots["with"]))
@@ -166,7 +166,7 @@ class Words:
             phrase = names.key("".join(known[:size]))
             phrase = phrase if phrase == "responsetime" else phrase.removeprefix("response") or phrase
             rest = re.sub(rf"^(?:the )?{' +'.join(known[:size])}\s*", "", text)
-            if phrase in names.CALL_NAMES or (phrase in names.CALLS and "[" in rest):
+            if phrase in names.NAMES["call_names"] or (phrase in names.NAMES["calls"] and "[" in rest):
                 return Part("names"), rest
             if phrase in names.RUNS and not rest.startswith("."):
                 return Part("run", *names.RUNS[phrase]), rest
@@ -301,7 +301,7 @@ def words_of(verb: str) -> tuple[str, bool]:
     apart = re.sub(r"\bno (longer|more|less|fewer|later|greater) than$", r"no\1than", apart)
     words = re.findall(r"[a-z0-9]+", apart)
     negative = [word for word in words if word in _NEGATIONS]
-    meant = [word for word in words if word not in names.NOISE]
+    meant = [word for word in words if word not in names.NAMES["noise"]]
     if len(negative) == 1:  # two negations are left for nobody to know
         meant.remove(negative[0])
     return "".join(meant), len(negative) == 1
@@ -445,7 +445,7 @@ def _tools(text: str) -> list[str]:
     """Names of tools after one another."""
     pieces = [each for each in re.split(r"\s*(?:,|\band then\b|\bthen\b|\band\b)\s*", text.strip()) if each]
     found = [piece.strip("\"'`") for piece in pieces]
-    if not found or any(not re.fullmatch(r"[A-Za-z_][\w-]*", each) or each in names.NO_TOOL for each in found):
+    if not found or any(not re.fullmatch(r"[A-Za-z_][\w-]*", each) or each in names.NAMES["no_tool"] for each in found):
         raise NoLine
     return found
 
