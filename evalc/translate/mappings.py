@@ -9,22 +9,11 @@ from typing import Any, Final
 from evalc.check.tree import Check
 from evalc.grammar.write_check import NoLine
 from evalc.translate import names
+from evalc.translate import trees as to
 from evalc.translate.expressions import Denoted
 from evalc.translate.names import KEYS
 from evalc.translate.python import read_python
-from evalc.translate.trees import (
-    Part,
-    Place,
-    at,
-    called,
-    equal,
-    ignoring_case,
-    joined,
-    negated,
-    negated_if,
-    none,
-    with_arguments,
-)
+from evalc.translate.trees import Part, Place, joined, negated, negated_if, none
 from evalc.translate.words import Words, words_of
 
 _FLAGS: Final = ("exists", "is empty", "is null", "not exists", "json", "is unique", "is sorted", "non-empty")
@@ -47,7 +36,7 @@ def read_mapping(words: Words, pairs: Mapping[str, Any], depth: int = 0) -> Chec
     if folded and (len(rest) > 1 or not isinstance(folded[0], bool)):
         raise NoLine
     if folded:
-        subject = ignoring_case(Place()) if folded[0] else Place()
+        subject = to.ignoring_case(Place()) if folded[0] else Place()
         return joined("and", [words.asked(subject, verb, [value]) for verb, value in rest.items()])
     return joined("and", [_pair(words, key, value, depth) for key, value in rest.items()])
 
@@ -57,7 +46,7 @@ def _subject(words: Words, rest: dict[str, Any], keys: Iterable[str]) -> Denoted
     for key in keys:
         if isinstance(rest.get(key), str) and len(rest) > 1:
             text = rest.pop(key)
-            return at(text) if key in KEYS["path"] else words.meaning.denoted(read_python(text))
+            return to.at(text) if key in KEYS["path"] else words.meaning.denoted(read_python(text))
     return None
 
 
@@ -113,7 +102,7 @@ def _assertion(words: Words, name: str, rest: dict[str, Any]) -> Check:
             raise NoLine
         case [] | [_] if is_plain and meant not in names.VERBS:
             return negated_if(negative, _pair(words, meant, values[0] if values else None, 0))
-    return words.asked(ignoring_case(subject) if folded else subject, name, values)
+    return words.asked(to.ignoring_case(subject) if folded else subject, name, values)
 
 
 def _pair(words: Words, key: str, value: Any, depth: int) -> Check:
@@ -138,7 +127,7 @@ def _pair(words: Words, key: str, value: Any, depth: int) -> Check:
         case list() if key in KEYS["and"] or key in KEYS["or"]:
             return joined("and" if key in KEYS["and"] else "or", [_pair(words, "assert", one, depth) for one in value])
         case list() if plain in names.NAMES["call_names"]:
-            return called("called", value)
+            return to.called("called", value)
         case list() if plain.startswith("trajectory"):
             kind = plain.removeprefix("trajectory").replace("tool", "tool-", 1)
             return words.condition(f"trajectory:{kind} [{', '.join(map(str, value))}]")
@@ -165,8 +154,8 @@ def _limit(words: Words, subject: Part, key: str, value: Any, limit: str) -> Che
 
 
 def _at(words: Words, path: str, value: Any, depth: int) -> Check:
-    place = at(path)
-    return _asked(words, place, dict(value), depth + 1) if isinstance(value, dict) else place.asks(equal(value))
+    place = to.at(path)
+    return _asked(words, place, dict(value), depth + 1) if isinstance(value, dict) else place.asks(to.equal(value))
 
 
 def _tool(words: Words, value: Any, rest: dict[str, Any]) -> Check:
@@ -180,7 +169,7 @@ def _tool(words: Words, value: Any, rest: dict[str, Any]) -> Check:
     taken = [_taken(rest, keys) for keys in (KEYS["arguments"], ("times", "count"), ("called",))]
     match taken if not rest else none():
         case [[given], [], []]:
-            return with_arguments(value, given)
+            return to.with_arguments(value, given)
         case [[], [number], []]:
             return words.meaning.times(value, "==", number)
         case [[], [], [bool() as is_called]]:

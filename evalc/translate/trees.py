@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, Literal, NamedTuple, final
 
+from msgspec.structs import replace
+
 from evalc.check.forms import together
 from evalc.check.tree import (
     All,
@@ -133,10 +135,8 @@ def negated(check: Check) -> Check:
             return Some(tuple(map(negated, checks)))
         case All(checks) | Some(checks):
             return joined("or" if isinstance(check, All) else "and", map(negated, checks))
-        case Of(Items(path, which), inner) if which in _OTHER_WHICH:
-            return Of(Items(path, _OTHER_WHICH[which]), inner)
-        case Of(Call(tool, which), inner) if which in _OTHER_WHICH:
-            return Of(Call(tool, _OTHER_WHICH[which]), inner)
+        case Of(Items() | Call() as step, inner) if step.which in _OTHER_WHICH:
+            return Of(replace(step, which=_OTHER_WHICH[step.which]), inner)
         case Of(Tools(), Test("include" | "not_called" as word, (tool,))):
             return Of(Tools(), Test("not_called" if word == "include" else "include", (tool,)))
         case Of(Tools()) if check in (NO_ERRORS, NO_CALLS):

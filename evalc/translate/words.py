@@ -11,28 +11,13 @@ from evalc.check.languages import language_named
 from evalc.check.tree import Check, Items, Not, Of, Test, Turn, within
 from evalc.grammar.write_check import NoLine
 from evalc.translate import names
+from evalc.translate import trees as to
 from evalc.translate.expressions import Denoted, Meaning, size_of
 from evalc.translate.javascript import read_javascript
 from evalc.translate.jq import read_jq
 from evalc.translate.names import pattern
 from evalc.translate.python import constant, read_python, regex
-from evalc.translate.trees import (
-    NO_CALLS,
-    OPPOSITE,
-    Part,
-    Place,
-    at,
-    equal,
-    ignoring_case,
-    items,
-    joined,
-    negated,
-    negated_if,
-    none,
-    read,
-    with_arguments,
-    written,
-)
+from evalc.translate.trees import OPPOSITE, Part, Place, joined, negated, negated_if, none
 
 LONGEST: Final = 2_000
 """The longest line that is looked at."""
@@ -69,7 +54,7 @@ class Words:
         for way in ways if 0 < len(text) <= LONGEST and depth <= 8 else ():
             try:
                 found = way()
-                written(found)
+                to.written(found)
             except (NoLine, RecursionError):
                 self.notes.intersection_update(before)
                 continue
@@ -115,11 +100,11 @@ class Words:
             if not found or not op or any(tool.lower() in names.NAMES["no_tool"] for tool in tools):
                 continue
             if "with" in slots:
-                return with_arguments(tools[0], _arguments(slots["with"]))
+                return to.with_arguments(tools[0], _arguments(slots["with"]))
             listed = _tools(slots["L"]) if "L" in slots else []
             slots |= {"L": f"[{', '.join(listed)}]", "COUNT": str(len(listed)), "TIMES": _often(slots.get("TIMES", ""))}
             slots |= {"OP": operator_of(op), "UNIT": names.UNITS.get(slots.get("UNIT", "ms"), "?")}
-            return read(line.format_map({**slots, "T": tools[0] if tools else ""}))
+            return to.read(line.format_map({**slots, "T": tools[0] if tools else ""}))
         raise NoLine
 
     # --- a subject, a verb and values ---
@@ -130,7 +115,7 @@ class Words:
             text = pattern(phrase).sub(meant, text)
         shorter = pattern("<CASE>").sub("", text)
         subject, rest = self.subject(shorter)
-        subject = subject if shorter == text else ignoring_case(subject)
+        subject = subject if shorter == text else to.ignoring_case(subject)
         verb, values, between, tail = _parted(rest)
         if isinstance(subject, Place) and (found := pattern("<MEASURED>").fullmatch(verb)) and values:
             subject, verb = _measure(subject, names.MEASURES.get(found[1], "items")), found[2]
@@ -155,7 +140,7 @@ class Words:
         for beginning, kind in names.SUBJECTS.items():
             if (found := pattern(f"(?i:{beginning})").match(text)) and (rest := text[found.end() :].strip()):
                 try:
-                    place = size_of(at(found["path"].strip("\"'")))
+                    place = size_of(to.at(found["path"].strip("\"'")))
                 except NoLine:
                     continue
                 subject = Part("size", place) if kind == "size" and isinstance(place, Place) else place
@@ -185,7 +170,7 @@ class Words:
 
     def _asked(self, subject: Denoted, meant: str, values: list[Any]) -> Check:
         if meant[:1] == "i" and meant[1:] in names.VERBS and not (meant in names.VERBS or meant in names.OPERATORS):
-            subject, meant = ignoring_case(subject), meant[1:]  # `icontains`
+            subject, meant = to.ignoring_case(subject), meant[1:]  # `icontains`
         is_folded = isinstance(subject, Place) and bool(subject.unfolded()[1])
         phrase = (not is_folded and names.OPERATORS.get(meant)) or names.VERBS.get(meant, "")
         match phrase, values:
@@ -204,7 +189,7 @@ class Words:
             case "contains {}", [tool] if subject == Part("names"):
                 return self.meaning.times(tool, ">=", 1)
             case "is empty", [] if subject in (Part("calls"), Part("names")):
-                return NO_CALLS
+                return to.NO_CALLS
         place = subject if isinstance(subject, Place) else none()
         if not phrase and not values:
             return self._described(place, meant)
@@ -222,7 +207,7 @@ class Words:
             case "calledtimes" | "callcount", [number]:
                 return self.meaning.times(tool, "==", number)
             case "calledwith", [arguments]:
-                return with_arguments(tool, arguments)
+                return to.with_arguments(tool, arguments)
         raise NoLine
 
     def _of_place(self, place: Place, phrase: str, values: list[Any]) -> Check:
@@ -234,7 +219,7 @@ class Words:
                 self.notes.update({"item"} if place.root != "response" else ())
                 if "[]" in place.path and not case:
                     before, after = place.cut()
-                    return items("any", before, after.asks(equal(value)))
+                    return to.items("any", before, after.asks(to.equal(value)))
                 is_text = unfolded == Place()
                 if isinstance(value, list | dict) or (is_text and type(value) not in (str, int, float)):
                     raise NoLine  # any or all of them?
@@ -255,7 +240,7 @@ class Words:
                 flags = "".join(sorted({*found.value, *("i" * bool(case))})) if is_pattern else none()
                 return self.meaning.matches(unfolded, found._replace(value=flags))
             case "property {}", [str() as name, *value] if len(value) < 2:
-                return place.member(name).asks(equal(value[0]) if value else Test("exists"))
+                return place.member(name).asks(to.equal(value[0]) if value else Test("exists"))
         return unfolded.asks(_test(phrase, *values, case))
 
     def _of_response(self, phrase: str, values: list[Any]) -> Check:
@@ -323,7 +308,7 @@ def _test(phrase: str, *rest: Any) -> Check:
         texts = [json.dumps(value, ensure_ascii=False) for value in values]
     except (TypeError, ValueError):
         raise NoLine from None
-    check = read(f"at x {phrase.format(*texts)}{tail}") if phrase.count("{") == len(texts) else none()
+    check = to.read(f"at x {phrase.format(*texts)}{tail}") if phrase.count("{") == len(texts) else none()
     return check.check if isinstance(check, Of) else none()
 
 
