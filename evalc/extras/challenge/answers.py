@@ -599,12 +599,10 @@ def _of_inputs(case: Case, text: str) -> tuple[Check, ...]:
 
 def _first_half(text: str) -> str | None:
     """The text up to the word in its middle; None if there is no half to leave out."""
-    words = text.split()
+    words, half = text.split(), text[: len(text) // 2].rsplit(maxsplit=1)
     if len(words) < 2:
         return None
-    half = text[: len(text) // 2]
-    kept = half.rsplit(maxsplit=1)[0] if len(half.split()) > 1 else words[0]
-    return kept if kept.strip() != text.strip() else None
+    return half[0] if len(half) > 1 else words[0]
 
 
 def _flat(case: Case) -> set[str]:

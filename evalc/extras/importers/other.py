@@ -184,13 +184,8 @@ def _input(given: m.Input) -> dict[str, Any]:
 
 def _user(user: m.SimulatedUser) -> dict[str, Any]:
     usual = m.SimulatedUser(goal="")
-    texts = {"goal": user.goal, "persona": user.persona, "opens": user.opens, "stop_when": user.stop_when}
-    fields = {
-        **{name: None if text is None else escaped(text) for name, text in texts.items()},
-        "facts": {name: escaped(value) for name, value in user.facts.items()},
-        "max_turns": user.max_turns,
-    }
-    return {name: value for name, value in fields.items() if value != getattr(usual, name)}
+    names = ("goal", "persona", "opens", "stop_when", "facts", "max_turns")
+    return {name: _escaped(getattr(user, name)) for name in names if getattr(user, name) != getattr(usual, name)}
 
 
 def _fields_of(case: m.Case, fields: Sequence[str]) -> dict[str, Any]:
