@@ -48,16 +48,21 @@ TARGETS: Final = {
         "tests/runtime/test_redact.py",
         "tests/runtime/test_any_encoding.py",
     ),
-    "runtime/checks/limits.py": ("tests/runtime/checks/test_limits.py",),
     "runtime/checks/ask.py": (
         "tests/runtime/checks/test_texts.py",
         "tests/runtime/checks/test_patterns.py",
         "tests/runtime/checks/test_tools.py",
     ),
-    "runtime/checks/calls.py": ("tests/runtime/checks/test_tools.py", "tests/runtime/checks/test_call_arguments.py"),
-    "runtime/checks/evaluate.py": ("tests/runtime/checks/test_composition.py",),
-    "runtime/checks/subjects.py": ("tests/runtime/checks/test_json_checks.py",),
-    "runtime/checks/json_checks.py": (
+    "runtime/checks/evaluate.py": (
+        "tests/runtime/checks/test_composition.py",
+        "tests/runtime/checks/test_call_arguments.py",
+    ),
+    "runtime/checks/subjects.py": (
+        "tests/runtime/checks/test_json_checks.py",
+        "tests/runtime/checks/test_limits.py",
+        "tests/runtime/checks/test_tools.py",
+    ),
+    "runtime/checks/json_text.py": (
         "tests/runtime/checks/test_json_checks.py",
         "tests/runtime/checks/test_structure.py",
     ),
@@ -66,9 +71,12 @@ TARGETS: Final = {
         "tests/runtime/checks/test_embedding.py",
     ),
     "runtime/checks/schema.py": ("tests/runtime/checks/test_json_checks.py",),
-    "runtime/checks/judged.py": ("tests/runtime/checks/test_judged.py",),
+    "runtime/checks/judged.py": (
+        "tests/runtime/checks/test_judged.py",
+        "tests/runtime/checks/test_expected.py",
+        "tests/runtime/checks/test_labels.py",
+    ),
     "ecma/values.py": ("tests/ecma/test_values.py", "tests/runtime/checks/test_tools.py"),
-    "runtime/checks/expected.py": ("tests/runtime/checks/test_expected.py",),
 }
 """The modules, below `evalc/`, and the tests that must notice."""
 

@@ -1,7 +1,7 @@
 """The predicates: one row each, which every phase reads.
 
 A row says of what a predicate may be asked, which of its operand's texts are filled and how, how a line with it looks,
-and what editors say of it. What it means is `holds` in `evalc.runtime.checks`, by the same name.
+and what editors say of it. Its meaning is the row of its name in `evalc.check.holds`, or in `evalc.runtime.checks`.
 """
 
 from __future__ import annotations
