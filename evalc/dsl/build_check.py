@@ -9,6 +9,7 @@ import msgspec
 
 from evalc.base import installed
 from evalc.base.source import Source, Span
+from evalc.check.tree import Bounds, Test
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding, Fix
 from evalc.diagnostics.raised import outside
@@ -50,7 +51,7 @@ def build_custom(fields: Fields, type_: Str) -> CheckLeaf:
         for key, node in fields.pairs
         if key.text not in _NO_ARGUMENTS and not key.text.startswith("x-")
     }
-    return leaf_of(type_.span, {"type": "check", "name": placed(type_), "args": args, "options": options})
+    return leaf_of(type_.span, Test("check", (placed(type_), tuple(args), options, Bounds())))
 
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")

@@ -15,7 +15,7 @@ from evalc.diagnostics.problem import Finding, Fix
 from evalc.dsl import kinds as k
 from evalc.dsl.build_rule import PARAM, is_whole, operator, param_record, value_by
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
-from evalc.dsl.operands import Text, leaf_of, number_at, placed, plain_leaf, sets_of_tools, texts
+from evalc.dsl.operands import Text, leaf_of, number_at, placed, sets_of_tools, texts
 from evalc.dsl.quoting import quoted_line
 from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree
 from evalc.dsl.walk import Fields, described
@@ -50,8 +50,7 @@ def _is_a_line(fields: Fields) -> bool:
 
 def _leaf(span: Span, key: str, value: Any) -> CheckLeaf:
     """The check that a value of a field means; its texts know where they were written."""
-    name = _NAMES[key]
-    return plain_leaf(span, check_in(name, bare(value)), check_in(name, value))
+    return leaf_of(span, check_in(_NAMES[key], value))
 
 
 def _one(schema: k.Schema, read: k.Read, sentence: str) -> k.Key:
@@ -106,7 +105,7 @@ def _bound(fields: Fields, key: str) -> _Built:
     checks = [check_in(_NAMES[name], int(number.value)) for name, number in given if number is not None]
     if not checks:
         return ()
-    return (CheckLeaf(span=span_of(fields.key(key)), check=check_of(reduce(or_, map(record_of, checks)))),)
+    return (leaf_of(span_of(fields.key(key)), check_of(reduce(or_, map(record_of, checks)))),)
 
 
 def _pattern(fields: Fields, key: str) -> _Built:
@@ -130,7 +129,7 @@ def _json(fields: Fields, node: Node, what: str) -> Any:
 
 def _param(fields: Fields, given: dict[str, Any]) -> CheckLeaf | None:
     record = param_record(fields, given) if is_whole(TOOL_PARAM.keys, fields, given) else None
-    return None if record is None else leaf_of(fields.anchor, record)
+    return None if record is None else leaf_of(fields.anchor, check_of(record))
 
 
 # --- the fields ------------------------------------------------------------------------------------------------------
@@ -195,7 +194,11 @@ EXPECT: Final = k.Shape(
         "minLength": k.Key(_BOUND, "The response has at least this many characters."),
         "maxLength": k.Key(_BOUND, "The response has at most this many characters."),
         "jsonValid": _flag("The response is JSON."),
-        "requiredKeys": _names("The response is a JSON object with these keys."),
+        "requiredKeys": _one(
+            k.list_of(k.text()),
+            lambda fields, key: bare(texts(fields, key)),
+            "The response is a JSON object with these keys.",
+        ),
         "typeChecks": _one(
             k.anything(), _types, "The response is a JSON object whose keys have values of these types."
         ),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
 from typing import Any, Final, get_args
 
-from evalc.check.forms import Record
+from evalc.check.forms import Record, check_of
 from evalc.check.places import Placed
 from evalc.check.tree import At, Of, Test
 from evalc.diagnostics.problem import Finding
@@ -233,12 +233,12 @@ _ARGUMENT: Final = k.Shape(
 
 def _made(_fields: Fields, type_: Str, given: dict[str, Any]) -> CheckLeaf | None:
     rule = given.get("rule")
-    return rule if isinstance(rule, CheckLeaf) else leaf_of(type_.span, {"type": type_.value, **given})
+    return rule if isinstance(rule, CheckLeaf) else leaf_of(type_.span, check_of({"type": type_.value, **given}))
 
 
 def _param(fields: Fields, type_: Str, given: dict[str, Any]) -> CheckLeaf | None:
     record = param_record(fields, given)
-    return None if record is None else leaf_of(type_.span, record)
+    return None if record is None else leaf_of(type_.span, check_of(record))
 
 
 def _judge(fields: Fields, type_: Str, given: dict[str, Any]) -> CheckLeaf | None:

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, assert_never
+from typing import Any, assert_never
 
 from evalc.base.source import Span
-from evalc.check.forms import Record, check_of
-from evalc.check.places import Placed, bare
-from evalc.check.predicates import texts_of
+from evalc.check.places import Placed
 from evalc.check.tree import NO_TOOL, Check
 from evalc.dsl import kinds as k
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.tree import CheckLeaf, Str
 from evalc.dsl.walk import Fields
 from evalc.grammar import nodes as g
-
-_NOWHERE: Final = g.Text(0, 0, "")
-
-
-def leaf_of(span: Span, record: Record) -> CheckLeaf:
-    """The check of a record whose texts know where they were written."""
-    return plain_leaf(span, check_of(bare(record)), check_of(record))
+from evalc.grammar.nodes import ReadCheck
+from evalc.grammar.read_check import settled
 
 
-def plain_leaf(span: Span, check: Check, placed: Check) -> CheckLeaf:
-    """The leaf of a check; `placed` is the same, its texts knowing where they were written."""
-    places = tuple(getattr(text, "place", _NOWHERE) for _, text in texts_of(placed))
-    return CheckLeaf(span=span, check=check, places=places)
+def leaf_of(span: Span, check: Check) -> CheckLeaf:
+    """The leaf of a check whose texts know where they were written."""
+    line = settled(ReadCheck(*span, check, ()))
+    return CheckLeaf(span=span, check=line.check, places=line.places)
 
 
 def placed(text: Str) -> Placed:
