@@ -255,13 +255,13 @@ def test_any_text_is_read(text: str) -> None:
 
 def test_long_texts_are_read_in_linear_time(ask: Ask) -> None:
     for text in (
-        "1" * 200_000,
-        "1," * 100_000,
-        "1 " * 100_000,
-        "1,11 " * 50_000,
-        "-" * 200_000,
-        "." * 200_000,
-        '"' * 200_000,
+        "1" * 100_000,
+        "1," * 50_000,
+        "1 " * 50_000,
+        "1,11 " * 25_000,
+        "-" * 100_000,
+        "." * 100_000,
+        '"' * 100_000,
     ):
         assert ask(check_of({"type": "numbers_from"}), text, tool_calls=(call(text),)).outcome == "passed"
         ask(check_of({"type": "quotes_from"}), text, tool_calls=(call(text),))
