@@ -191,7 +191,7 @@ class CheckEmitter:
         questions = (index for index, (role, _) in enumerate(seen) if role is QUESTION)
         for test, was in zip(within(check), within(leaf.check), strict=True):
             match test:
-                case Test("matches", (pattern, flags)):
+                case Test("matches", (str() as pattern, flags)):
                     role, index = next(patterns)
                     if role is not MATCHED or not _TOKEN.search(pattern):  # with one, it is known when the eval runs
                         self._examine(flags, pattern, leaf, index)

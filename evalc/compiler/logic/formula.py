@@ -255,7 +255,7 @@ def _of_test(test: Test, subject: Subject, required: bool) -> Formula:
     is_measured = bool(subject) and isinstance(subject[-1], Measure | Times)
     match test:
         case Test("contains_any" | "contains_all" | "one_of" as predicate, values, folded):
-            if not 0 < len(values) <= _MOST_FACTS:  # an empty group is skipped
+            if not values or len(values) > _MOST_FACTS:  # an empty group is skipped
                 return _unread(test, subject, required)
             parts = [_of_test(Test(_member(predicate, value), value, folded), subject, required) for value in values]
             return _joined(Every if required is (predicate == "contains_all") else Either, parts)

@@ -112,7 +112,9 @@ def _slashed_patterns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     for item in case.checks:
         for part in () if kind_of(item.check) in _WITHOUT_PATTERN else within(item.check):
             match part:
-                case Test("matches", (pattern, "")) if pattern[:1] == "/" and (match := _SLASHED.fullmatch(pattern)):
+                case Test("matches", (str() as pattern, "")) if pattern[:1] == "/" and (
+                    match := _SLASHED.fullmatch(pattern)
+                ):
                     where = item.where if isinstance(item.where, str) else item.names.get(pattern, item.where)
                     meant = f"(?i:{match['pattern']})" if match["flags"] == "i" else ""
                     yield where, Finding("EV423", written=match[0], meant=meant)
