@@ -367,17 +367,18 @@ _CANDIDATES: Final[Mapping[Any, tuple[Form, ...]]] = {
 # --- calls with arguments --------------------------------------------------------------------------------------------
 
 CALL_HAS: Final = "call_has"
-_TESTS: Final[Mapping[str, Any]] = {
-    "equals": Test("equals", hole("equals", fits=_is_text)),
-    "contains": Test("contains", hole("contains", fits=_is_text)),
-    "matches": Test("matches", (hole("matches"), "")),
-    "oneOf": Test("one_of", _values("oneOf")),
-    "exists": Test("exists"),
-    "min": Test("between", Bounds(hole("min", None), hole("max", None))),
-}
-"""The tests of one argument, by their keys; a test of bounds has two."""
-_TAKERS: Final = tuple(map(taker, _TESTS.values()))
-_ORDER: Final = (*_TESTS, "max")
+_TESTS: Final = (
+    _form("equals", Test("equals", hole("equals", fits=_is_text))),
+    _form("equals", Test("is", hole("equals", fits=lambda value: not isinstance(value, str)))),
+    _form("contains", Test("contains", hole("contains", fits=_is_text))),
+    _form("matches", Test("matches", (hole("matches"), ""))),
+    _form("oneOf", Test("one_of", _values("oneOf"))),
+    _form("exists", Test("exists"), "exists", exists=True),
+    _form("exists", Not(Test("exists")), "exists", exists=False),
+    _form("between", Test("between", Bounds(hole("min", None), hole("max", None)))),
+)
+"""The forms of a test of one argument."""
+_ORDER: Final = tuple(dict.fromkeys(key for form in _TESTS for key in form.keys))
 
 
 def _calls_of(record: Record) -> Check:
@@ -401,16 +402,11 @@ def _position(test: Any) -> int:
 
 
 def _tests_of(entry: Mapping[str, Any]) -> Iterator[Check]:
-    if "equals" in entry:
-        value = entry["equals"]
-        yield Test("equals" if isinstance(value, str) else "is", value)
-    for key in ("contains", "matches", "oneOf"):
-        if entry.get(key) is not None:
-            yield filled(_TESTS[key], {key: entry[key]})
-    if entry.get("min") is not None or entry.get("max") is not None:
-        yield Test("between", Bounds(entry.get("min"), entry.get("max")))
-    if entry.get("exists") is not None:
-        yield Test("exists") if entry["exists"] else Not(Test("exists"))
+    given = {key: value for key, value in entry.items() if value is not None or key == "equals"}
+    for form in _TESTS:
+        fit = all(each.fits is None or each.fits(given.get(each.key)) for each in form.holes)
+        if fit and not given.keys().isdisjoint(form.keys) and form.fixed.items() <= given.items():
+            yield filled(form.tree, given)
 
 
 def _call_has(check: Check) -> Record | None:
@@ -433,16 +429,8 @@ def _call_has(check: Check) -> Record | None:
 
 
 def _entry(test: Check) -> Record | None:
-    match test:
-        case Test("is", value) if not isinstance(value, str):
-            return {"equals": value}
-        case Not(Test("exists")):
-            return {"exists": False}
-        case Test("exists"):
-            return {"exists": True}
-        case _:
-            for take in _TAKERS:
-                found: Record = {}
-                if take(test, found):
-                    return found
-            return None
+    for form in _TESTS:
+        found: Record = {**form.fixed}
+        if form.take(test, found):
+            return found
+    return None

@@ -9,23 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from evalc.check import values as v
 from evalc.check.tree import NO_TOOL, Test
-from evalc.check.values import (
-    CannotAsk,
-    contains,
-    equals,
-    folded,
-    has_format,
-    is_a,
-    is_between,
-    is_empty,
-    is_one_of,
-    is_sorted,
-    is_unique,
-    is_within,
-    occurrences,
-    text_of,
-)
 from evalc.model.json import is_same
 
 
@@ -65,7 +50,7 @@ def in_any(ask: Callable[[Any], bool], values: Iterable[Any]) -> bool:
         try:
             if ask(value):
                 return True
-        except CannotAsk as error:
+        except v.CannotAsk as error:
             fault = fault or error
     if fault is not None:
         raise fault
@@ -78,27 +63,27 @@ def in_all(ask: Callable[[Any], bool], values: Iterable[Any]) -> bool:
 
 
 HOLDS: Final[Mapping[str, Callable[[Any, Any, bool], bool]]] = {
-    "contains": lambda value, expected, case: contains(value, expected, ignoring_case=case),
+    "contains": lambda value, expected, case: v.contains(value, expected, ignoring_case=case),
     "contains_any": lambda value, expected, case: in_any(
-        lambda each: contains(value, each, ignoring_case=case), expected
+        lambda each: v.contains(value, each, ignoring_case=case), expected
     ),
     "contains_all": lambda value, expected, case: in_all(
-        lambda each: contains(value, each, ignoring_case=case), expected
+        lambda each: v.contains(value, each, ignoring_case=case), expected
     ),
-    "occurs": lambda value, asked, case: is_between(occurrences(value, asked[0], ignoring_case=case), asked[1]),
-    "equals": lambda value, expected, case: equals(value, expected, ignoring_case=case),
+    "occurs": lambda value, asked, case: v.is_between(v.occurrences(value, asked[0], ignoring_case=case), asked[1]),
+    "equals": lambda value, expected, case: v.equals(value, expected, ignoring_case=case),
     "is": lambda value, expected, _: is_same(value, expected),
-    "one_of": lambda value, expected, case: is_one_of(value, expected, ignoring_case=case),
-    "starts_with": lambda value, expected, case: folded(text_of(value), case).startswith(folded(expected, case)),
-    "ends_with": lambda value, expected, case: folded(text_of(value), case).endswith(folded(expected, case)),
-    "between": lambda value, bounds, _: is_between(value, bounds),
-    "within": lambda value, asked, _: is_within(value, *asked),
-    "empty": lambda value, _, __: is_empty(value),
-    "non_empty": lambda value, _, __: not is_empty(value),
-    "is_a": lambda value, expected, _: is_a(value, expected),
-    "format": lambda value, expected, _: has_format(value, expected),
-    "sorted": lambda value, asked, _: is_sorted(value, descending=asked[0], by=asked[1] or ""),
-    "unique": lambda value, _, __: is_unique(value),
+    "one_of": lambda value, expected, case: v.is_one_of(value, expected, ignoring_case=case),
+    "starts_with": lambda value, expected, case: v.folded(v.text_of(value), case).startswith(v.folded(expected, case)),
+    "ends_with": lambda value, expected, case: v.folded(v.text_of(value), case).endswith(v.folded(expected, case)),
+    "between": lambda value, bounds, _: v.is_between(value, bounds),
+    "within": lambda value, asked, _: v.is_within(value, *asked),
+    "empty": lambda value, _, __: v.is_empty(value),
+    "non_empty": lambda value, _, __: not v.is_empty(value),
+    "is_a": lambda value, expected, _: v.is_a(value, expected),
+    "format": lambda value, expected, _: v.has_format(value, expected),
+    "sorted": lambda value, asked, _: v.is_sorted(value, descending=asked[0], by=asked[1] or ""),
+    "unique": lambda value, _, __: v.is_unique(value),
     "called": lambda names, expected, _: tuple(names) == expected,
     "acceptable": lambda names, expected, _: frozenset(names) in map(set_of, expected),
     "not_called": lambda names, expected, _: frozenset(expected).isdisjoint(names),

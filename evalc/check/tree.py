@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, get_args
 
 import msgspec
 
@@ -78,23 +78,10 @@ class Measure(Node, frozen=True):
     tool: str = ""
 
 
-Measured = Literal[
-    "chars",
-    "words",
-    "lines",
-    "bytes",
-    "sentences",
-    "items",
-    "calls",
-    "errors",
-    "ms",
-    "tokens",
-    "total_tokens",
-    "input_tokens",
-    "output_tokens",
-    "dollars",
-]
-OF_TEXT: Final = frozenset({"chars", "words", "lines", "bytes", "sentences", "tokens"})
+OfText = Literal["chars", "words", "lines", "bytes", "sentences", "tokens"]
+OfRun = Literal["calls", "errors", "ms", "total_tokens", "input_tokens", "output_tokens", "dollars"]
+Measured = OfText | Literal["items"] | OfRun
+OF_TEXT: Final = frozenset[str](get_args(OfText))
 """The measures of a text; `tokens` is the contract's estimate for the response."""
 
 Step = Turn | At | Items | Call | Argument | Result | Failure | Tools | Measure

@@ -245,24 +245,14 @@ def not_texts(parts: tuple[g.Part, ...], inputs: Inputs) -> Iterator[tuple[g.Var
             case g.Each():
                 for scope in _scopes(part, inputs):
                     yield from not_texts(part.body, scope)
-            case g.Words() | g.TemplateToken():
-                pass
             case _:
-                assert_never(part)
+                pass
 
 
 def tokens(parts: tuple[g.Part, ...]) -> Iterator[g.TemplateToken]:
     """Every `{{seed:...}}` and `{{snapshot:...}}` of a template."""
     for part in parts:
-        match part:
-            case g.TemplateToken():
-                yield part
-            case g.If():
-                yield from tokens(part.then)
-                yield from tokens(part.otherwise)
-            case g.Each():
-                yield from tokens(part.body)
-            case g.Words() | g.Variable():
-                pass
-            case _:
-                assert_never(part)
+        if isinstance(part, g.TemplateToken):
+            yield part
+        for inside in ("then", "otherwise", "body"):
+            yield from tokens(getattr(part, inside, ()))

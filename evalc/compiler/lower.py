@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from math import inf
+from operator import attrgetter
 from typing import Any, Final, NoReturn
 
 from evalc.check.contract import CONTRACT_FIELDS, EACH, KEYS, fields_of, rank
@@ -24,38 +25,20 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> m.Case:
     fields: dict[str, Any] = {field: tuple(v) if type(v) is list else v for field, v in slots.items()}
     rubric = fields.pop(_RUBRIC, None)
     return m.Case(
-        id=case.id,
-        description=case.description,
-        difficulty=case.difficulty,
-        created_at=case.created_at,
-        bug_ref=case.bug_ref,
-        input=m.Input(
-            message=case.message,
-            messages=case.messages,
-            follow_ups=case.follow_ups,
-            user=case.user,
-            system=case.system,
-            inputs=case.inputs,
-        ),
-        stubs=case.stubs,
-        max_turns=case.max_turns,
+        **dict(zip(_OF_CASE, _of_case(case), strict=True)),
+        input=m.Input(**dict(zip(_OF_INPUT, _of_input(case), strict=True))),
         expect=m.Expect(**fields),
-        reference_data=case.reference_data,
         rubric=rubric,
-        expected=case.expected,
         criteria=tuple([_criterion(criterion, case, pointers) for criterion in criteria]) or None,
         unlinked=tuple([_link(link, pointers) for link in case.links if link.criterion is None]) or None,
-        threshold=case.threshold,
-        tags=case.tags,
-        repeat=case.repeat,
-        require=case.require,
-        expected_failure=case.expected_failure,
-        skip=case.skip,
-        archived=case.archived,
-        variant=case.variant,
-        allow=case.allow,
-        label=case.label,
     )
+
+
+_OF_CASE: Final = tuple(field for field in m.Case.__struct_fields__ if field in ir.Case.__struct_fields__)
+_OF_INPUT: Final = m.Input.__struct_fields__
+"""The fields that a case of the IR has under the same name."""
+_of_case: Final = attrgetter(*_OF_CASE)
+_of_input: Final = attrgetter(*_OF_INPUT)
 
 
 def wheres_of(case: ir.Case) -> Mapping[str, ir.Where]:

@@ -6,7 +6,9 @@ An entry of `expect.checks` has the case model's JSON form even in YAML.
 from __future__ import annotations
 
 import re
+from collections import UserDict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, assert_never, final
 
 from evalc.base.slug import dimension_of
@@ -46,31 +48,17 @@ _Find = Callable[[], Iterator[tuple[str, Located]]]
 
 
 @final
-class _NamedPlaces(Mapping[str, Located]):
+class _NamedPlaces(UserDict[str, Located]):
     """Places by their texts, of two equal ones the first; found the first time that somebody asks."""
 
-    __slots__ = ("_find", "_known")
-
-    def __init__(self, find: Sequence[_Find]) -> None:
+    def __init__(self, find: Sequence[_Find]) -> None:  # the data is made below
         self._find = find
-        self._known: dict[str, Located] | None = None
 
-    def _found(self) -> dict[str, Located]:
-        if self._known is None:
-            self._known = {}
-            for find in self._find:
-                for text, place in find():
-                    self._known.setdefault(text, place)
-        return self._known
-
-    def __getitem__(self, text: str) -> Located:
-        return self._found()[text]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found())
-
-    def __len__(self) -> int:
-        return len(self._found())
+    @cached_property
+    def data(self) -> dict[str, Located]:  # type: ignore[override] # it is only read
+        """The places."""
+        found = [item for find in self._find for item in find()]
+        return dict(reversed(found))
 
 
 @final
