@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, final
 
-from evalc.check.forms import together, type_of
-from evalc.check.tree import All, At, Bounds, Call, Check, Measure, Measured, Not, Of, Some, Test, Tools, all_of
+from evalc.check.contract import single_values
+from evalc.check.forms import together
+from evalc.check.tree import All, At, Bounds, Call, Check, Measure, Measured, Not, Of, Some, Step, Test, Tools, all_of
 from evalc.compiler.patterns import examine
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_templates import NotPlain, template_of, variables_of
@@ -118,10 +119,10 @@ def of_one_test(checks: Sequence[Check], *, scored: Sequence[bool]) -> Sequence[
     limits without a weight or metric of their own (`scored`).
     """
     placed: list[Check | None] = []
-    limits: dict[str, int] = {}
+    limits: dict[Step, int] = {}
     for check, is_scored in zip(checks, scored, strict=True):
-        type_ = type_of(check)
-        index = limits.setdefault(type_, len(placed)) if type_ in _ONCE and not is_scored else len(placed)
+        limited = check.step if isinstance(check, Of) and single_values(check) and not is_scored else None
+        index = len(placed) if limited is None else limits.setdefault(limited, len(placed))
         both = _both(placed[index], check) if index < len(placed) else None
         if both is not None:
             placed[index] = both
@@ -131,10 +132,6 @@ def of_one_test(checks: Sequence[Check], *, scored: Sequence[bool]) -> Sequence[
         else:
             placed.append(check)
     return placed
-
-
-_ONCE: Final = frozenset({"tool_count", "tools_called", "latency", "cost"})
-"""The types of checks that a case can have once."""
 
 
 def _both(first: Check | None, second: Check) -> Check | None:

@@ -388,6 +388,7 @@ def in_one_test(*assertions: str) -> str:
 
 LATENCY = "{type: latency, threshold: %s}"
 STEPS = "{type: 'trajectory:step-count', value: {type: tool, min: %s, max: %s}}"
+WORDS_OF = "{type: word-count, value: {min: %s, max: %s}}"
 CALL = "{type: 'trajectory:tool-args-match', value: {name: book, args: {%s}}}"
 
 
@@ -396,6 +397,7 @@ CALL = "{type: 'trajectory:tool-args-match', value: {name: book, args: {%s}}}"
     [
         ((LATENCY % 2000, LATENCY % 500), ["- latency <= 500ms"]),
         ((STEPS % (0, 2), STEPS % (1, 3)), ["- tool count 1..2"]),
+        ((WORDS_OF % (2, 20), WORDS_OF % (1, 9)), ["- length 2..9 words"]),
         ((STEPS % (1, 2), STEPS % (3, 4)), ["- tool count 1..2", "- tool count 3..4"]),
         ((CALL % "x: 1", CALL % "x: 2"), ["- any call of book has x 1", "- any call of book has x 2"]),
         ((CALL % "x: 1", CALL % "y: 2"), ["- not no call of book has x 1", "- not no call of book has y 2"]),
