@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
 from msgspec.structs import replace
 
@@ -52,9 +52,6 @@ from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, Atom, Parsed, Re
 from evalc.grammar.unexpected import expected_words, not_expected, unexpected, word_at
 from evalc.model.json import path_of_key
 
-if TYPE_CHECKING:
-    from evalc.grammar.lalr import Token
-
 Child: TypeAlias = Any
 """A tree or a token: the grammar says which stands where."""
 Unit = Measured | Literal["share", "times", ""]
@@ -84,7 +81,7 @@ class _Subject(NamedTuple):
     kind: Kind = "value"
     unit: Unit = ""
     is_part: bool = False
-    tool: Any = ""
+    tool: tuple[Any, ...] = ()
 
 
 # --- whole lines -----------------------------------------------------------------------------------------------------
@@ -104,13 +101,14 @@ def _reading(text: str) -> Parsed[ReadCheck]:
     if isinstance(tree, Stumble):
         return Parsed(None, (_fault(text, tree),))
     reader = Reader(text)
+    expression, *link = list[Child](tree.children)
     try:
-        check = reader.check(tree.children[0], MAX_DEPTH)
+        check = reader.check(expression, MAX_DEPTH)
     except _TooDeep as stop:
         (at,) = stop.args
         reader.faults.append(Fault(at, at + 1, Finding("EV139", what="depth", limit=MAX_DEPTH)))
         return parsed(None, reader.faults)
-    criterion = [text_of(cast("Token", token), reader.faults) for token in tree.children[2:]]
+    criterion = [text_of(token, reader.faults) for token in link[1:]]
     return parsed(ReadCheck(tree.start_pos, tree.end_pos, check, (), *criterion), reader.faults)
 
 
@@ -131,7 +129,7 @@ class Reader:
 
     def __init__(self, text: str) -> None:
         self.faults: list[Fault] = []
-        self._text = text
+        self.line = text
 
     def check(self, tree: Child, depth: int) -> Check:
         """The check of a tree that is nested at most `depth` levels deep."""
@@ -190,11 +188,14 @@ class Reader:
         return self.asked(clause, _Subject(self.words(subject), kind, unit))
 
     def test(self, tree: Child, of: _Subject, predicate: str, operand: Any = None, case: bool = False) -> Check:
-        """A predicate of a subject that it may be asked of."""
+        """A predicate of a subject that it may be asked of; `not` stands before a measure and the tools."""
         row = PREDICATES[predicate]
         if of.kind not in row.on:
             self.unasked(tree, of, row.line.partition("{")[0].strip() or "a comparison", row.on)
-        return Test(predicate, operand, case)
+        test = Test(predicate, operand, case)
+        if of.kind == "names":
+            return Of(Tools(), test)
+        return Of(Measure(cast("Measured", of.unit)), test) if of.kind == "number" else test
 
     def parts(self, tree: Child, _of: _Subject) -> Check:
         """The check of the places of one call, one result or one item."""
@@ -222,12 +223,6 @@ class Reader:
         """Report what should stand in the place of a tree."""
         self.faults.append(Fault(tree.start_pos, tree.end_pos, not_expected((required,), self.words([tree]))))
 
-    def report_list(self, tree: Child) -> None:
-        """Report a list where one value is sought: nobody could show whether any of its items or all are meant."""
-        start, end = tree.start_pos, tree.end_pos
-        one, each = (f"{self._text[:start]}{word} of {self._text[start:]}" for word in ("any", "all"))
-        self.faults.append(Fault(start, end, Finding("EV162", any=one, all=each)))
-
     def report_repeated(self, names: Iterable[Text], what: str) -> None:
         """Report repeated names."""
         seen: set[str] = set()
@@ -238,7 +233,7 @@ class Reader:
 
     def words(self, trees: Sequence[Child]) -> str:
         """The text from the first to the last of some trees."""
-        return self._text[trees[0].start_pos : trees[-1].end_pos]
+        return self.line[trees[0].start_pos : trees[-1].end_pos]
 
     # --- texts and values ---
 
@@ -321,7 +316,7 @@ class Reader:
             self.expected("a number" if mark.type == "DOLLAR" else "the end", mark)
         elif mark is None and unit == "ms":
             stumble = Stumble(tree.end_pos, frozenset({"TIME_UNIT"}))
-            self.faults.append(unexpected(self._text, stumble, expected_words(stumble.expected)))
+            self.faults.append(unexpected(self.line, stumble, expected_words(stumble.expected)))
         scale = 1 if mark is None or mark.type == "DOLLAR" else _scale(mark)
         is_whole = bool(unit) and not required
         if number.type == "TEMPLATE":
@@ -332,11 +327,12 @@ class Reader:
 
     def exactly(self, tree: Child, of: _Subject) -> Check:
         """A test for a number."""
+        number = None
         if tree.type in _NUMBERS:
             number = self.number(tree, of.unit)
-            return Test("between", Bounds(number, number))
-        self.expected("a number", tree)
-        return Test("between", Bounds())
+        else:
+            self.expected("a number", tree)
+        return self.test(tree, of, "between", Bounds(number, number))
 
     def bounds(self, tree: Child, unit: Unit) -> Bounds:
         """The numbers that a comparison, a range or one number allows."""
@@ -429,40 +425,31 @@ def _of_argument(read: Reader, subject: Sequence[Child], clause: Child) -> Check
 
 def _behind(*steps: Step, check: Check) -> Check:
     """A check behind steps that `not` stands before; that an argument is not there is the argument's own check."""
-    match check:
-        case Not(inner) if inner != Test("exists"):
-            return Not(_behind(*steps, check=inner))
-        case Of(Measure()) if isinstance(steps[0], Measure):  # a number with a unit of its own
-            return check
-        case _:
-            for step in reversed(steps):
-                check = Of(step, check)
-            return check
+    if isinstance(check, Not) and check.check != Test("exists"):
+        return Not(_behind(*steps, check=check.check))
+    for step in reversed(steps):
+        check = Of(step, check)
+    return check
 
 
-def _of_tools(read: Reader, subject: Sequence[Child], clause: Child) -> Check:
-    check = read.asked_behind(subject, clause, "names")
-    match check:
-        case Not(Test("called", names)):
-            return Of(Tools(), Test("not_called", names))
-        case _:
-            return _behind(Tools(), check=check)
+def _of_names(negatable: str) -> _BuildSubject:
+    """Builds the check of tools of which a negated predicate is one by itself."""
 
+    def build(read: Reader, subject: Sequence[Child], clause: Child) -> Check:
+        check = read.asked(clause, _Subject("", "names", tool=tuple(map(read.text, subject[1:]))))
+        match check:
+            case Not(Of(Tools(), Test(predicate, names))) if predicate == negatable:
+                return Of(Tools(), Test("not_called", names))
+            case _:
+                return check
 
-def _of_tool(read: Reader, subject: Sequence[Child], clause: Child) -> Check:
-    check = read.asked(clause, _Subject("", "names", tool=read.text(subject[-1])))
-    match check:
-        case Not(Of(Tools(), Test("include", names))):
-            return Of(Tools(), Test("not_called", names))
-        case _:
-            return check
+    return build
 
 
 def _of_measure(read: Reader, measure: Sequence[Child], sized: Child) -> Check:
     *words, word = measure[0].children
     unit = cast("Measured", "_".join(word.split())) if word.type == "USAGE_TOKENS" else _MEASURES[word.type]
-    unit = "calls" if words and unit == "items" else unit
-    return _behind(Measure(unit), check=read.asked_behind(measure, sized, "number", unit))
+    return read.asked_behind(measure, sized, "number", "calls" if words and unit == "items" else unit)
 
 
 _MEASURES: Final[Mapping[str, Measured]] = {
@@ -487,8 +474,8 @@ _SUBJECTS: Final[Mapping[str, _BuildSubject]] = {
     "of_argument": _of_argument,
     "of_calls": _of(_calls, "call"),
     "of_items": _of(_items),
-    "of_tools": _of_tools,
-    "of_tool": _of_tool,
+    "of_tools": _of_names("called"),
+    "of_tool": _of_names("include"),
     "no_errors": lambda *_: Of(Tools(), Test("no_errors")),
     "of_run": _of_measure,
 }
@@ -560,10 +547,13 @@ def _measured(read: Reader, tree: Child, of: _Subject) -> Check:
 
 
 def _contains(read: Reader, value: Child) -> Any:
-    contained = read.value(value, "text")
-    if isinstance(contained, list):
-        read.report_list(value)
-    return contained
+    """The value that is contained: of a list, nobody could show whether any of its items or all are meant."""
+    if value.type == "array":
+        one, each = (
+            f"{read.line[: value.start_pos]}{word} of {read.line[value.start_pos :]}" for word in ("any", "all")
+        )
+        read.faults.append(Fault(value.start_pos, value.end_pos, Finding("EV162", any=one, all=each)))
+    return read.value(value, "text")
 
 
 def _occurs(read: Reader, value: Child, times: Child) -> Any:
@@ -656,13 +646,13 @@ def _of_part(step: Step, words: str) -> _Build:
 def _how_often(read: Reader, tree: Child, of: _Subject) -> Check:
     _, *times = tree.children
     if times:
-        return Of(Measure("calls", of.tool), Test("between", read.times(times[0])))
-    return Of(Tools(), Test("include", (of.tool,)))
+        return Of(Measure("calls", *of.tool), Test("between", read.times(times[0])))
+    return Of(Tools(), Test("include", of.tool))
 
 
 def _before(read: Reader, tree: Child, of: _Subject) -> Check:
     _, word, other = tree.children
-    pair = of.tool, read.text(other)
+    pair = *of.tool, read.text(other)
     return Of(Tools(), Test("before", pair if word.type == "BEFORE" else pair[::-1]))
 
 
@@ -754,8 +744,8 @@ def _misfit(text: str, at: int) -> Fault | None:
     tokens = following(load("check"), "line", text[:at]).tokens
     begin = max((index + 1 for index, token in enumerate(tokens) if token.type in _BEFORE_SUBJECTS), default=0)
     subject = [token for token in tokens[begin:] if token.type not in _BESIDE_SUBJECTS]
-    types = [token.type for token in subject]
-    given: Kind = next((kind for word, kind in _GIVEN_BY.items() if word in types and "DOT" not in types), "value")
+    types = {token.type for token in subject}
+    given: Kind = next((kind for kind, words in _GIVEN_BY.items() if words & types and "DOT" not in types), "value")
     if not subject:
         return None
     start, end = subject[0].start_pos, subject[-1].end_pos
@@ -771,11 +761,10 @@ def _misfit(text: str, at: int) -> Fault | None:
 _BARE_WORD: Final = re.compile(r"[A-Za-z_][\w-]*(?=\s*\Z)")
 _BEFORE_SUBJECTS: Final = frozenset(("AND", "OR", "LPAR"))
 _BESIDE_SUBJECTS: Final = frozenset(("NOT", "MODAL", "IS"))
-_GIVEN_BY: Final[Mapping[str, Kind]] = {
-    **dict.fromkeys((*_MEASURES, "USAGE_TOKENS"), "number"),
-    "TOOLS": "names",
-    "CALL": "call",
-    "TOOL": "names",
+_GIVEN_BY: Final[Mapping[Kind, frozenset[str]]] = {
+    "number": frozenset((*_MEASURES, "USAGE_TOKENS")),
+    "names": frozenset(("TOOL", "TOOLS")),
+    "call": frozenset(("CALL",)),
 }
 _SUBJECTS_OF_KINDS: Final[Mapping[str, Kind]] = {
     "response": "value",
