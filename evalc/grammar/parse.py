@@ -40,7 +40,7 @@ MAX_TEMPLATE: Final = 1_000_000
 
 def parse_check(text: str) -> Parsed[ReadCheck]:
     """A check in its one-line form."""
-    return _too_long(text, MAX_LINE) if len(text) > MAX_LINE else read_check(text)
+    return read_check(text) if len(text) <= MAX_LINE else _too_long(text)
 
 
 def follow_check(text: str) -> Following:
@@ -68,16 +68,14 @@ def parse_rule(type: str, text: str) -> Parsed[ReadCheck]:  # noqa: A002 - the k
     """
     if type not in RULE_TYPES:
         raise ValueError(f"the rule of a {type!r} check is not parsed")
-    if len(text) > MAX_LINE:
-        return _too_long(text, MAX_LINE)
-    return read_rule(type, text)
+    return read_rule(type, text) if len(text) <= MAX_LINE else _too_long(text)
 
 
 def parse_criterion(text: str) -> Parsed[CriterionLine]:
     """A criterion in its one-line form; a weight in percent comes out as a fraction."""
-    if len(text) > MAX_LINE:
-        return _too_long(text, MAX_LINE)
-    return _criterion(text) if len(text) <= LONGEST_REMEMBERED else criterion_line(text)
+    if len(text) <= LONGEST_REMEMBERED:
+        return _criterion(text)
+    return criterion_line(text) if len(text) <= MAX_LINE else _too_long(text)
 
 
 def parse_template(text: str, *, lenient: bool = False) -> Parsed[Template]:
@@ -89,12 +87,12 @@ def parse_template(text: str, *, lenient: bool = False) -> Parsed[Template]:
     if "{{" not in text:
         parts = (Words(start=0, end=len(text), value=text),) if text else ()
         return Parsed(Template(start=0, end=len(text), parts=parts), ())
-    if len(text) > MAX_TEMPLATE:
-        return _too_long(text, MAX_TEMPLATE)
-    return _template(text, lenient) if len(text) <= LONGEST_REMEMBERED else template(text, lenient=lenient)
+    if len(text) <= LONGEST_REMEMBERED:
+        return _template(text, lenient)
+    return template(text, lenient=lenient) if len(text) <= MAX_TEMPLATE else _too_long(text, MAX_TEMPLATE)
 
 
-def _too_long(text: str, limit: int) -> Parsed[Any]:
+def _too_long(text: str, limit: int = MAX_LINE) -> Parsed[Any]:
     return Parsed(None, (Fault(limit, len(text), Finding("EV139", what="length", limit=limit)),))
 
 
