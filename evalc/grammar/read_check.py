@@ -251,7 +251,8 @@ class Reader:
             case "TEMPLATE":
                 return self.expected("a value", token) if asks is None else _blank(token, asks)
             case _:
-                return _placed(text_of(token, self.faults))
+                text = text_of(token, self.faults)
+                return Placed(text.value, text)
 
     def value(self, tree: Child, asks: Asked | None = "any", depth: int = MAX_DEPTH) -> Any:
         """A JSON value that is nested at most `depth` levels deep; its texts know where they were written."""
@@ -309,6 +310,8 @@ class Reader:
     def number(self, tree: Child, unit: Unit) -> Any:
         """A number of what is counted, in its base unit; a bare template in its place."""
         number, mark = tree, None
+        if tree.type == "TIMES_WORD":
+            return 1 if tree == "once" else 2
         if tree.type == "quantity":
             number, mark = sorted(tree.children, key=lambda token: token.type not in _NUMBERS)
         required = _MARKS.get(unit, ())
@@ -327,30 +330,21 @@ class Reader:
 
     def exactly(self, tree: Child, of: _Subject) -> Check:
         """A test for a number."""
-        number = None
-        if tree.type in _NUMBERS:
-            number = self.number(tree, of.unit)
-        else:
+        if tree.type not in _NUMBERS:
             self.expected("a number", tree)
-        return self.test(tree, of, "between", Bounds(number, number))
+        return self.test(tree, of, "between", self.bounds(tree, of.unit))
 
     def bounds(self, tree: Child, unit: Unit) -> Bounds:
         """The numbers that a comparison, a range or one number allows."""
         sign, *_ = children = tree.children if tree.type == "bounds" else [tree]
         numbers = [self.number(child, unit) for child in children if child.type in _NUMBERS]
-        return Bounds(**{_SIGNS[sign.type]: numbers[0]}) if sign.type in _SIGNS else Bounds(numbers[0], numbers[-1])
+        if sign.type in _SIGNS:
+            return Bounds(**{_SIGNS[sign.type]: numbers[0]})
+        return Bounds(*numbers[:1], *numbers[-1:])
 
     def times(self, tree: Child) -> Bounds:
         """How often something happens: `once`, `at least 2 times`."""
-        first, last = tree.children[0], tree.children[-1]
-        if last.type == "TIMES":
-            return self.bounds(first, "times")
-        number = 1 if last == "once" else 2
-        return Bounds(**{_SIGNS[first.type]: number}) if first.type in _SIGNS else Bounds(number, number)
-
-
-def _placed(text: Text) -> Placed:
-    return Placed(text.value, text)
+        return self.bounds(tree.children[0] if tree.type == "times" else tree, "times")
 
 
 def _blank(token: Child, asks: Asked, scale: float = 1) -> _PlacedBlank:
@@ -369,7 +363,7 @@ def _scale(mark: Child) -> float:
 
 _WORDS: Final = {"TRUE": True, "FALSE": False, "NULL": None}
 _NUMBERED: Final = re.compile(r"\.([0-9]{1,9})(?![\w$-])")
-_NUMBERS: Final = ("NUMBER", "TEMPLATE", "quantity")
+_NUMBERS: Final = ("NUMBER", "TEMPLATE", "quantity", "TIMES_WORD")
 _MARKS: Final[Mapping[Unit, tuple[str, ...]]] = {
     "ms": ("TIME_UNIT", "DURATION"),
     "dollars": ("DOLLAR",),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 from evalc.base.slug import dimension_of
 from evalc.check.predicates import PREDICATES, TEXT, TOOL, VALUE, WORD, Role
@@ -374,9 +374,7 @@ _BRACES: Final = re.compile(
 )
 
 
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
+class Spelling(NamedTuple):
     """How the texts and patterns of a check are written in a line."""
 
     text: Callable[[str], str]
