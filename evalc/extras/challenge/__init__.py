@@ -71,15 +71,15 @@ def with_checks(source: Source, missing: Mapping[Place, Sequence[str]]) -> Inser
             refused.append(place)
         else:
             starts[place] = case.start
-            edits.append(Edit(edit[0], *edit))
+            edits.append(edit)
     edits.sort()
     ends, shifts = [edit.end for edit in edits], [0, *accumulate(len(edit.text) for edit in edits)]
     moved = {place: start + shifts[bisect_right(ends, start)] for place, start in starts.items()}
     return Inserted(applied(source.text, edits), moved, frozenset(refused))
 
 
-def _edit(text: str, case: nodes.Mapping, lines: Sequence[str]) -> tuple[int, str] | None:
-    """The text to insert, and where; None if a line cannot be put there."""
+def _edit(text: str, case: nodes.Mapping, lines: Sequence[str]) -> Edit | None:
+    """The insertion of lines; None if a line cannot be put there."""
     checks = next((value for key, value in case.pairs if key.text == "validate"), None)
     if checks is None:
         return _with_key(text, case, lines)
@@ -88,7 +88,7 @@ def _edit(text: str, case: nodes.Mapping, lines: Sequence[str]) -> tuple[int, st
     if not case.start <= checks.start <= checks.end <= case.end:
         return None  # what an anchor elsewhere holds
     if text.startswith("[", checks.start):
-        return checks.items[-1].end, "".join(f", {_quoted(line)}" for line in lines)
+        return _insert(checks.items[-1].end, "".join(f", {_quoted(line)}" for line in lines))
     dash = text.rfind("-", 0, checks.items[-1].start)
     indent = _indent(text, dash)
     if indent is None:
@@ -96,14 +96,13 @@ def _edit(text: str, case: nodes.Mapping, lines: Sequence[str]) -> tuple[int, st
     return _below(text, checks.items[-1].end, [f"{indent}- {line}" for line in lines])
 
 
-def _with_key(text: str, case: nodes.Mapping, lines: Sequence[str]) -> tuple[int, str]:
+def _with_key(text: str, case: nodes.Mapping, lines: Sequence[str]) -> Edit:
     """A `validate:` for a case that has none."""
     key, value = case.pairs[-1]
     if text.startswith("{", case.start):
-        return value.end, f", validate: [{', '.join(map(_quoted, lines))}]"
+        return _insert(value.end, f", validate: [{', '.join(map(_quoted, lines))}]")
     first, _ = case.pairs[0]
-    column = first.start - _line_start(text, first.start)
-    indent = " " * column
+    indent = " " * (first.start - _line_start(text, first.start))
     return _below(text, max(value.end, key.end), [f"{indent}validate:", *(f"{indent}  - {line}" for line in lines)])
 
 
@@ -119,14 +118,18 @@ def _indent(text: str, dash: int) -> str | None:
     return before if not before.strip(" ") else None
 
 
-def _below(text: str, end: int, lines: Sequence[str]) -> tuple[int, str]:
+def _insert(at: int, text: str) -> Edit:
+    return Edit(at, at, text)
+
+
+def _below(text: str, end: int, lines: Sequence[str]) -> Edit:
     """Lines below the one in which something ends."""
     end -= text[:end].endswith("\n")
     at = text.find("\n", end)
     newline = "\r\n" if "\r\n" in text else "\n"
     if at < 0:
-        return len(text), "".join(newline + line for line in lines) + newline
-    return at + 1, "".join(line + newline for line in lines)
+        return _insert(len(text), "".join(newline + line for line in lines) + newline)
+    return _insert(at + 1, "".join(line + newline for line in lines))
 
 
 def _line_start(text: str, at: int) -> int:

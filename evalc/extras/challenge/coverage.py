@@ -34,11 +34,14 @@ def branches_of(suite: ir.Suite) -> dict[str, bool]:
     """The branches of the suite's prompts, in words with their places, and whether a case renders them."""
     found: dict[str, bool] = {}
     for prompt in suite.prompts:
-        rendered: set[Branch] = set()
-        for case in suite.cases:
-            if case.running and case.wheres.get("/input/message") == prompt.where:
-                _render(prompt.template.parts, {**prompt.defaults, **(case.inputs or {})}, None, rendered)
-        for branch, tag in _branches(prompt.template.parts):
+        parts = prompt.template.parts
+        rendered = {
+            branch
+            for case in suite.cases
+            if case.running and case.wheres.get("/input/message") == prompt.where
+            for branch, _ in _branches(parts, {**prompt.defaults, **(case.inputs or {})})
+        }
+        for branch, tag in _branches(parts):
             found[f"{_place(suite, prompt, tag)}: {branch.part}"] = branch in rendered
     return found
 
@@ -64,46 +67,29 @@ def _place(suite: ir.Suite, prompt: ir.PromptTemplate, tag: g.Node) -> str:
     return f"{source.name}:{line}:{column}"
 
 
-def _branches(parts: tuple[g.Part, ...]) -> Iterator[tuple[Branch, g.If | g.Each]]:
-    for part in parts:
-        match part:
-            case g.If():
-                for taken in (True, False):
-                    yield _of_if(part, taken=taken), part
-                yield from _branches(part.then)
-                yield from _branches(part.otherwise)
-            case g.Each():
-                yield _of_each(part), part
-                yield from _branches(part.body)
-            case _:
-                continue
-
-
-def _render(parts: tuple[g.Part, ...], inputs: Mapping[str, Any], this: Any, rendered: set[Branch]) -> None:
-    """Note the branches that these inputs render, as `compiler/fill` chooses them."""
+def _branches(
+    parts: tuple[g.Part, ...], inputs: Mapping[str, Any] | None = None, this: Any = None
+) -> Iterator[tuple[Branch, g.If | g.Each]]:
+    """The branches that these inputs render, as `compiler/fill` chooses them, or all branches; each with its tag."""
     for part in parts:
         match part:
             case g.If(name=name):
-                value = this if name.name == "this" and this is not None else inputs.get(name.name)
-                taken = bool(value) is not part.negated
-                rendered.add(_of_if(part, taken=taken))
-                _render(part.then if taken else part.otherwise, inputs, this, rendered)
+                value = this if name.name == "this" and this is not None else (inputs or {}).get(name.name)
+                ways = (True, False) if inputs is None else (bool(value) is not part.negated,)
+                for taken in ways:
+                    word = "unless" if part.negated else "if"
+                    said = f"{{{{#{word} {name.name}}}}} {'taken' if taken else 'not taken'}"
+                    yield Branch(part.start, said), part
+                for taken in ways:
+                    yield from _branches(part.then if taken else part.otherwise, inputs, this)
             case g.Each(name=name):
-                value = inputs.get(name.name)
-                for item in value if isinstance(value, list) else [] if value is None else [value]:
-                    rendered.add(_of_each(part))
-                    _render(part.body, inputs, item, rendered)
+                value = (inputs or {}).get(name.name)
+                items = value if isinstance(value, list) else [] if value is None else [value]
+                for item in [None] if inputs is None else items:
+                    yield Branch(part.start, f"{{{{#each {name.name}}}}} with an item"), part
+                    yield from _branches(part.body, inputs, item)
             case _:
                 continue
-
-
-def _of_if(tag: g.If, *, taken: bool) -> Branch:
-    word = "unless" if tag.negated else "if"
-    return Branch(tag.start, f"{{{{#{word} {tag.name.name}}}}} {'taken' if taken else 'not taken'}")
-
-
-def _of_each(tag: g.Each) -> Branch:
-    return Branch(tag.start, f"{{{{#each {tag.name.name}}}}} with an item")
 
 
 _DECIMALS: Final = 12
