@@ -1,4 +1,4 @@
-"""Reads Markdown: the headings of a text, and whether it has a table, a list, a block of code or a link.
+"""Reads Markdown: the headings of a text, and and whether it has a part such as a table.
 
 It is CommonMark with the tables and the bare addresses of GitHub, parsed in linear time.
 """
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-Part = Literal["table", "list", "code block", "link"]
+Part = Literal["table", "list", "code block", "link", "heading"]
 
 _BLOCKS: Final[dict[Part, tuple[str, ...]]] = {
     "table": ("table_open",),
     "list": ("bullet_list_open", "ordered_list_open"),
     "code block": ("fence", "code_block"),
+    "heading": ("heading_open",),
 }
 _ADDRESS: Final = re.compile(r"(?<![\w/])(?:https?://|www\.)\w")
 _LANGUAGE: Final = re.compile(r"[^\s{}.,:=]+")

@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from evalc.check.forms import ABSENT, CALL_HAS, TYPES, Form, Hole
 from evalc.check.languages import LANGUAGES
+from evalc.check.markdown import Part
 from evalc.check.predicates import PREDICATES
 from evalc.check.tree import Measured, steps_of
 from evalc.model.case import FieldType, ParamAssertion
@@ -83,7 +84,7 @@ _KEYS: Final[Mapping[str, _Key]] = {
     "schema": _Key(dict[str, Any] | bool | None, "The JSON Schema that the response must be valid against."),
     "fields": _Key(tuple[RequiredField, ...], "The JSON fields that the response has."),
     "headings": _Key(tuple[str, ...], "The Markdown headings that the response has."),
-    "has": _Key(Literal["table", "list", "code block", "link"], "The part of Markdown that it has."),
+    "has": _Key(Part, "The part of Markdown that it has."),
     "by": _Key(_Number, "How far from it the number may be."),
     "descending": _Key(bool, "Whether the greatest comes first."),
     "sources": _Key(tuple[Literal["tools", "message"], ...], "Where it comes from: `tools`, `message`, or both."),

@@ -38,7 +38,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "FORMAT": ("date", "date-time", "email", "url", "uuid"),
     "ITEM": ("item of",),
     "JSON_MODE": ("strict", "lenient", "object", "array"),
-    "MARKDOWN": ("table", "list", "link"),
+    "MARKDOWN": ("table", "list", "link", "heading"),
     "MODAL": ("should", "must", "does"),
     "NON_EMPTY": ("non-empty",),
     "SOURCE": ("tools", "message"),

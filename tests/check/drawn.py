@@ -317,6 +317,7 @@ def markdown(draw: Random) -> Clause:
             ("table", None),
             ("list", None),
             ("link", None),
+            ("heading", None),
             ("code block", None),
             ("code block", "python"),
             ("code block", "go"),

@@ -534,7 +534,8 @@ MARKDOWN = {
     "list": "- one\n- two",
     "code block": "```python\nprint(1)\n```",
     "link": "See [the page](https://example.com/a).",
-    "": "# Risks\n\nNone.",
+    "heading": "# Risks\n\nNone.",
+    "": "None.",
 }
 """Texts of Markdown, each by the only part that it has."""
 

@@ -88,6 +88,11 @@ def test_a_heading_is_compared_as_it_is_read(heading: str, read: str) -> None:
         ("```\nhttps://example.com\n```", "link", False),
         ("![a](b)", "link", False),
         ("https:// is a scheme", "link", False),
+        ("# Risks", "heading", True),
+        ("Risks\n=====", "heading", True),
+        ("> ## Risks", "heading", True),
+        ("#Risks", "heading", False),
+        ("```\n# Risks\n```", "heading", False),
     ],
 )
 def test_parts(markdown: str, part: Part, there: bool) -> None:

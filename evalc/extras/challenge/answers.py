@@ -141,6 +141,7 @@ _OF_MARKDOWN: Final[Mapping[str, str]] = {
     "list": "\n\n- one\n- two\n\n",
     "code block": "\n\n```{}\npass\n```\n\n",
     "link": "[the page](https://example.com)",
+    "heading": "\n\n# Summary\n\n",
 }
 _IN_LANGUAGE: Final[Mapping[str, str]] = {
     "English": "I have looked into your question, and this is what I found for you.",
