@@ -250,8 +250,8 @@ def _or_else(value: Any, there: Any) -> Any:
     return value if there is msgspec.UNSET else there
 
 
-def _longest(names: Sequence[str], there: Any) -> Any:
-    return max(there or (), names, key=len)
+def _longest(asked: Sequence[Any], there: Any) -> Any:
+    return max(there or (), asked, key=len)
 
 
 _Path = tuple[Step, ...]
@@ -297,11 +297,12 @@ def _parts_behind(step: CheckStep, check: Check, at: _Path) -> Iterator[_Part]:
         case ((Result() | Failure()), _):
             yield from _parts(check, (*at[:-1], ("key", "result" if isinstance(step, Result) else "error")))
         case Call(tool, which), _ if which != "no":
-            times = which if isinstance(which, int) else 1
-            yield _Part((("key", "times"), ("key", tool)), _OTHERS, partial(_longest, [tool] * times))
+            times = min(which, _MOST_ITEMS) if isinstance(which, int) else 1
+            yield _Part((("key", "times"), ("key", tool)), _OTHERS, partial(_longest, range(times)))
             yield from _parts(check, (("key", "calls"), ("key", tool), ("key", "params")))
         case Measure("calls", tool), Test("between", bounds) if tool:
-            yield _Part((("key", "times"), ("key", tool)), _OTHERS, partial(_longest, [tool] * int(number_in(bounds))))
+            times = min(int(number_in(bounds)), _MOST_ITEMS)
+            yield _Part((("key", "times"), ("key", tool)), _OTHERS, partial(_longest, range(times)))
         case Measure("items"), Test("between", bounds):
             items = ["text"] * min(int(number_in(bounds)), _MOST_ITEMS)
             yield _Part(at, _LENGTH, lambda there: there if isinstance(there, list | dict) else items)
@@ -371,10 +372,10 @@ def good_replies(case: Case, tools: ToolRegistry | None) -> AgentAnswer:
 
 
 def _calls(
-    names: list[str], times: Mapping[str, list[str]], asked: Mapping[str, Any], tools: Mapping[str, Tool]
+    names: list[str], times: Mapping[str, range], asked: Mapping[str, Any], tools: Mapping[str, Tool]
 ) -> Iterator[ToolCall]:
     """The calls of the required tools, with the required parameters."""
-    for name in (*names, *(name for called in times.values() for name in called[names.count(called[0]) :] if called)):
+    for name in (*names, *(tool for tool, often in times.items() for _ in range(names.count(tool), len(often)))):
         call = {"params": {}, "result": msgspec.UNSET, "error": msgspec.UNSET} | asked.get(name, {})
         params, error = call["params"], call["error"]
         yield ToolCall(

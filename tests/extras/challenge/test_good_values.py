@@ -84,3 +84,10 @@ def test_the_guessed_answer_passes_several_checks_of_one_subject(subject: str) -
     answer = replies(case, [good_answer(case, None)])
     verdict = asyncio.run(evaluate(whole, evidence_of(case, answer, CaseOptions())))
     assert verdict.outcome == "passed", verdict.message
+
+
+@pytest.mark.parametrize(("bounds", "times"), [(Bounds(0, 0), 0), (Bounds(min=2), 2), (Bounds(min=10**12), 100)])
+def test_tools_are_called_as_often_as_asked_up_to_a_hundred_times(bounds: Bounds, times: int) -> None:
+    check = record_of(Of(Measure("calls", "t"), Test("between", bounds)))
+    case = m.Case(id="c", description="", input=m.Input(message=""), expect=m.Expect(checks=(check,)))
+    assert [call.name for call in good_answer(case, None).tool_calls] == ["t"] * times
