@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final, Literal
 
 import msgspec
@@ -344,40 +345,45 @@ def _no_check(fields: Fields, item: Mapping, own: Pairs) -> tuple[Node, Finding]
 
 def _without_type(fields: Fields, item: Mapping) -> Finding:
     """The finding about a mapping without a `type:`; `contains: x` is plain enough for a fix."""
-    from evalc.dsl.meant import may_be_text, meant_by_pair  # noqa: PLC0415 - as above
+    from evalc.dsl.meant import may_be_text  # noqa: PLC0415 - as above
 
-    if len(item.pairs) == 1:
-        key, value = item.pairs[0]
-        text = fields.source.text
-        end = item.end if text[item.start] == "{" else value.end
-        raw, written = text[value.start : value.end], text[key.start : value.end]
-        rule = None if raw[:1] in {"'", '"'} else raw
-        of_text = value.text if isinstance(value, Scalar) else None
-        is_whole = not _TAKEN_APART.search(raw) if rule is not None else _IN_QUOTES.fullmatch(raw) is not None
-        is_pair = is_whole and "\n" not in written and text[key.end : value.start].strip() in {":", ""}
-        line = meant_by_pair(key.text, rule, of_text, written) if is_pair else None
-        if line is not None:
-            why = "a check on one line has no colon after its name"
-            fix = rewritten_item(fields.source, item.start, end, as_item(line))
-            return Finding("EV202", fix=fix, key="type", what="a check", why=why, line=as_item(line))
+    text = fields.source.text
+    no_type = partial(Finding, "EV202", key="type", what="a check")
+    line = _line_of_pair(fields.source, item)
+    if line is not None:
+        end = item.end if text[item.start] == "{" else item.pairs[0][1].end
+        fix = rewritten_item(fields.source, item.start, end, as_item(line))
+        return no_type(fix=fix, why="a check on one line has no colon after its name", line=as_item(line))
     foreign = _in_other_words(fields, item) if item.pairs else None
     if foreign is not None:
         return foreign
     for key, value in item.pairs:
-        raw = fields.source.text[value.start : value.end]
+        raw = text[value.start : value.end]
         is_text = key.text in TEXT_TYPES and isinstance(value, Scalar) and value.style == "plain"
         is_rule = may_be_text(raw, of=key.text) if is_text else "\n" not in raw and is_sound_rule(key.text, raw)
-        if key.text in CHECK_TYPES and is_rule:
-            advice = f"write it as `type: {key.text}` and `rule: {raw}`"
+        if key.text in CHECKS and is_rule:
             new = f"type: {key.text}{_behind_type(fields.source, item, key)}rule: "
-            fix = Fix.of(fields.source.text, key.start, value.start, new)
-            return Finding("EV202", fix=fix, key="type", what="a check", advice=advice)
+            fix = Fix.of(text, key.start, value.start, new)
+            return no_type(fix=fix, advice=f"write it as `type: {key.text}` and `rule: {raw}`")
         if nearest(key.text, ("type",)) is not None:
-            advice = f"did you mean `type` by `{key.text}`?"
-            fix = Fix.of(fields.source.text, key.start, key.end, "type")
-            return Finding("EV202", fix=fix, key="type", what="a check", advice=advice)
-    why = 'a check is a line such as `contains "x"`, or a mapping with `type:`'
-    return Finding("EV202", key="type", what="a check", why=why)
+            fix = Fix.of(text, key.start, key.end, "type")
+            return no_type(fix=fix, advice=f"did you mean `type` by `{key.text}`?")
+    return no_type(why='a check is a line such as `contains "x"`, or a mapping with `type:`')
+
+
+def _line_of_pair(source: Source, item: Mapping) -> str | None:
+    """The line that was meant by a mapping of one key, a check with a colon after its name; None if it is none."""
+    from evalc.dsl.meant import meant_by_pair  # noqa: PLC0415 - as above
+
+    if len(item.pairs) != 1:
+        return None
+    ((key, value),) = item.pairs
+    raw, written = source.text[value.start : value.end], source.text[key.start : value.end]
+    rule = None if raw[:1] in {"'", '"'} else raw
+    is_whole = not _TAKEN_APART.search(raw) if rule is not None else _IN_QUOTES.fullmatch(raw) is not None
+    if not is_whole or "\n" in written or source.text[key.end : value.start].strip() not in {":", ""}:
+        return None
+    return meant_by_pair(key.text, rule, value.text if isinstance(value, Scalar) else None, written)
 
 
 def _behind_type(source: Source, item: Mapping, key: Scalar) -> str:

@@ -129,7 +129,7 @@ def _json(fields: Fields, node: Node, what: str) -> Any:
 
 def _param(fields: Fields, given: dict[str, Any]) -> CheckLeaf | None:
     record = param_record(fields, given) if is_whole(TOOL_PARAM.keys, fields, given) else None
-    return None if record is None else leaf_of(fields.anchor, check_of(record))
+    return None if record is None else leaf_of(fields.anchor, check_of({"type": "tool_param", **record}))
 
 
 # --- the fields ------------------------------------------------------------------------------------------------------

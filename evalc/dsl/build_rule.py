@@ -128,10 +128,10 @@ def _beside(other: str) -> k.Read:
 # --- arguments of calls ----------------------------------------------------------------------------------------------
 
 
-def param_record(fields: Fields, given: dict[str, Any]) -> Record | None:
+def param_record(fields: Fields, given: Record) -> Record | None:
     """The record of the check of one parameter, whose `value` is read as the operator wants it."""
     operator: Str = given["assertion"]
-    record = {"type": "tool_param", **given, "assertion": operator.value}
+    record = {**given, "assertion": operator.value}
     if operator.value in _WITHOUT_VALUE:
         return record
     if "value" not in fields:
@@ -192,10 +192,6 @@ def _arg_test(fields: Fields, path: str, node: Node) -> Record | None:
     return test
 
 
-def _is_set(fields: Fields, key: str) -> bool:
-    return k.FLAG.read(fields, key) or False
-
-
 def _values(fields: Fields, key: str) -> list[Any] | None:
     items = fields.items(key)
     return None if items is None else [placed_value(fields, item) for item in items]
@@ -231,39 +227,31 @@ _ARGUMENT: Final = k.Shape(
 # --- the types -------------------------------------------------------------------------------------------------------
 
 
-def _made(_fields: Fields, type_: Str, given: dict[str, Any]) -> CheckLeaf | None:
-    rule = given.get("rule")
-    return rule if isinstance(rule, CheckLeaf) else leaf_of(type_.span, check_of({"type": type_.value, **given}))
-
-
-def _param(fields: Fields, type_: Str, given: dict[str, Any]) -> CheckLeaf | None:
-    record = param_record(fields, given)
-    return None if record is None else leaf_of(type_.span, check_of(record))
-
-
-def _judge(fields: Fields, type_: Str, given: dict[str, Any]) -> CheckLeaf | None:
+def _judge(_fields: Fields, given: Record) -> Record | None:
     if ("minScore" in given) is not ("maxScore" in given):
         return None
-    unnamed = Placed("", given["criteria"].place)
-    return _made(fields, type_, {"dimension": unnamed, "minScore": 1, "maxScore": 1, **given})
+    return {"dimension": Placed("", given["criteria"].place), "minScore": 1, "maxScore": 1, **given}
 
 
 def _shape(
     keys: dict[str, k.Key],
-    make: Callable[[Fields, Str, dict[str, Any]], CheckLeaf | None] = _made,
+    record_of: Callable[[Fields, Record], Record | None] = lambda _, given: given,
     *,
     at: bool = False,
     narrow: k.Schema | None = None,
 ) -> k.Shape:
-    """The shape of a type, perhaps of a check that one place can be asked, of whose keys `make` makes the check."""
+    """The shape of a type; with `at`, its check can be asked of one place."""
     keys = {**keys, **_AT} if at else keys
 
-    def build(fields: Fields, given: dict[str, Any]) -> CheckLeaf | None:
+    def build(fields: Fields, given: Record) -> CheckLeaf | None:
         type_ = fields.text("type")
         if type_ is None or not is_whole(keys, fields, given):
             return None
         place = given.pop("at", None)
-        leaf = make(fields, type_, given)
+        leaf = given.get("rule")
+        if not isinstance(leaf, CheckLeaf):
+            record = record_of(fields, given)
+            leaf = None if record is None else leaf_of(type_.span, check_of({"type": type_.value, **record}))
         if leaf is None or place is None:
             return leaf
         here = place.place if leaf.origin is None else g.Text(0, 0, str(place))
@@ -273,7 +261,7 @@ def _shape(
     return k.Shape("", keys, build=build, narrow=narrow)
 
 
-def is_whole(keys: AnyMapping[str, k.Key], fields: Fields, given: dict[str, Any]) -> bool:
+def is_whole(keys: AnyMapping[str, k.Key], fields: Fields, given: Record) -> bool:
     """Whether all keys that are there or required have a value, which may be null where any JSON may stand."""
     for name, key in keys.items():
         if (key.into or name) in given or key.kept or not (key.required or name in fields):
@@ -381,7 +369,7 @@ CHECKS: Final[AnyMapping[str, k.Shape]] = {
     "tools_include": _of_names(["search", "search", "book"]),
     "tools_in_order": _of_names(["search", "book"]),
     "tools_only": _of_names(["search", "book"]),
-    "tool_param": _shape(PARAM, _param, narrow=value_by("op")),
+    "tool_param": _shape(PARAM, param_record, narrow=value_by("op")),
     "call_has": _shape(
         {
             "tool": _TOOL,
