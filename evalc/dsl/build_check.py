@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import partial
 from typing import Final, Literal
 
@@ -85,11 +86,8 @@ WITHOUT_TYPE: Final = {
 def build_checks(fields: Fields, key: str) -> tuple[CheckTree, ...]:
     """The checks of a list such as `validate:`; what is not a check is reported and left out."""
     node = fields.node(key)
-    if isinstance(node, Sequence) and _is_whole_block(fields.source, node):
-        items = node.items
-    else:
-        items = _items_with_care(fields, key)
-    built = [build_check(fields, item) for item in items]
+    is_sound = isinstance(node, Sequence) and _is_whole_block(fields.source, node)
+    built = [build_check(fields, item) for item in (node.items if is_sound else _items_with_care(fields, key, node))]
     return tuple([check for check in built if check is not None])
 
 
@@ -98,28 +96,22 @@ def _is_whole_block(source: Source, node: Sequence) -> bool:
     return bool(node.items) and not node.cut and node.alias is None and not source.text.startswith("[", node.start)
 
 
-def _items_with_care(fields: Fields, key: str) -> tuple[Node, ...]:
+def _items_with_care(fields: Fields, key: str, node: Node | None) -> Iterable[Node]:
     """The items of what may be no list, or a torn one, which is reported."""
     fields.forbid_empty(key)
-    if _is_one_by_itself(fields, key):
+    if node is None:
         return ()
-    items = fields.items(key)
-    if items is None:
+    if not isinstance(node, Sequence):
+        fields.leave_out(key)
+        fields.fault(node, fields.tree.wrong(node, f"`{key}`", "a list", _listed(fields, key, node)))
         return ()
-    torn = _report_commas(fields, key)
-    if fields.is_cut(key):
+    torn = split_at_comma(fields.source, node)  # `[contains "a, b"]`, which YAML tore apart
+    for span in torn:
+        fields.fault(span, _unquoted("EV122", fields.source, *span))
+    items = fields.items(key) or ()
+    if node.cut:
         items = items[:-1]  # the syntax error that ended the list may have torn its last item
-    return tuple(item for item in items if not any(span.start <= item.start < span.end for span in torn))
-
-
-def _is_one_by_itself(fields: Fields, key: str) -> bool:
-    """Whether there is one check, a line or a mapping, where a list of them has to be, which is reported."""
-    node = fields.node(key)
-    if node is None or isinstance(node, Sequence):
-        return False
-    fields.leave_out(key)
-    fields.fault(node, fields.tree.wrong(node, f"`{key}`", "a list", _listed(fields, key, node)))
-    return True
+    return [item for item in items if not any(span.start <= item.start < span.end for span in torn)]
 
 
 def _listed(fields: Fields, key: str, node: Node) -> str:
@@ -128,15 +120,6 @@ def _listed(fields: Fields, key: str, node: Node) -> str:
     if "\n" in raw:
         return f"{key}: [...]"
     return f"{key}: [{quoted_line(raw) if isinstance(node, Scalar) and node.style == 'plain' else raw}]"
-
-
-def _report_commas(fields: Fields, key: str) -> tuple[Span, ...]:
-    """The stretches of `[contains "a, b"]` that YAML tore apart, each reported once."""
-    node = fields.node(key)
-    torn = split_at_comma(fields.source, node) if isinstance(node, Sequence) else ()
-    for span in torn:
-        fields.fault(span, _unquoted("EV122", fields.source, span.start, span.end))
-    return torn
 
 
 def _unquoted(code: Literal["EV120", "EV121", "EV122"], source: Source, start: int, end: int) -> Finding:
@@ -282,7 +265,7 @@ def _mapped(fields: Fields, item: Mapping, links: tuple[str, ...]) -> tuple[Fiel
         inner = inside(f"an `{op}` check", op)
         return inner, _group(inner, op)
     if trap := split_at_colon(fields.source, item):
-        fields.fault(trap, _unquoted("EV120", fields.source, trap.start, trap.end))
+        fields.fault(trap, _unquoted("EV120", fields.source, *trap))
         return None
     own = tuple(pair for pair in pairs if not _is_beside(pair[0].text))
     line = asked(own)

@@ -80,15 +80,18 @@ def _limit(unit: Unit) -> _Build:
 def _json(_read: Reader, tokens: list[Token]) -> Check:
     if tokens[0].type == "JSON_MODE":
         return Test("json", (str(tokens[0]), None))
-    path = trimmed(tokens[2])
-    return Test("json", ("strict", Placed(path.value, path)))
+    return Test("json", ("strict", _trimmed(tokens[2])))
 
 
 def _structure(read: Reader, tokens: list[Token]) -> Check:
     if tokens[0].type == "FIELDS":
         return Test("structure", (tuple(map(read.field, tokens[2::2])), ()))
-    headings = map(trimmed, tokens[2::2])
-    return Test("structure", ((), tuple([Placed(heading.value, heading) for heading in headings])))
+    return Test("structure", ((), tuple(map(_trimmed, tokens[2::2]))))
+
+
+def _trimmed(token: Token) -> Placed:
+    text = trimmed(token)
+    return Placed(text.value, text)
 
 
 def _regex(read: Reader, tokens: list[Token]) -> Check:
