@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from evalc.base.durations import MILLISECONDS
 from evalc.check.forms import together
 from evalc.check.tree import All, Argument, At, Call, Check, Measured, Node, Not, Of, Some, Test
 from evalc.grammar.write_check import NoLine
@@ -57,13 +58,11 @@ class Meaning:
     def _truth(self, of: Denoted) -> Check:
         """Ask for a value that JavaScript and Python take for true."""
         match of:
-            case Place("response"):
-                return self.size(">", of, 0)
             case Place("call", "success" | "succeeded"):
                 return _SUCCEEDS
             case Part("size"):
                 return self.compared(">", of, 0)
-            case Part("calls" | "listed"):
+            case Place("response") | Part("calls" | "listed"):
                 return self.compared(">", Part("size", of), 0)
             case Part("found", place, (text, _)):
                 return self.contains(place, text)
@@ -217,7 +216,7 @@ class Meaning:
         if unit == "?":  # seconds or milliseconds?
             self.notes.add("seconds")
             return check if number >= 100 else none()
-        return to.measured(word, op, round(number * {"s": 1000, "m": 60_000}.get(unit, 1), 9))
+        return to.measured(word, op, round(number * MILLISECONDS.get(unit, 1), 9))
 
     def size(self, op: str, place: Place, number: Any) -> Check:
         """A comparison of the length of a text or a list."""
@@ -573,10 +572,8 @@ def _parts_of_call(condition: Check) -> tuple[tuple[Any, ...], list[Check]]:
             case _:
                 raise NoLine
         match test, rest:
-            case Test("equals", tool, False), "" if _is_name(Place("call", key)) and not tools:
-                tools = (tool,)
-            case Test("one_of", several, False), "" if _is_name(Place("call", key)) and not tools:
-                tools = several
+            case Test("equals" | "one_of" as word, named, False), "" if _is_name(Place("call", key)) and not tools:
+                tools = named if word == "one_of" else (named,)
             case _ if rest and _is_arguments(key):
                 asked.append(Of(At(rest), test))
             case _:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from evalc.check.tree import Check
 from evalc.grammar.write_check import NoLine
@@ -15,8 +15,6 @@ from evalc.translate.names import KEYS
 from evalc.translate.python import read_python
 from evalc.translate.trees import Part, Place, joined, negated, negated_if, none
 from evalc.translate.words import Words, words_of
-
-_FLAGS: Final = ("exists", "is empty", "is null", "not exists", "json", "is unique", "is sorted", "non-empty")
 
 
 def read_mapping(words: Words, pairs: Mapping[str, Any], depth: int = 0) -> Check:
@@ -73,7 +71,7 @@ def _predicate(words: Words, subject: Denoted, verb: str, value: Any, depth: int
             return negated(_asked(words, subject, dict(value), depth + 1))
         case "type", str() if not negative:
             return words.asked(subject, f"is a {value}", [])
-        case phrase, bool() if phrase in _FLAGS:
+        case phrase, bool() if phrase in names.VERBS.values() and "{" not in phrase:
             return negated_if(not value, words.asked(subject, verb, []))
         case "contains {}", list() if negative:
             return negated(words.asked(subject, "contains any", [value]))

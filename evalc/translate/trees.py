@@ -117,10 +117,10 @@ def is_list(path: str) -> bool:
 
 # --- negation, `and`, `or` -------------------------------------------------------------------------------------------
 
-_OTHER_BOUND: Final = {"min": "below", "below": "min", "max": "above", "above": "max"}
 _OTHER_WHICH: Final[dict[Any, Any]] = {"any": "no", "no": "any"}
 _BOUNDS: Final = {"<": "below", "<=": "max", ">": "above", ">=": "min"}
 OPPOSITE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_OTHER_BOUND: Final = {bound: _BOUNDS[OPPOSITE[op]] for op, bound in _BOUNDS.items()}
 MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 NO_ERRORS: Final = Of(Tools(), Test("no_errors"))
 NO_CALLS: Final = Of(Tools(), Test("called", ()))
@@ -219,15 +219,12 @@ def compared(op: str, number: Any) -> Check:
     """An order or an equality of numbers."""
     if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
         raise NoLine
-    if op == "!=":
-        return negated(compared("==", number))
     return Test("between", Bounds(number, number) if op == "==" else Bounds(**{_BOUNDS[op]: number}))
 
 
 def measured(of: Measured, op: str, number: Any, tool: str = "") -> Check:
     """A comparison of a measure."""
-    check = Of(Measure(of, tool), compared("==" if op == "!=" else op, number))
-    return Not(check) if op == "!=" else check
+    return Of(Measure(of, tool), compared(op, number))
 
 
 def called(predicate: str, tools: Any) -> Check:

@@ -118,11 +118,13 @@ class Words:
         subject = subject if shorter == text else to.ignoring_case(subject)
         verb, values, between, tail = _parted(rest)
         if isinstance(subject, Place) and (found := pattern("<MEASURED>").fullmatch(verb)) and values:
-            subject, verb = _measure(subject, names.MEASURES.get(found[1], "items")), found[2]
-        phrase, negative = names.VERBS.get(words_of(verb)[0], ""), words_of(verb)[1]
+            measure, verb = names.MEASURES.get(found[1], "items"), found[2]
+            subject = Part("size", subject) if measure == "chars" else Part("measure", subject, measure)
+        meant, is_negative = words_of(verb)
+        phrase = names.VERBS.get(meant, "")
         if (share := pattern("<SHARE>").fullmatch(tail)) and phrase == "judge {}":
             values, tail = [*values, float(share[1])], ""
-        elif pattern("<TIMES>").fullmatch(tail) and phrase == "contains {}" and not negative:
+        elif pattern("<TIMES>").fullmatch(tail) and phrase == "contains {}" and not is_negative:
             place, case = subject.unfolded() if isinstance(subject, Place) else none()
             return place.asks(_test(phrase, *values, f"{case} {_often(tail)}"))
         if tail:
@@ -335,10 +337,6 @@ def _several(verb: str, values: list[Any], between: set[str]) -> tuple[str, list
         case "contains {}", ["and"] if not negative:
             return "contains all", [values]
     raise NoLine
-
-
-def _measure(place: Place, word: str) -> Part:
-    return Part("size", place) if word == "chars" else Part("measure", place, word)
 
 
 def _with_unit(subject: Denoted, verb: str, tail: str) -> tuple[Denoted, str]:

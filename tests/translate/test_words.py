@@ -138,6 +138,8 @@ MAPPINGS: list[tuple[dict[str, Any], str | None]] = [
     ({"not": {"contains": "x"}}, 'not contains "x"'),
     ({"any": ["contains 'x'", {"contains": "y"}]}, 'contains "x" or contains "y"'),
     ({"jq": ".a == 1"}, "at a == 1"),
+    ({"contains_table": True}, "has a table"),
+    ({"includes_url": False}, r"not matches /https?:\/\/[^\s\/]/"),
     ({"type": "contains", "value": "x", "weight": 2}, None),
     ({"type": "contains"}, None),
     ({"contains": True}, None),
