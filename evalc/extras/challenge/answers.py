@@ -150,11 +150,7 @@ _IN_LANGUAGE: Final[Mapping[str, str]] = {
 }
 
 
-def _contained(value: Any) -> Any:
-    return value if isinstance(value, str) else [value]
-
-
-def _all_contained(values: Sequence[Any]) -> Any:
+def _containing(values: Sequence[Any]) -> Any:
     return " ".join(values) if all(isinstance(value, str) for value in values) else list(values)
 
 
@@ -174,9 +170,9 @@ def _limits(bounds: Bounds) -> tuple[Any, Any]:
 
 
 _GOOD: Final[Mapping[str, tuple[int, Callable[[Any], Any]]]] = {
-    "contains": (0, _contained),
-    "contains_any": (0, lambda values: _contained(values[0]) if values else ""),
-    "contains_all": (0, _all_contained),
+    "contains": (0, lambda value: _containing([value])),
+    "contains_any": (0, lambda values: _containing(values[:1])),
+    "contains_all": (0, _containing),
     "occurs": (0, lambda asked: " ".join([asked[0]] * min(int(number_in(asked[1])), _MOST_ITEMS))),
     "similar": (0, itemgetter(0)),
     "structure": (0, lambda asked: " ".join(f"\n# {heading}\n" for heading in asked[1])),
@@ -212,11 +208,11 @@ _PADDING: Final[Mapping[str, tuple[str, int]]] = {
     "lines": ("\nline", len("\nline")),
     "sentences": (" So it is.", len(" So it is.")),
 }
-"""What makes a text longer, by its measures, and how many characters of that count for one."""
+"""Texts that make a text longer, by its measures, and how many of their characters count for one."""
 
 
 def _joined(test: Test, there: Any) -> Any:
-    """What is there, changed so that it passes the test, too; JSON stays, unless the test says which text it is."""
+    """Change a value so that it passes the test, too; JSON stays, unless the test says which text it is."""
     value = _GOOD[test.predicate][1](test.operand)
     if not isinstance(there, str):
         is_text = PREDICATES[test.predicate].identity and isinstance(value, str)

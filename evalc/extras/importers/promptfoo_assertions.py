@@ -339,7 +339,7 @@ def _tool_arguments(asked: _Assertion) -> Check:
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """What is in an object that is no object itself, by its path."""
+    """Each value inside an object that is not an object itself, by its path."""
     if not isinstance(value, dict):
         yield path, value
         return
@@ -385,4 +385,4 @@ _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     "trajectory:tool-args-match": _tool_arguments,
     "trajectory:step-count": _step_count,
 }
-"""What each type of assertion means, without the `not-` in front of it."""
+"""The check that each type of assertion means, without the `not-` in front of it."""

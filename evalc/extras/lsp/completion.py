@@ -196,7 +196,7 @@ _KEYWORD: Final = re.compile(r"[a-z][a-z\s-]*")
 _NAMES: Final = frozenset({"PATH", "NAME", "CHECK_NAME", "PARAM"})
 """Terminals of words that an author chooses."""
 _SAMPLES: Final = (("NAME.PARAM", "t.p"), ("NAME", "t"), ("TOOL", "t"), ("PATH", "x"), ("N", "2"))
-"""What replaces words in capitals while a line is read."""
+"""Stand-ins for words in capitals while a line is read."""
 _SUBJECTS: Final = ("", "at x ", "tools ", "tool t ", "any call of t ")
 """Subjects, one of which each predicate may follow."""
 
