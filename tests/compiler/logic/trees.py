@@ -136,14 +136,20 @@ def _maybe_not(check: st.SearchStrategy[Any]) -> st.SearchStrategy[Check]:
 _MEASURES: Final = st.sampled_from([Measure(unit) for unit in ("chars", "words", "lines", "bytes")])
 
 
+_PREDICATES: Final = st.sampled_from([*OF_VALUES])
+
+
 @st.composite
 def _any_test(draw: st.DrawFn) -> Test:
-    return draw(OF_VALUES[draw(st.sampled_from([*OF_VALUES]))])
+    return draw(OF_VALUES[draw(_PREDICATES)])
+
+
+_AT_PLACES: Final = _maybe_not(_any_test() | _any_test() | _of(_MEASURES | st.just(Measure("items")), _BETWEEN))
 
 
 @st.composite
 def _of_places(draw: st.DrawFn) -> Check:
-    return draw(_maybe_not(_any_test() | _any_test() | _of(_MEASURES | st.just(Measure("items")), _BETWEEN)))
+    return draw(_AT_PLACES)
 
 
 _PARTS: Final = _of(st.builds(At, st.sampled_from(["p", "q", "p.a", "p[0]"])), _of_places())
@@ -201,44 +207,47 @@ _CALLS: Final = st.lists(
     max_size=3,
 ).map(tuple)
 _SEEDS: Final = st.sampled_from(["", "a", "b", " ", "abc", "\n", "ß", 1])
+_ITEMS: Final = st.lists(st.one_of(VALUES, VALUES.map(lambda v: {"a": v})), max_size=2)
+_WRITTEN: Final = st.one_of(
+    VALUES,
+    st.dictionaries(st.sampled_from(["a", "b", "a.b"]), VALUES, max_size=2),
+    st.builds(lambda value: {"b": {"a": value}}, VALUES),
+    st.builds(lambda items: {"b": items}, _ITEMS),
+    _ITEMS,
+).map(lambda value: msgspec.json.encode(value).decode())
+"""JSON with the values that checks speak of at the places that they look at."""
+_PIECES: Final = st.lists(st.one_of(TEXTS, _WRITTEN), max_size=3)
+_MODES: Final[st.SearchStrategy[Any]] = st.sampled_from(["executed", "executed", "routing"])
+_DURATIONS: Final = st.integers(0, 5)
 
 
 @st.composite
 def _one_answer(draw: st.DrawFn) -> Evidence:
     """An answer made of the texts that checks speak of, with the values of the tokens in it."""
     seed = {"x": draw(_SEEDS), "y": draw(_SEEDS)}
-    pieces = draw(st.lists(st.one_of(TEXTS, _written()), max_size=3))
+    pieces = draw(_PIECES)
     response = "".join(pieces[:1] if draw(st.booleans()) else pieces)
     for name, value in seed.items():
         response = response.replace(f"{{{{seed:{name}}}}}", str(value))
     return Evidence(
         response=response,
         tool_calls=draw(_CALLS),
-        tool_mode=draw(st.sampled_from(["executed", "executed", "routing"])),
-        duration_ms=draw(st.integers(0, 5)),
+        tool_mode=draw(_MODES),
+        duration_ms=draw(_DURATIONS),
         seed=seed,
     )
 
 
-def _written() -> st.SearchStrategy[str]:
-    """JSON with the values that checks speak of at the places that they look at."""
-    documents = st.one_of(
-        VALUES,
-        st.dictionaries(st.sampled_from(["a", "b", "a.b"]), VALUES, max_size=2),
-        st.builds(lambda value: {"b": {"a": value}}, VALUES),
-        st.builds(lambda items: {"b": items}, st.lists(st.one_of(VALUES, VALUES.map(lambda v: {"a": v})), max_size=2)),
-        st.lists(st.one_of(VALUES, VALUES.map(lambda v: {"a": v})), max_size=2),
-    )
-    return documents.map(lambda value: msgspec.json.encode(value).decode())
+_ONE_ANSWER: Final = _one_answer()
 
 
 @st.composite
 def answers(draw: st.DrawFn) -> Evidence:
     """An answer, or a conversation of two, each of which is checked by itself, too."""
-    whole = draw(_one_answer())
+    whole = draw(_ONE_ANSWER)
     if not draw(st.booleans()):
         return whole
-    turns = [msgspec.structs.replace(draw(_one_answer()), seed=whole.seed, turn=number) for number in (1, 2)]
+    turns = [msgspec.structs.replace(draw(_ONE_ANSWER), seed=whole.seed, turn=number) for number in (1, 2)]
     return msgspec.structs.replace(whole, turns=tuple(turns))
 
 
