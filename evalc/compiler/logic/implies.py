@@ -27,6 +27,7 @@ from evalc.compiler.logic.formula import (
     is_text,
     is_textual,
     negation,
+    there_is,
 )
 from evalc.compiler.logic.known import decides, is_known, is_so
 from evalc.compiler.logic.texts import beginning, cannot_begin_json, end, least, pieces, without_tokens
@@ -47,6 +48,23 @@ def implies(first: Formula, second: Formula) -> bool:
     if isinstance(first, Every):
         return any(implies(part, second) for part in _counting(first))
     return False
+
+
+def touches(first: Formula, second: Formula) -> bool:
+    """Whether a fact of one says anything of a fact of the other, or of the call or the items that it is about."""
+    ones, others = facts_of(first), facts_of(second)
+    return any(_touches(one, other) for one in ones for other in (*others, *_groups_of(others))) or any(
+        _touches(one, other) for one in _groups_of(ones) for other in others
+    )
+
+
+def _touches(one: Fact, other: Fact) -> bool:
+    pairs = ((one, other), (other, one))
+    return _is_same(one, other) or any(_entails(*pair, holds) for pair in pairs for holds in (True, False))
+
+
+def _groups_of(facts: list[Fact]) -> list[Fact]:
+    return [there_is(group) for group in {*map(_group, facts)} if group is not None]
 
 
 def always(formula: Formula) -> bool:

@@ -10,7 +10,7 @@ One that several cases share (by `defaults`, `use` or `for_each`) is redundant o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, combinations, starmap
 from typing import Any, Final, final
 
 import msgspec
@@ -20,7 +20,7 @@ from evalc.check.contract import single_values
 from evalc.check.tree import Bounds, Call, Check, Measure, Not, Of, Test, Tools, Turn
 from evalc.compiler import ir
 from evalc.compiler.logic.formula import READ, Either, Every, Fact, Formula, facts_of, formula_of, negation, there_is
-from evalc.compiler.logic.implies import always, group_of, implies, is_asked, never
+from evalc.compiler.logic.implies import always, group_of, implies, is_asked, never, touches
 from evalc.compiler.patterns import examine
 from evalc.diagnostics.problem import Diagnostics, Finding, Severity
 
@@ -40,7 +40,8 @@ class Contradictions:
         """Report the contradictions within cases, and remember what is redundant in them."""
         for case in suite.cases:
             places = [item.where for item in case.checks]
-            if not are_unrelated([item.check for item in case.checks]):
+            checks = [item.check for item in case.checks]
+            if not are_unrelated(checks) and _may_be_related(checks[:_MOST_FACTS]):
                 found = _within(suite, case, problems)
                 for where, finding in found.items():
                     self._redundant.setdefault(where, finding)
@@ -52,6 +53,11 @@ class Contradictions:
         for where, finding in self._redundant.items():
             if where not in self._deciding:
                 problems.add(*suite.place(where), finding)
+
+
+def _may_be_related(checks: list[Check]) -> bool:
+    """Whether two of the checks bear on each other, which is found sooner than what follows."""
+    return any(starmap(touches, combinations(map(formula_of, checks), 2)))
 
 
 def _within(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Where, Finding]:
