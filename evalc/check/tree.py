@@ -80,7 +80,7 @@ class Measure(Node, frozen=True):
 
 OfText = Literal["chars", "words", "lines", "bytes", "sentences", "tokens"]
 OfRun = Literal["calls", "errors", "ms", "total_tokens", "input_tokens", "output_tokens", "dollars"]
-Measured = OfText | Literal["items"] | OfRun
+Measured = Literal[OfText, "items", OfRun]
 OF_TEXT: Final = frozenset[str](get_args(OfText))
 """The measures of a text; `tokens` is the contract's estimate for the response."""
 

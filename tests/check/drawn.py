@@ -10,9 +10,9 @@ from typing import Any
 
 from tests.check import reference
 from tests.check.reference import (
+    ABSENT,
     CANNOT,
     ENGLISH,
-    FAILS,
     GERMAN,
     MARKDOWN,
     NOTHING,
@@ -646,12 +646,13 @@ def parts(draw: Random, clause: Clause, keys: Sequence[str] = KEYS) -> tuple[str
 
     def together(thing: Thing) -> Outcome:
         if thing.value is NOTHING and not thing.is_prose and len(tests) > 1:
-            return CANNOT
+            return ABSENT
         met = []
         for path, test in tests:
             (found,) = reference.places(thing.value, path)
-            met.append(CANNOT if thing.is_prose else test(reference.value_of(thing.answer, found)))
-        return met[0] if len(met) == 1 else reference.known(met, FAILS)
+            one = reference.value_of(thing.answer, found)
+            met.append(CANNOT if thing.is_prose else reference.asked_of(one, test))
+        return met[0] if len(met) == 1 else reference.every_of(met)
 
     return written, together
 
@@ -689,7 +690,9 @@ def result(draw: Random, clause: Clause) -> Line:
     subject, tool, which = _which_calls(draw)
 
     def asks(answer: Answer) -> Outcome:
-        return reference.calls(answer, tool, which, lambda call: ask(reference.value_of(answer, call.result)))
+        return reference.calls(
+            answer, tool, which, lambda call: reference.asked_of(reference.value_of(answer, call.result), ask)
+        )
 
     return f"{subject} returns {words}", asks
 

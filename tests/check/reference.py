@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -18,16 +18,17 @@ from typing import Any
 
 
 class Outcome(enum.Enum):
-    """Return what becomes of a check; `OPEN` where the specs leave it open."""
+    """What becomes of a check; `OPEN` where the specs leave it open, `ABSENT` where an item lacks the place."""
 
     HOLDS = "holds"
     FAILS = "does not hold"
     CANNOT = "cannot be asked"
+    ABSENT = "is not there"
     UNVERIFIED = "unverified"
     OPEN = "open"
 
 
-HOLDS, FAILS, CANNOT, UNVERIFIED, OPEN = Outcome
+HOLDS, FAILS, CANNOT, ABSENT, UNVERIFIED, OPEN = Outcome
 
 
 class _Nothing:
@@ -194,35 +195,45 @@ def reported(holds: bool) -> Outcome:
     return HOLDS if holds else FAILS
 
 
-def all_of(outcomes: Iterable[Outcome]) -> Outcome:
-    """All of them hold; what cannot be asked does not, and what says nothing is left out."""
+def first_of(outcomes: Iterable[Outcome], *order: Outcome) -> Outcome:
+    """The first of an order that is among the outcomes, and the last of it where none is."""
     met = list(outcomes)
-    if FAILS in met or CANNOT in met:
-        return FAILS
-    return OPEN if OPEN in met else HOLDS if HOLDS in met else UNVERIFIED
+    return next((outcome for outcome in order if outcome in met), order[-1])
+
+
+def all_of(outcomes: Iterable[Outcome]) -> Outcome:
+    """All of them hold; what cannot be asked leaves it so, and what says nothing is left out."""
+    return first_of(outcomes, FAILS, OPEN, CANNOT, HOLDS, UNVERIFIED)
 
 
 def some_of(outcomes: Iterable[Outcome]) -> Outcome:
     """At least one of them holds."""
-    met = list(outcomes)
-    if HOLDS in met:
-        return HOLDS
-    return OPEN if OPEN in met else FAILS if FAILS in met or CANNOT in met else UNVERIFIED
+    return first_of(outcomes, HOLDS, OPEN, CANNOT, FAILS, UNVERIFIED)
 
 
-def known(met: Sequence[Outcome], decisive: Outcome) -> Outcome:
-    """Of parts of one thing, or of several things: what says nothing leaves the whole open, unless another decides."""
-    outcomes = [FAILS if outcome is CANNOT else outcome for outcome in met]
-    return next((outcome for outcome in (decisive, OPEN, UNVERIFIED) if outcome in outcomes), negated(decisive))
+def asked_of(thing: Thing, ask: Ask) -> Outcome:
+    """What becomes of a check of a thing that an item or a call may lack."""
+    outcome = ask(thing)
+    return ABSENT if outcome is CANNOT and thing.value is NOTHING and not thing.is_prose else outcome
+
+
+def of_one(outcome: Outcome) -> Outcome:
+    """An outcome of one of several: what is not there does not hold."""
+    return FAILS if outcome is ABSENT else outcome
+
+
+def every_of(outcomes: Iterable[Outcome]) -> Outcome:
+    """Every one of several items or calls, or of several parts of one: what says nothing leaves the whole open."""
+    return first_of(map(of_one, outcomes), FAILS, OPEN, CANNOT, UNVERIFIED, HOLDS)
 
 
 def quantified(which: str, outcomes: list[Outcome]) -> Outcome:
     """`any`, `every` or `no` of some items or calls."""
     if not outcomes:
         return {"any": FAILS, "every": UNVERIFIED, "no": HOLDS}[which]
-    if which == "every":
-        return known(outcomes, FAILS)
-    return known(outcomes, HOLDS) if which == "any" else negated(known(outcomes, HOLDS))
+    if which == "any":
+        return first_of(map(of_one, outcomes), HOLDS, OPEN, CANNOT, UNVERIFIED, FAILS)
+    return every_of(outcomes if which == "every" else [negated(of_one(outcome)) for outcome in outcomes])
 
 
 def json_in(value: Any) -> Any:
@@ -236,7 +247,7 @@ def items(answer: Answer, path: str, which: str, ask: Ask) -> Outcome:
     (lists,) = places(value, path.partition("[]")[0]) or [NOTHING]
     if not isinstance(lists, list):
         return CANNOT
-    return quantified(which, [ask(value_of(answer, item)) for item in places(value, path)])
+    return quantified(which, [asked_of(value_of(answer, item), ask) for item in places(value, path)])
 
 
 def calls_of(answer: Answer, tool: str) -> list[ToolCalled]:
@@ -247,7 +258,8 @@ def calls(answer: Answer, tool: str, which: str | int, ask: Callable[[ToolCalled
     """`any call of TOOL`, or the call of a number."""
     made = calls_of(answer, tool)
     if isinstance(which, int):
-        return ask(made[which - 1]) if which <= len(made) else CANNOT
+        outcome = ask(made[which - 1]) if which <= len(made) else CANNOT
+        return CANNOT if outcome is ABSENT else outcome
     return quantified(which, [ask(call) for call in made])
 
 
@@ -265,7 +277,7 @@ def argument(answer: Answer, tool: str, name: str, ask: Ask, *, is_contracts: bo
 
 def failure(answer: Answer, call: ToolCalled, ask: Ask) -> Outcome:
     """`fails with`: the error of a call."""
-    return ask(value_of(answer, NOTHING if call.error is None else call.error))
+    return asked_of(value_of(answer, NOTHING if call.error is None else call.error), ask)
 
 
 # --- measures --------------------------------------------------------------------------------------------------------

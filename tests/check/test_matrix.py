@@ -184,7 +184,7 @@ def test_the_drawn_outcomes_are_of_every_kind() -> None:
     """The draws meet what holds, what does not, what cannot be asked, what says nothing; few are left open."""
     draw = Random(0)
     outcomes = [expected(drawn.answer(draw, turns=2)) for make in PAIRS.values() for _, expected in [make(draw)]]
-    assert set(outcomes) == set(Outcome)
+    assert set(outcomes) == {*Outcome} - {Outcome.ABSENT}  # which is of one of several items or calls
     assert outcomes.count(Outcome.OPEN) < len(outcomes) / 10
 
 

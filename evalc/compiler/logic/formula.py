@@ -186,9 +186,23 @@ def _read(check: Check, subject: Subject, required: bool) -> Formula:
         case All(checks) | Some(checks):
             if len(checks) > _MOST_FACTS:
                 return _unread(check, subject, required)
-            join = Every if isinstance(check, All) else Either
-            joint = _joined(join, [_read(part, subject, True) for part in checks])
-            return joint if required else negation(joint)
+            if not required and any(isinstance(step, Call) for step in subject):
+                return _without_one_of(check, subject) if isinstance(check, All) else _unread(check, subject, False)
+            join = Every if isinstance(check, All) is required else Either
+            return _joined(join, [_read(part, subject, required) for part in checks])
+
+
+def _without_one_of(check: All, subject: Subject) -> Formula:
+    """What `not` before the parts of a call asserts: one of them does not hold, as of an argument that is not there."""
+    parts: list[Formula] = []
+    for part in check.checks:
+        if not (isinstance(subject[-1], Call) and isinstance(part, Of) and isinstance(part.step, At)):
+            return _unread(check, subject, False)
+        argument = place(subject, part.step.path)
+        if _EVERY in argument:
+            return _unread(check, subject, False)
+        parts += [Fact(argument, "exists", holds=False), _read(part.check, argument, False)]
+    return _reached(subject, _joined(Either, parts))
 
 
 def _behind(step: Step, inner: Check, subject: Subject, required: bool) -> Formula:

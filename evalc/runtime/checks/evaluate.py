@@ -1,8 +1,9 @@
 """Evaluates any check: follows its steps to its subject, and asks that for its predicate.
 
-A check holds, does not hold, or cannot be asked, which fails, and so does its negation; within `and` and `or`, and
-among items and calls, it counts as not holding. Operands of `and` and `or` that are skipped or do not apply are left
-out. An operand that ended in error makes the whole an error, unless the others decide the verdict without it.
+A check holds, does not hold, or cannot be asked, which fails, and so does its negation. `and`, `or`, `any`, `every` and
+`no` can be asked where the parts that can be asked decide them; a place that one of several items or calls lacks
+counts as not holding there. Operands of `and` and `or` that are skipped or do not apply are left out. An operand that
+ended in error makes the whole an error, unless the others decide the verdict without it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from evalc.runtime.checks.verdict import (
     broken,
     failed,
     skipped,
+    unasked,
 )
 from evalc.runtime.checks.words import quoted, shown, so_often
 
@@ -80,19 +82,23 @@ async def _composed(checks: Sequence[Check], view: View, decisive: Literal["pass
     for check in checks:
         verdict = await _checked(check, view)
         met.append(verdict)
-        if verdict.outcome == decisive:
+        if verdict.outcome == decisive and verdict.asked:
             whole = failed(_reason(check, verdict), verdict.finding) if decisive == "failed" else _passed(met)
             return _with_what_was_met(whole, met)
     if error := _first(met, "error"):
         return _with_what_was_met(error, met)
+    doubtful = next((each for each in zip(checks, met, strict=True) if not each[1].asked), None)
+    if doubtful and decisive == "failed":
+        return _with_what_was_met(unasked(_reason(*doubtful)), met)
     if met and not _first(met, "passed", "failed"):
         if _first(met, "skipped"):
             return skipped(tuple(token for verdict in met for token in verdict.skipped_tokens))
         return _with_what_was_met(NOT_APPLICABLE, met)
     if decisive == "failed":
         return _with_what_was_met(_passed(met), met)
-    reasons = "; ".join(_reason(*each) for each in zip(checks, met, strict=True) if each[1].outcome == "failed")
-    return _with_what_was_met(failed(f"expected one of {len(checks)} checks to hold but none does: {reasons}"), met)
+    fail = unasked if doubtful else failed
+    why = "; ".join(_reason(*each) for each in zip(checks, met, strict=True) if each[1].outcome == "failed")
+    return _with_what_was_met(fail(f"expected one of {len(checks)} checks to hold but none does: {why}"), met)
 
 
 def _reason(check: Check, verdict: Verdict) -> str:
@@ -128,11 +134,17 @@ async def _of_several(check: Of, several: Several, beside: Sequence[Check]) -> V
     """A check of any, of every or of no view; those that are known may decide though others are not."""
     if several.which == "every" and not several.views:
         return NOT_APPLICABLE
-    met = [await _together(check.check, each) for each in several.views]
+    met = [_of_one(await _together(check.check, each)) for each in several.views]
     decisive = "failed" if several.which == "every" else "passed"
-    at = next((index for index, verdict in enumerate(met) if verdict.outcome == decisive), None)
+    at = next((index for index, verdict in enumerate(met) if verdict.outcome == decisive and verdict.asked), None)
     if at is None:
-        if unknown := _first(met, "error", "skipped", "not_applicable"):
+        if error := _first(met, "error"):
+            return error
+        doubtful = next((index for index, verdict in enumerate(met) if not verdict.asked), None)
+        if doubtful is not None:
+            is_any = several.which == "any"
+            return unasked(_none_of(several, met) if is_any else _in(several.views[doubtful], met[doubtful]))
+        if unknown := _first(met, "skipped", "not_applicable"):
             return unknown
         return PASSED if several.which != "any" else failed(_none_of(several, met))
     if several.which == "every":
@@ -147,8 +159,14 @@ async def _together(check: Check, view: View) -> Verdict:
     met = [await _checked(part, view) for part in _parts(check)]
     if not isinstance(check, All):
         return met[0]
-    found = _first(met, "failed", "error", "skipped", "not_applicable") or PASSED
-    return found if found.asked else failed(found.message)
+    met = [_of_one(verdict) for verdict in met]
+    fails = next((verdict for verdict in met if verdict.outcome == "failed" and verdict.asked), None)
+    return fails or _first(met, "error", "failed", "skipped", "not_applicable") or PASSED
+
+
+def _of_one(verdict: Verdict) -> Verdict:
+    """The verdict on one of several items or calls, or on a part of it: what is not there does not hold."""
+    return failed(verdict.message) if verdict.absent else verdict
 
 
 def _first(met: Sequence[Verdict], *outcomes: str) -> Verdict | None:
@@ -159,7 +177,8 @@ def _none_of(several: Several, met: Sequence[Verdict]) -> str:
     if not several.views:
         return several.nothing
     reasons = "; ".join(_in(view, verdict) for view, verdict in zip(several.views[:_MOST_SHOWN], met, strict=False))
-    return f"expected such a {several.noun} but {reasons}" if several.noun else reasons
+    article = "an" if several.noun == "item" else "a"
+    return f"expected such {article} {several.noun} but {reasons}" if several.noun else reasons
 
 
 def _in(view: View, verdict: Verdict) -> str:

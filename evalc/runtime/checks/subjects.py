@@ -108,7 +108,7 @@ def json_of(text: str) -> Any:
 
 
 def _there(view: View, kind: ViewKind, value: Any, name: str, absent: str = "is not there") -> View:
-    fault = unasked(f"{shown(name)} {absent}") if value is MISSING else None
+    fault = unasked(f"{shown(name)} {absent}", absent=True) if value is MISSING else None
     return view._replace(kind=kind, value=value, name=name, fault=fault)
 
 

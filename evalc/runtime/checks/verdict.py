@@ -83,6 +83,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         finding: what a check of texts found that did not pass.
         verifies: whether it says anything of the answer; what passes whatever the answer is does not.
         asked: whether the check could be asked; if not, it fails, and so does its negation.
+        absent: whether it could not because there is nothing to ask; of an item or a call that counts as not holding.
     """
 
     outcome: CheckOutcome
@@ -94,6 +95,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     finding: TextFinding | None = None
     verifies: bool = True
     asked: bool = True
+    absent: bool = False
 
 
 ViewKind = Literal["response", "value", "argument", "call", "result", "names", "count"]
@@ -160,9 +162,9 @@ def failed(message: str | None, finding: TextFinding | None = None) -> Verdict:
     return Verdict(outcome="failed", message=message, finding=finding)
 
 
-def unasked(message: str) -> Verdict:
+def unasked(message: str | None, *, absent: bool = False) -> Verdict:
     """The check cannot be asked of this answer, because of `message`."""
-    return Verdict(outcome="failed", message=message, asked=False)
+    return Verdict(outcome="failed", message=message, asked=False, absent=absent)
 
 
 def broken(message: str) -> Verdict:

@@ -15,7 +15,9 @@ SKIP = check_of({"type": "contains", "value": "{{seed:gone}}"})
 ERROR = check_of({"type": "cost", "max": 1})
 NOTHING = check_of({"type": "no_tool_errors"})
 
-LEAVES: st.SearchStrategy[Check] = st.sampled_from([YES, NO, SKIP, ERROR, NOTHING])
+UNASKED = check_of({"type": "at", "path": "x", "check": {"type": "number", "min": 1}})
+
+LEAVES: st.SearchStrategy[Check] = st.sampled_from([YES, NO, SKIP, ERROR, NOTHING, UNASKED])
 OPERANDS = st.lists(LEAVES, min_size=1, max_size=5).map(tuple)
 TREES: st.SearchStrategy[Check] = st.recursive(
     LEAVES,
@@ -50,7 +52,8 @@ def test_any_of_is_the_strong_or(operands: tuple[Check, ...]) -> None:
 @given(OPERANDS)
 def test_all_of_is_the_strong_and(operands: tuple[Check, ...]) -> None:
     outcomes = [outcome(operand) for operand in operands]
-    expected = next((o for o in ("failed", "error", "passed", "skipped", "not_applicable") if o in outcomes), None)
+    failures = ("failed", "error") if NO in operands else ("error", "failed")  # that cannot be asked decides nothing
+    expected = next((o for o in (*failures, "passed", "skipped", "not_applicable") if o in outcomes), None)
     assert outcome(check_of({"type": "all_of", "checks": tuple(map(record_of, operands))})) == expected
 
 
@@ -59,6 +62,14 @@ def test_de_morgan(trees: list[Check]) -> None:
     neither = inverse(check_of({"type": "any_of", "checks": tuple(map(record_of, trees))}))
     both_not = check_of({"type": "all_of", "checks": tuple(record_of(inverse(tree)) for tree in trees)})
     assert outcome(neither) == outcome(both_not)
+
+
+def test_what_cannot_be_asked_leaves_a_group_so_unless_the_others_decide() -> None:
+    for type_, other, decided in (("any_of", NO, YES), ("all_of", YES, NO)):
+        group = check_of({"type": type_, "checks": (record_of(UNASKED), record_of(other))})
+        assert (outcome(group), outcome(inverse(group))) == ("failed", "failed")
+        group = check_of({"type": type_, "checks": (record_of(UNASKED), record_of(decided))})
+        assert {outcome(group), outcome(inverse(group))} == {"failed", "passed"}
 
 
 @given(TREES)
