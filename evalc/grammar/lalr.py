@@ -85,7 +85,7 @@ class Production(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Terminal(NamedTuple):
-    """Return what the tokens of a terminal look like."""
+    """A terminal: its name, what its tokens look like."""
 
     name: str
     pattern: str

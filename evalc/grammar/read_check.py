@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from evalc.base.durations import MILLISECONDS
 from evalc.check.forms import together
 from evalc.check.places import Placed, bare
-from evalc.check.predicates import PREDICATES, Kind, Role, mapped
+from evalc.check.predicates import PATH, PREDICATES, Kind, Role, mapped, texts_of
 from evalc.check.subjects import ASKS, GIVES
 from evalc.check.tree import (
     NO_TOOL,
@@ -88,15 +88,6 @@ class _Subject(NamedTuple):
 
 
 def _read_with_care(text: str) -> Parsed[ReadCheck]:
-    line, faults = _reading(text)
-    return Parsed(None if line is None else settled(line), faults)
-
-
-_remembered = lru_cache(REMEMBERED)(_read_with_care)
-
-
-def _reading(text: str) -> Parsed[ReadCheck]:
-    """The line, whose texts know their places."""
     tree = read("check", "line", text)
     if isinstance(tree, Stumble):
         return Parsed(None, (_fault(text, tree),))
@@ -109,7 +100,12 @@ def _reading(text: str) -> Parsed[ReadCheck]:
         reader.faults.append(Fault(at, at + 1, Finding("EV139", what="depth", limit=MAX_DEPTH)))
         return parsed(None, reader.faults)
     criterion = [text_of(token, reader.faults) for token in link[1:]]
-    return parsed(ReadCheck(tree.start_pos, tree.end_pos, check, (), *criterion), reader.faults)
+    if reader.faults:
+        return parsed(None, reader.faults)
+    return Parsed(settled(ReadCheck(tree.start_pos, tree.end_pos, check, (), *criterion)), ())
+
+
+_remembered = lru_cache(REMEMBERED)(_read_with_care)
 
 
 def settled(line: ReadCheck) -> ReadCheck:
@@ -314,7 +310,7 @@ class Reader:
             return 1 if tree == "once" else 2
         if tree.type == "quantity":
             number, mark = sorted(tree.children, key=lambda token: token.type not in _NUMBERS)
-        required = _MARKS.get(unit, ())
+        required = _UNITS.get(unit, ())
         if mark is not None and mark.type not in required:
             self.expected("a number" if mark.type == "DOLLAR" else "the end", mark)
         elif mark is None and unit == "ms":
@@ -364,7 +360,7 @@ def _scale(mark: Child) -> float:
 _WORDS: Final = {"TRUE": True, "FALSE": False, "NULL": None}
 _NUMBERED: Final = re.compile(r"\.([0-9]{1,9})(?![\w$-])")
 _NUMBERS: Final = ("NUMBER", "TEMPLATE", "quantity", "TIMES_WORD")
-_MARKS: Final[Mapping[Unit, tuple[str, ...]]] = {
+_UNITS: Final[Mapping[Unit, tuple[str, ...]]] = {
     "ms": ("TIME_UNIT", "DURATION"),
     "dollars": ("DOLLAR",),
     "share": ("PERCENT",),
@@ -788,7 +784,9 @@ _LITERAL: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_STAND_INS: Final = {'"': '"_"', "'": "'_'", "/": "/_/"}
+_MARKS: Final = [*map(chr, (*range(1, 9), *range(14, 32)))]
+"""The stand-ins for the texts of literals: control characters, which no line has outside of one."""
+_STAND_INS: Final = {quote: [f"{quote}{mark}{quote}" for mark in _MARKS for _ in "12"] for quote in "\"'/"}
 
 _Make = Callable[[list[str]], Any]
 """Makes a part of a check, given the texts of its literals."""
@@ -799,11 +797,13 @@ def read_check(text: str) -> Parsed[ReadCheck]:
     if len(text) > _LONGEST:
         return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _read_with_care(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece
+    if len(pieces) > 2 * len(_MARKS):
+        return _remembered(text)
     texts: list[str] = []
     for at in range(1, len(pieces), 2):
         literal = pieces[at]
         texts.append(literal[1:-1])
-        pieces[at] = _STAND_INS[literal[0]]
+        pieces[at] = _STAND_INS[literal[0]][at]
     shape = _shape_of("".join(pieces))
     if shape is None:
         return _remembered(text)
@@ -843,48 +843,47 @@ class _Places(Sequence[Atom]):
 
 @lru_cache(_SHAPES_REMEMBERED)
 def _shape_of(text: str) -> _Shape | None:
-    """The shape of a text; None if it has a fault, or if a stand-in is not a text of its own."""
-    placed = None if "\\" in text else _reading(text).node
-    if placed is None:
+    """The shape of a text; None if it has a fault, or if a stand-in is not a text of its own.
+
+    Of several places, two may be one: what is asked of them depends on the keys.
+    """
+    line = None if "\\" in text else _read_with_care(text).node
+    if line is None:
         return None
-    line = settled(placed)
-    literals = {literal.start(): literal[0] for literal in _LITERAL.finditer(text)}
-    starts = [*literals]
-    quotes = 2 if line.criterion is not None and starts[-1:] == [line.criterion.start] else 0
-    moving = {start: index for index, start in enumerate(starts[:-1] if quotes else starts)}
-    places = {place.start for place in line.places}
-    if not moving.keys() <= places or not set(literals.values()) <= set(_STAND_INS.values()):
+    check, criterion = line.check, line.criterion
+    marks = {mark: index for index, mark in enumerate(_MARKS) if mark in text}
+    linked = set() if criterion is None else {criterion.value} & marks.keys()
+    texts = [*texts_of(check)]
+    places = [text for role, text in texts if role is PATH]
+    if not marks.keys() <= {*linked, *(text for _, text in texts)} or (len(places) > 1 and marks.keys() & places):
         return None
-    return _Shape(line, _maker(placed.check, line.check, moving) or (lambda _texts: line.check), quotes)
+    return _Shape(line, _maker(check, marks) or (lambda _texts: check), 2 * len(linked))
 
 
-def _maker(placed: Any, plain: Any, moving: Mapping[int, int]) -> _Make | None:
-    """Makes a part of a check anew, its texts from the `moving` literals; None if nothing in it moves."""
-    match placed:
-        case Placed():
-            index = moving.get(placed.place.start) if placed else None
-            return None if index is None else itemgetter(index)
+def _maker(part: Any, marks: Mapping[str, int]) -> _Make | None:
+    """Makes a part of a check anew, with the texts of literals for their `marks`; None if it has none."""
+    match part:
+        case str():
+            return itemgetter(marks[part]) if part in marks else None
         case Node():
-            made = {
-                name: _maker(getattr(placed, name), getattr(plain, name), moving) for name in plain.__struct_fields__
-            }
+            made = {name: _maker(getattr(part, name), marks) for name in part.__struct_fields__}
             makers = [(name, make) for name, make in made.items() if make is not None]
             if not makers:
                 return None
             if len(makers) > 1:
-                return lambda texts: replace(plain, **{name: make(texts) for name, make in makers})
+                return lambda texts: replace(part, **{name: make(texts) for name, make in makers})
             ((name, make),) = makers
-            if isinstance(plain, At):  # only a key in quotes moves
+            if isinstance(part, At):  # only a key in quotes moves
                 return lambda texts: At(path_of_key(make(texts)))
-            return lambda texts: replace(plain, **{name: make(texts)})
+            return lambda texts: replace(part, **{name: make(texts)})
         case tuple() | list():
-            items = [_maker(*pair, moving) for pair in zip(placed, plain, strict=True)]
-            if not any(items):
+            items = [(_maker(item, marks), item) for item in part]
+            if not any(make for make, _ in items):
                 return None
-            into, parts = type(plain), list(zip(items, plain, strict=True))
-            return lambda texts: into([part if make is None else make(texts) for make, part in parts])
+            into = type(part)
+            return lambda texts: into([item if make is None else make(texts) for make, item in items])
         case dict():
-            values = _maker([*placed.values()], [*plain.values()], moving)
-            return None if values is None else lambda texts: dict(zip(plain, values(texts), strict=True))
+            values = _maker([*part.values()], marks)
+            return None if values is None else lambda texts: dict(zip(part, values(texts), strict=True))
         case _:
             return None

@@ -125,3 +125,19 @@ def test_a_line_read_by_its_shape_is_what_it_is_read_with_care(case: tuple[str, 
         assert by_shape.node.check == with_care.node.check
         assert tuple(by_shape.node.places) == tuple(with_care.node.places)
         assert (by_shape.node.start, by_shape.node.end) == (with_care.node.start, with_care.node.end)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'any call of t has "a" 1, a 2',
+        'any call of t has "a" 1, "a" 2',
+        'any call of t has "a" exists, b >= 1, a <= 2',
+        'any call of t has "a" exists, b >= 1, "c" <= 2',
+        'at "a" contains "b" for "c"',
+    ],
+)
+def test_keys_in_quotes_are_compared_with_the_others(line: str) -> None:
+    assert (read_check(line).node is None) == (reader._read_with_care(line).node is None)
+    by_shape, with_care = read_check(line).node, reader._read_with_care(line).node
+    assert by_shape is with_care is None or (by_shape and with_care and by_shape.check == with_care.check)
