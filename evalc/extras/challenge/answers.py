@@ -200,15 +200,14 @@ _NAMES: Final[Mapping[str, Callable[[Any], Sequence[str]]]] = {
     "acceptable": lambda sets: next((names for names in sets if names != (NO_TOOL,)), ()),
 }
 """The tools that are called, by the predicates of their names."""
-_PADDING: Final[Mapping[str, tuple[str, int]]] = {
-    "chars": (" and so on", 1),
-    "bytes": (" and so on", 1),
-    "tokens": (" so", len(" so")),
-    "words": (" word", len(" word")),
-    "lines": ("\nline", len("\nline")),
-    "sentences": (" So it is.", len(" So it is.")),
+_PADDING: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("chars", "bytes"), " and so on"),
+    "tokens": " so",
+    "words": " word",
+    "lines": "\nline",
+    "sentences": " So it is.",
 }
-"""Texts that make a text longer, by its measures, and how many of their characters count for one."""
+"""Texts that make a text longer by one, by its measures; each character counts for one of `chars` and `bytes`."""
 
 
 def _joined(test: Test, there: Any) -> Any:
@@ -237,7 +236,7 @@ def _padded(of: Any, bounds: Bounds, there: Any) -> Any:
     low, high = _limits(bounds)
     if there is msgspec.UNSET and high is not None and size(text) > high:
         text = ""
-    padding, step = _PADDING[of]
+    padding, step = _PADDING[of], 1 if of in ("chars", "bytes") else len(_PADDING[of])
     missing = min(int(low or 0), _LONGEST) - size(text)
     return text + (padding * missing)[: step * max(missing, 0)]
 
