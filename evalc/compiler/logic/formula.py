@@ -3,7 +3,7 @@
 A predicate is so where its outcome is that it holds. `not` asks for more than that it is not so: the subject can be
 asked, too. So `not at x < 5` is the fact that there is a number at x beside the denial of `at x < 5`.
 
-Texts are templates as `templates` encodes them: what follows about them follows whatever their tokens turn out to be.
+Texts are templates as `texts` encodes them: what follows about them follows whatever their tokens turn out to be.
 """
 
 from __future__ import annotations

@@ -58,11 +58,11 @@ def _lenient(finding: Finding) -> Finding:
 
 def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[tuple[ir.Where, Finding]]:
     for item in case.checks:
-        is_json = isinstance(item.where, str)
-        check = check_of(placed(record_of(item.check))) if is_json else item.check  # whose texts know their places
-        for text, finding in _mentions(check, tools):
-            if finding is not None:
-                yield _place(item, text), finding
+        found = _wrong(item.check, tools)
+        if found and isinstance(item.where, str):  # once more, by texts that know their places
+            found = _wrong(check_of(placed(record_of(item.check))), tools)
+        for text, finding in found:
+            yield _place(item, text), finding
     for name in case.stubs or () if tools.complete else ():
         if name not in tools:
             pointer = f"/stubs/{pointer_step(name)}"
@@ -72,6 +72,11 @@ def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[t
 
 _Mention = tuple[str, Finding | None]
 """The name of a tool, of a parameter, or a value of one, in a check; and what is wrong with it, if anything."""
+
+
+def _wrong(check: Check, tools: ToolRegistry) -> list[tuple[str, Finding]]:
+    """The texts of a check that do not go with the tools, each with what is wrong with it."""
+    return [(text, finding) for text, finding in _mentions(check, tools) if finding is not None]
 
 
 def _place(item: ir.Check, text: str) -> ir.Where:
