@@ -494,9 +494,6 @@ class Meaning:
 
     # --- functions ---
 
-    def _loads(self, text: ast.expr) -> Denoted:
-        return self._name("json") if self.denoted(text) in (Place(), Place(trimmed=True)) else none()
-
     def _isinstance(self, of: ast.expr, kind: ast.expr) -> Check:
         name = ast.unparse(kind)
         if name in ("(int, float)", "(float, int)"):
@@ -510,16 +507,15 @@ class Meaning:
             raise NoLine
         return self.quantified(quantifier, listed, self._truth)
 
-    def _set(self, of: ast.expr) -> Denoted:
-        return Part("names", "set") if self.denoted(of) == Part("names") else Part("literal", constant(of))
-
 
 _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
     "len": lambda self, of: _size(self._known(self.denoted(of))),
     "isinstance": Meaning._isinstance,
     "all": lambda self, of: self._all("every", of),
     "any": lambda self, of: self._all("any", of),
-    "set": Meaning._set,
+    "set": lambda self, of: (
+        Part("names", "set") if self.denoted(of) == Part("names") else Part("literal", constant(of))
+    ),
     "type": lambda self, of: Part("type", self.denoted(of)),
     "__typeof__": lambda self, of: Part("type", self.denoted(of), "vague"),  # "object" is of lists and of null, too
     "__regex__": lambda _, source, flags: Part("regex", constant(source), "".join(sorted(constant(flags)))),
@@ -528,7 +524,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
     "__find__": lambda self, of: Part("item", self.denoted(of)),
     "__has__": lambda self, of, key: self._json(of).member(constant(key)).asks(_EXISTS),
     "__at__": lambda _, path: size_of(to.at(constant(path))),
-    "json.loads": Meaning._loads,
+    "json.loads": lambda self, of: self._name("json") if self.denoted(of) in (Place(), Place(trimmed=True)) else none(),
     "Number.isInteger": lambda self, of: self._json(of).asks(Test("is_a", "integer")),
 }
 """Functions that are known."""
