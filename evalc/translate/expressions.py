@@ -532,9 +532,9 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
 
 def _python(name: str, function: ast.expr, arguments: list[ast.expr]) -> str | None:
     """Python for a call of a function or a method of others."""
-    given = ["", *map(ast.unparse, arguments)]
+    given = ["", *(f"({ast.unparse(each)})" for each in arguments)]
     if isinstance(function, ast.Attribute) and f"{name} {len(arguments)}" not in names.PYTHON:
-        name, given[0] = f".{names.key(function.attr)}", ast.unparse(function.value)
+        name, given[0] = f".{names.key(function.attr)}", f"({ast.unparse(function.value)})"
     match arguments:
         case [ast.Lambda(ast.arguments(args=[parameter]), body)]:
             template = names.PYTHON.get(f"{name} lambda")

@@ -243,6 +243,7 @@ response.search(/x/)
 len(re.findall("x", response)) == 2
 choices.length === 1
 toolCalls.some(c => c.name !== "book")
+(json.tags || toolCalls).includes("x")
 set(data["tags"]) == {"a", "b"}
 exact "Paris" [search]
 the price is between 10 and 20
