@@ -14,6 +14,8 @@ _SHORTEST: Final = 4
 _MOST_LEFT_OUT: Final = 3
 """How many letters at the end of a word may be left out: `gold` is `golden`."""
 _NEGATIONS: Final = frozenset(("not", "non", "never", "none"))
+_OTHER_WORDS: Final = frozenset(("charts", "falsey", "falsy", "last", "links", "lost", "strong"))
+"""Words that are not mistyped: `falsy` is not `false`, and `links` are not `lines`."""
 _WORD: Final = re.compile(r"[^\W_A-Z]+|[A-Z]+[^\W_A-Z]*")
 
 
@@ -93,6 +95,8 @@ def _mistakes_of_word(written: str, meant: str) -> int | None:
         return 0
     shortest, longest = sorted((len(written), len(meant)))
     if longest < _SHORTEST or shortest < _SHORTEST - 1 or longest > _LONGEST or {written, meant} & _NEGATIONS:
+        return None
+    if written in _OTHER_WORDS:
         return None
     if written[0] != meant[0]:
         return None  # a letter in front may negate a word, or change whether case counts

@@ -111,7 +111,7 @@ class Meaning:
     def compared(self, op: str, left: Denoted, right: Any) -> Check:
         """A comparison with a literal."""
         if op == "!=":
-            return negated(self.compared("==", left, right))
+            return to.denied(left, self.compared("==", left, right))
         match left, right:
             case Part("type", of, is_vague), name if op == "==":
                 name = right.of if isinstance(right, Part) and right.kind == "unknown" else name

@@ -162,6 +162,15 @@ def negated_if(is_negative: bool, check: Check) -> Check:
     return negated(check) if is_negative else check
 
 
+def denied(of: Any, check: Check) -> Check:
+    """The opposite of a check of a place; of each item where the place is in all items of a list."""
+    place = of.of if isinstance(of, Part) else of
+    match check:
+        case Of(Items(which="every") as step, inner) if isinstance(place, Place) and "[]" in place.path:
+            return Of(step, negated(inner))
+    return negated(check)
+
+
 def _opposite(bounds: Bounds) -> Bounds | None:
     given = [(name, value) for name in _OTHER_BOUND if (value := getattr(bounds, name)) is not None]
     return Bounds(**{_OTHER_BOUND[name]: value for name, value in given}) if len(given) == 1 else None

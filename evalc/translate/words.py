@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from evalc.check.languages import language_named
-from evalc.check.tree import Check, Items, Not, Of, Test, Turn, within
+from evalc.check.tree import Check, Items, Measure, Not, Of, Test, Turn, within
 from evalc.grammar.write_check import NoLine
+from evalc.model.json import path_of_key
 from evalc.translate import names
 from evalc.translate import trees as to
 from evalc.translate.expressions import Denoted, Meaning, size_of
@@ -24,6 +25,8 @@ LONGEST: Final = 2_000
 _READERS: Final = {"javascript": read_javascript, "js": read_javascript, "python": read_python, "jq": read_jq}
 _WORDS: Final = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 _NEGATIONS: Final = frozenset({"not", "never", "no", "without", "cannot"})
+_OF_ALL: Final = (Measure, Turn)
+"""Steps of what a verb without a subject may follow."""
 _OF_RESPONSE: Final = re.compile(r"json|has a|is in|judge|matches /")
 _OF_JSON: Final = ("exists", "not exists", "equals true", "equals false")
 
@@ -84,10 +87,29 @@ class Words:
             elided = pattern(r"([A-Za-z' -]+?)\s*<TEXT>").fullmatch(first)  # `contains "x" and not "y"`
             verb = elided[1] if elided else "("
             pieces = [first, *(pattern("^(not )?(?=<TEXT>$)").sub(rf"\g<1>{verb} ", each) for each in others)]
-            if others:
-                return joined(word, [self.condition(piece, depth + 1) for piece in pieces])
+            is_neither = elided and _is_negative(first) and all(map(pattern("<TEXT>").fullmatch, others))
+            if others:  # `does not start with "x" or "y"`
+                return joined("and" if is_neither else word, self._operands(word, pieces, depth + 1))
         negation = re.match(r"(?:not |!(?!=))", text) or none()
         return negated(self.condition(text[negation.end() :], depth + 1))
+
+    def _operands(self, word: str, pieces: list[str], depth: int) -> Iterator[Check]:
+        """The conditions between `and` or `or`, unless one may share the subject or the negation of those before it."""
+        has_subject = has_negation = False
+        for piece in pieces:
+            check = self.condition(piece, depth)
+            if (has_subject or (has_negation and not _is_negative(piece))) and self._is_bare(piece):
+                raise NoLine  # `at x is not a number or text`, `is not valid JSON or empty`
+            has_subject |= any(isinstance(part, Of) and not isinstance(part.step, _OF_ALL) for part in within(check))
+            has_negation |= word == "or" and _is_negative(piece)
+            yield check
+
+    def _is_bare(self, piece: str) -> bool:
+        """Whether a condition is a verb or a noun that names no subject."""
+        try:
+            return self.subject(piece) == (Place(), piece) and (piece.isalpha() or bool(self.clause(piece)))
+        except NoLine:
+            return False
 
     def _whole(self, text: str) -> Check:
         """A line that stands in the table as a whole."""
@@ -111,17 +133,23 @@ class Words:
 
     def clause(self, text: str) -> Check:
         """SUBJECT VERB VALUES, and what follows them."""
+        if pattern("(?i)words? ?<TEXT>").search(text):
+            self.notes.add("word")
         for phrase, meant in names.PHRASES.items():
             text = pattern(phrase).sub(meant, text)
         shorter = pattern("<CASE>").sub("", text)
         subject, rest = self.subject(shorter)
         subject = subject if shorter == text else to.ignoring_case(subject)
         verb, values, between, tail = _parted(rest)
+        if re.match(r"(?:an? |any |every |each |all |no )?(?:item|call)s? of\b|(?:an?|the)\b", rest) and values:
+            raise NoLine  # `no item of x "y"`, `a contains "y"`
         if isinstance(subject, Place) and (found := pattern("<MEASURED>").fullmatch(verb)) and values:
-            measure, verb = names.MEASURES.get(found[1], "items"), found[2]
-            subject = Part("size", subject) if measure == "chars" else Part("measure", subject, measure)
+            measure = names.MEASURES.get(found[1], "items")
+            subject, verb = _measure(subject, measure, is_each=text.startswith("at ")), found[2]
         meant, is_negative = words_of(verb)
         phrase = names.VERBS.get(meant, "")
+        if phrase == "contains {}" and isinstance(subject, Place) and "[]" in subject.path and text.startswith("at "):
+            raise NoLine  # of every item, where other tools mean any
         if (share := pattern("<SHARE>").fullmatch(tail)) and phrase == "judge {}":
             values, tail = [*values, float(share[1])], ""
         elif pattern("<TIMES>").fullmatch(tail) and phrase == "contains {}" and not is_negative:
@@ -142,11 +170,12 @@ class Words:
         for beginning, kind in names.SUBJECTS.items():
             if (found := pattern(f"(?i:{beginning})").match(text)) and (rest := text[found.end() :].strip()):
                 try:
-                    place = size_of(to.at(found["path"].strip("\"'")))
+                    place = _place_at(found["path"], is_key=text.startswith(("at '", 'at "')))
                 except NoLine:
                     continue
-                subject = Part("size", place) if kind == "size" and isinstance(place, Place) else place
-                return subject, "is of type " * (kind == "type") + rest
+                if kind == "size" and isinstance(place, Place):
+                    place = _measure(place, "chars", is_each=text.startswith("at "))
+                return place, "is of type " * (kind == "type") + rest
         words = re.match(r"(?:the )?((?:[A-Za-z_-]+ ?){1,5})", text)
         known = words[1].split() if words else []
         for size in range(len(known), 0, -1):
@@ -168,7 +197,8 @@ class Words:
         meant, is_negative = words_of(verb)
         if not meant and not re.search(r"\b(?:is|are|be|value)\b|[Bb]e$|^\W*(?:not)?\W*$", verb):
             raise NoLine  # `has "x"`
-        return negated_if(is_negative, self._asked(subject, meant or "equals" * bool(values), values))
+        check = self._asked(subject, meant or "equals" * bool(values), values)
+        return to.denied(subject, check) if is_negative else check
 
     def _asked(self, subject: Denoted, meant: str, values: list[Any]) -> Check:
         if meant[:1] == "i" and meant[1:] in names.VERBS and not (meant in names.VERBS or meant in names.OPERATORS):
@@ -278,6 +308,20 @@ class Words:
         )
 
 
+def _place_at(path: str, *, is_key: bool) -> Denoted:
+    """The place at a path, which other tools write in quotes; a text in quotes right behind `at` is one key."""
+    key = path[1:-1] if path[0] in "\"'" else path
+    if is_key and not re.fullmatch(r"[\w-]+", key):
+        return Place("json", path_of_key(key)) if "\\" not in path and key[:1] != "$" else none()
+    return size_of(to.at(key))
+
+
+def _is_negative(text: str) -> bool:
+    """Whether words outside of quotes negate."""
+    words = re.findall(r"n't\b|[a-z]+", pattern("<TEXT>").sub("", text).lower())
+    return not _NEGATIONS.isdisjoint(words) or "n't" in words
+
+
 def words_of(verb: str) -> tuple[str, bool]:
     """The words of a verb that mean something, run together, and whether they are negated."""
     if verb.strip() in names.OPERATORS:
@@ -337,6 +381,13 @@ def _several(verb: str, values: list[Any], between: set[str]) -> tuple[str, list
         case "contains {}", ["and"] if not negative:
             return "contains all", [values]
     raise NoLine
+
+
+def _measure(place: Place, word: str, *, is_each: bool) -> Part:
+    """A measure of a place; of `[*]`, one of each item or, in other tools, of the list."""
+    if "[]" in place.path and not is_each:
+        return Part("size", place) if place.path.endswith("[]") and word in ("chars", "items") else none()
+    return Part("size", place) if word == "chars" and "[]" not in place.path else Part("measure", place, word)
 
 
 def _with_unit(subject: Denoted, verb: str, tail: str) -> tuple[Denoted, str]:

@@ -81,6 +81,9 @@ def test_meant_checks(written: str, meant: str, is_sure: bool) -> None:
         "starts with a capital letter",
         "similar to a polite refusal",
         "tools called once",
+        # A word that is not mistyped.
+        "at x is falsy",
+        "at most 5 links",
         # The words before are not all that a text needs.
         "any call of book has guest present",
         "no tools",

@@ -101,6 +101,23 @@ LINES = {
     'g_eval "Is it right?" >= 0.7': 'judge "Is it right?" >= 7/10',
     "not (len(data['p']) > 4 or data['q'] == 1)": "(at p count <= 4 or at p length <= 4 chars) and at q not equals 1",
     "search should be called fewer than 3 times": "tool search called less than 3 times",
+    # What is negated, or of each item, stays so.
+    'not starts with "a" or "b"': 'not starts with "a" and not starts with "b"',
+    'at x does not end with "a" or "b"': 'at x not ends with "a" and at x not ends with "b"',
+    'not matches "x" or "y"': "not matches /x/ and not matches /y/",
+    'never says "x" or "y"': 'not contains any of ["x", "y"]',
+    'icontains "a" or not "b"': 'contains "a" ignoring case or not contains "b" ignoring case',
+    "at names[*] length not 0": "every item of names not length == 0 chars",
+    "at names[*] length === 5": "every item of names length == 5 chars",
+    "at items[*].price ne 5": "every item of items has price not equals 5",
+    "at items[*].price is not greater than 5": "every item of items has price <= 5",
+    'jsonpath "$.names[*]" count == 2': "at names count == 2",
+    'jsonpath "$.items[*].price" count == 2': None,
+    # A text in quotes behind `at` is one key.
+    'not at "a.b" in 5': 'at "a.b" not one of [5]',
+    'at "items[0]" should be one of 1': 'at "items[0]" one of [1]',
+    'jsonpath "a.b" is 5': "at a.b == 5",
+    "without tool errors": "no tool errors",
     "trajectory unordered match [search, book]": "tools include [search, book] and tool count == 2",
 }
 
@@ -251,6 +268,22 @@ expect(json.total).toBeCloseTo(20, 1)
 Object.keys(JSON.parse(response)).length === 2
 match response.items == '#? _ > 0'
 contains "{{x}}" and len(response) < 4 and foo
+at x is not a number or text
+at x is a number and text
+at x icontains "a" or ends-with "b"
+is not valid JSON or nonblank
+expect(response).not.toContain("x") || nonblank
+tools called [a] but not [b]
+tools were not called
+tool was not called
+nor tool errors
+something tool errors
+no item of a "ab"
+no item of a icontains "ab"
+a contains "x"
+the contains "x"
+at "$.a.b" greater than 5
+at items[*].tags not item "x"
 """.strip().splitlines()
 
 
@@ -304,6 +337,13 @@ def test_no_mapping_raises(pairs: Any) -> None:
     if isinstance(pairs, dict):
         found = translated_mapping(pairs)
         assert found is None or found.line
+
+
+@pytest.mark.parametrize("text", ['contains the word "cat"', 'the word "cat" appears', 'containsWord "cat"'])
+def test_a_word_within_another_is_noted(text: str) -> None:
+    found = translated(text)
+    assert found is not None
+    assert found == ('contains "cat"', NOTES["word"])
 
 
 def test_the_page_and_the_messages_have_the_same_notes() -> None:
