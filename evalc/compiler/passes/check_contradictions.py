@@ -155,7 +155,7 @@ def _proving(target: Formula, others: list[_Said]) -> list[_Said]:
             return []
 
 
-# --- the checks of a case ---------------------------------------------------------------------------------------
+# --- the checks of a case --------------------------------------------------------------------------------------------
 
 
 def _in_written_order(suite: ir.Suite, case: ir.Case) -> Iterator[_Said]:
@@ -247,7 +247,7 @@ def _others(suite: ir.Suite, others: list[_Said]) -> str:
     return " and ".join(f"{_shown(other)} on line {suite.line(other.item.where)}" for other in others)
 
 
-# --- which checks have nothing to do with each other ------------------------------------------------------------------
+# --- which checks have nothing to do with each other -----------------------------------------------------------------
 
 
 def are_unrelated(checks: Iterable[Check]) -> bool:
