@@ -17,9 +17,9 @@ from evalc.translate.trees import Part, Place, joined, negated, negated_if, none
 from evalc.translate.words import Words, words_of
 
 
-def read_mapping(words: Words, pairs: Mapping[str, Any], depth: int = 0) -> Check:
+def read_mapping(words: Words, pairs: Mapping[str, Any]) -> Check:
     """The condition that a mapping is."""
-    if not pairs or depth > 6 or not all(isinstance(key, str) for key in pairs):
+    if not pairs or not all(isinstance(key, str) for key in pairs):
         raise NoLine
     rest = dict(pairs)
     for key in KEYS["type"]:
@@ -27,7 +27,7 @@ def read_mapping(words: Words, pairs: Mapping[str, Any], depth: int = 0) -> Chec
             return _assertion(words, rest.pop(key), rest)
     subject = _subject(words, rest, KEYS["subject"])
     if subject is not None:
-        return _asked(words, subject, rest, depth)
+        return _asked(words, subject, rest)
     if names.key(next(iter(rest))) in KEYS["tool"]:
         return _tool(words, rest.pop(next(iter(rest))), rest)
     folded = _taken(rest, KEYS["case"])
@@ -36,7 +36,7 @@ def read_mapping(words: Words, pairs: Mapping[str, Any], depth: int = 0) -> Chec
     if folded:
         subject = to.ignoring_case(Place()) if folded[0] else Place()
         return joined("and", [words.asked(subject, verb, [value]) for verb, value in rest.items()])
-    return joined("and", [_pair(words, key, value, depth) for key, value in rest.items()])
+    return joined("and", [_pair(words, key, value) for key, value in rest.items()])
 
 
 def _subject(words: Words, rest: dict[str, Any], keys: Iterable[str]) -> Denoted | None:
@@ -52,7 +52,7 @@ def _taken(rest: dict[str, Any], keys: Iterable[str]) -> list[Any]:
     return [rest.pop(key) for key in keys if key in rest]
 
 
-def _asked(words: Words, subject: Denoted, rest: dict[str, Any], depth: int) -> Check:
+def _asked(words: Words, subject: Denoted, rest: dict[str, Any]) -> Check:
     """Read the questions that a mapping asks about its subject."""
     operators = _taken(rest, KEYS["operator"])
     if operators or list(rest) == ["value"]:
@@ -60,15 +60,15 @@ def _asked(words: Words, subject: Denoted, rest: dict[str, Any], depth: int) -> 
         if rest or len(operators) > 1 or not all(isinstance(each, str) for each in operators):
             raise NoLine
         return words.asked(subject, operators[0] if operators else "==", values)
-    return joined("and", [_predicate(words, subject, verb, value, depth) for verb, value in rest.items()])
+    return joined("and", [_predicate(words, subject, verb, value) for verb, value in rest.items()])
 
 
-def _predicate(words: Words, subject: Denoted, verb: str, value: Any, depth: int) -> Check:
+def _predicate(words: Words, subject: Denoted, verb: str, value: Any) -> Check:
     """`{VERB: VALUE}` about a subject."""
     meant, negative = words_of(verb)
     match names.VERBS.get(meant, meant), value:
         case "", dict() if negative:
-            return negated(_asked(words, subject, dict(value), depth + 1))
+            return negated(_asked(words, subject, dict(value)))
         case "type", str() if not negative:
             return words.asked(subject, f"is a {value}", [])
         case phrase, bool() if phrase in names.VERBS.values() and "{" not in phrase:
@@ -88,7 +88,7 @@ def _assertion(words: Words, name: str, rest: dict[str, Any]) -> Check:
     values = _taken(rest, KEYS["value"])
     is_plain = subject == Place() and not flags and not folded
     if rest and not values and is_plain and set(rest) <= set(names.OPERATORS) and not negative:
-        return _pair(words, meant, rest, 0)
+        return _pair(words, meant, rest)
     if rest or not isinstance(flags, str) or not isinstance(folded, bool):
         raise NoLine
     match values:
@@ -99,11 +99,11 @@ def _assertion(words: Words, name: str, rest: dict[str, Any]) -> Check:
         case _ if flags:
             raise NoLine
         case [] | [_] if is_plain and meant not in names.VERBS:
-            return negated_if(negative, _pair(words, meant, values[0] if values else None, 0))
+            return negated_if(negative, _pair(words, meant, values[0] if values else None))
     return words.asked(to.ignoring_case(subject) if folded else subject, name, values)
 
 
-def _pair(words: Words, key: str, value: Any, depth: int) -> Check:
+def _pair(words: Words, key: str, value: Any) -> Check:
     """`{KEY: VALUE}` without a subject."""
     plain = names.key(key)
     limit, known = re.fullmatch(r"(max|min|)(.*)", plain).groups()  # type: ignore[union-attr]
@@ -113,17 +113,17 @@ def _pair(words: Words, key: str, value: Any, depth: int) -> Check:
         case str() if key in ("expect", "assert"):
             return words.condition(value)
         case dict() if key == "not":
-            return negated(read_mapping(words, value, depth + 1))
+            return negated(read_mapping(words, value))
         case dict() if key in KEYS["wrapper"]:
-            return read_mapping(words, value, depth + 1)
+            return read_mapping(words, value)
         case dict() if key == "json":
             rest = dict(value)
             subject = _subject(words, rest, ("path", "at", "jsonpath"))
             if subject is not None:
-                return _asked(words, subject, rest, depth)
-            return joined("and", [_at(words, path, each, depth) for path, each in rest.items()])
+                return _asked(words, subject, rest)
+            return joined("and", [_at(words, path, each) for path, each in rest.items()])
         case list() if key in KEYS["and"] or key in KEYS["or"]:
-            return joined("and" if key in KEYS["and"] else "or", [_pair(words, "assert", one, depth) for one in value])
+            return joined("and" if key in KEYS["and"] else "or", [_pair(words, "assert", one) for one in value])
         case list() if plain in names.NAMES["call_names"]:
             return to.called("called", value)
         case list() if plain.startswith("trajectory"):
@@ -133,11 +133,11 @@ def _pair(words: Words, key: str, value: Any, depth: int) -> Check:
             listed = tools if isinstance(tools, list) else [tools]
             return joined("and", [words.meaning.times(each, "==", 0) for each in listed])
     if key.startswith("$."):
-        return _at(words, key, value, depth)
+        return _at(words, key, value)
     subject = Part("run", *names.RUNS[known]) if known in names.RUNS else None
     if known in names.MEASURES and (known not in ("length", "size") or limit):
         subject = Part("measure", Place(), names.MEASURES[known])
-    return _limit(words, subject, key, value, limit) if subject else _predicate(words, Place(), key, value, depth)
+    return _limit(words, subject, key, value, limit) if subject else _predicate(words, Place(), key, value)
 
 
 def _limit(words: Words, subject: Part, key: str, value: Any, limit: str) -> Check:
@@ -151,9 +151,9 @@ def _limit(words: Words, subject: Part, key: str, value: Any, limit: str) -> Che
     return words.meaning.compared(op, subject, value)
 
 
-def _at(words: Words, path: str, value: Any, depth: int) -> Check:
+def _at(words: Words, path: str, value: Any) -> Check:
     place = to.at(path)
-    return _asked(words, place, dict(value), depth + 1) if isinstance(value, dict) else place.asks(to.equal(value))
+    return _asked(words, place, dict(value)) if isinstance(value, dict) else place.asks(to.equal(value))
 
 
 def _tool(words: Words, value: Any, rest: dict[str, Any]) -> Check:

@@ -35,7 +35,7 @@ from evalc.grammar.write_check import NoLine, Speller, quoted
 
 Root = Literal["response", "json", "item", "call"]
 _OF_FUNCTIONS: Final = ("item", "call")
-"""Return what a function is about; until that is known, a check of it is one of an argument by this name."""
+"""The roots inside a function: until it is known what that is of, a check is of an argument by this name."""
 
 
 def none() -> Any:
