@@ -786,7 +786,7 @@ _LITERAL: Final = re.compile(
 )
 _MARKS: Final = [*map(chr, (*range(1, 9), *range(14, 32)))]
 """The stand-ins for the texts of literals: control characters, which no line has outside of one."""
-_STAND_INS: Final = {quote: [f"{quote}{mark}{quote}" for mark in _MARKS for _ in "12"] for quote in "\"'/"}
+_STAND_INS: Final = {quote: [f"{quote}{mark}{quote}" for mark in _MARKS] for quote in "\"'/"}
 
 _Make = Callable[[list[str]], Any]
 """Makes a part of a check, given the texts of its literals."""
@@ -803,7 +803,7 @@ def read_check(text: str) -> Parsed[ReadCheck]:
     for at in range(1, len(pieces), 2):
         literal = pieces[at]
         texts.append(literal[1:-1])
-        pieces[at] = _STAND_INS[literal[0]][at]
+        pieces[at] = _STAND_INS[literal[0]][at // 2]
     shape = _shape_of("".join(pieces))
     if shape is None:
         return _remembered(text)
