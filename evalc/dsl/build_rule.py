@@ -114,15 +114,15 @@ def _place(fields: Fields, key: str) -> Placed | None:
     return Placed(meant, g.Text(*text.span, meant))
 
 
-def _beside(other: str) -> k.Read:
-    """Reads a number which needs another key beside it."""
+def _beside(other: str) -> k.Kind:
+    """A number which needs another key beside it."""
 
     def read(fields: Fields, key: str) -> Any:
         if other not in fields:
             fields.require(other)
         return _NUMERAL.read(fields, key)
 
-    return read
+    return k.Kind(_NUMERAL.schema, read)
 
 
 # --- arguments of calls ----------------------------------------------------------------------------------------------
@@ -276,17 +276,16 @@ def _rule(holds: k.Kind, *examples: Any, into: str = "") -> dict[str, k.Key]:
     return {"rule": k.Key(holds, "What the check compares with.", examples, required=True, into=into)}
 
 
+def _of_rule(holds: k.Kind, *examples: Any, into: str = "", at: bool = True) -> k.Shape:
+    return _shape(_rule(holds, *examples, into=into), at=at)
+
+
 def _of_text(*examples: str) -> k.Shape:
-    return _shape(_rule(_TEXT, *examples, into="value"), at=True)
-
-
-def _of_language(*examples: Any, at: bool = False) -> k.Shape:
-    """A type whose rule is a small language of its own."""
-    return _shape(_rule(Written(k.text(), _parsed_rule), *examples), at=at)
+    return _of_rule(_TEXT, *examples, into="value")
 
 
 def _of_names(*examples: list[str]) -> k.Shape:
-    return _shape(_rule(k.Kind(_NAMES, texts), *examples, into="names"))
+    return _of_rule(k.Kind(_NAMES, texts), *examples, into="names", at=False)
 
 
 def operator(called: str) -> k.Kind:
@@ -306,6 +305,7 @@ def value_by(key: str) -> k.Schema:
     }
 
 
+_PARSED: Final = Written(k.text(), _parsed_rule)
 _NAMES: Final[k.Schema] = {"type": "array", "items": k.text()}
 _FROM: Final = k.Kind(k.any_of(k.choice(_SOURCES), k.filled_list_of(k.choice(_SOURCES))), _sources)
 _NAME: Final = Text({"type": ["string", "number", "boolean"]})
@@ -316,6 +316,7 @@ _AT: Final = {
         ("items[0].title",),
     )
 }
+_ARGUMENTS: Final = k.any_of({"type": ["string", "number", "boolean", "array", "null"]}, _ARGUMENT.definition())
 _TOOL: Final = k.Key(_NAME, "The tool whose first call is looked at.", ("get_weather",), required=True)
 PARAM: Final = {
     "tool": _TOOL,
@@ -332,15 +333,13 @@ CHECKS: Final[AnyMapping[str, k.Shape]] = {
     "contains": _of_text("type hint"),
     "not_contains": _of_text("I don't know"),
     "icontains": _of_text("refund"),
-    "contains_any": _shape(
-        _rule(k.Kind(k.filled_list_of(k.text()), _filled), ["rain", "umbrella"], into="values"), at=True
-    ),
-    "regex": _of_language("/^def .*:/m", at=True),
+    "contains_any": _of_rule(k.Kind(k.filled_list_of(k.text()), _filled), ["rain", "umbrella"], into="values"),
+    "regex": _of_rule(_PARSED, "/^def .*:/m"),
     "equals": _of_text("42"),
     "starts_with": _of_text("Dear"),
     "ends_with": _of_text("Best regards"),
     "non_empty": _shape({}, at=True),
-    "length": _of_language("min:100", "max:2000", "min:20,max:80 words", at=True),
+    "length": _of_rule(_PARSED, "min:100", "max:2000", "min:20,max:80 words"),
     "similar": _shape(
         {
             **_rule(_TEXT, into="value"),
@@ -348,22 +347,21 @@ CHECKS: Final[AnyMapping[str, k.Shape]] = {
         },
         at=True,
     ),
-    "json": _of_language("strict", "lenient", "object", "array", "schema:answer.schema.json", at=True),
-    "structure": _of_language(
-        "fields:title,content", "fields:meta.title:string,items[].id:number", "headings:Summary,Risks", at=True
+    "json": _of_rule(_PARSED, "strict", "lenient", "object", "array", "schema:answer.schema.json"),
+    "structure": _of_rule(
+        _PARSED, "fields:title,content", "fields:meta.title:string,items[].id:number", "headings:Summary,Risks"
     ),
-    "number": _of_language("min:18", "min:0,max:1", 30, at=True),
-    "count": _of_language("min:2,max:5", 3, at=True),
-    "value": _shape(_rule(Json(k.anything()), 30, True, [1, 2], into="value"), at=True),
-    "numbers_from": _shape(_rule(_FROM, "tools", ["tools", "message"], into="sources"), at=True),
-    "quotes_from": _shape(_rule(_FROM, "tools", ["tools", "message"], into="sources"), at=True),
+    "number": _of_rule(_PARSED, "min:18", "min:0,max:1", 30),
+    "count": _of_rule(_PARSED, "min:2,max:5", 3),
+    "value": _of_rule(Json(k.anything()), 30, True, [1, 2], into="value"),
+    "numbers_from": _of_rule(_FROM, "tools", ["tools", "message"], into="sources"),
+    "quotes_from": _of_rule(_FROM, "tools", ["tools", "message"], into="sources"),
     "tools_called": _of_names(["get_weather"], []),
-    "tools_acceptable": _shape(
-        _rule(
-            k.Kind({"type": "array", "items": k.any_of({"const": "none"}, _NAMES)}, sets_of_tools),
-            [["get_weather"], ["get_weather", "get_forecast"], "none"],
-            into="sets",
-        )
+    "tools_acceptable": _of_rule(
+        k.Kind({"type": "array", "items": k.any_of({"const": "none"}, _NAMES)}, sets_of_tools),
+        [["get_weather"], ["get_weather", "get_forecast"], "none"],
+        into="sets",
+        at=False,
     ),
     "tools_not_called": _of_names(["delete_account"]),
     "tools_include": _of_names(["search", "search", "book"]),
@@ -379,16 +377,7 @@ CHECKS: Final[AnyMapping[str, k.Shape]] = {
                 ("every", 2),
             ),
             "args": k.Key(
-                k.Kind(
-                    {
-                        "type": "object",
-                        "minProperties": 1,
-                        "additionalProperties": k.any_of(
-                            {"type": ["string", "number", "boolean", "array", "null"]}, _ARGUMENT.definition()
-                        ),
-                    },
-                    _args,
-                ),
+                k.Kind({"type": "object", "minProperties": 1, "additionalProperties": _ARGUMENTS}, _args),
                 "What the arguments are: each a value that it equals, or a mapping of tests.",
                 ({"city": "Paris", "days": {"min": 1, "max": 3}},),
                 required=True,
@@ -396,22 +385,15 @@ CHECKS: Final[AnyMapping[str, k.Shape]] = {
         }
     ),
     "no_tool_errors": _shape({}),
-    "tool_count": _of_language("min:1,max:3"),
-    "latency": _of_language("30s", "500ms"),
-    "tokens": _of_language(500),
-    "cost": _of_language("$0.02"),
+    "tool_count": _of_rule(_PARSED, "min:1,max:3", at=False),
+    "latency": _of_rule(_PARSED, "30s", "500ms", at=False),
+    "tokens": _of_rule(_PARSED, 500, at=False),
+    "cost": _of_rule(_PARSED, "$0.02", at=False),
     "judge": _shape(
         {
             **_rule(_TEXT, "Is the tone kind?", into="criteria"),
-            "scale": k.Key(
-                k.Kind(_NUMERAL.schema, _beside("min")),
-                "The best score that the judge can give.",
-                (5,),
-                into="maxScore",
-            ),
-            "min": k.Key(
-                k.Kind(_NUMERAL.schema, _beside("scale")), "The least score that passes.", (4,), into="minScore"
-            ),
+            "scale": k.Key(_beside("min"), "The best score that the judge can give.", (5,), into="maxScore"),
+            "min": k.Key(_beside("scale"), "The least score that passes.", (4,), into="minScore"),
         },
         _judge,
         narrow={"dependentRequired": {"min": ["scale"], "scale": ["min"]}},
