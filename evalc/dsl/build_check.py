@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -40,28 +40,12 @@ from evalc.dsl.walk import Fields
 from evalc.grammar.parse import parse_check
 from evalc.model.numbers import WEIGHT
 
-_NO_ARGUMENTS: Final = frozenset(("type", "rule", "criterion", "weight"))
-
-
-def build_custom(fields: Fields, type_: Str) -> CheckLeaf:
-    """The check of a name that some package provides, called with what the mapping says."""
-    rule = fields.node("rule")
-    by_place = rule.items if isinstance(rule, Sequence) else () if rule is None else (rule,)
-    args = [placed_value(fields, node) for node in by_place]
-    options = {
-        key.text: placed_value(fields, node)
-        for key, node in fields.pairs
-        if key.text not in _NO_ARGUMENTS and not key.text.startswith("x-")
-    }
-    return leaf_of(type_.span, Test("check", (placed(type_), tuple(args), options, Bounds())))
-
-
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _TAKEN_APART: Final = re.compile(r": | #")
 _IN_QUOTES: Final = re.compile(r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*\"""")
 
 GroupOp = Literal["any_of", "all_of", "not"]
-GROUPS: tuple[GroupOp, ...] = ("any_of", "all_of", "not")
+GROUPS: Final[tuple[GroupOp, ...]] = get_args(GroupOp)
 USE: Final = "use"
 """The key of an entry that inserts the checks of a named rule."""
 LINKS: Final = {
@@ -202,10 +186,10 @@ def _in_other_words(fields: Fields, item: Mapping) -> Finding | None:
     """The finding about a mapping as other tools have it, with the line that says the same; None for any other."""
     from evalc.translate import translated_mapping  # noqa: PLC0415 - as above
 
-    pairs = tuple(pair for pair in item.pairs if not _is_beside(pair[0].text))
-    if len(pairs) < len(item.pairs) or says_more(item):
+    if any(_is_beside(key.text) for key, _ in item.pairs) or says_more(item):
         return None
-    found = translated_mapping({key.text: to_plain(value, lambda _span, _finding: None) for key, value in pairs})
+    written: Any = to_plain(item, lambda _span, _finding: None)
+    found = translated_mapping(written)
     if found is None or not is_check(found.line):
         return None
     line = as_item(found.line)
@@ -252,7 +236,7 @@ def _mapped(fields: Fields, item: Mapping, links: tuple[str, ...]) -> tuple[Fiel
             return None
         if name.value in (offered := installed.names("evalc.checks")):
             inner = inside(f"a `{name.value}` check", *free)
-            return inner, build_custom(inner, name)
+            return inner, _custom(inner, name)
         foreign = None if "rule" in by_key else _in_other_words(fields, item)
         fields.fault(name.span, foreign or Finding("EV203", name=name.value, known=(*CHECK_TYPES, *offered)))
         return None
@@ -278,6 +262,19 @@ def _mapped(fields: Fields, item: Mapping, links: tuple[str, ...]) -> tuple[Fiel
     for span, fault in line.faults():
         inner.fault(span, fault.finding)
     return inner, line.leaf(inner.anchor)
+
+
+def _custom(fields: Fields, type_: Str) -> CheckLeaf:
+    """The check of a name that some package provides, called with what the mapping says."""
+    rule = fields.node("rule")
+    by_place = rule.items if isinstance(rule, Sequence) else () if rule is None else (rule,)
+    args = [placed_value(fields, node) for node in by_place]
+    options = {
+        key.text: placed_value(fields, node)
+        for key, node in fields.pairs
+        if key.text not in ("type", "rule") and not _is_beside(key.text)
+    }
+    return leaf_of(type_.span, Test("check", (placed(type_), tuple(args), options, Bounds())))
 
 
 def _is_foreign(fields: Fields, item: Mapping) -> bool:
