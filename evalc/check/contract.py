@@ -6,7 +6,7 @@ Checks that no field can hold are entries of `expect.checks`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -197,6 +197,20 @@ def rank(check: Check) -> tuple[int, bool, bool]:
 
     Among checks of one type those with a field of their own come first, and of two bounds the lower one.
     """
+    test = check.check if type(check) is Not else check
+    if type(test) is Test and type(test.operand) is str:
+        return _rank_of_text(test.predicate, test.ignoring_case, test is not check)
+    return _rank(check)
+
+
+@cache
+def _rank_of_text(predicate: str, ignoring_case: bool, denied: bool) -> tuple[int, bool, bool]:
+    """The rank of a check for a text, whatever text it is."""
+    test = Test(predicate, "", ignoring_case)
+    return _rank(Not(test) if denied else test)
+
+
+def _rank(check: Check) -> tuple[int, bool, bool]:
     row, _ = _row_of(check)
     type_ = type_of(check) if row is None else row.type
     return _POSITION.get(type_, _POSITION["argument"]), row is None, type_ in _RANGES and _is_upper(check)

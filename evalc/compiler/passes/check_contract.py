@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from evalc.check.contract import KEYS, fields_of, single_values
 from evalc.check.forms import kind_of, record_of
@@ -52,7 +52,7 @@ def _is_of_meaning(finding: Finding) -> bool:
 
 
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    kinds = {kind_of(item.check) for item in case.checks}
+    kinds = {_kind(item.check) for item in case.checks}
     yield from _completeness(suite, case)
     allowed = _DIFFICULTIES.get(case.tier)
     if allowed is not None and case.difficulty not in (None, *allowed):
@@ -102,15 +102,14 @@ def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Fi
 def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     there = 1 + len(case.follow_ups or ()) if case.user is None else case.user.max_turns
     for item in () if case.partial else case.checks:
-        turns = () if isinstance(item.check, Test) else _named_turns(item.check)
-        beyond = next((turn for turn in turns if turn > there), None)
+        beyond = next((turn for turn in _named_turns(item.check) if turn > there), None)
         if beyond is not None:
             yield item.where, Finding("EV422", turn=beyond, turns=there)
 
 
 def _slashed_patterns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     for item in case.checks:
-        for part in () if kind_of(item.check) in _WITHOUT_PATTERN else within(item.check):
+        for part in () if _kind(item.check) in _WITHOUT_PATTERN else within(item.check):
             match part:
                 case Test("matches", (str() as pattern, "")) if pattern[:1] == "/" and (
                     match := _SLASHED.fullmatch(pattern)
@@ -127,6 +126,11 @@ _SLASHED: Final = re.compile(r"/(?P<pattern>(?:[^/\\\[\r\n]|\\.|\[(?:[^\]\\\r\n]
 
 def _named_turns(check: Check) -> Iterator[int]:
     return (part.step.number for part in within(check) if isinstance(part, Of) and isinstance(part.step, Turn))
+
+
+def _kind(check: Check) -> Any:
+    """The kind of a check, denied or not."""
+    return kind_of(check.check if isinstance(check, Not) else check)
 
 
 _COMPOSED: Final = frozenset((Turn, Some, All, Not))
