@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise, starmap
-from math import isfinite
+from math import inf
 from typing import Any, Final, Literal, TypeGuard
 
 from evalc.check.tree import Bounds
@@ -155,7 +155,7 @@ def is_within(value: Any, distance: float, of: float) -> bool:
     from fractions import Fraction  # noqa: PLC0415 - for start-up
 
     number = _number(value)
-    if not isfinite(number):
+    if not -inf < number < inf:
         return False
     # A float is the number that its shortest digits write.
     exact, center, most = (Fraction(each if isinstance(each, int) else repr(each)) for each in (number, of, distance))

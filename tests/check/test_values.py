@@ -164,6 +164,7 @@ def test_orders_are_exact(value: Any, bounds: Bounds, holds: bool) -> None:
         (2**53 + 1, 0, 2**53, False),
         (float("inf"), 1e308, 1e308, False),
         (1e-7, 1e-7, 0, True),
+        (10**400, 1, 10**400 + 1, True),
     ],
 )
 def test_within_is_exact_in_decimal_digits(value: float, distance: float, of: float, within: bool) -> None:
