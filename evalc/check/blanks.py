@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from math import isfinite
+from sys import float_info
 from typing import Any, Final, NamedTuple
 
 from evalc.base.json_fault import unique_keys
@@ -59,7 +59,7 @@ def fitted(blank: Blank, given: Given) -> Any:
         return Misfit(REQUIRED[blank.asks], "null", is_empty=True)
     value = _decoded(given.text) if given.is_cell else given.value
     match blank.asks:
-        case "number" | "whole" if is_number(value) and _is_finite(value):
+        case "number" | "whole" if is_number(value) and abs(value) <= float_info.max:
             number = _scaled(value, blank.scale)
             if blank.asks == "number" or (isinstance(number, int) and number >= 0):
                 return number
@@ -103,13 +103,6 @@ def _decoded(text: str) -> Any:
 
 def _refuse(word: str) -> object:
     raise ValueError(word)
-
-
-def _is_finite(number: float) -> bool:
-    try:
-        return isfinite(number)
-    except OverflowError:  # a whole number beyond all floats
-        return False
 
 
 def _scaled(number: int | float, scale: float) -> int | float:

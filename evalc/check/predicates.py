@@ -6,7 +6,8 @@ and what editors say of it. Its meaning is the row of its name in `evalc.check.h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from operator import is_
 from typing import Any, Final, Literal, NamedTuple, final
 
 import msgspec
@@ -310,11 +311,7 @@ def mapped(check: Check, change: Change, of: Call | None = None) -> Check:
             return check if part is check.check else Not(part)
         case All() | Some():
             parts = tuple([mapped(part, change, of) for part in check.checks])
-            return check if all(map(_is, parts, check.checks)) else type(check)(parts)
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
+            return check if all(map(is_, parts, check.checks)) else type(check)(parts)
 
 
 def _mapped_step(step: Step, change: Change) -> Step:
@@ -340,10 +337,10 @@ def _mapped(role: Role | tuple[Role, ...], value: Any, change: Change) -> Any:
         case tuple() | list():
             roles = (role,) * len(value) if isinstance(role, Role) else role
             items = [_mapped(each, item, change) for each, item in zip(roles, value, strict=True)]
-            return value if all(map(_is, items, value)) else type(value)(items)
+            return value if all(map(is_, items, value)) else type(value)(items)
         case dict():
             changed = {key: _mapped(role, item, change) for key, item in value.items()}
-            return value if all(map(_is, changed.values(), value.values())) else changed
+            return value if all(map(is_, changed.values(), value.values())) else changed
         case Node():
             parts = {name: _mapped(role, getattr(value, name), change) for name in value.__struct_fields__}
             same = all(part is getattr(value, name) for name, part in parts.items())
@@ -352,7 +349,7 @@ def _mapped(role: Role | tuple[Role, ...], value: Any, change: Change) -> Any:
             return value
 
 
-def texts_of(check: Check) -> Iterator[tuple[Role, str | Blank]]:
+def texts_of(check: Check) -> list[tuple[Role, str | Blank]]:
     """The texts and bare templates of a check, each with its role, in the order in which they stand."""
     found: list[tuple[Role, str | Blank]] = []
 
@@ -361,4 +358,4 @@ def texts_of(check: Check) -> Iterator[tuple[Role, str | Blank]]:
         return text
 
     mapped(check, keep)
-    return iter(found)
+    return found

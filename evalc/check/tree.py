@@ -192,13 +192,17 @@ def steps_of(check: Check) -> tuple[tuple[Step, ...], Check]:
 
 def some_of(checks: Iterable[Check]) -> Check:
     """`or`: nested ones are flattened; texts of which the response contains one become one synonym group."""
-    flat = tuple(operand for check in checks for operand in (check.checks if isinstance(check, Some) else (check,)))
+    flat = _flat(Some, checks)
     if len(flat) == 1:
         return flat[0]
     values = [_contained(check) for check in flat]
     if None in values:
         return Some(flat)
     return Test("contains_any", tuple(dict.fromkeys(value for group in values for value in group or ())))
+
+
+def _flat(op: type[All | Some], checks: Iterable[Check]) -> tuple[Check, ...]:
+    return tuple(part for check in checks for part in (check.checks if isinstance(check, op) else (check,)))
 
 
 def _contained(check: Check) -> tuple[Any, ...] | None:
@@ -213,7 +217,7 @@ def _contained(check: Check) -> tuple[Any, ...] | None:
 
 def all_of(checks: Iterable[Check]) -> Check:
     """`and`: nested ones are flattened."""
-    flat = tuple(operand for check in checks for operand in (check.checks if isinstance(check, All) else (check,)))
+    flat = _flat(All, checks)
     return flat[0] if len(flat) == 1 else All(flat)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,14 +13,8 @@ from evalc.diagnostics.problem import Finding
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
 
-
-class Unfilled(enum.Enum):
-    """The type of `UNFILLED`, which stands where nothing fits: the check cannot be made and is left out."""
-
-    UNFILLED = "unfilled"
-
-
-UNFILLED: Final = Unfilled.UNFILLED
+UNFILLED: Final = object()
+"""Stands where nothing fits: the check cannot be made and is left out."""
 
 Report = Callable[[int, int, Finding], None]
 """Reports a mistake in a stretch of a template."""
@@ -49,7 +42,7 @@ def operand_of(emission: Emission, blank: Blank, report: Report) -> Any:
     return _failed(emission)
 
 
-def _failed(emission: Emission) -> Unfilled:
+def _failed(emission: Emission) -> object:
     emission.failed = True
     return UNFILLED
 
