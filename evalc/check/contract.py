@@ -294,12 +294,12 @@ def assertions(expect: Expect) -> Iterator[Assertion]:
         key = KEYS[name]
         if name in EACH:
             for index, item in enumerate(value):
-                yield Assertion(_pointer(key, index), key, check_in(name, item))
+                yield Assertion(pointer_to(key, index), key, check_in(name, item))
         else:
             yield Assertion(f"/expect/{key}", key, check_in(name, value))
     for index, record in enumerate(expect.checks or ()):
         check = check_of(record)
-        yield Assertion(_pointer("checks", index), named(check, record), check)
+        yield Assertion(pointer_to("checks", index), named(check, record), check)
 
 
 def named(check: Check, record: Record) -> str:
@@ -329,7 +329,8 @@ ASSERT_BY_NOTHING: Final = frozenset(
 
 
 @lru_cache(1024)
-def _pointer(field: str, index: int) -> str:
+def pointer_to(field: str, index: int) -> str:
+    """The JSON pointer from a case's root to an entry of a field of `expect`."""
     return f"/expect/{field}/{index}"
 
 

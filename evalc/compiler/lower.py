@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from math import inf
 from operator import attrgetter
 from typing import Any, Final, NoReturn
 
-from evalc.check.contract import CONTRACT_FIELDS, EACH, KEYS, fields_of, rank
+from evalc.check.contract import CONTRACT_FIELDS, EACH, KEYS, fields_of, pointer_to, rank
 from evalc.check.forms import record_of
 from evalc.check.tree import Check, Test
 from evalc.compiler import ir
@@ -87,17 +86,9 @@ def _place(check: Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ...]
 
 
 def _append(slots: dict[str, Any], field: str, value: object) -> tuple[str, ...]:
-    entries = slots.get(field)
-    if entries is None:
-        slots[field] = [value]
-        return _pointer(field, 0)
+    entries = slots.setdefault(field, [])
     entries.append(value)
-    return _pointer(field, len(entries) - 1)
-
-
-@lru_cache(1024)
-def _pointer(field: str, index: int) -> tuple[str]:
-    return (f"/expect/{KEYS[field]}/{index}",)
+    return (pointer_to(KEYS[field], len(entries) - 1),)
 
 
 def _append_dimension(slots: dict[str, Any], asked: tuple[Any, ...]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Final
 from evalc.check.contract import KEYS, Assertion
 from evalc.check.forms import check_of
 from evalc.check.places import Placed, placed
-from evalc.check.tree import Call, Check, Of, Test, parts_of, within
+from evalc.check.tree import Call, Check, Of, Test, parts_of
 from evalc.compiler.asked import unaskable
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
@@ -68,10 +68,9 @@ def _check_input(reader: JsonReader, sent: m.Input, pointer: str) -> None:
     if sent.user is None:
         return
     check_ranges(reader, sent.user, f"{pointer}/user")
-    if not sent.user.goal.strip():
-        reader.add(f"{pointer}/user/goal", Finding("EV309", what="`goal`"))
-    if sent.user.opens is not None and not sent.user.opens.strip():
-        reader.add(f"{pointer}/user/opens", Finding("EV309", what="`opens`"))
+    for name, text in (("goal", sent.user.goal), ("opens", sent.user.opens)):
+        if text is not None and not text.strip():
+            reader.add(f"{pointer}/user/{name}", Finding("EV309", what=f"`{name}`"))
     if sent.follow_ups:
         reader.add(f"{pointer}/followUps", Finding("EV421", key="followUps", turns="user"))
 
@@ -116,34 +115,28 @@ def _check_dimensions(reader: JsonReader, case: m.Case, pointer: str) -> None:
 def _check_vocabulary(reader: JsonReader, expect: m.Expect, asserted: Sequence[Assertion], pointer: str) -> None:
     """Report regular expressions and JSON Schemas that are invalid, and checks that no package provides."""
     for assertion in asserted:
+        at, check = f"{pointer}{assertion.at}", assertion.check
         if assertion.at.startswith(_ENTRIES):
-            at = f"{pointer}{assertion.at}"
             record = (expect.checks or ())[int(assertion.at.removeprefix(_ENTRIES))]
             for where, finding in (*schema_findings(record, at), *unaskable(record, at)):
                 reader.add(where, finding)
-            _check_tests(reader, check_of(placed(record, at)))
-        else:
-            is_param = assertion.at.startswith(_PARAMS)
-            at = f"{pointer}{assertion.at}{'/value' if is_param else ''}"
-            for test in within(assertion.check):
-                match test:
-                    case Test("matches", (str() as pattern, flags)) if not (is_param and "{{" in pattern):
-                        _check_pattern(reader, pattern, flags, at)
+            check = check_of(placed(record, at))
+        _check_tests(reader, check, f"{at}/value" if assertion.at.startswith(_PARAMS) else at)
 
 
 _ENTRIES: Final = "/expect/checks/"
 _PARAMS: Final = "/expect/toolParams/"
 
 
-def _check_tests(reader: JsonReader, check: Check, *, in_call: bool = False) -> None:
-    """Check the tests of a check whose texts know their places."""
+def _check_tests(reader: JsonReader, check: Check, at: str, *, in_call: bool = False) -> None:
+    """Check the tests of a check whose texts know their places; those of a field of `expect` are `at` one."""
     match check:
-        case Test("matches", (Placed() as pattern, flags)) if not (in_call and "{{" in pattern):
+        case Test("matches", (str() as pattern, str() as flags)) if not (in_call and "{{" in pattern):
             of_flags = examine("", str(flags)).error
             if of_flags is not None:
-                reader.add(flags.place, Finding("EV306", reason=of_flags.message))
+                reader.add(getattr(flags, "place", at), Finding("EV306", reason=of_flags.message))
             else:
-                _check_pattern(reader, str(pattern), str(flags), pattern.place)
+                _check_pattern(reader, str(pattern), str(flags), getattr(pattern, "place", at))
         case Test("check", (Placed() as name, *_)):
             unknown = unknown_custom(str(name))
             if unknown is not None:
@@ -151,7 +144,7 @@ def _check_tests(reader: JsonReader, check: Check, *, in_call: bool = False) -> 
         case _:
             in_call = in_call or (isinstance(check, Of) and isinstance(check.step, Call))
             for part, _ in parts_of(check):
-                _check_tests(reader, part, in_call=in_call)
+                _check_tests(reader, part, at, in_call=in_call)
 
 
 def _check_pattern(reader: JsonReader, pattern: str, flags: str, pointer: str) -> None:
