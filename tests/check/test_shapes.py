@@ -37,6 +37,11 @@ def test_each_type_has_a_record_with_a_sentence_at_each_key() -> None:
     [
         ({"type": "at", "path": "a"}, [("", "EV202", "a check has no `check`")]),
         ({"type": "number", "min": "3"}, [("/min", "EV301", "`min` must be a number, not `3`")]),
+        ({"type": "usage", "of": None, "max": 1}, [("/of", "EV302", "`null` is not a value of `of`")]),
+        (
+            {"type": "measure", "of": None, "check": {"type": "exists"}},
+            [("/of", "EV302", "`null` is not a value of `of`")],
+        ),
         ({"type": "length", "min": 1.5}, [("/min", "EV301", "`min` must be a whole number, not `1.5`")]),
         ({"type": "latency"}, [("", "EV202", "a check has no `max`")]),
         ({"type": "latency", "max": None}, [("/max", "EV301", "`max` must be a number, not null")]),
