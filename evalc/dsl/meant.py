@@ -223,6 +223,9 @@ _MISSPELT: Final = re.compile(r"[^\W\d][\w-]*")
 def _respelt(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
     """The line with the keyword that may be meant by the word where the parser stops."""
     found = _MISSPELT.match(rest)
-    known = {word: word for terminal in terminals for word in words_of(terminal) if word.isalpha()}
-    typo = None if found is None else typo_of(found[0], known)
-    return None if found is None or typo is None else Meant(f"{before}{typo.meant}{rest[found.end() :]}", False)
+    if found is None:
+        return None
+    words = {word for terminal in terminals for word in words_of(terminal) if word.isalpha()}
+    # Of words that are as near, the one that is as long is meant: `toolz` is `tools`, not `tool`.
+    typo = typo_of(found[0], sorted(words, key=lambda word: (abs(len(word) - len(found[0])), word)))
+    return None if typo is None else Meant(f"{before}{typo.meant}{rest[found.end() :]}", False)

@@ -25,6 +25,7 @@ SAFE = [
 
 UNSAFE = [
     ("contains hello", 'contains "hello"'),
+    ("toolz called [a]", "tools called [a]"),
     ("contains OK", 'contains "OK"'),
     ("not contains Q&A", 'not contains "Q&A"'),
     ("matches ^a+$", "matches /^a+$/"),
