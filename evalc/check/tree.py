@@ -19,6 +19,14 @@ Asked = Literal["text", "number", "whole", "items", "names", "sets", "flag", "an
 NO_TOOL: Final = "__none__"
 """The only name in an acceptable set of no tools (contract, toolsAcceptable)."""
 
+NO_TOOL_NAMES: Final = frozenset(
+    (
+        *("is", "are", "was", "were", "be", "been", "does", "did", "do", "should", "must", "has", "have", "had"),
+        *("not", "never", "no", "none", "nothing", "zero", "any", "anything", "something", "it"),
+    )
+)
+"""Words that are no tool unless they stand in quotes: `tool was not called` means another tool, or any."""
+
 
 class Node(msgspec.Struct, frozen=True, gc=False):
     """A step, a check, or a part of an operand."""

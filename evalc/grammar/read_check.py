@@ -22,6 +22,7 @@ from evalc.check.predicates import PATH, PREDICATES, Kind, Role, mapped, texts_o
 from evalc.check.subjects import ASKS, GIVES
 from evalc.check.tree import (
     NO_TOOL,
+    NO_TOOL_NAMES,
     All,
     Argument,
     Asked,
@@ -237,6 +238,12 @@ class Reader:
         """A text in quotes or a name; a bare template where a text is asked."""
         return self.scalar(token, "text")
 
+    def tool(self, token: Child) -> Any:
+        """The name of a tool; a word that can only be one in quotes is reported."""
+        if str(token) in NO_TOOL_NAMES:
+            self.expected("the name of a tool", token)
+        return self.text(token)
+
     def scalar(self, token: Child, asks: Asked | None = "any") -> Any:
         """A value without members; a text knows where it was written. Nothing may be filled where nothing is asked."""
         match token.type:
@@ -401,7 +408,7 @@ def _place(read: Reader, *words: Child) -> Step:
 
 
 def _calls(read: Reader, which: Child, number: Child, _: Child, tool: Child) -> Step:
-    return Call(read.text(tool), _WHICH[which.type] if which.type in _WHICH else read.ordinal(number))
+    return Call(read.tool(tool), _WHICH[which.type] if which.type in _WHICH else read.ordinal(number))
 
 
 def _items(read: Reader, which: Child, *words: Child) -> Step:
@@ -410,7 +417,7 @@ def _items(read: Reader, which: Child, *words: Child) -> Step:
 
 def _of_argument(read: Reader, subject: Sequence[Child], clause: Child) -> Check:
     _, tool, _, name = subject
-    return _behind(Call(read.text(tool), "first"), Argument(read.text(name)), check=read.asked_behind(subject, clause))
+    return _behind(Call(read.tool(tool), "first"), Argument(read.text(name)), check=read.asked_behind(subject, clause))
 
 
 def _behind(*steps: Step, check: Check) -> Check:
@@ -426,7 +433,7 @@ def _of_names(negatable: str) -> _BuildSubject:
     """Builds the check of tools of which a negated predicate is one by itself."""
 
     def build(read: Reader, subject: Sequence[Child], clause: Child) -> Check:
-        check = read.asked(clause, _Subject("", "names", tool=tuple(map(read.text, subject[1:]))))
+        check = read.asked(clause, _Subject("", "names", tool=tuple(map(read.tool, subject[1:]))))
         match check:
             case Not(Of(Tools(), Test(predicate, names))) if predicate == negatable:
                 return Of(Tools(), Test("not_called", names))
@@ -598,7 +605,7 @@ def _structure(read: Reader, *parts: Child) -> Any:
 
 
 def _called(read: Reader, *names: Child) -> Any:
-    return tuple(map(read.text, names)) if names[0].type in ("BARE_NAME", "STRING") else read.listed(names[0], "names")
+    return tuple(map(read.tool, names)) if names[0].type in ("BARE_NAME", "STRING") else read.listed(names[0], "names")
 
 
 def _sources(read: Reader, *sources: Child) -> Any:
@@ -642,7 +649,7 @@ def _how_often(read: Reader, tree: Child, of: _Subject) -> Check:
 
 def _before(read: Reader, tree: Child, of: _Subject) -> Check:
     _, word, other = tree.children
-    pair = *of.tool, read.text(other)
+    pair = *of.tool, read.tool(other)
     return Of(Tools(), Test("before", pair if word.type == "BEFORE" else pair[::-1]))
 
 

@@ -14,6 +14,7 @@ from evalc.check.predicates import PREDICATES, TEXT, TOOL, VALUE, WORD, Role
 from evalc.check.subjects import MEASURES
 from evalc.check.tree import (
     NO_TOOL,
+    NO_TOOL_NAMES,
     All,
     Argument,
     At,
@@ -40,7 +41,7 @@ NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _PARAM: Final = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*", re.ASCII)
 _PATH: Final = re.compile(r"(?:[A-Za-z_$][\w$-]*|\[[0-9]{0,9}\])(?:\.[\w$-]+|\[[0-9]{0,9}\])*", re.ASCII)
 _SEED: Final = re.compile(r"\{\{\s*seed:[^{}]+\}\}")
-_NEVER_A_NAME: Final = frozenset({"and", "or", "not", "none", "for", "count"})
+_NEVER_A_NAME: Final = NO_TOOL_NAMES | {"and", "or", "for", "count"}
 _COMPOSITION: Final = All | Some
 _LONGEST_SHOWN: Final = 60
 
