@@ -133,7 +133,7 @@ class Words:
 
     def clause(self, text: str) -> Check:
         """SUBJECT VERB VALUES, and what follows them."""
-        if pattern("(?i)words? ?<TEXT>").search(text):
+        if pattern("(?i)(?:<TEXT>|[^\"'])*words? ?<TEXT>").match(text):
             self.notes.add("word")
         for phrase, meant in names.PHRASES.items():
             text = pattern(phrase).sub(meant, text)

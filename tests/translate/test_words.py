@@ -346,6 +346,11 @@ def test_a_word_within_another_is_noted(text: str) -> None:
     assert found == ('contains "cat"', NOTES["word"])
 
 
+def test_a_word_in_quotes_is_not_noted() -> None:
+    found = translated('icontains-any ["password", "token"]')
+    assert found == ('contains any of ["password", "token"] ignoring case', "")
+
+
 def test_the_page_and_the_messages_have_the_same_notes() -> None:
     page = (Path(__file__).parents[2] / "specs" / "language.md").read_text(encoding="utf-8")
     table = page.partition("| what differs |\n|---|---|\n")[2].partition("\n\n")[0]
