@@ -84,11 +84,11 @@ def _merged(alternatives: Sequence[Schema]) -> Schema:
     types = [each["type"] for each in alternatives if "type" in each]
     if "number" in types and "integer" in types:
         types.remove("integer")
-    choices = [each["enum"] for each in alternatives if "enum" in each]
+    choices = [choice for each in alternatives for choice in each.get("enum", ())]
     if choices and len(types) > types.count("null"):
         return {"anyOf": [*alternatives]}
     if choices:
-        return {"enum": [*choices[0], *([None] if "null" in types else [])]}
+        return {"enum": [*choices, *([None] if "null" in types else [])]}
     rest = {key: value for each in alternatives for key, value in each.items() if key != "type"}
     return {"type": types, **rest}
 
