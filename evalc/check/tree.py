@@ -183,7 +183,9 @@ def within(check: Check) -> Sequence[Check]:
 
 def asks(check: Check, predicate: str) -> bool:
     """Whether the check tests a predicate anywhere: `asks(check, "judge")`."""
-    return any(isinstance(part, Test) and part.predicate == predicate for part in within(check))
+    if isinstance(check, Test):
+        return check.predicate == predicate
+    return any(asks(part, predicate) for part, _ in parts_of(check))
 
 
 def steps_of(check: Check) -> tuple[tuple[Step, ...], Check]:
