@@ -13,6 +13,7 @@ from evalc.model.json import is_number
 
 REQUIRED: Final[dict[Asked, str]] = {
     "text": "a text",
+    "name": "a name",
     "number": "a number",
     "whole": "a whole number",
     "items": "a list that is not empty",
@@ -49,8 +50,8 @@ def fitted(blank: Blank, given: Given) -> Any:
 
     Where any value fits, a cell is JSON only if that is how the value is written: `007`, `1.10` and `1e5` are texts.
     """
-    if blank.asks == "text":
-        return given.text
+    if blank.asks in ("text", "name") and not isinstance(given.value, list | dict):
+        return given.text if given.text or blank.asks == "text" else Misfit(REQUIRED["name"], "empty", is_empty=True)
     if given.is_cell and not given.text.strip():
         return Misfit(REQUIRED[blank.asks], "empty", is_empty=True)
     if blank.asks == "any":

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Literal, get_args
 import msgspec
 
 Which = Literal["any", "every", "no"]
-Asked = Literal["text", "number", "whole", "items", "names", "sets", "flag", "any"]
+Asked = Literal["text", "name", "number", "whole", "items", "names", "sets", "flag", "any"]
 """Return what a place asks of the value that fills it."""
 
 

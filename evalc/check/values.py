@@ -6,7 +6,7 @@ A question that a value of this type cannot be asked raises `CannotAsk`, so that
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise, starmap
 from math import inf
 from typing import Any, Final, Literal, TypeGuard
@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeGuard
 from evalc.check.tree import Bounds
 from evalc.ecma.text import Unit, length_of, trim
 from evalc.ecma.values import to_json
-from evalc.model.json import is_number, is_same, values_at
+from evalc.model.json import MISSING, is_number, is_same, values_at
 from evalc.model.json_schema import FORMATS as SCHEMA_FORMATS
 
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object", "null"]
@@ -139,7 +139,7 @@ def is_between(value: Any, bounds: Bounds) -> bool:
 
     Bounds that leave one number ask whether the value is that one, which can be asked of every value.
     """
-    if bounds.min is not None and bounds.min == bounds.max:
+    if bounds.min is not None and bounds == Bounds(bounds.min, bounds.max) and bounds.min == bounds.max:
         return is_same(value, bounds.min)
     number = _number(value)
     return (
@@ -167,12 +167,18 @@ def is_sorted(value: Any, *, descending: bool = False, by: str = "") -> bool:
 
     Equal neighbours are in order.
     """
-    keys = [next(values_at(item, by)) if by else item for item in _list(value)]
+    keys = [_only(values_at(item, by)) if by else item for item in _list(value)]
     kind = is_text if keys and is_text(keys[0]) else is_number
     for key in keys:
         if not kind(key):
             raise CannotAsk(f"only numbers or only texts {f'at {by} of the items' if by else 'in the list'}", key)
     return all(starmap(operator.ge if descending else operator.le, pairwise(keys)))
+
+
+def _only(values: Iterator[Any]) -> Any:
+    """The one value of a place; a path to several has none."""
+    first = next(values, MISSING)
+    return first if next(values, MISSING) is MISSING else MISSING
 
 
 def is_unique(value: Any) -> bool:

@@ -27,6 +27,7 @@ _SAYS_MORE: Final = re.compile(
 )
 """Texts without quotes that may say more than a text, in the language of checks."""
 _BOUNDS: Final = {"min": ">=", "max": "<=", "above": ">", "below": "<"}
+_EQUALITY: Final = frozenset(("is", "equals", "==", "="))
 
 Pairs = tuple[tuple[Scalar, Node], ...]
 
@@ -128,7 +129,7 @@ def _ways(key: Scalar, value: Node) -> Iterator[list[_Piece]]:
         case Scalar(text="", style="plain"):
             yield [name]
             return
-        case Mapping(pairs=pairs) if pairs and all(bound.text in _BOUNDS for bound, _ in pairs):
+        case Mapping(pairs=pairs) if key.text not in _EQUALITY and all(bound.text in _BOUNDS for bound, _ in pairs):
             limits = {bound.text: _Piece(limit.text, limit) for bound, limit in pairs if isinstance(limit, Scalar)}
             if limits.keys() == {"min", "max"}:
                 yield [name, limits["min"], _Piece(".."), limits["max"]]

@@ -103,6 +103,7 @@ def _place(fields: Fields, key: str) -> Placed | None:
         start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
         fields.fault(locate(fields.source, text.span, start, end), fault.finding)
     path = _one_path(parse)
+    path = None if path == "$" else path
     if path is None and not parse.faults:
         expected = "one place such as `items[0].title`"
         fields.fault(text.span, Finding("EV301", what=f"`{key}`", expected=expected, found=f"`{text.value}`"))

@@ -51,7 +51,7 @@ from evalc.grammar.atoms import count_of, literal_of, number_of, pattern_of, sig
 from evalc.grammar.lalr import Stumble, Tree, following, load, read
 from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, Atom, Parsed, ReadCheck, Text, parsed
 from evalc.grammar.unexpected import expected_words, not_expected, unexpected, word_at
-from evalc.model.json import path_of_key
+from evalc.model.json import EVERY, path_of_key
 
 Child: TypeAlias = Any
 """A tree or a token: the grammar says which stands where."""
@@ -239,10 +239,11 @@ class Reader:
         return self.scalar(token, "text")
 
     def tool(self, token: Child) -> Any:
-        """The name of a tool; a word that can only be one in quotes is reported."""
-        if str(token) in NO_TOOL_NAMES:
+        """The name of a tool, which is not empty; a word that can only be one in quotes is reported."""
+        name = self.scalar(token, "name")
+        if name == "" or str(token) in NO_TOOL_NAMES:
             self.expected("the name of a tool", token)
-        return self.text(token)
+        return name
 
     def scalar(self, token: Child, asks: Asked | None = "any") -> Any:
         """A value without members; a text knows where it was written. Nothing may be filled where nothing is asked."""
@@ -276,7 +277,7 @@ class Reader:
             return self.scalar(tree, asks)
         if required and len(tree.children) == 2:
             self.faults.append(Fault(tree.end_pos - 1, tree.end_pos, not_expected(required, "]")))
-        return tuple(self.value(tree, "text" if asks == "names" else "any"))
+        return tuple(map(self.tool, tree.children[1:-1:2]) if asks == "names" else self.value(tree))
 
     def schema(self, tree: Child) -> Any:
         """A path to a JSON Schema, or the schema itself, in which nothing is filled."""
@@ -285,6 +286,8 @@ class Reader:
     def path(self, token: Child) -> Any:
         """A path into a JSON value; a text in quotes is one key, whatever it holds."""
         text = text_of(token, self.faults)
+        if text.value == "$" and token.type != "STRING":
+            self.expected("a place such as `$.total`", token)
         return Placed(path_of_key(text.value) if token.type == "STRING" else path_of(text.value), text)
 
     def pattern(self, token: Child) -> Any:
@@ -480,6 +483,8 @@ _SUBJECTS: Final[Mapping[str, _BuildSubject]] = {
 
 # --- predicates ------------------------------------------------------------------------------------------------------
 
+_OF_NO_CASE: Final = frozenset(("NUMBER", "TRUE", "FALSE", "NULL", "object"))
+"""Values that are the same with their case ignored."""
 _Build = Callable[[Reader, Child, _Subject], Check]
 """Builds what the tree of a predicate asks of a subject."""
 
@@ -496,7 +501,7 @@ def _test(predicate: str, operand: Callable[..., Any]) -> _Build:
 
     def build(read: Reader, tree: Child, of: _Subject) -> Check:
         parts, case = _operands(tree)
-        return read.test(tree, of, predicate, operand(read, *parts), case)
+        return read.test(tree, of, predicate, operand(read, *parts), case and parts[0].type not in _OF_NO_CASE)
 
     return build
 
@@ -520,9 +525,9 @@ def _same(read: Reader, tree: Child, of: _Subject) -> Check:
     if value.type == "quantity":
         read.number(value, of.unit)
         return Test("is")
-    operand = read.value(value, "text" if modifier else "any")
-    predicate = "equals" if isinstance(operand, str) or modifier else "is"
-    return read.test(value, of, predicate, operand, bool(modifier))
+    case = bool(modifier) and value.type not in _OF_NO_CASE
+    operand = read.value(value, "text" if case else "any")
+    return read.test(value, of, "equals" if isinstance(operand, str) or case else "is", operand, case)
 
 
 def _between(read: Reader, tree: Child, of: _Subject) -> Check:
@@ -616,6 +621,8 @@ def _sources(read: Reader, *sources: Child) -> Any:
 def _sorted(read: Reader, *parts: Child) -> Any:
     descending = parts[:1] != () and parts[0].type == "DESCENDING"
     by = [str(read.path(part)) for part in parts[descending:]]
+    if by and EVERY in by[0] and parts[-1].type != "STRING":
+        read.expected("one place in each item", parts[-1])
     return descending, by[0] if by else None
 
 
@@ -801,7 +808,7 @@ _Make = Callable[[list[str]], Any]
 
 def read_check(text: str) -> Parsed[ReadCheck]:
     """A whole one-line check."""
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or '""' in text or "''" in text:  # an empty text may be one that its place refuses
         return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _read_with_care(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece
     if len(pieces) > 2 * len(_MARKS):

@@ -227,6 +227,14 @@ def test_types(value: Any, types: set[str]) -> None:
         (lambda: v.is_empty(False), "expected a text, a list, an object or null, found false"),
         (lambda: v.is_sorted("ab"), "expected a list, found the text `ab`"),
         (lambda: v.is_sorted([1, "a"]), "expected only numbers or only texts in the list, found the text `a`"),
+        (
+            lambda: v.is_sorted([{"a": [1, 9]}, {"a": [2, 0]}], by="a[]"),
+            "expected only numbers or only texts at a[] of the items, found nothing",
+        ),
+        (
+            lambda: v.is_sorted([{"a": []}], by="a[]"),
+            "expected only numbers or only texts at a[] of the items, found nothing",
+        ),
         (lambda: v.is_sorted([True]), "expected only numbers or only texts in the list, found true"),
         (lambda: v.is_sorted([{}], by="n"), "expected only numbers or only texts at n of the items, found nothing"),
         (lambda: v.has_format(2024, "date"), "expected a text, found the number 2024"),
@@ -244,3 +252,9 @@ def test_measures() -> None:
     assert v.measure("Hi. You\n", "words") == 2
     assert v.measure("Hi. You\n", "sentences") == 2
     assert v.count([1, 2]) == 2
+
+
+def test_one_number_is_within_all_of_its_bounds() -> None:
+    assert not v.is_between(5, Bounds(min=5, max=5, above=5))
+    assert not v.is_between(5, Bounds(min=5, max=5, below=5))
+    assert v.is_between("x", Bounds(min=5, max=5)) is False

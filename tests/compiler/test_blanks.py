@@ -76,7 +76,8 @@ def test_values_of_json_lines_keep_their_types(blanks: Blanks) -> None:
     Path("r.jsonl").write_text('{"id": 1, "n": 5}\n{"id": 2, "n": "5"}\n{"id": 3, "n": [1]}\n{"id": 4, "n": 1.50}')
     table = "      for_each: r.jsonl\n"
     assert blanks.fill("any", table) == ([5, "5", [1], 1.5], [])
-    assert blanks.fill("text", table) == (["5", "5", "[1]", "1.50"], [])
+    texts, said = blanks.fill("text", table)
+    assert ([each for each in texts if each is not UNFILLED], said) == (["5", "5", "1.50"], ["r.jsonl:3:16 EV181"])
     _, said = blanks.fill("number", table)
     assert said == ["r.jsonl:2:16 EV181", "r.jsonl:3:16 EV181"]
 
@@ -146,3 +147,13 @@ def test_a_value_that_does_not_fit_is_described(blanks: Blanks) -> None:
     blanks.blank = Blank("{{n}}", "number")
     (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{SUITE}      for_each: r.jsonl\n"))
     assert problem.finding.message() == "`n` is the text `12 EUR`, and a number is needed here"
+
+
+@pytest.mark.parametrize("line", ["tool {{n}} not called", "tools not called [{{n}}]", "no call of {{n}} has a >= 0"])
+def test_a_tool_has_one_name_that_is_not_empty(line: str) -> None:
+    for value in ("''", "[book]", "{a: book}"):
+        text = (
+            "suite: s\neval:\n  test_cases:\n    - name: a\n      message: hi\n"
+            f"      for_each: [{{id: r, n: {value}}}]\n      validate: ['{line}']\n"
+        )
+        assert [problem.code for problem in evalc.check(evalc.Source("s.eval.yaml", text))] == ["EV181"]

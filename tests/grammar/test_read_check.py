@@ -72,6 +72,8 @@ LINES: list[tuple[str, dict[str, Any]]] = [
     ("has a code block in python", {"type": "markdown", "has": "code block", "language": "python"}),
     ("is in German", {"type": "language", "of": "German"}),
     ('check f("a", n=1) >= 70%', {"type": "check", "name": "f", "args": ["a"], "options": {"n": 1}, "min": 0.7}),
+    ("contains 5 ignoring case", {"type": "contains", "value": 5}),
+    ("is not true ignoring case", {"type": "not", "check": {"type": "value", "value": True}}),
 ]  # fmt: skip
 
 

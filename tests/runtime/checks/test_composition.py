@@ -64,7 +64,7 @@ def test_de_morgan(trees: list[Check]) -> None:
     assert outcome(neither) == outcome(both_not)
 
 
-def test_what_cannot_be_asked_leaves_a_group_so_unless_the_others_decide() -> None:
+def test_a_group_cannot_be_asked_where_the_other_parts_do_not_decide_it() -> None:
     for type_, other, decided in (("any_of", NO, YES), ("all_of", YES, NO)):
         group = check_of({"type": type_, "checks": (record_of(UNASKED), record_of(other))})
         assert (outcome(group), outcome(inverse(group))) == ("failed", "failed")
