@@ -38,6 +38,7 @@ from evalc.dsl.scalars import to_plain
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Num, Str
 from evalc.dsl.walk import Fields
 from evalc.grammar.parse import parse_check
+from evalc.grammar.read_check import unclear_halves
 from evalc.model.numbers import WEIGHT
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
@@ -148,6 +149,9 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
     if line.criterion is not None:
         span = locate(fields.source, text.span, line.criterion.start, line.criterion.end)
         criterion = Str(line.criterion.value, span)
+    if not isinstance(line.check, Test):
+        for fault in unclear_halves(text.value):
+            fields.warn(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
     leaf = CheckLeaf(span=text.span, check=line.check, places=line.places, origin=text)
     return CheckTree(span=text.span, body=leaf, criterion=criterion)
 

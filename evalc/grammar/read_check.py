@@ -8,7 +8,7 @@ somebody asks. What is odd in any way (an escape, a mistake, a long line) is rea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, final
@@ -396,6 +396,47 @@ def _has_a_subject(about: Child) -> bool:
     return bool(clause.type == "judge" or about.first.type == "TOKENS")
 
 
+def unclear_halves(text: str) -> Iterator[Fault]:
+    """The halves of `and` and `or` that ask the response, but read as if they asked the subject before them."""
+    tree = read("check", "line", text) if _JOINED.search(text) else None
+    if isinstance(tree, Tree):
+        yield from _unclear(tree.children[0], text, "", "")
+
+
+def _unclear(tree: Child, text: str, subject: str, asked: str) -> Iterator[Fault]:
+    """The unclear halves of a chain, behind a `subject` that is no whole response, and what that was asked."""
+    for operand in tree.children[::2] if tree.type in ("all_of", "any_of") else [tree]:
+        about, turn = operand, None
+        while about.type in ("negation", "turn"):
+            turn = about if about.type == "turn" else turn
+            about = about.children[-1]
+        if about.type == "group":
+            yield from _unclear(about.children[1], text, subject, asked)
+            continue
+        predicate, end = about.children[-1], about.children[:-1]
+        while predicate.type in ("negation", "noise", "returns", "fails_with"):
+            end = predicate.children[:-1] if predicate.type in ("returns", "fails_with") else end
+            predicate = predicate.children[-1]
+        if about.type == "of_response" and turn is None:
+            if subject and (predicate.type in _ASKING_VALUES or predicate.type == asked):
+                yield Fault(operand.start_pos, operand.end_pos, Finding("EV437", subject=subject))
+            continue
+        subject, asked = "", predicate.type
+        if about.type in _OF_A_PART and asked != "fails":
+            subject = text[(turn or about).start_pos : end[-1].end_pos]
+        elif turn is not None:
+            subject = text[turn.start_pos : turn.children[1].end_pos]
+
+
+_JOINED: Final = re.compile(r"\b(?:and|or)\b|&&|\|\|")
+_OF_A_PART: Final = frozenset(("of_place", "of_named_place", "of_items", "of_calls"))
+_ASKING_VALUES: Final = frozenset(
+    (
+        *("same", "equals", "bounds", "one_of", "within", "exists", "missing", "empty", "non_empty", "is_a", "format"),
+        *("sorted", "unique"),
+    )
+)
+"""Predicates that a reader takes for ones of the value before them, rather than of the response."""
 _BuildSubject = Callable[[Reader, Sequence[Child], Child], Check]
 """Builds the check of a subject, of the children of its rule before the clause, and the clause."""
 

@@ -35,6 +35,7 @@ from evalc.check.tree import (
     Turn,
 )
 from evalc.grammar.parse import OPENS_TEMPLATE, parse_check
+from evalc.grammar.read_check import unclear_halves
 from evalc.model.json import only_key
 
 NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
@@ -83,7 +84,10 @@ class Speller:
                 return _negated(self._grouped(inner))
             case All(checks) | Some(checks):
                 self._only_if(bool(checks))
-                return (" and " if isinstance(check, All) else " or ").join(map(self._operand, checks))
+                line = (" and " if isinstance(check, All) else " or ").join(map(self._operand, checks))
+                for half in reversed([*unclear_halves(line)]):
+                    line = f"{line[: half.start]}response {line[half.start :]}"
+                return line
 
     def _operand(self, check: Check) -> str:
         """An operand of `and` and `or`, in parentheses where it would run into the next one."""

@@ -37,6 +37,7 @@ ELSEWHERE = {
     "EV420": "is reported by the command line alone: tests/cli/test_judge_needed.py",
     "EV427": "is about a whole case: tests/compiler/passes/test_vacuity.py",
     "EV436": "is about earlier versions: tests/conformance",
+    "EV437": "is about halves of a line: tests/grammar/test_unclear_halves.py",
     "EV450": "takes a lock file: tests/cli/test_lock.py",
     "EV451": "likewise",
     "EV452": "is about the lock file: likewise",
