@@ -60,13 +60,14 @@ def read_json(source: Source, report: Report, *, max_depth: int = MAX_DEPTH) -> 
             object_pairs_hook=watch.pairs,
             parse_constant=watch.constant,
             parse_float=watch.float,
+            parse_int=watch.whole,
         )
     except json.JSONDecodeError as error:
         end = error.pos
         start, stop, found, cure = fault_of(error, text)
         report(Span(start, stop), Finding("EV127", found=found, cure=cure))
         watch.suspicious = True
-    except (RecursionError, ValueError):  # too deep; or a whole number with more digits than Python reads
+    except RecursionError:
         watch.suspicious = True
     if data is not HOLE and _deeper_than(data, max_depth):
         watch.suspicious = True
@@ -94,6 +95,11 @@ class _Watch:
 
     def constant(self, _word: str) -> None:
         self.suspicious = True
+
+    def whole(self, text: str) -> int:
+        if len(text) > MAX_DIGITS:
+            self.suspicious = True
+        return int(text[:MAX_DIGITS])
 
     def float(self, text: str) -> float:
         number = float(text)

@@ -16,8 +16,8 @@ from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence, span_of
 Kind = Literal["str", "int", "float", "bool", "null"]
 Value = str | int | float | bool | None
 
-MAX_DIGITS: Final = 4300
-"""The longest whole number that is read: from here on Python refuses, since reading takes quadratic time."""
+MAX_DIGITS: Final = 308
+"""The longest whole number that is read: each is less than the largest float, 1.8e308, so that they can be compared."""
 
 _INT: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT: Final = re.compile(

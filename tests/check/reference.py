@@ -451,10 +451,8 @@ def exists(thing: Thing) -> Outcome:
 
 
 def empty(thing: Thing) -> Outcome:
-    if thing.is_response and thing.value is not thing.text:
-        return OPEN
     if is_number(thing.value) or isinstance(thing.value, bool):
-        return CANNOT
+        return FAILS if thing.is_response else CANNOT
     return reported(thing.value is None or not (thing.value.strip() if isinstance(thing.value, str) else thing.value))
 
 

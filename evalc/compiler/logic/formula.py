@@ -272,8 +272,10 @@ def _of_test(test: Test, subject: Subject, required: bool) -> Formula:
             if not values or len(values) > _MOST_FACTS:  # an empty group is skipped
                 return _unread(test, subject, required)
             parts = [_of_test(Test(_member(predicate, value), value, folded), subject, required) for value in values]
-            return _joined(Every if required is (predicate == "contains_all") else Either, parts)
-        case Test("non_empty"):
+            joint = _joined(Every if required is (predicate == "contains_all") else Either, parts)
+            asks_sent = predicate != "one_of" and isinstance(subject[-1] if subject else None, Argument)
+            return _joined(Every, [Fact(subject, "exists"), joint]) if asks_sent else joint
+        case Test("non_empty") if not is_text(subject):
             return _of_test(Test("empty"), subject, not required)
         case Test("contains", value, folded) if required and not is_textual(subject):
             test = Test("has", value, folded)  # at a list it asks for an item; `not` asks that no text contains it
@@ -461,6 +463,17 @@ def _of_json(test: Test, subject: Subject) -> Formula | None:
     return _joined(Every, parts)
 
 
+def _has_words(subject: Subject) -> Fact:
+    return Fact((*subject, Measure("words")), "over", (1, True))
+
+
+def _of_empty(_: Test, subject: Subject) -> Formula:
+    """A response is empty as a text, or as the JSON that it is."""
+    if not is_text(subject):
+        return Fact(subject, "empty")
+    return Either((negation(_has_words(subject)), Fact(value_of(subject), "empty")))
+
+
 def _of_structure(test: Test, subject: Subject) -> Formula | None:
     fields, headings = test.operand
     if not is_text(subject) or len(fields) + len(headings) > _MOST_FACTS:
@@ -513,15 +526,12 @@ _READERS: Final[Mapping[str, Callable[[Test, Subject], Formula | None]]] = {
     "similar": _of_similar,
     "exists": lambda _, subject: Every(()) if is_text(subject) else Fact(subject, "exists"),
     "format": lambda test, subject: Fact(subject, "format", test.operand),
-    "empty": lambda _, subject: (
-        Fact((*subject, Measure("words")), "over", (1, True), holds=False)
-        if is_text(subject)
-        else Fact(subject, "empty")
-    ),
+    "empty": _of_empty,
+    "non_empty": lambda _, subject: _has_words(subject),
     "json": _of_json,
     "structure": _of_structure,
     "judge": _of_judge,
 }
 """How tests are read; the facts of the others are known by themselves alone."""
-READ: Final = frozenset({*_READERS, "contains_any", "contains_all", "one_of", "occurs", "non_empty"})
+READ: Final = frozenset({*_READERS, "contains_any", "contains_all", "one_of", "occurs"})
 """The predicates of which anything follows."""

@@ -265,9 +265,16 @@ def _json(view: View, _: Any) -> Any:
         return view.value
 
 
+def _holding(view: View, _: Any) -> Any:
+    """The value that may be empty; a response that is a number or a flag is a text, which is not."""
+    value = _json(view, _)
+    return view.value if isinstance(value, int | float) else value
+
+
 _SIDES: Final[Mapping[str, Callable[[View, Any], Any]]] = {
     **dict.fromkeys(("is", "between", "within", "is_a", "sorted", "unique"), _json),
-    **dict.fromkeys(("empty", "non_empty", "format"), lambda view, _: view.value),
+    **dict.fromkeys(("non_empty", "format"), lambda view, _: view.value),
+    "empty": _holding,
 }
 """The side that is asked where it does not follow from the operand: the JSON that a response is, or its text."""
 

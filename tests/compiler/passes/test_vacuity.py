@@ -301,6 +301,8 @@ def test_a_parameter_of_a_tool_that_must_not_be_called(lines: tuple[str, ...]) -
         ('tool t.p equals "a" or not tool t.p equals "a"', 'contains "other"'),
         ('similar to "abc"', "length <= 10"),
         ('similar to "abc" >= 1', 'not contains "x"'),
+        ("any call of t returns note not exists", "no call of t returns note exists"),
+        ('tool u.a contains any of [""]', "tool u called"),
     ],
     ids=" | ".join,
 )
