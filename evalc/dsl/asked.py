@@ -65,6 +65,14 @@ class Asked(NamedTuple):
         begins = max(end for end, piece in zip(ends, self.pieces, strict=True) if piece.node is self.key)
         return all(fault.start >= begins for fault in self.parse.faults)
 
+    def without_quotes(self) -> Scalar | None:
+        """The text which, as it is written, is a predicate on a line and means another check: `is not: empty`."""
+        *before, (text, node) = self.pieces
+        if not isinstance(node, Scalar) or node.style != "plain" or text == node.text or self.parse.node is None:
+            return None
+        other = read_check("".join(piece.text for piece in before) + node.text).node
+        return None if other is None or other.check == self.parse.node.check else node
+
     def _placed(self, place: Atom) -> Atom:
         span = span_of(self._node_at(place.start))
         if isinstance(place, PatternAtom):

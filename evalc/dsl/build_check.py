@@ -38,7 +38,7 @@ from evalc.dsl.scalars import to_plain
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Num, Str
 from evalc.dsl.walk import Fields
 from evalc.grammar.parse import parse_check
-from evalc.grammar.read_check import unclear_halves
+from evalc.grammar.read_check import quantities_as_paths, unclear_halves
 from evalc.model.numbers import WEIGHT
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
@@ -150,7 +150,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         span = locate(fields.source, text.span, line.criterion.start, line.criterion.end)
         criterion = Str(line.criterion.value, span)
     if not isinstance(line.check, Test):
-        for fault in unclear_halves(text.value):
+        for fault in (*unclear_halves(text.value), *quantities_as_paths(text.value)):
             fields.warn(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
     leaf = CheckLeaf(span=text.span, check=line.check, places=line.places, origin=text)
     return CheckTree(span=text.span, body=leaf, criterion=criterion)
@@ -265,6 +265,8 @@ def _mapped(fields: Fields, item: Mapping, links: tuple[str, ...]) -> tuple[Fiel
     inner = inside("a check", *free)
     for span, fault in line.faults():
         inner.fault(span, fault.finding)
+    if (other := line.without_quotes()) is not None:
+        inner.warn(other, Finding("EV438", path="", text=other.text, line=f"{line.key.text} {other.text}"))
     return inner, line.leaf(inner.anchor)
 
 

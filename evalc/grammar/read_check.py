@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
@@ -428,6 +429,15 @@ def _unclear(tree: Child, text: str, subject: str, asked: str) -> Iterator[Fault
             subject = text[turn.start_pos : turn.children[1].end_pos]
 
 
+def quantities_as_paths(text: str) -> Iterator[Fault]:
+    """The places `at least` and `at most`, which read as quantities where no number follows."""
+    tokens = following(load("check"), "line", text).tokens if _QUANTITY.search(text) else []
+    for at, path in pairwise(tokens):
+        if at.type == "AT" and path.type == "PATH" and path in ("least", "most"):
+            yield Fault(at.start_pos, path.end_pos, Finding("EV438", path=str(path)))
+
+
+_QUANTITY: Final = re.compile(r"\bat\s+(?:least|most)\b")
 _JOINED: Final = re.compile(r"\b(?:and|or)\b|&&|\|\|")
 _OF_A_PART: Final = frozenset(("of_place", "of_named_place", "of_items", "of_calls"))
 _ASKING_VALUES: Final = frozenset(

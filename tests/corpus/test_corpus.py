@@ -38,6 +38,7 @@ ELSEWHERE = {
     "EV427": "is about a whole case: tests/compiler/passes/test_vacuity.py",
     "EV436": "is about earlier versions: tests/conformance",
     "EV437": "is about halves of a line: tests/grammar/test_unclear_halves.py",
+    "EV438": "is about words in a mapping or a path: tests/dsl/test_asked.py",
     "EV450": "takes a lock file: tests/cli/test_lock.py",
     "EV451": "likewise",
     "EV452": "is about the lock file: likewise",

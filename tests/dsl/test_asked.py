@@ -86,3 +86,34 @@ def test_each_mistake_of_a_typed_check_is_reported_once(written: str, shown: lis
     text = f"{HEAD}{written}\n"
     problems = [each for each in evalc.check(evalc.Source("s.eval.yaml", text)) if each.severity == "error"]
     assert [text[slice(*problem.span)] for problem in problems] == shown
+
+
+def warnings(written: str) -> list[str]:
+    return [each.code for each in evalc.compile(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n")).problems]
+
+
+@pytest.mark.parametrize(
+    "words", ["is not: empty", "is: missing", "is: a number", "is: sorted by n", "should be: email"]
+)
+def test_a_text_that_is_a_predicate_on_a_line_is_reported(words: str) -> None:
+    name, _, text = words.partition(": ")
+    assert warnings(f"{{at: x, {words}}}") == ["EV438"]
+    assert warnings(f"{{at: x, {name}: '{text}'}}") == []
+
+
+@pytest.mark.parametrize("words", ["is: plain", "is in: English", "is: null", "equals: empty", "contains: exists"])
+def test_a_text_that_is_none_is_not_reported(words: str) -> None:
+    assert "EV438" not in warnings(f"{{at: x, {words}}}")
+
+
+@pytest.mark.parametrize("line", ["at least one of [1, 2]", "at most is 5", "at least >= 5", "json and at most exists"])
+def test_a_quantity_that_is_a_path_is_reported(line: str) -> None:
+    assert warnings(line) == ["EV438"]
+    assert warnings(line.replace("at ", "$.")) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["at least 5 words", "at most {{n}} words", "contains 'at least' and json", "at leastways > 5"]
+)
+def test_a_quantity_is_not_reported(line: str) -> None:
+    assert "EV438" not in warnings(line)
