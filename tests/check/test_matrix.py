@@ -22,7 +22,7 @@ from evalc.model.answer import Question, ToolCall, Usage
 from evalc.model.case import Case, Expect, Input
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Evidence, Verdict
+from evalc.runtime.checks.verdict import Beside, Evidence, Verdict
 from tests.check import drawn
 from tests.check.drawn import Line
 from tests.check.reference import ENGLISH, GERMAN, NOTHING, Answer, Outcome, ToolCalled
@@ -254,7 +254,8 @@ def test_lines_about_any_call_are_about_different_calls(seed: int) -> None:
     checks = [parsed(line) for line, _ in lines]
 
     async def passing() -> int:
-        verdicts = [await evaluate(check, evidence_of(answer), beside=checks) for check in checks]
+        beside, evidence = Beside(checks), evidence_of(answer)
+        verdicts = [await evaluate(check, evidence, beside=beside) for check in checks]
         return sum(verdict.outcome == "passed" for verdict in verdicts)
 
     assert asyncio.run(passing()) == most_that_pass([ask for _, ask in lines], answer.calls), (lines, answer)

@@ -20,6 +20,7 @@ from evalc.runtime.checks.subjects import Several, is_about_calls, led_to
 from evalc.runtime.checks.verdict import (
     NOT_APPLICABLE,
     PASSED,
+    Beside,
     Evidence,
     Note,
     Verdict,
@@ -34,9 +35,9 @@ from evalc.runtime.checks.words import quoted, shown, so_often
 _MOST_SHOWN: Final = 3
 
 
-async def evaluate(check: Check, evidence: Evidence, *, beside: Sequence[Check] = ()) -> Verdict:
+async def evaluate(check: Check, evidence: Evidence, *, beside: Beside | None = None) -> Verdict:
     """Evaluate one check; `beside` are all the checks of its case, among which some compete for calls."""
-    return await _checked(check, View.of(evidence, tuple(beside)))
+    return await _checked(check, View.of(evidence, beside or Beside()))
 
 
 async def _checked(check: Check, view: View, *, negated: bool = False) -> Verdict:
@@ -130,7 +131,7 @@ def _with_what_was_met(verdict: Verdict, met: Sequence[Verdict]) -> Verdict:
 # --- items and calls -------------------------------------------------------------------------------------------------
 
 
-async def _of_several(check: Of, several: Several, beside: Sequence[Check]) -> Verdict:
+async def _of_several(check: Of, several: Several, beside: Beside) -> Verdict:
     """A check of any, of every or of no view; those that are known may decide though others are not."""
     if several.which == "every" and not several.views:
         return NOT_APPLICABLE
@@ -189,24 +190,27 @@ def _in(view: View, verdict: Verdict) -> str:
 # --- a call for each check -------------------------------------------------------------------------------------------
 
 
-async def _with_a_call_of_its_own(
-    check: Of, met: Sequence[Verdict], made: Sequence[View], beside: Sequence[Check]
-) -> Verdict:
+async def _with_a_call_of_its_own(check: Of, met: Sequence[Verdict], made: Sequence[View], beside: Beside) -> Verdict:
     """The verdict where a call fits: other checks of the case may take every call that does."""
-    rivals = _rivals(check, beside)
+    rivals = _rivals(check, beside.checks)
     mine = {index for index, rival in enumerate(rivals) if rival is check}
     if not mine:
         return PASSED
-    fits: list[list[int]] = []
-    for rival in rivals:
-        verdicts = met if rival is check else [await _together(rival.check, each) for each in made]
-        # No call fits another check that cannot be decided, which its own verdict says.
-        is_decided = rival is check or all(verdict.outcome in ("passed", "failed") for verdict in verdicts)
-        fits.append([at for at, verdict in enumerate(verdicts) if is_decided and verdict.outcome == "passed"])
+    own = [at for at, verdict in enumerate(met) if verdict.outcome == "passed"]
+    fits = [own if rival is check else await _that_fit(rival, made, beside) for rival in rivals]
     if mine <= matched(fits):
         return PASSED
     others = f"other checks take each of the calls that would do: it was called {so_often(len(made))}"
     return failed(f"expected a call of {quoted(made[0].value.name)} for itself, but {others}")
+
+
+async def _that_fit(rival: Of, made: Sequence[View], beside: Beside) -> list[int]:
+    """The calls that fit another check; none fits one that cannot be decided, which its own verdict says."""
+    if id(rival) not in beside.fits:
+        outcomes = [(await _together(rival.check, each)).outcome for each in made]
+        is_decided = {"passed", "failed"}.issuperset(outcomes)
+        beside.fits[id(rival)] = [at for at, outcome in enumerate(outcomes) if is_decided and outcome == "passed"]
+    return beside.fits[id(rival)]
 
 
 def _rivals(check: Of, beside: Sequence[Check]) -> list[Of]:

@@ -119,8 +119,7 @@ def _turn(step: Turn, view: View) -> View:
     turns = view.evidence.turns or (msgspec.structs.replace(view.evidence, turn=1),)
     if step.number > len(turns):
         raise NoAnswer(unasked(f"the conversation ended after {counted(len(turns), 'turn')}"))
-    beside = tuple([check.check for check in view.beside if isinstance(check, Of) and check.step == step])
-    return View.of(turns[step.number - 1], beside)
+    return View.of(turns[step.number - 1], view.beside.in_turn(step))
 
 
 # --- places in JSON --------------------------------------------------------------------------------------------------

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Literal, NamedTuple, Protocol, final
 
 import msgspec
 
-from evalc.check.tree import Check
+from evalc.check.tree import Check, Of, Turn
 from evalc.ecma.values import UNDEFINED, to_string
 from evalc.model.answer import Question, ToolCall, ToolMode, Usage
 from evalc.model.case import Case
@@ -101,6 +101,28 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 ViewKind = Literal["response", "value", "argument", "call", "result", "names", "count"]
 
 
+@final
+class Beside:
+    """The checks of a case, of which some compete for calls; which calls fit one is found once for all of them."""
+
+    __slots__ = ("_turns", "checks", "fits")
+
+    def __init__(self, checks: Iterable[Check] = ()) -> None:
+        self.checks = tuple(checks)
+        self.fits: dict[int, list[int]] = {}  # by the identity of a check
+        self._turns: dict[int, Beside] = {}
+
+    def in_turn(self, turn: Turn) -> Beside:
+        """What the checks ask of one turn."""
+        if turn.number not in self._turns:
+            of_turn = (check.check for check in self.checks if isinstance(check, Of) and check.step == turn)
+            self._turns[turn.number] = Beside(of_turn)
+        return self._turns[turn.number]
+
+
+NONE_BESIDE: Final = Beside()
+
+
 class View(NamedTuple):
     """The subject of a check: what its steps lead to.
 
@@ -121,11 +143,11 @@ class View(NamedTuple):
     name: str = ""
     unit: str = ""
     in_call: bool = False
-    beside: tuple[Check, ...] = ()
+    beside: Beside = NONE_BESIDE
     fault: Verdict | None = None
 
     @classmethod
-    def of(cls, evidence: Evidence, beside: tuple[Check, ...] = ()) -> View:
+    def of(cls, evidence: Evidence, beside: Beside = NONE_BESIDE) -> View:
         """The response."""
         return cls(evidence, "response", evidence.response, beside=beside)
 

@@ -28,7 +28,7 @@ from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.judged import as_expected, expected_text, label_result
-from evalc.runtime.checks.verdict import Embeddings, Evidence, Note, Verdict, broken, failed
+from evalc.runtime.checks.verdict import Beside, Embeddings, Evidence, Note, Verdict, broken, failed
 from evalc.runtime.checks.words import shown
 from evalc.runtime.judges.panel import CaseJudge, JudgePool, Meter
 from evalc.runtime.run.ask import broken_answer, error_text
@@ -80,7 +80,7 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
     error: str | None = None
     failure: str | None = None
     made = tuple(assertions(case.expect))
-    beside = tuple([assertion.check for assertion in made])
+    beside = Beside(assertion.check for assertion in made)
     for assertion, asked in _in_order(case, made):
         if (error or failure) and (not run_all or (asked and not _scores(assertion.at, case, evidence))):
             continue

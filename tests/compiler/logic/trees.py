@@ -31,7 +31,7 @@ from evalc.check.tree import (
 from evalc.check.values import FORMATS
 from evalc.model.answer import ToolCall
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import CheckOutcome, Evidence
+from evalc.runtime.checks.verdict import Beside, CheckOutcome, Evidence
 
 _TEXTS: Final = [
     *("a", "b", "ab", "abc", "A", "Ab", "abc b", " ", "\n", "a\nb", "\r", "\r\n", "ß", "SS", "ss", "\u017f", "İ", "i"),
@@ -254,7 +254,9 @@ def answers(draw: st.DrawFn) -> Evidence:
 def outcomes(checks: Sequence[Check], evidence: Evidence, *, in_case: bool = False) -> list[CheckOutcome]:
     """The runner's verdict of each check; in a case those of calls of a tool compete with each other."""
 
+    beside = Beside(checks if in_case else ())
+
     async def run() -> list[CheckOutcome]:
-        return [(await evaluate(check, evidence, beside=checks if in_case else ())).outcome for check in checks]
+        return [(await evaluate(check, evidence, beside=beside)).outcome for check in checks]
 
     return asyncio.run(run())

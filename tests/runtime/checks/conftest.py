@@ -10,14 +10,14 @@ import pytest
 
 from evalc.check.tree import Check
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Evidence, Verdict
+from evalc.runtime.checks.verdict import Beside, Evidence, Verdict
 
 
 class Ask:
     """`ask(check, response, **evidence)` evaluates a check."""
 
     def __call__(self, check: Check, response: str = "", *, beside: Sequence[Check] = (), **evidence: Any) -> Verdict:
-        return asyncio.run(evaluate(check, Evidence(response=response, **evidence), beside=beside))
+        return asyncio.run(evaluate(check, Evidence(response=response, **evidence), beside=Beside(beside)))
 
 
 @pytest.fixture
