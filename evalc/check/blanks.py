@@ -22,7 +22,7 @@ REQUIRED: Final[dict[Asked, str]] = {
     "flag": "`true` or `false`",
     "any": "a value",
 }
-"""What a place asks, in words."""
+"""The words for what a place asks."""
 
 
 class Given(NamedTuple):
@@ -34,7 +34,7 @@ class Given(NamedTuple):
 
 
 NOTHING: Final = Given("", "", is_cell=True)
-"""What fills a template whose name has no value: the same as an empty cell."""
+"""Fills a template whose name has no value, as an empty cell does."""
 
 
 class Misfit(NamedTuple):

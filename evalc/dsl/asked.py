@@ -54,7 +54,7 @@ class Asked(NamedTuple):
         return CheckLeaf(span=span, check=line.check, places=tuple(map(self._placed, line.places)))
 
     def faults(self) -> Iterator[tuple[Span, Fault]]:
-        """What is wrong with it, each with its place in the source."""
+        """The mistakes in it, each with its place in the source."""
         for fault in self.parse.faults:
             yield span_of(self._node_at(fault.start)), fault
 

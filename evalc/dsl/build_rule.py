@@ -295,7 +295,7 @@ def operator(called: str) -> k.Kind:
 
 
 def value_by(key: str) -> k.Schema:
-    """What a schema says of `value` by the operator that is under a key: a list, anything, or a text."""
+    """The schema of `value` by the operator that is under a key: a list, anything, or a text."""
     return {
         "if": {"properties": {key: {"const": "oneOf"}}},
         "then": {"required": ["value"], "properties": {"value": k.list_of(k.text())}},

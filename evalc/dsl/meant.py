@@ -226,6 +226,6 @@ def _respelt(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
     if found is None:
         return None
     words = {word for terminal in terminals for word in words_of(terminal) if word.isalpha()}
-    # Of words that are as near, the one that is as long is meant: `toolz` is `tools`, not `tool`.
+    # Of words that are as near, that of the same length is meant: `toolz` is `tools`, not `tool`.
     typo = typo_of(found[0], sorted(words, key=lambda word: (abs(len(word) - len(found[0])), word)))
     return None if typo is None else Meant(f"{before}{typo.meant}{rest[found.end() :]}", False)

@@ -111,7 +111,7 @@ _remembered = lru_cache(REMEMBERED)(_read_with_care)
 
 
 def settled(line: ReadCheck) -> ReadCheck:
-    """A line whose texts know their places, as one that has them beside its check."""
+    """A line whose texts know their places, as a line that has them beside its check."""
     places: list[Atom] = []
 
     def settle(_role: Role, text: Any) -> Any:
@@ -859,7 +859,7 @@ _Make = Callable[[list[str]], Any]
 
 def read_check(text: str) -> Parsed[ReadCheck]:
     """A whole one-line check."""
-    if len(text) > _LONGEST or '""' in text or "''" in text:  # an empty text may be one that its place refuses
+    if len(text) > _LONGEST or '""' in text or "''" in text:  # a place may refuse an empty text
         return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _read_with_care(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece
     if len(pieces) > 2 * len(_MARKS):

@@ -46,4 +46,4 @@ RUNS: Final[dict[str, tuple[Any, str]]] = {
 }
 """Measures of the run, and the unit of a number without one; `?` is known only with a unit."""
 NAMES: Final = {kind: frozenset(words.split()) for kind, words in _TABLES["names"].items()}
-"""What the answer and its parts are called."""
+"""The names of the answer and of its parts."""

@@ -18,7 +18,7 @@ from typing import Any
 
 
 class Outcome(enum.Enum):
-    """What becomes of a check; `OPEN` where the specs leave it open, `ABSENT` where an item lacks the place."""
+    """The outcome of a check; `OPEN` where the specs leave it open, `ABSENT` where an item lacks the place."""
 
     HOLDS = "holds"
     FAILS = "does not hold"
@@ -212,7 +212,7 @@ def some_of(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def asked_of(thing: Thing, ask: Ask) -> Outcome:
-    """What becomes of a check of a thing that an item or a call may lack."""
+    """The outcome of a check of a thing that an item or a call may lack."""
     outcome = ask(thing)
     return ABSENT if outcome is CANNOT and thing.value is NOTHING and not thing.is_prose else outcome
 

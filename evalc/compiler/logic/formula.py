@@ -175,7 +175,7 @@ def calls(subject: Subject, tool: str, least: int, *, holds: bool = True) -> Fac
 
 
 def _read(check: Check, subject: Subject, required: bool) -> Formula:
-    """What a check of the subject asserts; if not `required`, what a `not` before it asserts."""
+    """The formula of a check of the subject; if not `required`, that of the check with `not` before it."""
     match check:
         case Test():
             return _reached(subject, _of_test(check, subject, required))
@@ -193,7 +193,7 @@ def _read(check: Check, subject: Subject, required: bool) -> Formula:
 
 
 def _without_one_of(check: All, subject: Subject) -> Formula:
-    """What `not` before the parts of a call asserts: one of them does not hold, as of an argument that is not there."""
+    """The formula of `not` before the parts of a call: one of them does not hold, or its argument is not there."""
     parts: list[Formula] = []
     for part in check.checks:
         if not (isinstance(subject[-1], Call) and isinstance(part, Of) and isinstance(part.step, At)):
@@ -265,7 +265,7 @@ def _joined(join: type[Every | Either], parts: Sequence[Formula]) -> Formula:
 
 
 def _of_test(test: Test, subject: Subject, required: bool) -> Formula:
-    """What a test asserts: that the predicate is so, or under `not` that it is not so of what can be asked."""
+    """The formula of a test: that the predicate is so, or under `not` that it is not so of what can be asked."""
     is_measured = bool(subject) and isinstance(subject[-1], Measure | Times)
     match test:
         case Test("contains_any" | "contains_all" | "one_of" as predicate, values, folded):
@@ -316,7 +316,7 @@ def _is_number(formula: Formula) -> bool:
 
 
 def _asked(test: Test, subject: Subject) -> list[Fact]:
-    """What is so wherever a test can be asked, whether it holds or not."""
+    """The facts that are so wherever a test can be asked, whether it holds or not."""
     value = value_of(subject)
     *rest, last = subject or (None,)
     outer = tuple(rest)
@@ -347,7 +347,7 @@ def _asked(test: Test, subject: Subject) -> list[Fact]:
 
 
 def _sure(subject: Subject, holds: bool) -> Formula:
-    """What is so of every subject, or of none; of a call that is not made it is not asked."""
+    """The formula that is so of every subject, or of none; of a call that is not made it is not asked."""
     if any(isinstance(step, Call) for step in subject):
         return Fact(subject, "sure", holds=holds)
     return Every(()) if holds else Either(())

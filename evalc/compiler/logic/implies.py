@@ -209,7 +209,7 @@ _TYPES: Final[Mapping[str, frozenset[str]]] = {
 
 
 def _subject_of(fact: Fact) -> Subject:
-    """What the fact says a type of: that a text is JSON is something of its JSON."""
+    """The subject whose type the fact gives: that a text is JSON is something of its JSON."""
     return (*fact.subject, JSON) if fact.predicate == "json" else fact.subject
 
 
@@ -303,7 +303,7 @@ def _contains(fact: Fact, other: Fact) -> bool:
 
 
 def _fills(fact: Fact, _: Fact) -> bool:
-    """Whether what has such a text in it is not empty."""
+    """Whether a value with such a text in it is not empty."""
     texts = (without_tokens(text_of(text.operand)) for text in _texts_in(fact))
     return any(trim(text) and not any(text in empty for empty in ("[]", "{}", "null")) for text in texts)
 
@@ -404,7 +404,7 @@ def _needs_more(fact: Fact, other: Fact) -> bool:
 
 
 def _is_like(fact: Fact, other: Fact) -> bool:
-    """Whether what is so of an item makes the other formula so of it."""
+    """Whether the formula about an item implies the other one about it."""
     return implies(fact.operand, other.operand)
 
 

@@ -1,4 +1,4 @@
-"""What a known value says of a fact: it is asked of the value by the functions that evaluation uses."""
+"""Decides a fact by a known value: it is asked of the value by the functions that evaluation uses."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _by_text(value: Any, fact: Fact) -> bool | None:
 
 
 def _contains(value: Any, fact: Fact) -> bool | None:
-    """Whether a text contains another one, or a list has such an item, or one that contains it."""
+    """Whether a text contains another one, or a list has such an item, or an item that contains it."""
     if isinstance(fact.operand, str) and not is_fixed(fact.operand):
         return None
     try:

@@ -73,9 +73,9 @@ def least(encoded: str, unit: Unit, folded: bool) -> int:
 _JSON_SPACES: Final = " \t\n\r"
 _JSON_STARTS: Final = {"object": "{", "array": "[", "strict": '{["-0123456789tfn'}
 NOT_JSON: Final = object()
-"""What is read of a text that is not JSON."""
+"""Stands for the value of a text that is not JSON."""
 UNCERTAIN: Final = object()
-"""What is read of a text that is not read for certain."""
+"""Stands for the value of a text of which nothing is certain."""
 _SAFE: Final = 2**53
 
 

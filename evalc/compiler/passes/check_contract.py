@@ -138,7 +138,7 @@ _OF_CALLS: Final = frozenset((Tools, Measure, Call))
 
 
 def _fields_of_calls(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    """What goes wrong with fields that hold one value, and with values of parameters."""
+    """The mistakes in fields that hold one value, and in values of parameters."""
     places: dict[str, ir.Where] = {}
     single: set[str] = set()
     for item in case.checks:

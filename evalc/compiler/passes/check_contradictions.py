@@ -268,7 +268,7 @@ def are_unrelated(checks: Iterable[Check]) -> bool:
 
 
 def _about(check: Check) -> tuple[str, tuple[str, ...]]:
-    """What a check is about: two that bear on each other share a topic, or a text of one contains one of the other.
+    """The topics of a check: two that bear on each other share a topic, or a text of one contains one of the other.
 
     Neither of them is known of other checks.
     """

@@ -90,7 +90,7 @@ def _place(item: ir.Check, text: str) -> ir.Where:
 
 
 def _mentions(check: Check, tools: ToolRegistry, *, required: bool = True) -> Iterator[_Mention]:
-    """What a check says of tools. `required`: the case passes if the check holds; not so below a `not`."""
+    """The statements of a check about tools. `required`: the case passes if the check holds; not so below a `not`."""
     match check:
         case Of(Call(tool, which), inner):
             required = required and which != "no"

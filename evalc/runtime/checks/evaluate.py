@@ -205,7 +205,7 @@ async def _with_a_call_of_its_own(check: Of, met: Sequence[Verdict], made: Seque
 
 
 async def _that_fit(rival: Of, made: Sequence[View], beside: Beside) -> list[int]:
-    """The calls that fit another check; none fits one that cannot be decided, which its own verdict says."""
+    """The calls that fit another check; none fits a check that cannot be decided, which its own verdict says."""
     if id(rival) not in beside.fits:
         outcomes = [(await _together(rival.check, each)).outcome for each in made]
         is_decided = {"passed", "failed"}.issuperset(outcomes)

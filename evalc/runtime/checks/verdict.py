@@ -113,7 +113,7 @@ class Beside:
         self._turns: dict[int, Beside] = {}
 
     def in_turn(self, turn: Turn) -> Beside:
-        """What the checks ask of one turn."""
+        """The checks of one turn, without the step to it."""
         if turn.number not in self._turns:
             of_turn = (check.check for check in self.checks if isinstance(check, Of) and check.step == turn)
             self._turns[turn.number] = Beside(of_turn)
