@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from evalc.check.languages import language_named
-from evalc.check.tree import Check, Items, Measure, Not, Of, Test, Turn, within
+from evalc.check.tree import Check, Items, Measure, Not, Of, Test, Tools, Turn, within
 from evalc.grammar.write_check import NoLine
 from evalc.model.json import path_of_key
 from evalc.translate import names
@@ -100,7 +100,8 @@ class Words:
             check = self.condition(piece, depth)
             if (has_subject or (has_negation and not _is_negative(piece))) and self._is_bare(piece):
                 raise NoLine  # `at x is not a number or text`, `is not valid JSON or empty`
-            has_subject |= any(isinstance(part, Of) and not isinstance(part.step, _OF_ALL) for part in within(check))
+            free = _OF_ALL if piece.startswith("tool") else (*_OF_ALL, Tools)  # `calls book and mentions "x"`
+            has_subject |= any(isinstance(part, Of) and not isinstance(part.step, free) for part in within(check))
             has_negation |= word == "or" and _is_negative(piece)
             yield check
 
@@ -491,7 +492,7 @@ def _arguments(text: str) -> Any:
     arguments: dict[str, Any] = {}
     for piece in _pieces(text, r",|and"):
         name, value = (pattern("<ARGUMENT>").fullmatch(piece) or none()).groups()
-        if name in arguments:
-            raise NoLine
+        if name in arguments or re.fullmatch(r"(?:contain|include|mention|say|return|match|equal)(?:e?s)", name):
+            raise NoLine  # `with city "Paris" and mentions "x"`
         arguments[name], _ = _literal(pattern("<LITERAL>").fullmatch(value) or none(), value)
     return arguments

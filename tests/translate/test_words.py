@@ -118,6 +118,8 @@ LINES = {
     'at "items[0]" should be one of 1': 'at "items[0]" one of [1]',
     'jsonpath "a.b" is 5': "at a.b == 5",
     "without tool errors": "no tool errors",
+    'calls book and mentions "x"': 'tools include [book] and contains "x"',
+    "calls book with start 1 and end 2": "any call of book has start 1..1, end 2..2",
     "trajectory unordered match [search, book]": "tools include [search, book] and tool count == 2",
 }
 
@@ -274,6 +276,8 @@ at x icontains "a" or ends-with "b"
 is not valid JSON or nonblank
 expect(response).not.toContain("x") || nonblank
 tools called [a] but not [b]
+tools include [a] but do not include "b"
+calls book with city "Paris" and mentions "x"
 tools were not called
 tool was not called
 nor tool errors
