@@ -62,6 +62,10 @@ TARGETS: Final = {
         "tests/runtime/checks/test_limits.py",
         "tests/runtime/checks/test_tools.py",
     ),
+    "check/json_text.py": (
+        "tests/runtime/checks/test_json_checks.py",
+        "tests/runtime/checks/test_structure.py",
+    ),
     "runtime/checks/json_text.py": (
         "tests/runtime/checks/test_json_checks.py",
         "tests/runtime/checks/test_structure.py",

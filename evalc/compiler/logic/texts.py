@@ -11,9 +11,9 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
+from evalc.check.json_text import NotJson, parse, parse_leniently
 from evalc.ecma.text import Unit, length_of
 from evalc.ecma.tokens import find_tokens
-from evalc.runtime.checks.json_text import NotJson, parse, parse_leniently
 
 _OPEN, _CLOSE, _BYTE = 0x10FE00, 0x10FE01, 0x10FF00  # the end of the last private use area
 _MARK: Final = chr(_OPEN)

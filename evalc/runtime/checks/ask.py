@@ -11,6 +11,7 @@ import msgspec
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.check.holds import HOLDS, in_all, in_any
+from evalc.check.json_text import NotJson, parse, parse_leniently
 from evalc.check.markdown import has
 from evalc.check.predicates import Role, mapped
 from evalc.check.tree import Blank, Bounds, Call, Test
@@ -23,7 +24,7 @@ from evalc.model.result import TextFinding
 from evalc.runtime.checks import words
 from evalc.runtime.checks.custom import custom
 from evalc.runtime.checks.grounding import numbers_from, quotes_from
-from evalc.runtime.checks.json_text import NotJson, is_json, parse, parse_leniently, structure
+from evalc.runtime.checks.json_text import is_json, structure
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
 from evalc.runtime.checks.subjects import SILENT, TOO_DEEP, cannot, errors

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from evalc.base.terminal import counted, well_formed
+from evalc.check.json_text import NotJson, parse_leniently
 from evalc.check.tree import (
     Argument,
     At,
@@ -28,7 +29,6 @@ from evalc.check.values import CannotAsk, as_text, count, measure
 from evalc.model.answer import ToolCall, Usage
 from evalc.model.json import EVERY, MISSING, path_of_key, steps, values_at
 from evalc.runtime.checks import words
-from evalc.runtime.checks.json_text import NotJson, parse_leniently
 from evalc.runtime.checks.verdict import (
     NOT_APPLICABLE,
     Evidence,

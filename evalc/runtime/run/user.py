@@ -16,11 +16,11 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentTimeout
 from evalc.base.guard import bounded, unbounded
+from evalc.check.json_text import NotJson, parse_leniently
 from evalc.model.answer import AgentRequest, AgentResponse, AnsweredTurn, PlayedUser, Usage
 from evalc.model.case import SimulatedUser
 from evalc.runtime.agents.base import Session
 from evalc.runtime.checks.grounding import folded, numbers_in, numbers_in_words, unfounded_numbers
-from evalc.runtime.checks.json_text import NotJson, parse_leniently
 from evalc.runtime.checks.words import number, quoted, shown
 
 _WHOLE_WORDS: Final = 4
