@@ -46,6 +46,11 @@ class Asked(NamedTuple):
     pieces: tuple[_Piece, ...]
     key: Scalar
 
+    @property
+    def text(self) -> str:
+        """The line."""
+        return "".join(piece.text for piece in self.pieces)
+
     def leaf(self, span: Span) -> CheckLeaf | None:
         """The check, with the places of its texts in the source; None if it is none."""
         line = self.parse.node

@@ -16,7 +16,7 @@ from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding, Fix
 from evalc.diagnostics.raised import outside
 from evalc.dsl import kinds as k
-from evalc.dsl.asked import SUBJECTS, Pairs, asked, says_more
+from evalc.dsl.asked import SUBJECTS, Asked, Pairs, asked, says_more
 from evalc.dsl.build_rule import CHECK_TYPES, CHECKS, TEXT_TYPES, is_sound_rule
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.operands import leaf_of, placed, placed_value
@@ -265,9 +265,16 @@ def _mapped(fields: Fields, item: Mapping, links: tuple[str, ...]) -> tuple[Fiel
     inner = inside("a check", *free)
     for span, fault in line.faults():
         inner.fault(span, fault.finding)
-    if (other := line.without_quotes()) is not None:
-        inner.warn(other, Finding("EV438", path="", text=other.text, line=f"{line.key.text} {other.text}"))
+    _warn_of_words(inner, line)
     return inner, line.leaf(inner.anchor)
+
+
+def _warn_of_words(fields: Fields, line: Asked) -> None:
+    """Report words of the language that are a path or a text in a mapping."""
+    for fault in quantities_as_paths(line.text) if line.key.text.startswith("at ") else ():
+        fields.warn(line.key, fault.finding)
+    if (other := line.without_quotes()) is not None:
+        fields.warn(other, Finding("EV438", path="", text=other.text, line=f"{line.key.text} {other.text}"))
 
 
 def _custom(fields: Fields, type_: Str) -> CheckLeaf:

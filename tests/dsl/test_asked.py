@@ -106,6 +106,13 @@ def test_a_text_that_is_none_is_not_reported(words: str) -> None:
     assert "EV438" not in warnings(f"{{at: x, {words}}}")
 
 
+def test_a_quantity_that_is_a_path_is_reported_in_a_mapping() -> None:
+    assert warnings("{at least one of: [1, 2]}") == ["EV438"]
+    assert warnings("{at least: '> 3'}") == ["EV438"]
+    assert warnings("{at least: 3 words}") == []
+    assert warnings("{at: least, is: 3}") == []
+
+
 @pytest.mark.parametrize("line", ["at least one of [1, 2]", "at most is 5", "at least >= 5", "json and at most exists"])
 def test_a_quantity_that_is_a_path_is_reported(line: str) -> None:
     assert warnings(line) == ["EV438"]
