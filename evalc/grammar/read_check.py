@@ -801,13 +801,14 @@ def _misfit(text: str, at: int) -> Fault | None:
     subject = [token for token in tokens[begin:] if token.type not in _BESIDE_SUBJECTS]
     types = {token.type for token in subject}
     given: Kind = next((kind for kind, words in _GIVEN_BY.items() if words & types and "DOT" not in types), "value")
-    if not subject:
+    if not subject or text[subject[-1].end_pos - 1] in "<>=!":  # a second sign is no predicate
         return None
     start, end = subject[0].start_pos, subject[-1].end_pos
     for beginning, kind in _SUBJECTS_OF_KINDS.items():
         if kind != given and not isinstance(read("check", "line", beginning + text[end:]), Stumble):
+            is_of_numbers = kind == "value" and not _read_with_care(f"tokens{text[end:]}").faults
+            asks = ASKS[frozenset[Kind]({kind, "number"} if is_of_numbers else {kind})]
             predicate = word_at(text, at) or text[at]
-            asks = ASKS[frozenset[Kind]({kind})]
             finding = Finding("EV160", subject=text[start:end], given=GIVES[given], predicate=predicate, asks=asks)
             return Fault(at, at + len(predicate), finding)
     return None

@@ -20,6 +20,8 @@ FAULTS = [
     ('no_pii("x")', 0, 6, 'EV203', '`no_pii` is not a check', ''),
     ('containz ("x")', 0, 8, 'EV203', '`containz` is not a check', ''),
     ("frobnicate", 0, 10, 'EV203', '`frobnicate` is not a check', ''),
+    ("latency <= >= 30s", 11, 13, 'EV131', 'expected a number here, found `>=`', ''),
+    ("any call of t > 5", 14, 15, 'EV160', '`any call of t` is a call; `>` asks a value or a number', ''),
     ('tool "" not called', 5, 7, 'EV131', 'expected the name of a tool here, found `""`', ''),
     ('tools not called [""]', 18, 20, 'EV131', 'expected the name of a tool here, found `""`', ''),
     ("at $ is missing", 3, 4, 'EV131', 'expected a place such as `$.total` here, found `$`', ''),
