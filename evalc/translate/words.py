@@ -82,6 +82,8 @@ class Words:
         return Of(Turn(int(number or names.COUNTS[ordinal])), check)
 
     def _split(self, text: str, depth: int) -> Check:
+        if pattern(r"(?<![\w-])but\s+<TEXT>").search(text):
+            raise NoLine  # `does not contain "x" but "y"`
         for word, joint in (("or", r"or|\|\|"), ("and", r"and|&&|but")):
             first, *others = _pieces(text, joint)
             elided = pattern(r"([A-Za-z' -]+?)\s*<TEXT>").fullmatch(first)  # `contains "x" and not "y"`
@@ -319,8 +321,8 @@ def _place_at(path: str, *, is_key: bool) -> Denoted:
 
 def _is_negative(text: str) -> bool:
     """Whether words outside of quotes negate."""
-    words = re.findall(r"n't\b|[a-z]+", pattern("<TEXT>").sub("", text).lower())
-    return not _NEGATIONS.isdisjoint(words) or "n't" in words
+    words = re.findall("[a-z]+", pattern("<TEXT>").sub("", text).replace("n't", " not").lower())
+    return not _NEGATIONS.isdisjoint(words)
 
 
 def words_of(verb: str) -> tuple[str, bool]:

@@ -104,6 +104,7 @@ LINES = {
     # What is negated, or of each item, stays so.
     'not starts with "a" or "b"': 'not starts with "a" and not starts with "b"',
     'at x does not end with "a" or "b"': 'at x not ends with "a" and at x not ends with "b"',
+    'doesn\'t start with "a" or "b"': 'not starts with "a" and not starts with "b"',
     'not matches "x" or "y"': "not matches /x/ and not matches /y/",
     'never says "x" or "y"': 'not contains any of ["x", "y"]',
     'icontains "a" or not "b"': 'contains "a" ignoring case or not contains "b" ignoring case',
@@ -118,6 +119,7 @@ LINES = {
     'at "items[0]" should be one of 1': 'at "items[0]" one of [1]',
     'jsonpath "a.b" is 5': "at a.b == 5",
     "without tool errors": "no tool errors",
+    "the response must have a field x equal to 5": "at x == 5",
     'calls book and mentions "x"': 'tools include [book] and contains "x"',
     "calls book with start 1 and end 2": "any call of book has start 1..1, end 2..2",
     "trajectory unordered match [search, book]": "tools include [search, book] and tool count == 2",
@@ -278,6 +280,13 @@ expect(response).not.toContain("x") || nonblank
 tools called [a] but not [b]
 tools include [a] but do not include "b"
 calls book with city "Paris" and mentions "x"
+does not contain "x" but "y"
+no field x exists
+without property a exists
+any item has field x > 5
+the number of field x > 5
+the tool result field x is 5
+the response doesn't have a field "name" exists
 tools were not called
 tool was not called
 nor tool errors
