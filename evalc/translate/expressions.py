@@ -228,6 +228,8 @@ class Meaning:
             return place.asks(to.measured("chars", op, number))
         if place.path.endswith("[]"):
             place = Place(place.root, place.path[:-2])
+        elif "[]" in place.path:  # of each, or of all in all?
+            raise NoLine
         elif not _is_plural(place):  # a text or a list?
             return to.either(place, op, number)
         else:

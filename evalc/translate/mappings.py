@@ -68,11 +68,12 @@ def _predicate(words: Words, subject: Denoted, verb: str, value: Any) -> Check:
     meant, negative = words_of(verb)
     match names.VERBS.get(meant, meant), value:
         case "", dict() if negative:
-            return negated(_asked(words, subject, dict(value)))
+            return to.denied(subject, _asked(words, subject, dict(value)))
         case "type", str() if not negative:
             return words.asked(subject, f"is a {value}", [])
         case phrase, bool() if phrase in names.VERBS.values() and "{" not in phrase:
-            return negated_if(not value, words.asked(subject, verb, []))
+            check = words.asked(subject, verb, [])
+            return check if value else to.denied(subject, check)
         case "contains {}", list() if negative:
             return negated(words.asked(subject, "contains any", [value]))
     return words.asked(subject, verb, [value])

@@ -165,10 +165,14 @@ def negated_if(is_negative: bool, check: Check) -> Check:
 def denied(of: Any, check: Check) -> Check:
     """The opposite of a check of a place; of each item where the place is in all items of a list."""
     place = of.of if isinstance(of, Part) else of
+    if not isinstance(place, Place) or "[]" not in place.path:
+        return negated(check)
     match check:
-        case Of(Items(which="every") as step, inner) if isinstance(place, Place) and "[]" in place.path:
+        case Of(Items(which="every") as step, inner):
             return Of(step, negated(inner))
-    return negated(check)
+        case Of():
+            return negated(check)
+    raise NoLine
 
 
 def _opposite(bounds: Bounds) -> Bounds | None:

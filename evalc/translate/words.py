@@ -208,6 +208,7 @@ class Words:
             subject, meant = to.ignoring_case(subject), meant[1:]  # `icontains`
         is_folded = isinstance(subject, Place) and bool(subject.unfolded()[1])
         phrase = (not is_folded and names.OPERATORS.get(meant)) or names.VERBS.get(meant, "")
+        self.notes.update({"word"} if phrase == "contains {}" and meant.endswith("word") else ())
         match phrase, values:
             case "", _ if isinstance(subject, Part) and subject.kind == "unknown":
                 return self._called(subject.of, meant, values)

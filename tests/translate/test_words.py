@@ -168,6 +168,11 @@ MAPPINGS: list[tuple[dict[str, Any], str | None]] = [
     ({"haskey": None}, None),
     ({"between": []}, None),
     ({"path": "$.total", "between": [1, 240]}, "at total 1..240"),
+    ({"path": "$.items[*].price", "not": {"gt": 5}}, "every item of items has price <= 5"),
+    ({"path": "$.items[*].price", "not": {"gt": 5, "lt": 9}}, None),
+    ({"path": "$.items[*].price", "isEmpty": False}, "every item of items has price non-empty"),
+    ({"path": "$.items[*]", "count": 2}, "at items count == 2"),
+    ({"path": "$.items[*].tags", "count": 2}, None),
 ]
 
 
@@ -357,6 +362,7 @@ def test_a_word_within_another_is_noted(text: str) -> None:
     found = translated(text)
     assert found is not None
     assert found == ('contains "cat"', NOTES["word"])
+    assert translated_mapping({"type": "contains-word", "value": "cat"}) == found
 
 
 def test_a_word_in_quotes_is_not_noted() -> None:
