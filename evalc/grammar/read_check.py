@@ -239,10 +239,10 @@ class Reader:
         """A text in quotes or a name; a bare template where a text is asked."""
         return self.scalar(token, "text")
 
-    def tool(self, token: Child) -> Any:
-        """The name of a tool, which is not empty; a word that can only be one in quotes is reported."""
+    def tool(self, token: Child, *, in_list: bool = False) -> Any:
+        """The name of a tool, which is not empty; a word that is none outside of quotes and lists is reported."""
         name = self.scalar(token, "name")
-        if name == "" or str(token) in NO_TOOL_NAMES:
+        if name == "" or (not in_list and str(token) in NO_TOOL_NAMES):
             self.expected("the name of a tool", token)
         return name
 
@@ -278,7 +278,9 @@ class Reader:
             return self.scalar(tree, asks)
         if required and len(tree.children) == 2:
             self.faults.append(Fault(tree.end_pos - 1, tree.end_pos, not_expected(required, "]")))
-        return tuple(map(self.tool, tree.children[1:-1:2]) if asks == "names" else self.value(tree))
+        return tuple(
+            [self.tool(name, in_list=True) for name in tree.children[1:-1:2]] if asks == "names" else self.value(tree)
+        )
 
     def schema(self, tree: Child) -> Any:
         """A path to a JSON Schema, or the schema itself, in which nothing is filled."""
@@ -805,13 +807,18 @@ def _misfit(text: str, at: int) -> Fault | None:
         return None
     start, end = subject[0].start_pos, subject[-1].end_pos
     for beginning, kind in _SUBJECTS_OF_KINDS.items():
-        if kind != given and not isinstance(read("check", "line", beginning + text[end:]), Stumble):
-            is_of_numbers = kind == "value" and not _read_with_care(f"tokens{text[end:]}").faults
+        if kind != given and _is_a_line(beginning + text[end:]):
+            of_number = f"tokens{text[end:]}"
+            is_of_numbers = kind == "value" and _is_a_line(of_number) and not _read_with_care(of_number).faults
             asks = ASKS[frozenset[Kind]({kind, "number"} if is_of_numbers else {kind})]
             predicate = word_at(text, at) or text[at]
             finding = Finding("EV160", subject=text[start:end], given=GIVES[given], predicate=predicate, asks=asks)
             return Fault(at, at + len(predicate), finding)
     return None
+
+
+def _is_a_line(text: str) -> bool:
+    return not isinstance(read("check", "line", text), Stumble)
 
 
 _BARE_WORD: Final = re.compile(r"[A-Za-z_][\w-]*(?=\s*\Z)")
