@@ -83,7 +83,8 @@ def _of_list(check: Check) -> Iterator[Why]:
         case Not(inner):
             yield from _of_list(inner)
         case Test("contains" | "contains_any", operand):
-            if isinstance(operand, str) or all(isinstance(value, str) for value in operand):
+            values = operand if isinstance(operand, tuple) else (operand,)
+            if all(isinstance(value, str) for value in values):
                 yield "item"
         case Test("non_empty"):
             yield "empty"

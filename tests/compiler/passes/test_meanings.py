@@ -23,6 +23,7 @@ def codes(line: str) -> set[str]:
         'any call of book has nights 2, $.city "Paris"',
         "not at total equals 5",
         'at tags count 2 and at tags contains "a"',
+        'at tags count 2 and at tags contains any of ["a", "b"]',
     ],
 )
 def test_a_line_whose_meaning_has_changed_is_pointed_to(line: str) -> None:
@@ -40,6 +41,8 @@ def test_a_line_whose_meaning_has_changed_is_pointed_to(line: str) -> None:
         "at total not equals 5",
         'contains "costs $.50"',
         'not contains "at $.50"',
+        "at tags count 2 and at tags contains 5",
+        "at tags count 2 and at tags contains any of [5]",
     ],
 )
 def test_a_line_that_says_what_it_said_is_not(line: str) -> None:
