@@ -347,8 +347,8 @@ def _asked(test: Test, subject: Subject) -> list[Fact]:
 
 
 def _sure(subject: Subject, holds: bool) -> Formula:
-    """The formula that is so of every subject, or of none; of a call that is not made it is not asked."""
-    if any(isinstance(step, Call) for step in subject):
+    """The formula that is so of every subject, or of none; of a call it is asked only where that is made and known."""
+    if any(isinstance(step, Call) or step == Measure("errors") for step in subject):
         return Fact(subject, "sure", holds=holds)
     return Every(()) if holds else Either(())
 

@@ -110,13 +110,22 @@ def _group(fact: Fact) -> Subject | None:
 def is_asked(formula: Formula) -> bool:
     """Whether every run says yes or no to it, or to no part of it: no part of it alone is left out."""
     facts = facts_of(formula)
-    return all(fact.predicate != "unknown" for fact in facts) and len(set(map(_group, facts))) < 2
+    return all(fact.predicate != "unknown" for fact in facts) and len(set(map(_left_out_with, facts))) < 2
+
+
+def _left_out_with(fact: Fact) -> Subject | None:
+    """The group of a fact; facts of errors are left out together where an agent does not say whether calls failed."""
+    return _ERRORS if _ERRORS[0] in fact.subject else _group(fact)
+
+
+_ERRORS: Final = (Measure("errors"),)
 
 
 def _counting(formula: Every | Either) -> tuple[Formula, ...]:
     """The parts that count in every run; all of them if they are left out together."""
-    group = group_of(formula)
-    return tuple(part for part in formula.parts if is_asked(part) and group_of(part) == group)
+    together = set(map(_left_out_with, facts_of(formula)))
+    counting = together if len(together) == 1 else {None}
+    return tuple(p for p in formula.parts if is_asked(p) and set(map(_left_out_with, facts_of(p))) <= counting)
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------

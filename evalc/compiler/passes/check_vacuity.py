@@ -72,6 +72,7 @@ class _Verdict(NamedTuple):
     why: str
 
 
+_OF_TEXTS: Final = ("contains", "contains_any", "starts_with", "ends_with", "matches", "similar")
 _BELOW_ZERO: Final = "no score is less than 0"
 _EMPTY_GROUP: Final = "there is nothing to choose from, so it is skipped"
 
@@ -83,8 +84,8 @@ def _verdict(check: Check) -> _Verdict | None:
             return _of_test(check)
         case Of(Turn(), inner):
             return _verdict(inner)
-        case Of(Call(_, "first"), Of(Argument(), Test("contains_any"))):
-            return _of_parts(check)  # an argument that was not sent is no text of which a group is asked
+        case Of(Call(_, "first"), Of(Argument(), Test(predicate))) if predicate in _OF_TEXTS:
+            return _of_parts(check)  # an argument that was not sent is a text to fields of the contract alone
         case Of(Measure() | Tools(), Test()) | Of(Call(_, "first"), Of(Argument(), Test())):
             return _of_leaf(check)
         case Of(At(path)) if ("every", EVERY) in steps(path):

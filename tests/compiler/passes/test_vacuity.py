@@ -107,6 +107,7 @@ def test_it_cannot_pass(line: str) -> None:
         ("json array", "has fields title"),
         ("json", "length <= 0 words"),
         ("has fields a as string", "has fields a as number"),
+        ("tool errors >= 2", "tool errors <= 1"),
         ('at a contains "x"', 'not at a contains "x"'),
         ('at a contains "xy"', 'at a not contains "x"'),
         ("at a >= 3", "at a <= 2"),
@@ -302,6 +303,12 @@ def test_a_parameter_of_a_tool_that_must_not_be_called(lines: tuple[str, ...]) -
         ('similar to "abc"', "length <= 10"),
         ('similar to "abc" >= 1', 'not contains "x"'),
         ("any call of t returns note not exists", "no call of t returns note exists"),
+        ('tool t.p starts with ""', "tool t called"),  # an argument that was not sent is no text
+        ('tool t.p ends with ""',),
+        ('tool t.p contains "" ignoring case',),
+        ('tool t.p similar to "x" >= 0',),
+        ('contains "x" or tool errors >= 0',),  # an agent may not say whether its calls failed
+        ("tool errors >= 2", 'contains "x" or tool errors >= 1'),
         ('tool u.a contains any of [""]', "tool u called"),
     ],
     ids=" | ".join,
