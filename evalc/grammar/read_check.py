@@ -305,7 +305,8 @@ class Reader:
         """A field that is required, with its type or None."""
         token, *type_ = tree.children
         name = text_of(token, self.faults).value
-        return path_of_key(name) if token.type == "STRING" else name, str(type_[-1]) if type_ else None
+        path = path_of_key(name) if token.type == "STRING" else name
+        return path, _TYPES.get(type_[-1], str(type_[-1])) if type_ else None
 
     # --- numbers ---
 

@@ -56,6 +56,16 @@ SIMPLE: list[Expected] = [
         {"/schema": text(22, 25, "s")},
     ),
     (
+        "has fields title as text, tags as list",
+        check_of(
+            {
+                "type": "structure",
+                "fields": ({"path": "title", "type": "string"}, {"path": "tags", "type": "array"}),
+            }
+        ),
+        {},
+    ),
+    (
         'has fields items[].id as number, $a-b[0][1].2, "x y", "x.y", for',
         check_of(
             {
