@@ -58,7 +58,7 @@ async def _checked(check: Check, view: View, *, negated: bool = False) -> Verdic
         case All(checks):
             verdict = await (_together(check, view) if view.in_call else _composed(checks, view, "failed"))
         case Some(checks):
-            verdict = await _composed(checks, view, "passed")
+            verdict = await _composed(checks, view, "passed", negated=negated)
     return _inverted(verdict, check) if negated else verdict
 
 
@@ -77,7 +77,9 @@ async def _with_calls_unknown(check: Check, view: View, *, negated: bool) -> Ver
 # --- compositions ----------------------------------------------------------------------------------------------------
 
 
-async def _composed(checks: Sequence[Check], view: View, decisive: Literal["passed", "failed"]) -> Verdict:
+async def _composed(
+    checks: Sequence[Check], view: View, decisive: Literal["passed", "failed"], *, negated: bool = False
+) -> Verdict:
     """`and`, which a failure decides, or `or`, which a pass decides."""
     met: list[Verdict] = []
     for check in checks:
@@ -97,6 +99,8 @@ async def _composed(checks: Sequence[Check], view: View, decisive: Literal["pass
         return _with_what_was_met(NOT_APPLICABLE, met)
     if decisive == "failed":
         return _with_what_was_met(_passed(met), met)
+    if doubtful and negated:
+        return _with_what_was_met(unasked(_reason(*doubtful)), met)
     fail = unasked if doubtful else failed
     why = "; ".join(_reason(*each) for each in zip(checks, met, strict=True) if each[1].outcome == "failed")
     return _with_what_was_met(fail(f"expected one of {len(checks)} checks to hold but none does: {why}"), met)

@@ -16,7 +16,7 @@ from evalc.check.holds import set_of
 from evalc.check.tree import Bounds, Check, Test
 from evalc.check.values import CannotAsk, OnlyInside, described, is_text
 from evalc.ecma.values import to_json
-from evalc.model.json import MISSING
+from evalc.model.json import MISSING, is_number
 from evalc.model.json import to_json as encoded
 from evalc.runtime.checks.verdict import View
 
@@ -82,6 +82,8 @@ def failure(test: Test, view: View, *, negated: bool) -> str:
     if view.kind == "names":
         amiss = _AMISS[test.predicate](test.operand, view.value) if test.predicate in _AMISS and not negated else ""
         return f"expected {expected} but got {bracketed(view.value)}{amiss}"
+    if test.predicate == "is" and is_text(view.value) != is_text(test.operand):
+        return f"{_subject(view)} is {_with_type(view.value)}, expected {'not ' * negated}{_with_type(test.operand)}"
     return f"{_subject(view)} is {in_words(view.value, end=test.predicate == 'ends_with')}, expected {expected}"
 
 
@@ -121,6 +123,13 @@ def in_words(value: Any, *, end: bool = False) -> str:
     if not isinstance(value, str) or not value:
         return "an empty text" if value == "" else shown(to_json(value))
     return f"`{shown(value) if not end or len(value) <= SHOWN else f'…{shown(value[1 - SHOWN :])}'}`"
+
+
+def _with_type(value: Any) -> str:
+    """A text or a number with its type, where `10115` could be either; other values as `in_words`."""
+    if is_text(value):
+        return described(shown(value))
+    return described(value) if is_number(value) else in_words(value)
 
 
 def _subject(view: View) -> str:
@@ -200,7 +209,7 @@ _EXPECTED: Final[Mapping[str, Callable[[Any], str]]] = {
     "starts_with": lambda value: f"to start with {in_words(value)}",
     "ends_with": lambda value: f"to end with {in_words(value)}",
     "similar": lambda operand: f"to be at least {to_json(operand[1])} similar to {in_words(operand[0])}",
-    "within": lambda operand: f"at most {to_json(operand[0])} from {to_json(operand[1])}",
+    "within": lambda operand: f"to be within {to_json(operand[0])} of {to_json(operand[1])}",
     "exists": lambda _: "to be there",
     "empty": lambda _: "to be empty",
     "non_empty": lambda _: "to be non-empty",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.check.forms import check_of, record_of
-from evalc.check.tree import Check
+from evalc.check.tree import Check, Not, Some
 from tests.runtime.checks.conftest import Ask
 
 YES = check_of({"type": "contains", "value": "a"})
@@ -104,6 +104,8 @@ def test_messages_name_what_failed(ask: Ask) -> None:
     )
     negated = ask(check_of({"type": "not", "check": record_of(YES)}), "a").message
     assert negated == 'found "a" in response'
+    unasked = Not(Some((check_of({"type": "number", "max": 5}), NO)))
+    assert ask(unasked, "[]").message == "expected a number, found an empty list"
     assert str(ask(check_of({"type": "all_of", "checks": (record_of(YES), record_of(ERROR))}), "a").message).startswith(
         "what it cost is not known: "
     )

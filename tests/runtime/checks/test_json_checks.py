@@ -261,7 +261,7 @@ NUMBERS = '{"total": 20, "age": 30.0, "ok": true, "none": null, "items": [1, "a"
         ("ok", check_of({"type": "number", "min": 0}), "expected a number at ok, found true"),
         ("none", check_of({"type": "number"}), "expected a number at none, found null"),
         ("ok", check_of({"type": "value", "value": 1}), "ok is true, expected 1"),
-        ("digits", check_of({"type": "value", "value": 18}), "digits is `18`, expected 18"),
+        ("digits", check_of({"type": "value", "value": 18}), "digits is the text `18`, expected the number 18"),
         ("items", check_of({"type": "count", "min": 3}), "expected at least 3 items at items, found 2"),
         ("of", check_of({"type": "count", "min": 1}), "expected a list at of, found an object"),
         ("digits", check_of({"type": "count", "max": 5}), "expected a list at digits, found the text `18`"),
