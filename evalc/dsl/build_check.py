@@ -361,7 +361,7 @@ def _without_type(fields: Fields, item: Mapping) -> Finding:
         if nearest(key.text, ("type",)) is not None:
             fix = Fix.of(text, key.start, key.end, "type")
             return no_type(fix=fix, advice=f"did you mean `type` by `{key.text}`?")
-    return no_type(why='a check is a line such as `contains "x"`, or a mapping with `type:`')
+    return no_type(why='a check is a line such as `contains "x"`, or a mapping such as `{contains: x}`')
 
 
 def _line_of_pair(source: Source, item: Mapping) -> str | None:
