@@ -1,1 +1,1 @@
-"""Return what a check is: a subject and a predicate, the tables of both, and what the contract writes for them."""
+"""Checks, each a subject and a predicate: their tree, the tables of both, and how the contract writes them."""

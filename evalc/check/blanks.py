@@ -1,4 +1,4 @@
-"""Reads what fills a bare template (`nights {{n}}`) as its place asks: as a text, a number, a list or any value."""
+"""Reads the values that fill bare templates (`nights {{n}}`), each as its place requires: as a number, a list, ..."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REQUIRED: Final[dict[Asked, str]] = {
     "flag": "`true` or `false`",
     "any": "a value",
 }
-"""The words for what a place asks."""
+"""The requirement of each kind of place, as messages name it."""
 
 
 class Given(NamedTuple):
@@ -38,7 +38,7 @@ NOTHING: Final = Given("", "", is_cell=True)
 
 
 class Misfit(NamedTuple):
-    """Why something does not fit a place: what is required there and what was found, in words."""
+    """Why a value does not fit a place: what is required there and what was found, in words."""
 
     required: str
     found: str

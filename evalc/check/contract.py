@@ -1,4 +1,4 @@
-"""Says which fields of `expect` hold which check: lowering writes by this table, and `assertions` reads by it.
+"""The table of the fields of `expect` and the checks that they hold: lowering writes by it, `assertions` reads by it.
 
 Checks that no field can hold are entries of `expect.checks`.
 """
@@ -47,7 +47,7 @@ EACH: Final = frozenset(
 )
 """The fields that are a list with an entry for each check."""
 PAIRS: Final = (("minLength", "maxLength"), ("minToolCalls", "maxToolCalls"))
-"""Fields that are the two bounds of one check, unless a criterion links them apart."""
+"""Pairs of fields that bound one check, unless criteria link them separately."""
 
 
 # --- which fields hold which check -----------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ _READ_ONLY: Final = {
     "regex_pattern": Test("matches", (hole("regex_pattern"), "")),
     "cop_out_phrases": Not(Test("contains", hole("cop_out_phrases"), True)),
 }
-"""The fields that no check is lowered to, each with its form."""
+"""The fields that lowering never writes, each with its form."""
 
 
 def _row_of(check: Check) -> tuple[_Row | None, dict[str, Any]]:

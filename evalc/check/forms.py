@@ -387,7 +387,7 @@ def _calls_of(record: Record) -> Check:
 
 
 def together(tests: Iterable[Check]) -> Check:
-    """Return what follows `has`: one test by itself, several as all of them, in the order of a record's arguments."""
+    """The check that follows `has`: one test as it is, several as `All`, in the order of a record's arguments."""
     several = tuple(tests)
     if len(several) == 1:
         return several[0]

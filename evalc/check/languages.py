@@ -1,4 +1,4 @@
-"""The languages that `is in LANGUAGE` shows apart, by their names in English and their codes."""
+"""The languages that `is in LANGUAGE` can distinguish, by their English names and their codes."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ _NAMES: Final = {
 
 
 def language_named(written: str) -> str | None:
-    """The name of the language that a name or a code means, in any case; None of those that are not known apart."""
+    """The name of the language that a name or a code means, in any case; None if it cannot be distinguished."""
     return _NAMES.get(written.casefold())

@@ -1,4 +1,4 @@
-"""Reads Markdown: the headings of a text, and and whether it has a part such as a table.
+"""Reads Markdown: the headings of a text, and whether it has a part such as a table.
 
 It is CommonMark with the tables and the bare addresses of GitHub, parsed in linear time.
 """
@@ -43,22 +43,22 @@ _NAMES: Final = {
     "ts": "typescript",
     "yml": "yaml",
 }
-"""Other names of the languages that code blocks are in."""
+"""Aliases of the languages of code blocks."""
 
 
 def headings(markdown: str) -> list[str]:
-    """The headings in their order, as they are read: without white space around them and without marks of Markdown."""
+    """The headings in order, as a reader sees them: trimmed, and without Markdown's marks."""
     tokens = _parser().parse(markdown)
     return [plain(tokens[index + 1].content) for index, token in enumerate(tokens) if token.type == "heading_open"]
 
 
 def plain(line: str) -> str:
-    """A line of Markdown as it is read: ``the `code` `` and `**Summary**` are `the code` and `Summary`."""
+    """A line of Markdown as a reader sees it: ``the `code` `` and `**Summary**` become `the code` and `Summary`."""
     return trim("".join(_texts(_parser(inline=True).parseInline(line))))
 
 
 def has(markdown: str, part: Part, language: str | None = None) -> bool:
-    """Whether there is such a part; a code block in a language is fenced and begins with a name of it."""
+    """Whether the text has the part; a code block in a language is fenced, and its info string begins with the name."""
     if part == "link":
         return any(_is_link(token) for token in _flat(_parser(inline=True).parse(markdown)))
     found = [token for token in _parser().parse(markdown) if token.type in _BLOCKS[part]]

@@ -1,4 +1,4 @@
-"""Where the texts of a check stand: records whose texts know their places, and the trees that are made of them."""
+"""Where the texts of a check were written: records whose texts know their places, and the trees built from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evalc.model.json import pointer_step
 
 @final
 class Placed(str):
-    """A text, and where it stands."""
+    """A text that knows where it was written."""
 
     __slots__ = ("place",)
 

@@ -1,7 +1,7 @@
 """The predicates: one row each, which every phase reads.
 
-A row says of what a predicate may be asked, which of its operand's texts are filled and how, how a line with it looks,
-and what editors say of it. Its meaning is the row of its name in `evalc.check.holds`, or in `evalc.runtime.checks`.
+A row says which subjects a predicate takes, which texts of its operand are filled and how, how a line with it looks,
+and what editors say about it. Its meaning is the row of its name in `evalc.check.holds`, or in `evalc.runtime.checks`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Kind = Literal["value", "number", "names", "call"]
 
 @final
 class Role(msgspec.Struct, frozen=True, gc=False):
-    """Return what a text of a check is.
+    """The role of a text in a check: how it is filled, and what it names.
 
     Attributes:
         no_tokens_in: what messages call the text if it must not hold a `{{seed:...}}` (contract, Token Locations);
@@ -279,7 +279,7 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
 }
 
 EXAMINED: Final = frozenset({"matches", "json", "judge", "check"})
-"""The predicates with a text whose meaning depends on more than the inputs that fill it."""
+"""The predicates with a text that is examined once it is filled: a pattern, a schema, a question or a name."""
 
 
 def roles_of(test: Test, of: Call | None = None) -> Role | tuple[Role, ...]:
@@ -293,11 +293,11 @@ def roles_of(test: Test, of: Call | None = None) -> Role | tuple[Role, ...]:
 
 
 Change = Callable[[Role, str | Blank], Any]
-"""Gives what takes the place of a text, or of a bare template, of a role."""
+"""Returns the replacement for a text, or for a bare template, that has a role."""
 
 
 def mapped(check: Check, change: Change, of: Call | None = None) -> Check:
-    """The check with each of its texts changed, in the order in which they stand; the same one if nothing changes."""
+    """The check with its texts changed, in the order in which they are written; the same object if none changes."""
     match check:
         case Test():
             operand = _mapped(roles_of(check, of), check.operand, change)
@@ -350,7 +350,7 @@ def _mapped(role: Role | tuple[Role, ...], value: Any, change: Change) -> Any:
 
 
 def texts_of(check: Check) -> list[tuple[Role, str | Blank]]:
-    """The texts and bare templates of a check, each with its role, in the order in which they stand."""
+    """The texts and bare templates of a check, each with its role, in the order in which they are written."""
     found: list[tuple[Role, str | Blank]] = []
 
     def keep(role: Role, text: str | Blank) -> str | Blank:

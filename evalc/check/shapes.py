@@ -1,7 +1,7 @@
 """The shapes of checks in JSON: for each form a record whose keys say what they hold and what they are for.
 
-The records serve to recognise data that fits, and to describe it in JSON Schemas; nothing else is made of them.
-Import this only where one of the two is asked for.
+The records only validate data and describe it in JSON Schemas. Nothing else is built from them.
+Import this module only where one of the two is needed.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ _KEYS: Final[Mapping[str, _Key]] = {
     "criteria": _Key(str, "What a good answer is."),
     "minScore": _Key(int | float | None, "The least score that passes."),
 }
-"""The keys of records, for all types of which the next table says nothing else."""
+"""The keys of records; the next table overrides them for some types."""
 
 _OF_TYPES: Final[Mapping[tuple[str, str], _Key]] = {
     ("contains", "value"): _Key(Any, "The text; at a list, an item of any type.", worded=True),
@@ -170,7 +170,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "not": "The check does not hold.",
     CALL_HAS: "A call of a tool has these arguments: any of them, every one, the Nth, or no call.",
 }
-"""The sentences on types of records, where they are not those of their predicates."""
+"""The sentences on types of records that differ from those of their predicates."""
 
 _BOUNDS: Final = ("max", "min", "above", "below")
 _ASK_A_BOUND: Final = frozenset({"latency", "tokens", "cost", "tool_errors", "usage", "occurs"})

@@ -68,7 +68,7 @@ GIVES: Final[Mapping[Kind, str]] = {
     "names": "is about the tools called",
     "call": "is a call",
 }
-"""Words for a subject of each kind, behind its name."""
+"""How messages describe a subject of each kind: `latency` is "a number"."""
 ASKS: Final[Mapping[frozenset[Kind], str]] = {
     frozenset({"value"}): "a text or a list",
     frozenset({"value", "number"}): "a value or a number",
@@ -76,4 +76,4 @@ ASKS: Final[Mapping[frozenset[Kind], str]] = {
     frozenset({"call"}): "a call",
     frozenset({"value", "call"}): "a value or a call",
 }
-"""Words for the kinds that a predicate or a step asks."""
+"""How messages name the kinds of subjects that a predicate or a step takes."""

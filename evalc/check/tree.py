@@ -13,8 +13,7 @@ import msgspec
 
 Which = Literal["any", "every", "no"]
 Asked = Literal["text", "name", "number", "whole", "items", "names", "sets", "flag", "any"]
-"""Return what a place asks of the value that fills it."""
-
+"""The kind of value that must fill a bare template."""
 
 NO_TOOL: Final = "__none__"
 """The only name in an acceptable set of no tools (contract, toolsAcceptable)."""
@@ -25,7 +24,7 @@ NO_TOOL_NAMES: Final = frozenset(
         *("not", "never", "no", "none", "nothing", "zero", "any", "anything", "something", "it"),
     )
 )
-"""Words that are no tool unless they stand in quotes: `tool was not called` means another tool, or any."""
+"""Words that name a tool only in quotes or in a list: the author of `tool was not called` means no tool `was`."""
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):
@@ -99,7 +98,7 @@ Step = Turn | At | Items | Call | Argument | Result | Failure | Tools | Measure
 
 
 class Blank(Node, frozen=True):
-    """A bare template (`{{n}}`) where a value stands: what fills it is read as the place asks.
+    """A bare template (`{{n}}`) in place of a value; `asks` says how the value that fills it is read.
 
     A number that fills it is multiplied by `scale` (`{{n}}s` is in milliseconds).
     """

@@ -1,6 +1,6 @@
-"""Return what checks ask of JSON values: texts, equality, order, containment, types and measures.
+"""Questions that checks ask of JSON values: texts, equality, order, containment, types and measures.
 
-A question that a value of this type cannot be asked raises `CannotAsk`, so that `not` cannot turn it into a pass.
+A question that does not suit the type of a value raises `CannotAsk`, so that `not` cannot turn it into a pass.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "date": lambda text: SCHEMA_FORMATS["date"](text) or SCHEMA_FORMATS["date-time"](text),
     **{name: SCHEMA_FORMATS[name] for name in ("date-time", "uuid", "email", "url")},
 }
-"""Return what `is a FORMAT` asks of a text, as JSON Schema does, but that a date may have a time."""
+"""The test of each format, as in JSON Schema, except that a `date` may have a time."""
 
 
 class CannotAsk(Exception):
@@ -43,7 +43,7 @@ class OnlyInside(CannotAsk):
 
 
 def described(value: Any) -> str:
-    """Return what a value is, as messages say it: ``the text `12 EUR` ``, `the number 5`, `an empty list`, `null`."""
+    """A value with its type, as messages name it: ``the text `12 EUR` ``, `the number 5`, `an empty list`, `null`."""
     match value:
         case str():
             return f"the text `{value}`" if value else "an empty text"
@@ -80,12 +80,12 @@ def equals(value: Any, required: Any, *, ignoring_case: bool = False) -> bool:
 
 
 def is_one_of(value: Any, required: Iterable[Any], *, ignoring_case: bool = False) -> bool:
-    """Whether a value equals one of these."""
+    """Whether a value equals one of the required values."""
     return any(equals(value, each, ignoring_case=ignoring_case) for each in required)
 
 
 def is_empty(value: Any) -> bool:
-    """Whether it is null, a text of white space, or a list or an object of nothing."""
+    """Whether it is null, a text of white space, an empty list or an empty object."""
     if value is None or isinstance(value, list | dict):
         return not value
     return not trim(as_text(value, "a text, a list, an object or null"))

@@ -83,7 +83,7 @@ def root_of(name: str, known: Container[str]) -> str | None:
 
 
 def value_of(name: str, inputs: Inputs) -> Node | None:
-    """Return what a name of a template means; None if there is no such value."""
+    """The value that a name in a template stands for; None if there is none."""
     node = inputs.get(name)
     if node is not None or ("." not in name and "[" not in name):
         return node

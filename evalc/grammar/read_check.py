@@ -1,8 +1,8 @@
 """Reads one-line checks: the tree of each, a subject and a predicate, and where its texts were written.
 
-Two lines of one shape (`contains "a" for x`, `contains "docstring" for x`) have one tree but for the texts of their
-literals. So each shape is parsed once, its tree is made anew for each line, and the places of its texts are found when
-somebody asks. What is odd in any way (an escape, a mistake, a long line) is read with care, as if there were no shapes.
+Two lines of one shape (`contains "a" for x`, `contains "docstring" for x`) differ only in the texts of their
+literals. So each shape is parsed once, its tree is copied for each line, and the places of its texts are found when
+they are needed. Anything unusual (an escape, a mistake, a long line) is parsed as a whole, without shapes.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ _remembered = lru_cache(REMEMBERED)(_read_with_care)
 
 
 def settled(line: ReadCheck) -> ReadCheck:
-    """A line whose texts know their places, as a line that has them beside its check."""
+    """The line with the places of its texts beside its check, rather than in the texts."""
     places: list[Atom] = []
 
     def settle(_role: Role, text: Any) -> Any:
@@ -157,13 +157,13 @@ class Reader:
                 about = about.children[1]
             if about.type == "of_argument":
                 parameter = self.words(about.children[:4])
-            elif parameter and about.type in ("of_response", "of_place") and not _has_a_subject(about):
+            elif parameter and about.type in ("of_response", "of_place") and not _is_about_response(about):
                 finding = Finding("EV138", parameter=parameter if about.type == "of_response" else "")
                 self.faults.append(Fault(operand.start_pos, operand.first.end_pos, finding))
         return tuple([self.check(operand, depth) for operand in operands])
 
     def asked(self, tree: Child, of: _Subject) -> Check:
-        """The check that a tree makes of a subject, without the words that say nothing by themselves."""
+        """The check of a subject that a tree stands for, without words such as `should` that add nothing."""
         nots, seen = 0, set[str]()
         while tree.type in ("negation", "noise"):
             word, inner = tree.children
@@ -213,12 +213,12 @@ class Reader:
     # --- what is wrong ---
 
     def unasked(self, tree: Child, of: _Subject, predicate: str, on: frozenset[Kind]) -> None:
-        """Report what a subject can never be asked."""
+        """Report a predicate that can never be asked of the subject."""
         finding = Finding("EV160", subject=of.words, given=GIVES[of.kind], predicate=predicate, asks=ASKS[on])
         self.faults.append(Fault(tree.start_pos, tree.end_pos, finding))
 
     def expected(self, required: str, tree: Child) -> None:
-        """Report what should stand in the place of a tree."""
+        """Report that something else is required in place of a tree."""
         self.faults.append(Fault(tree.start_pos, tree.end_pos, not_expected((required,), self.words([tree]))))
 
     def report_repeated(self, names: Iterable[Text], what: str) -> None:
@@ -240,14 +240,14 @@ class Reader:
         return self.scalar(token, "text")
 
     def tool(self, token: Child, *, in_list: bool = False) -> Any:
-        """The name of a tool, which is not empty; a word that is none outside of quotes and lists is reported."""
+        """The name of a tool; reports an empty one, and words such as `was` outside of quotes and lists."""
         name = self.scalar(token, "name")
         if name == "" or (not in_list and str(token) in NO_TOOL_NAMES):
             self.expected("the name of a tool", token)
         return name
 
     def scalar(self, token: Child, asks: Asked | None = "any") -> Any:
-        """A value without members; a text knows where it was written. Nothing may be filled where nothing is asked."""
+        """A value without members; a text knows where it was written. Reports a template if `asks` is None."""
         match token.type:
             case "NUMBER":
                 return signed_of(token, self.faults)
@@ -353,7 +353,7 @@ class Reader:
         return Bounds(*numbers[:1], *numbers[-1:])
 
     def times(self, tree: Child) -> Bounds:
-        """How often something happens: `once`, `at least 2 times`."""
+        """The bounds of `once`, `at least 2 times` and so on."""
         return self.bounds(tree.children[0] if tree.type == "times" else tree, "times")
 
 
@@ -392,8 +392,8 @@ _SIGNS: Final = {
 _RESPONSE: Final = _Subject("the response")
 
 
-def _has_a_subject(about: Child) -> bool:
-    """Whether nobody reads the check, which names no subject, as one of a parameter."""
+def _is_about_response(about: Child) -> bool:
+    """Whether a check without a subject is clearly about the response, and not about the parameter before it."""
     clause = about.children[-1]
     while clause.type == "noise":
         clause = clause.children[-1]
@@ -408,7 +408,7 @@ def unclear_halves(text: str) -> Iterator[Fault]:
 
 
 def _unclear(tree: Child, text: str, subject: str, asked: str) -> Iterator[Fault]:
-    """The unclear halves of a chain, behind a `subject` that is no whole response, and what that was asked."""
+    """The unclear halves of a chain behind a `subject` other than the response, and the predicates it was asked for."""
     for operand in tree.children[::2] if tree.type in ("all_of", "any_of") else [tree]:
         about, turn = operand, None
         while about.type in ("negation", "turn"):
@@ -449,13 +449,13 @@ _ASKING_VALUES: Final = frozenset(
         *("sorted", "unique"),
     )
 )
-"""Predicates that a reader takes for ones of the value before them, rather than of the response."""
+"""Predicates that a reader would apply to the value before them, rather than to the response."""
 _BuildSubject = Callable[[Reader, Sequence[Child], Child], Check]
-"""Builds the check of a subject, of the children of its rule before the clause, and the clause."""
+"""Builds the check of a subject from the children of its rule before the clause, and the clause."""
 
 
 def _of(step: Callable[..., Step], kind: Kind = "value") -> _BuildSubject:
-    """Builds the check of what a step leads to, which is made of the words of the subject."""
+    """A builder for subjects behind a step, which is made from the words of the subject."""
     return lambda read, subject, clause: Of(step(read, *subject), read.asked_behind(subject, clause, kind))
 
 
@@ -487,7 +487,7 @@ def _behind(*steps: Step, check: Check) -> Check:
 
 
 def _of_names(negatable: str) -> _BuildSubject:
-    """Builds the check of tools of which a negated predicate is one by itself."""
+    """Builds the check of tools; some negated predicates are predicates of their own."""
 
     def build(read: Reader, subject: Sequence[Child], clause: Child) -> Check:
         check = read.asked(clause, _Subject("", "names", tool=tuple(map(read.tool, subject[1:]))))
@@ -538,20 +538,20 @@ _SUBJECTS: Final[Mapping[str, _BuildSubject]] = {
 # --- predicates ------------------------------------------------------------------------------------------------------
 
 _OF_NO_CASE: Final = frozenset(("NUMBER", "TRUE", "FALSE", "NULL", "object"))
-"""Values that are the same with their case ignored."""
+"""Values for which `ignoring case` changes nothing."""
 _Build = Callable[[Reader, Child, _Subject], Check]
-"""Builds what the tree of a predicate asks of a subject."""
+"""Builds the check of a subject from the tree of a predicate."""
 
 
 def _operands(tree: Child) -> tuple[list[Child], bool]:
-    """The parts of a predicate that are no keywords or signs, and whether case is ignored."""
+    """The parts of a predicate other than keywords and signs, and whether case is ignored."""
     parts = [child for child in tree.children if isinstance(child, Tree) or child.type in _OF_OPERANDS]
     operands = [part for part in parts if part.type != "modifier"]
     return operands, len(operands) < len(parts)
 
 
 def _test(predicate: str, operand: Callable[..., Any]) -> _Build:
-    """Builds the test of a predicate, its operand of the parts that are no keywords."""
+    """A builder for a predicate whose operand is made from the parts other than keywords."""
 
     def build(read: Reader, tree: Child, of: _Subject) -> Check:
         parts, case = _operands(tree)
@@ -603,7 +603,7 @@ def _measured(read: Reader, tree: Child, of: _Subject) -> Check:
 
 
 def _contains(read: Reader, value: Child) -> Any:
-    """The value that is contained: of a list, nobody could show whether any of its items or all are meant."""
+    """The value to contain; reports a list, which could mean any of its items or all of them."""
     if value.type == "array":
         one, each = (
             f"{read.line[: value.start_pos]}{word} of {read.line[value.start_pos :]}" for word in ("any", "all")
@@ -697,7 +697,7 @@ def _missing(read: Reader, tree: Child, of: _Subject) -> Check:
 
 
 def _of_part(step: Step, words: str) -> _Build:
-    """Builds the check of a part of a call."""
+    """A builder for the result or the error of a call."""
     return lambda read, tree, of: Of(step, read.asked(tree.children[-1], _Subject(f"{words} {of.words}")))
 
 
@@ -732,7 +732,7 @@ _OF_OPERANDS: Final = frozenset(
         *("LANGUAGE", "TYPE", "FORMAT", "MARKDOWN", "CODE_BLOCK", "SOURCE", "JSON_MODE", "DESCENDING"),
     )
 )
-"""The terminals of what an operand is made of."""
+"""The terminals that an operand is made from."""
 _OPERANDS: Final[Mapping[str, Callable[..., Any]]] = {
     **dict.fromkeys(("exists", "empty", "non_empty", "unique", "fails"), lambda _read: None),
     **dict.fromkeys(("starts_with", "ends_with"), Reader.text),
@@ -755,7 +755,7 @@ _OPERANDS: Final[Mapping[str, Callable[..., Any]]] = {
     "called": _called,
     "acceptable": _acceptable,
 }
-"""The operand of each predicate, made of the parts of its line that are no keywords."""
+"""How the operand of each predicate is made from the parts of its line other than keywords."""
 _PREDICATES: Final[Mapping[str, _Build]] = {
     **{predicate: _test(predicate, operand) for predicate, operand in _OPERANDS.items()},
     "equals": _equals,
@@ -798,7 +798,7 @@ def _fault(text: str, stumble: Stumble) -> Fault:
 
 
 def _misfit(text: str, at: int) -> Fault | None:
-    """The fault of a predicate behind a subject that it can never be asked of; None for any other stumble."""
+    """The fault if the predicate can never be asked of the subject before it; None if something else is wrong."""
     tokens = following(load("check"), "line", text[:at]).tokens
     begin = max((index + 1 for index, token in enumerate(tokens) if token.type in _BEFORE_SUBJECTS), default=0)
     subject = [token for token in tokens[begin:] if token.type not in _BESIDE_SUBJECTS]
@@ -841,7 +841,7 @@ _SUBJECTS_OF_KINDS: Final[Mapping[str, Kind]] = {
 # --- shapes ----------------------------------------------------------------------------------------------------------
 
 _LONGEST: Final = 300
-"""The most characters of a text that is looked at for its shape; so short, it cannot nest too deep for recursion."""
+"""The longest text that is read by its shape; so short a text cannot nest too deep for recursion."""
 _SHAPES_REMEMBERED: Final = 1_024
 
 _LITERAL: Final = re.compile(
@@ -859,11 +859,11 @@ _LITERAL: Final = re.compile(
     re.VERBOSE,
 )
 _MARKS: Final = [*map(chr, (*range(1, 9), *range(14, 32)))]
-"""The stand-ins for the texts of literals: control characters, which no line has outside of one."""
+"""Stand-ins for the texts of literals: control characters, which occur nowhere else in a line."""
 _STAND_INS: Final = {quote: [f"{quote}{mark}{quote}" for mark in _MARKS] for quote in "\"'/"}
 
 _Make = Callable[[list[str]], Any]
-"""Makes a part of a check, given the texts of its literals."""
+"""Copies a part of a check, with these texts of literals."""
 
 
 def read_check(text: str) -> Parsed[ReadCheck]:
@@ -890,7 +890,7 @@ def read_check(text: str) -> Parsed[ReadCheck]:
 
 
 class _Shape(NamedTuple):
-    """The line that has the stand-ins, how the checks of others are made, and the quotes around their criterion."""
+    """The line with stand-ins, how the checks of its other lines are made, and the length of the criterion's quotes."""
 
     line: ReadCheck
     make: _Make
@@ -899,7 +899,7 @@ class _Shape(NamedTuple):
 
 @final
 class _Places(Sequence[Atom]):
-    """The places of the texts of a check, found when somebody asks."""
+    """The places of the texts of a check, found when they are first needed."""
 
     __slots__ = ("_size", "_text")
 
@@ -919,7 +919,7 @@ class _Places(Sequence[Atom]):
 def _shape_of(text: str) -> _Shape | None:
     """The shape of a text; None if it has a fault, or if a stand-in is not a text of its own.
 
-    Of several places, two may be one: what is asked of them depends on the keys.
+    Nor has a text with marks in one of several paths: the paths could be equal, which changes the check.
     """
     line = None if "\\" in text else _read_with_care(text).node
     if line is None:
@@ -935,7 +935,7 @@ def _shape_of(text: str) -> _Shape | None:
 
 
 def _maker(part: Any, marks: Mapping[str, int]) -> _Make | None:
-    """Makes a part of a check anew, with the texts of literals for their `marks`; None if it has none."""
+    """A function that copies a part with texts in place of its `marks`; None if the part has none."""
     match part:
         case str():
             return itemgetter(marks[part]) if part in marks else None

@@ -48,7 +48,7 @@ _LONGEST_SHOWN: Final = 60
 
 
 class NoLine(Exception):
-    """A part of a check that no line can say."""
+    """A check has a part that no line can express."""
 
 
 def describe(check: Check) -> str:
@@ -294,7 +294,7 @@ class Speller:
         return " and ".join(written) or ">= 0"
 
     def _times(self, bounds: Bounds) -> str:
-        """How often, as it follows `called` and a text that occurs."""
+        """The number of times, as it follows `called` or a text: `once`, `at most 2 times`."""
         written = self._bounds(bounds)
         if written == "== 1":
             return "once"
@@ -315,7 +315,7 @@ _WRITERS: Final[Mapping[str, Callable[..., str]]] = {
     "sorted": Speller._sorted,
     "structure": Speller._structure,
 }
-"""The writers of operands of which parts may be left out."""
+"""The writers of operands with optional parts."""
 _SPOKEN: Final = {"string": "text", "array": "list"}
 _BEFORE_A_VOWEL: Final = re.compile(r" a(?= [aeio])")
 _HOW_OFTEN: Final = {">=": "at least ", "<=": "at most ", ">": "more than ", "<": "less than "}
@@ -387,7 +387,7 @@ class Spelling(NamedTuple):
 
 
 def escaped(text: str) -> str:
-    r"""A text that is not a template as a template that means it: `{{` becomes `\{{`. Tokens stay."""
+    r"""A plain text as a template: `{{` becomes `\{{`. Tokens stay."""
     return _BRACES.sub(r"\\{{", text)
 
 
@@ -407,7 +407,7 @@ AS_TEMPLATES: Final = Spelling(text=str, pattern=str)
 """Texts that may hold templates."""
 
 KeepSchema = Callable[[object], str]
-"""Puts a check's JSON Schema into a file, and says its path."""
+"""Puts a check's JSON Schema into a file and returns its path."""
 
 
 def line_of(check: Check, spelling: Spelling, keep_schema: KeepSchema) -> str | None:

@@ -150,7 +150,7 @@ class CheckEmitter:
         return check
 
     def _value(self, role: Role, text: str | Blank, leaf: CheckLeaf, index: int) -> Any:
-        """Return what stands for the text at an index of those of a leaf."""
+        """The value that takes the place of a text of a leaf; `index` is its place among the leaf's texts."""
         if isinstance(text, Blank):
 
             def report(start: int, end: int, finding: Finding) -> None:

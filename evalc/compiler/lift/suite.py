@@ -254,7 +254,7 @@ def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Cas
 
 
 def _misfits(raw: Any, pointer: str) -> list[Misfit]:
-    """Return what does not fit in the entries of `expect.checks` of a case."""
+    """The parts of a case's `expect.checks` that do not fit."""
     expect = raw.get("expect") if isinstance(raw, dict) else None
     records = expect.get("checks") if isinstance(expect, dict) else None
     if not isinstance(records, list) or not records:
