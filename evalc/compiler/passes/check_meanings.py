@@ -13,7 +13,7 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 Why = Literal["path", "not", "item", "length", "empty", "quoted"]
 
 _NEW_PATH: Final = re.compile(
-    r"""\bat\s+\$[.\[] | \bhas\s(?:[^'"]*,)?\s*\$[.\[] | \b(?:at|has)\s+[\w.\[\]]*\.\d""", re.VERBOSE
+    r"""\bat\s+\$[.\[] | \bhas\s(?:[^'"]*,)?\s*\$[.\[] | \b(?:at|has)\s+[\w.\[\]]*\.\d+\b""", re.VERBOSE
 )
 _JSON_TEXT: Final = re.compile(r"-?\d+(?:\.\d+)?|true|false|null|[\[{].*|.*\{\{.*", re.DOTALL)
 """A text that may be meant as a value: a number, a flag, a list, or with a token."""

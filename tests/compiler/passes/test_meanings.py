@@ -36,6 +36,8 @@ def test_a_line_whose_meaning_has_changed_is_pointed_to(line: str) -> None:
         "$.total == 5",  # no line until now
         'at "$.total" == 5',  # a key in quotes, as ever
         "at a[0] == 5",
+        "at hashes.3f2a == 5",
+        "at a.1e0 == 5",
         """{type: contains, at: '["a.0"].b', rule: x}""",
         "{at: $.total, contains: x}",
         "at total not equals 5",
