@@ -80,7 +80,7 @@ def fitted(blank: Blank, given: Given) -> Any:
 
 
 def _are_names(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return isinstance(value, list) and all(isinstance(name, str) and name for name in value)
 
 
 def _of_cell(cell: str) -> Any:

@@ -82,7 +82,7 @@ def test_values_of_json_keep_their_types(value: Any) -> None:
         assert of_json("number", value) == value
 
 
-@given(st.lists(st.lists(st.text(max_size=3), max_size=3), max_size=3))
+@given(st.lists(st.lists(st.text(min_size=1, max_size=3), max_size=3), max_size=3))
 def test_names_of_tools_are_texts_and_an_empty_set_is_no_tool(value: list[list[str]]) -> None:
     for names in value:
         assert of_json("names", names) == tuple(names)
@@ -119,7 +119,9 @@ def test_an_empty_cell_fits_texts_alone(asks: Asked, cell: str) -> None:
         ("items", "smoke", "a list that is not empty", "the text `smoke`"),
         ("items", "[]", "a list that is not empty", "an empty list"),
         ("names", "[1]", "a list of names", "a list of 1 item"),
+        ("names", '[""]', "a list of names", "a list of 1 item"),
         ("sets", '["a"]', "a list of lists of names", "a list of 1 item"),
+        ("sets", '[[""]]', "a list of lists of names", "a list of 1 item"),
         ("flag", "TRUE", "`true` or `false`", "the text `TRUE`"),
         ("flag", "1", "`true` or `false`", "the number 1"),
     ],

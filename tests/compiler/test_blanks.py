@@ -157,3 +157,9 @@ def test_a_tool_has_one_name_that_is_not_empty(line: str) -> None:
             f"      for_each: [{{id: r, n: {value}}}]\n      validate: ['{line}']\n"
         )
         assert [problem.code for problem in evalc.check(evalc.Source("s.eval.yaml", text))] == ["EV181"]
+
+
+@pytest.mark.parametrize("asks", ["text", "name", "any", "items", "names"])
+def test_what_a_row_gives_is_no_token(blanks: Blanks, asks: Asked) -> None:
+    value = '"{{seed:x}}"' if asks in ("text", "name", "any") else '["{{seed:x}}"]'
+    assert blanks.fill(asks, f"      for_each: [{{id: 1, n: {value}}}]\n") == ([UNFILLED], ["s.eval.yaml:4:13 EV415"])

@@ -10,6 +10,7 @@ from evalc.check.tree import Blank
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.fill import plain, root_of, text_of_input, value_of
 from evalc.diagnostics.problem import Finding
+from evalc.ecma.tokens import find_tokens
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
 
@@ -62,7 +63,11 @@ def _given(emission: Emission, blank: Blank, template: g.Template, variable: g.V
     given = NOTHING if node is None else Given(text_of_input(node), plain(node), emission.is_cell(root))
     operand = fitted(blank, given)
     if not isinstance(operand, Misfit):
-        return operand
+        brought = find_tokens(given.text)
+        if not brought:
+            return operand
+        report(variable.start, variable.end, Finding("EV415", token=brought[0].text))
+        return _failed(emission)
     if operand.is_empty and emission.is_left_out:
         return UNFILLED
     required, found, is_empty = operand
