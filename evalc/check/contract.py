@@ -198,15 +198,19 @@ def rank(check: Check) -> tuple[int, bool, bool]:
     Among checks of one type those with a field of their own come first, and of two bounds the lower one.
     """
     test = check.check if type(check) is Not else check
-    if type(test) is Test and type(test.operand) is str:
-        return _rank_of_text(test.predicate, test.ignoring_case, test is not check)
+    if type(test) is Test:
+        operand = test.operand
+        if type(operand) is str:
+            return _rank_of_text(test.predicate, "", test.ignoring_case, test is not check)
+        if test.predicate == "matches":
+            return _rank_of_text("matches", ("", operand[1]), test.ignoring_case, test is not check)
     return _rank(check)
 
 
 @cache
-def _rank_of_text(predicate: str, ignoring_case: bool, denied: bool) -> tuple[int, bool, bool]:
-    """The rank of a check for a text, whatever text it is."""
-    test = Test(predicate, "", ignoring_case)
+def _rank_of_text(predicate: str, operand: Any, ignoring_case: bool, denied: bool) -> tuple[int, bool, bool]:
+    """The rank of a check for a text or a pattern, whichever it is."""
+    test = Test(predicate, operand, ignoring_case)
     return _rank(Not(test) if denied else test)
 
 

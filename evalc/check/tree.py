@@ -182,9 +182,11 @@ def within(check: Check) -> Sequence[Check]:
 
 def asks(check: Check, predicate: str) -> bool:
     """Whether the check tests a predicate anywhere: `asks(check, "judge")`."""
-    if isinstance(check, Test):
-        return check.predicate == predicate
-    return any(asks(part, predicate) for part, _ in parts_of(check))
+    while not isinstance(check, Test):
+        if isinstance(check, All | Some):
+            return any(asks(part, predicate) for part in check.checks)
+        check = check.check
+    return check.predicate == predicate
 
 
 def steps_of(check: Check) -> tuple[tuple[Step, ...], Check]:

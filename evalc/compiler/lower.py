@@ -7,7 +7,7 @@ from math import inf
 from operator import attrgetter
 from typing import Any, Final, NoReturn
 
-from evalc.check.contract import CONTRACT_FIELDS, EACH, KEYS, fields_of, pointer_to, rank
+from evalc.check.contract import CONTRACT_FIELDS, EACH, KEYS, fields_of, pointer_to
 from evalc.check.forms import record_of
 from evalc.check.tree import Check, Test
 from evalc.compiler import ir
@@ -149,10 +149,6 @@ def verify(suite: ir.Suite) -> None:
 def _verify_case(case: ir.Case, criteria: set[str]) -> None:
     if case.partial:
         _break("nothing was left out", case.id)
-    if len(case.checks) > 1:
-        in_order = [rank(item.check) for item in case.checks]
-        if in_order != sorted(in_order):
-            _break("checks stand in the canonical order", case.id)
     if case.links:
         _verify_links(case, criteria)
 

@@ -926,6 +926,8 @@ def _shape_of(text: str) -> _Shape | None:
         return None
     check, criterion = line.check, line.criterion
     marks = {mark: index for index, mark in enumerate(_MARKS) if mark in text}
+    if not marks:
+        return _Shape(line, lambda _texts: check, 0)
     linked = set() if criterion is None else {criterion.value} & marks.keys()
     texts = [*texts_of(check)]
     places = [text for role, text in texts if role is PATH]

@@ -11,12 +11,31 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, assert_never, final
 
+from msgspec.structs import astuple
+
 from evalc.base.slug import dimension_of
 from evalc.base.source import AliasedSpan, Source, Span
 from evalc.check.forms import check_of
 from evalc.check.places import Placed, bare, places_of
 from evalc.check.predicates import EXAMINED, MATCHED, QUESTION, Role, mapped
-from evalc.check.tree import All, Blank, Call, Check, Not, Of, Some, Test, Tools, all_of, negated, some_of, within
+from evalc.check.tree import (
+    All,
+    At,
+    Blank,
+    Bounds,
+    Call,
+    Check,
+    Measure,
+    Not,
+    Of,
+    Some,
+    Test,
+    Tools,
+    all_of,
+    negated,
+    some_of,
+    within,
+)
 from evalc.compiler.asked import unaskable
 from evalc.compiler.emit.blanks import UNFILLED, operand_of
 from evalc.compiler.emit.emission import Emission
@@ -283,15 +302,27 @@ class CheckEmitter:
 
 
 def as_written(body: CheckBody) -> Check | None:
-    """The check of a leaf that asks for one text or a sound pattern, as most do, if no template is in it."""
-    check = body.check if isinstance(body, CheckLeaf) else None
-    match check.check if isinstance(check, Not) else check:
-        case Test(predicate, str() as text) if predicate not in EXAMINED and "{{" not in text:
-            return check
-        case Test("matches", (str() as pattern, str() as flags)) if "{{" not in pattern:
-            return check if examine(pattern, flags).error is None else None
+    """The check of a leaf that asks for one text, a sound pattern or a number, as most do, if no template is in it."""
+    return body.check if isinstance(body, CheckLeaf) and _is_plain(body.check) else None
+
+
+def _is_plain(check: Check) -> bool:
+    """Whether a check is in its simplest form, has nothing to fill or to look at, and names no tool."""
+    match check:
+        case Test(predicate, str() as text):
+            return predicate not in EXAMINED and "{{" not in text
+        case Test("matches", (str() as pattern, str() as flags)):
+            return "{{" not in pattern and examine(pattern, flags).error is None
+        case Test("between", Bounds() as bounds):
+            return not any(isinstance(limit, str | Blank) for limit in astuple(bounds))
+        case Test("is" | "exists" | "non_empty", int() | float() | None):
+            return True
+        case Not(Test() | Of() as denied):
+            return _is_plain(denied)
+        case Of(At(text), part) | Of(Measure(_, text), part):
+            return "{{" not in text and _is_plain(part)
         case _:
-            return None
+            return False
 
 
 def simplest(check: Check) -> Check:

@@ -245,6 +245,8 @@ def _types_at(fact: Fact, depth: int) -> frozenset[str]:
 def _is_of_type(fact: Fact, other: Fact, holds: bool) -> bool:
     """Whether a fact of a value gives it a type, or a place in it, that the other fact asks for or rules out."""
     subject, deeper = _subject_of(fact), _subject_of(other)
+    if subject[:1] != deeper[:1]:
+        return False
     parted = (at for at, (one, two) in enumerate(zip(subject, deeper, strict=False)) if one != two)
     depth = next(parted, min(len(subject), len(deeper)))
     if holds and other.predicate == "exists":

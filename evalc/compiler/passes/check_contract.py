@@ -52,7 +52,8 @@ def _is_of_meaning(finding: Finding) -> bool:
 
 
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    kinds = {_kind(item.check) for item in case.checks}
+    kinds_in_order = [_kind(item.check) for item in case.checks]
+    kinds = set(kinds_in_order)
     yield from _completeness(suite, case)
     allowed = _DIFFICULTIES.get(case.tier)
     if allowed is not None and case.difficulty not in (None, *allowed):
@@ -61,7 +62,7 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
     if not kinds.isdisjoint(_COMPOSED):
         yield from _turns(case)
     if not kinds <= _WITHOUT_PATTERN:
-        yield from _slashed_patterns(case)
+        yield from _slashed_patterns(case, kinds_in_order)
     if not kinds.isdisjoint(_OF_CALLS):
         yield from _fields_of_calls(case)
     by_expected = not case.checks and bool(case.expected)  # which is checked by itself, with a score
@@ -107,9 +108,9 @@ def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
             yield item.where, Finding("EV422", turn=beyond, turns=there)
 
 
-def _slashed_patterns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    for item in case.checks:
-        for part in () if _kind(item.check) in _WITHOUT_PATTERN else within(item.check):
+def _slashed_patterns(case: ir.Case, kinds: list[Any]) -> Iterator[tuple[ir.Where, Finding]]:
+    for item, kind in zip(case.checks, kinds, strict=True):
+        for part in () if kind in _WITHOUT_PATTERN else within(item.check):
             match part:
                 case Test("matches", (str() as pattern, "")) if pattern[:1] == "/" and (
                     match := _SLASHED.fullmatch(pattern)
@@ -140,15 +141,12 @@ _OF_CALLS: Final = frozenset((Tools, Measure, Call))
 def _fields_of_calls(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     """The mistakes in fields that hold one value, and in values of parameters."""
     places: dict[str, ir.Where] = {}
-    single: set[str] = set()
     for item in case.checks:
-        for field in _fields(item):
-            places.setdefault(field, item.where)
         for value in single_values(item.check).values():
-            if value in single:
+            if value in places:
                 yield item.where, Finding("EV412", field=value)
-            single.add(value)
-        match record_of(item.check):
+            places.setdefault(value, item.where)
+        match record_of(item.check) if _kind(item.check) is Call else {}:
             case {"type": "tool_param", "assertion": assertion, **rest} if assertion not in ("exists", "notExists"):
                 wants_list = assertion == "oneOf"
                 if not isinstance(rest.get("value"), list if wants_list else str):

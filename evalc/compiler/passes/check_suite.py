@@ -67,7 +67,7 @@ class Links:
             if not case.checks and case.expected is None:
                 continue  # it asserts nothing, which is reported
             self._cases += 1
-            if not is_linked:
+            if not is_linked and len(known) > 1:
                 self._is_scored_otherwise = self._is_scored_otherwise or case.partial or _is_judged(case)
                 self._unlinked += 1
                 self._first = self._first or case.id

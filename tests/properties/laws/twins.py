@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from evalc.check.contract import rank
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lower import verify
@@ -27,8 +28,11 @@ def reads_back(tried: Tried) -> None:
     for suite in tried.suites:
         text = tried.texts[suite.file_name]
         again = compiled_text(text, suite.file_name)
-        verify(suite.ir)
-        verify(again.ir)
+        for each in (suite, again):
+            verify(each.ir)
+            for case in each.ir.cases:
+                ranks = [rank(item.check) for item in case.checks]
+                assert ranks == sorted(ranks)
         assert _meaning(again) == _meaning(suite)
         assert encoded(again) == text
         assert len(msgspec.json.decode(text, type=Envelope).cases) == len(suite)
