@@ -1,4 +1,4 @@
-"""Builds checks written as `{PREDICATE: VALUE}`: key and value are a line, which is read as any other."""
+"""Builds checks written as `{PREDICATE: VALUE}`: key and value become a line, which is read like any other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evalc.grammar.nodes import Atom, Parsed, PatternAtom, ReadCheck, Text
 from evalc.grammar.read_check import read_check
 
 SUBJECTS: Final = ("turn", "at")
-"""The keys that say what is asked; the key beside them says what."""
+"""The keys that name a subject; the key beside them names the predicate."""
 _SAYS_MORE: Final = re.compile(
     r"""
     \bignoring\ case\Z | \sfor\s+[\w-]+\Z | && | \|\| | \b(?:and|or)\s.*["'/]
@@ -25,7 +25,7 @@ _SAYS_MORE: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""Texts without quotes that may say more than a text, in the language of checks."""
+"""Texts without quotes that may be more than a text in the language of checks."""
 _BOUNDS: Final = {"min": ">=", "max": "<=", "above": ">", "below": "<"}
 _EQUALITY: Final = frozenset(("is", "equals", "==", "="))
 
@@ -33,7 +33,7 @@ Pairs = tuple[tuple[Scalar, Node], ...]
 
 
 class _Piece(NamedTuple):
-    """A part of a line, and the node that it says; None for what no node says."""
+    """A part of a line, and the node that it stands for, if any."""
 
     text: str
     node: Node | None = None
@@ -92,9 +92,9 @@ class Asked(NamedTuple):
 
 
 def asked(pairs: Pairs) -> Asked | None:
-    """The mapping of these keys as a line: the one way to read its value that is right, else the first.
+    """The mapping with these keys as a line. Its value is read in the one way that makes a check, else in the first.
 
-    None if it is not a check and would be none with another value.
+    None if it is no check, whatever the value.
     """
     own = [pair for pair in pairs if pair[0].text not in SUBJECTS]
     if len(own) != 1:
@@ -129,7 +129,7 @@ def says_more(value: Node) -> bool:
 
 
 def _ways(key: Scalar, value: Node) -> Iterator[list[_Piece]]:
-    """The lines that a key and its value may be: the value as it is, then what its text says."""
+    """The lines that a key and its value may stand for: with the value as it is, then with its text as words."""
     name = _Piece(f"{key.text} ", key)
     match value:
         case Scalar(text=text) if kind_of(value) == "str":

@@ -55,7 +55,7 @@ def _one_path(parse: Parsed[ReadCheck]) -> str | None:
 
 
 def is_sound_rule(type_: str, rule: str) -> bool:
-    """Whether a text is a rule of a type; of those without a small language of their own any text is."""
+    """Whether a text is a rule of a type; any text is one for types without a small language of their own."""
     return type_ not in RULE_TYPES or not _parse(type_, rule).faults
 
 
@@ -116,7 +116,7 @@ def _place(fields: Fields, key: str) -> Placed | None:
 
 
 def _beside(other: str) -> k.Kind:
-    """A number which needs another key beside it."""
+    """A number that requires another key beside it."""
 
     def read(fields: Fields, key: str) -> Any:
         if other not in fields:
@@ -405,4 +405,4 @@ CHECK_TYPES: Final = tuple(CHECKS)
 TEXT_TYPES: Final = {"regex", "contains_any"} | {
     type_ for type_, shape in CHECKS.items() if "rule" in shape.keys and shape.keys["rule"].holds is _TEXT
 }
-"""Those whose rule is a text, or may be one."""
+"""The types whose rule is a text, or may be one."""

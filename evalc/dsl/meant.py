@@ -1,8 +1,8 @@
-"""Says which line was meant by one which is not a check.
+"""Finds the check that was meant by a line that is none.
 
-Other tools' words and code are translated. Else the parser says where the line stops making sense; there, and only
-there, a misspelt keyword is corrected, or the rest of the line is put in quotes or brackets. Everything else stays as
-it was written. A line is only offered if it is a check.
+Other tools' words and code are translated. Otherwise, the parser says where the line stops
+making sense; only there, a misspelt keyword is corrected, or the rest of the line is put in quotes or brackets.
+Everything else stays as it was written. A line is offered only if it is a check.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _LINK: Final = re.compile(r"""(?P<line>.+\S)(?P<link>\s+for\s+(?:[A-Za-z_][\w-]*
 
 
 class Meant(NamedTuple):
-    """The line that was meant, and whether it surely was: then only quotes and brackets were added.
+    """The line that was meant. It is sure if only quotes and brackets were added.
 
-    The note says what differs from the original.
+    The note says how it differs from the original.
     """
 
     line: str
@@ -38,7 +38,7 @@ class Meant(NamedTuple):
 
 
 def meant_by(text: str) -> Meant | None:
-    """The check that a line was meant as; None if nobody can say."""
+    """The check that was probably meant by a line; None if that is unclear."""
     if len(text) > _LONGEST or text != text.strip():
         return None
     meant = Meant(text, True)
@@ -53,7 +53,7 @@ def meant_by(text: str) -> Meant | None:
 
 
 def meant_by_pair(words: str, rule: str | None, text: str | None, written: str) -> str | None:
-    """The check that a key (`words`) and its value were meant as; None if nobody can say.
+    """The check that was probably meant by a key (`words`) and its value; None if that is unclear.
 
     `rule` is the value as it is written, unless it is in quotes; `text` is the text that it is, unless it is a list or
     a mapping. `written` is the key, the value, and what is between them: their colon is only left out where it is not
@@ -111,10 +111,10 @@ _VALUES: Final = frozenset(
         *("LBRACE", "TRUE", "FALSE", "NULL"),
     )
 )
-"""Terminals that may follow the words of a check that only lack a text."""
+"""Terminals one of which can follow the words of a check that lack only a value."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 _TEXT: Final = re.compile(r"(?!.*(?:\.\w|(?<!\w)/|(?<!\w)&|&(?!\w)|(?<!\w)['!\u2019]))[\w '\u2019.!?:;/&%°@#$€+-]+")
-"""A text that may have lost its quotes: no sign in it is an operator, a path, a list or a quote."""
+"""A text that may lack its quotes: it has no operator, path, list or quote."""
 _PATTERN: Final = re.compile(r"(?!.*(?:\w\.\w|\$\.|\[\*\]|[=<>~]=))[^\s/\"'{}]+")
 _WORDS: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*(?: [^\W\d_]+(?:['\u2019-][^\W\d_]+)*)*")
 _NAMES: Final = re.compile(r"[A-Za-z_][\w-]*(?: ?, ?[A-Za-z_][\w-]*)*", re.ASCII)
@@ -135,7 +135,7 @@ _IN_QUESTIONS: Final = frozenset(
 
 @cache
 def is_keyword(word: str) -> bool:
-    """Whether a word is one of the language."""
+    """Whether a word is a keyword of the language of checks."""
     return _keyword().fullmatch(word) is not None
 
 
@@ -152,7 +152,7 @@ def may_be_text(unquoted: str, *, of: str) -> bool:
 
 
 def _says_no_more(unquoted: str, before: str) -> bool:
-    """Whether no word is a keyword, and they do not describe a text; a question may."""
+    """Whether no word is a keyword, and the words do not describe a text; a question may do both."""
     words = _WORD.findall(unquoted.lower())
     if any(is_keyword(word) and not (_is_question(before) and word in _IN_QUESTIONS) for word in words):
         return False
@@ -216,7 +216,7 @@ _PHRASES: Final = (
     ("NOT", re.compile(r"(?:(?:may|can) ?not|(?:does|do|must|should)n['\u2019]t|never)(?= \w)"), "not"),
     ("IGNORING", re.compile(r"\(?case[ -]insensitive\)?(?![\w-])"), "ignoring case"),
 )
-"""Phrases that people write in place of a terminal, and what means exactly that."""
+"""Phrases that people write in place of a terminal, and the words with exactly that meaning."""
 _MISSPELT: Final = re.compile(r"[^\W\d][\w-]*")
 
 

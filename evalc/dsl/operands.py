@@ -58,7 +58,7 @@ def texts(fields: Fields, key: str) -> list[Placed] | None:
 
 
 def sets_of_tools(fields: Fields, key: str) -> list[list[Placed]] | None:
-    """A list of sets of tools, each of which may be `none`."""
+    """A list of sets of tools; `none` is the empty set."""
     items = fields.items(key)
     sets = None if items is None else [_set_of_tools(fields, item) for item in items]
     return None if sets is None or None in sets else sets

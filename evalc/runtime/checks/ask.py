@@ -1,4 +1,4 @@
-"""Asks a subject for one predicate: which of its values is compared, with the tokens of the operand filled."""
+"""Tests one predicate of a subject: fills the operand's tokens, and selects the value to compare."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def tested(test: Test, view: View, *, negated: bool) -> Verdict:
 
 
 def _verdict(found: Found, test: Test, written: Test, view: View, negated: bool) -> Verdict:
-    """The verdict that an answer means; `written` is the test before its tokens were filled."""
+    """The verdict for an answer; `written` is the test before its tokens were filled."""
     if isinstance(found, Verdict):
         if not negated or found.outcome not in ("passed", "failed"):  # what is not known stays so
             return found
@@ -95,9 +95,9 @@ def _verdict(found: Found, test: Test, written: Test, view: View, negated: bool)
 
 
 def _asks_of_nothing(test: Test, view: View, negated: bool) -> bool:
-    """Whether a check can be asked where nothing is: that something is there, and what a field of the contract says.
+    """Whether a check can be asked of a missing value: `exists`, and what a field of the contract checks.
 
-    To the contract an argument that was not sent is the text `undefined`; that is not so under `not`.
+    To the contract, an argument that was not sent is the text `undefined`, except under `not`.
     """
     if view.value is not MISSING:
         return False
@@ -127,9 +127,9 @@ _HOLDS_OF_EMPTY: Final[Mapping[str, Callable[[Iterable[bool]], bool]]] = {
 
 
 def _finding(test: Test, view: View, negated: bool) -> TextFinding | None:
-    """The mark of reports in a response: a text that is missing, is forbidden, or differs.
+    """The text that reports mark in a response: it is missing, forbidden or different.
 
-    There is none about a text too long to be sought again by a report.
+    None for a text that is too long for a report to search for.
     """
     kind = _FINDINGS.get((test.predicate, negated))
     text = test.operand
@@ -155,13 +155,13 @@ _GROUPS: Final = {
     "contains_all": (in_all, "contains"),
     "one_of": (in_any, "equals"),
 }
-"""The predicates of several values: how these are joined, and the predicate of each."""
+"""The predicates with several values: how the values are joined, and the predicate of each."""
 _OF_TEXT: Final = frozenset({"equals", "contains", "starts_with", "ends_with", "matches"})
 """The predicates whose operand a contract file may lack, or have as a list."""
 
 
 def _filled(test: Test, view: View) -> tuple[Test, tuple[str, ...]]:
-    """The test with its tokens filled, and the tokens of the members that left their group.
+    """The test with its tokens filled, and the tokens of members that were left out of a group.
 
     Raises:
         NoAnswer: nothing is left to compare with.
@@ -195,7 +195,7 @@ def _filled(test: Test, view: View) -> tuple[Test, tuple[str, ...]]:
 
 
 def _filled_group(test: Test, view: View) -> tuple[Test, tuple[str, ...]]:
-    """The group without the members that cannot be filled."""
+    """The group without the members whose tokens cannot be resolved."""
     if test.operand is None:
         raise NoAnswer(broken(f"{shown(view.name)} oneOf: there is no list to look in"))
     found = [_resolved(member, view.evidence) for member in _members(test)]
@@ -219,7 +219,7 @@ def _resolved(value: Any, evidence: Evidence, *, as_value: bool = False) -> Any:
 
 
 def _with_numbers(operand: Any, are_all: bool) -> Any:
-    """The operand with the texts that stand where numbers are asked as these."""
+    """The operand with numbers in place of texts where numbers are required."""
     match operand:
         case Bounds():
             return Bounds(*map(_number, msgspec.structs.astuple(operand)))
@@ -295,7 +295,7 @@ async def _matches(test: Test, view: View) -> Found:
 
 
 async def _language(test: Test, view: View) -> Found:
-    """Whether a text is in a language; a detector that is not sure says nothing, under `not` neither."""
+    """Whether a text is in a language; if the detector is not sure, nothing is checked, under `not` either."""
     try:
         extras.refuse_missing("language")
     except UsageError as error:
@@ -350,4 +350,4 @@ _ASKED: Final[Mapping[str, Callable[[Test, View], Found | Awaitable[Found]]]] = 
     "no_errors": _no_errors,
     "fails": _fails,
 }
-"""The predicates that need more than a value: the case, the calls, a model, an engine, a schema."""
+"""The predicates that need more than a value: the case, the calls, a model, an engine or a schema."""

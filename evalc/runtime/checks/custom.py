@@ -1,6 +1,6 @@
 """Evaluates checks of installed packages, in their own thread and within the case's time.
 
-Whatever it does is its own doing: what it raises, returns amiss or never returns is an error, not a pass or a failure.
+A check that raises, returns something invalid or never returns ends in an error, neither a pass nor a failure.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LONGEST_REASON: Final = 500
 
 
 async def custom(test: Test, view: View) -> Found:
-    """Call the check that an installed package offers by this name; what it measures is compared with the bounds."""
+    """Call the check that an installed package offers by this name, and compare its measure with the bounds."""
     name, args, options, bounds = test.operand
     label, answer, thread = shown(name), _answer(view), DaemonThread()
     timeout_ms = view.evidence.timeout_ms
@@ -105,7 +105,7 @@ def _answer(view: View) -> Answer:
 
 
 def _messages(evidence: Evidence, sent: Input) -> Iterator[dict[str, str]]:
-    """The messages of the case; of a conversation as a whole what was said and answered."""
+    """The messages of the case; for a conversation as a whole, everything that was said and answered."""
     for item in sent.messages or ():
         yield {"role": item.role, "content": item.content}
     for said, turn in zip(evidence.said, evidence.turns, strict=False):

@@ -1,4 +1,4 @@
-"""Evaluates any check: follows its steps to its subject, and asks that for its predicate.
+"""Evaluates any check: follows its steps to its subject, and tests the predicate there.
 
 A check holds, does not hold, or cannot be asked, which fails, and so does its negation. `and`, `or`, `any`, `every` and
 `no` can be asked where the parts that can be asked decide them; a place that one of several items or calls lacks
@@ -36,7 +36,7 @@ _MOST_SHOWN: Final = 3
 
 
 async def evaluate(check: Check, evidence: Evidence, *, beside: Beside | None = None) -> Verdict:
-    """Evaluate one check; `beside` are all the checks of its case, among which some compete for calls."""
+    """Evaluate one check; `beside` holds all the checks of its case, some of which compete for calls."""
     return await _checked(check, View.of(evidence, beside or Beside()))
 
 
@@ -107,7 +107,7 @@ async def _composed(
 
 
 def _reason(check: Check, verdict: Verdict) -> str:
-    """Why a part does not hold; of a turn it is said which."""
+    """The reason why a part does not hold, with the turn that it is about."""
     turn = check.step if isinstance(check, Of) else None
     return f"turn {turn.number}: {verdict.message}" if isinstance(turn, Turn) else verdict.message or ""
 
@@ -117,7 +117,7 @@ def _passed(met: Sequence[Verdict]) -> Verdict:
 
 
 def _inverted(verdict: Verdict, check: Check) -> Verdict:
-    """The verdict on the negation; what cannot be asked or is not known stays so."""
+    """The verdict on the negation; a verdict on what cannot be asked or is unknown stays as it is."""
     if verdict.outcome == "passed":
         return _with_what_was_met(failed(words.holds_though(check)), (verdict,))
     return _with_what_was_met(PASSED, (verdict,)) if verdict.outcome == "failed" and verdict.asked else verdict
@@ -136,7 +136,7 @@ def _with_what_was_met(verdict: Verdict, met: Sequence[Verdict]) -> Verdict:
 
 
 async def _of_several(check: Of, several: Several, beside: Beside) -> Verdict:
-    """A check of any, of every or of no view; those that are known may decide though others are not."""
+    """The verdict on any, every or no view; known views may decide it although others are unknown."""
     if several.which == "every" and not several.views:
         return NOT_APPLICABLE
     met = [_of_one(await _together(check.check, each)) for each in several.views]
@@ -160,7 +160,7 @@ async def _of_several(check: Of, several: Several, beside: Beside) -> Verdict:
 
 
 async def _together(check: Check, view: View) -> Verdict:
-    """The parts of a check of one view: what is not known of one part makes the whole unknown."""
+    """The verdict on all parts of a check of one view: one unknown part makes the whole unknown."""
     met = [await _checked(part, view) for part in _parts(check)]
     if not isinstance(check, All):
         return met[0]
@@ -170,7 +170,7 @@ async def _together(check: Check, view: View) -> Verdict:
 
 
 def _of_one(verdict: Verdict) -> Verdict:
-    """The verdict on one of several items or calls, or on a part of it: what is not there does not hold."""
+    """The verdict on one of several items or calls, or on a part of it: a missing place counts as not holding."""
     return failed(verdict.message) if verdict.absent else verdict
 
 
@@ -187,7 +187,7 @@ def _none_of(several: Several, met: Sequence[Verdict]) -> str:
 
 
 def _in(view: View, verdict: Verdict) -> str:
-    """Why a view does not do; the parts of a call are named without the call."""
+    """The reason why a view does not hold; the parts of a call are named without the call."""
     return f"in {view.name} {verdict.message}" if view.kind == "call" else verdict.message or ""
 
 
@@ -195,7 +195,7 @@ def _in(view: View, verdict: Verdict) -> str:
 
 
 async def _with_a_call_of_its_own(check: Of, met: Sequence[Verdict], made: Sequence[View], beside: Beside) -> Verdict:
-    """The verdict where a call fits: other checks of the case may take every call that does."""
+    """The verdict if some call fits, although other checks of the case may take every call that does."""
     rivals = _rivals(check, beside.checks)
     mine = {index for index, rival in enumerate(rivals) if rival is check}
     if not mine:
@@ -209,7 +209,7 @@ async def _with_a_call_of_its_own(check: Of, met: Sequence[Verdict], made: Seque
 
 
 async def _that_fit(rival: Of, made: Sequence[View], beside: Beside) -> list[int]:
-    """The calls that fit another check; none fits a check that cannot be decided, which its own verdict says."""
+    """The calls that fit another check; none if that check cannot be decided, which its own verdict reports."""
     if id(rival) not in beside.fits:
         outcomes = [(await _together(rival.check, each)).outcome for each in made]
         is_decided = {"passed", "failed"}.issuperset(outcomes)
@@ -243,9 +243,9 @@ def _is_about_result(check: Check) -> bool:
 
 
 def matched(fits: Sequence[Sequence[int]]) -> set[int]:
-    """Of expectations and the calls that fit each, those that get a call of their own: as many as possible.
+    """The expectations that get a call of their own, as many as possible; `fits` are the calls that fit each.
 
-    Of two that want the last call the first gets it, where that leaves as many matched.
+    If two compete for the last call, the first gets it, unless fewer would then be matched.
     """
     taken: dict[int, int] = {}  # calls, and by whom each is taken
     given: dict[int, int] = {}  # the same the other way round

@@ -42,7 +42,7 @@ STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 
 
 async def judged(test: Test, view: View) -> Verdict:
-    """The text scores at least the least score; without one every score will do.
+    """Whether the text scores at least the least score; without one, every score passes.
 
     Which of a scale's steps is enough is the author's line, so a check that has one passes or fails, and counts 1 or 0
     in a criterion; one without counts the share of the scale that it reached.
@@ -67,7 +67,7 @@ async def judged(test: Test, view: View) -> Verdict:
 
 
 async def as_expected(evidence: Evidence) -> Verdict:
-    """The answer is what `expected` describes, where a case checks nothing else and there is a judge."""
+    """Whether the answer is what `expected` describes, if a case checks nothing else and there is a judge."""
     verdict = await judged(Test("judge", ("expected", 1, _AS_EXPECTED, 1)), View.of(evidence))
     if verdict.outcome != "failed" or verdict.judged is None:
         return verdict
@@ -81,7 +81,7 @@ def _because(score: JudgedScore) -> str:
 
 
 def expected_text(expected: str, response: str) -> Verdict:
-    """Contained, ignoring case, scores 1; else the share of the key terms that occur, passing at 0.6."""
+    """The verdict on an expected text: a score of 1 if it occurs, ignoring case, else the share of its key terms that do."""
     stripped, text = trim(expected).casefold(), response.casefold()
     if stripped in text:
         return PASSED

@@ -81,9 +81,9 @@ def _composed(text: str) -> str | None:
 
 
 def by_meaning(encode: Callable[[Sequence[str]], Any]) -> Embeddings:
-    """Compares by the cosine of what `encode` makes of texts: their vectors, each of length 1.
+    """A comparison by the cosine of the vectors of length 1 that `encode` returns for texts.
 
-    It is 1 for equal texts, 0 for texts that have nothing to do with each other.
+    It is 1 for equal texts, 0 for unrelated ones.
     """
 
     def similarity(one: str, other: str) -> float:

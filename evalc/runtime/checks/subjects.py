@@ -49,9 +49,9 @@ _ENCODING: Final = "o200k_base"
 
 
 class Several(NamedTuple):
-    """The subjects of a quantifier, and how many of them have to do.
+    """The subjects of a quantifier, and how many of them must hold.
 
-    `noun` is what messages call one of them, and `nothing` says that there is none.
+    Messages call one of them by `noun`; `nothing` is the message if there is none.
     """
 
     which: Which
@@ -61,7 +61,7 @@ class Several(NamedTuple):
 
 
 def is_about_calls(check: Check) -> bool:
-    """Whether a check begins with what the agent has to report of its calls."""
+    """Whether a check begins with something that the agent has to report about its calls."""
     match check:
         case Of(Tools() | Call()) | Of(Measure("calls" | "errors")):
             return True
@@ -72,7 +72,7 @@ def is_about_calls(check: Check) -> bool:
 
 
 def led_to(step: Step, view: View) -> View | Several:
-    """The subject that a step leads to, or several; where there is none it has the verdict as its `fault`."""
+    """The subject that a step leads to, or several; the `fault` of a missing subject is the verdict on it."""
     if view.fault is not None:  # a place in nothing is nothing, too
         return view if isinstance(step, At) and not _is_many(step.path) else view._replace(value=None)
     try:
@@ -84,7 +84,7 @@ def led_to(step: Step, view: View) -> View | Several:
 
 
 def cannot(error: CannotAsk, view: View) -> Verdict:
-    """The value is of a type that cannot be asked; of a response that is no JSON it is said why it is none."""
+    """The verdict on a value whose type cannot be asked; if a response is not JSON, it says why."""
     try:
         if view.kind == "response":
             json_of(view.value)
@@ -126,7 +126,7 @@ def _turn(step: Turn, view: View) -> View:
 
 
 def _at(step: At, view: View) -> View | Several:
-    """The value at a place; a path with `[]` leads to several, of which in a call any will do."""
+    """The value at a place; a path with `[]` leads to several values, any of which may hold in a call."""
     whole = _as_json(view)
     found = list(values_at(whole.value, step.path))
     if not _is_many(step.path):
@@ -142,7 +142,7 @@ def _is_many(path: str) -> bool:
 
 
 def _items(step: Items, view: View) -> Several:
-    """The items of a list, or what a path leads to in each; every list on the way must be there."""
+    """The items of a list, or the values at a path in each; every list on the way must be there."""
     views = [_as_json(view)]
     for kind, key in steps(step.path):
         if kind == "every":
@@ -162,7 +162,7 @@ def _list(view: View) -> list[Any]:
 
 
 def _as_json(view: View) -> View:
-    """The JSON in which a place is sought: of a call its arguments, of a response or a result what its text says."""
+    """The JSON in which a place is looked up: a call's arguments, or the JSON of the text of a response or a result."""
     if view.kind == "call":
         return view._replace(kind="value", value=view.value.params, name="")
     is_text = view.kind == "response" or (view.kind == "result" and isinstance(view.value, str))
@@ -179,7 +179,7 @@ def _place(view: View, value: Any, path: str) -> View:
 
 
 def _call(step: Call, view: View) -> View | Several:
-    """The calls of a tool, or one by its number; without a first one nothing is asked (contract, toolParams)."""
+    """The calls of a tool, or one by its number; without a first call, nothing is checked (contract, toolParams)."""
     made = [
         view._replace(kind="call", value=call, name=f"call {number}", in_call=True)
         for number, call in enumerate((call for call in view.evidence.tool_calls if call.name == step.tool), 1)
@@ -205,7 +205,7 @@ def _argument(step: Argument, view: View) -> View:
 
 
 def _outcome(step: Result | Failure, view: View) -> View:
-    """The result or the error of a call; the agent has to say that there is none."""
+    """The result or the error of a call; it is missing only if the agent says so."""
     key, ends_without, what = _OUTCOMES[type(step)]
     value = getattr(view.value, key)
     if value is msgspec.UNSET:
@@ -242,7 +242,7 @@ def _calls_made(step: Measure, view: View) -> int:
 
 
 def errors(evidence: Evidence) -> list[ToolCall]:
-    """The calls that failed: with stubs those that have none or whose arguments are no object.
+    """The calls that failed; with stubs, those that have none or whose arguments are not an object.
 
     Raises:
         NoAnswer: the tools were not executed, or the agent does not say.
@@ -258,7 +258,7 @@ def errors(evidence: Evidence) -> list[ToolCall]:
 
 
 def _spent(_: Measure, view: View) -> float:
-    """The cost that the agent reports, or that a model's list price gives; an unknown cost is not a low cost."""
+    """The cost that the agent reports, or by a model's list price; an unknown cost is an error, not a low cost."""
     usage = view.evidence.usage or Usage()
     if usage.cost_usd is None:
         why = "the agent's answer has no `usage.costUsd`, and its model has no list price to compute it from"
@@ -267,7 +267,7 @@ def _spent(_: Measure, view: View) -> float:
 
 
 def _used(step: Measure, view: View) -> int:
-    """The tokens that the agent reports; where it does not, nothing is checked."""
+    """The tokens that the agent reports; if it reports none, nothing is checked."""
     usage = view.evidence.usage or Usage()
     counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
     used = [counts[step.of]] if step.of in counts else counts.values()
@@ -277,7 +277,7 @@ def _used(step: Measure, view: View) -> int:
 
 
 def count_tokens(text: str) -> int:
-    """The tokens of a text; what looks like a special token is text, half a surrogate pair is U+FFFD."""
+    """The number of tokens of a text; special tokens count as text, and half a surrogate pair as U+FFFD."""
     from toktok import truncate  # noqa: PLC0415 - its vocabulary takes a fifth of a second to load
 
     total: int = truncate(well_formed(text), 0, _ENCODING)[1]  # of the whole text; counting in batches starts a thread
@@ -302,7 +302,7 @@ _MEASURES: Final[Mapping[str, tuple[str, Callable[[Measure, View], Any]]]] = {
     "ms": ("ms", lambda _, view: view.evidence.duration_ms),
     "dollars": ("$", _spent),
 }
-"""The unit of each measure, and how it is taken."""
+"""The unit of each measure, and the function that takes it."""
 _STEPS: Final[Mapping[type[Step], Callable[[Any, View], View | Several]]] = {
     Turn: _turn,
     At: _at,

@@ -19,14 +19,14 @@ CheckOutcome = Literal["passed", "failed", "skipped", "error", "not_applicable"]
 
 
 Embeddings = Callable[[str, str], float]
-"""Compares texts by their meaning: 1 for equal ones, 0 for those that have nothing to do with each other."""
+"""Compares the meanings of two texts: 1 for equal texts, 0 for unrelated ones."""
 
 
 class Judging(Protocol):
-    """Asks a judge about the answer that a check looks at."""
+    """Asks a judge to score an answer."""
 
     async def score(self, question: Question, text: str | None = None) -> JudgedScore:
-        """The score; `text` is what is judged if that is a part of the answer.
+        """The score of the answer, or of `text`, a part of it.
 
         Raises:
             JudgeError: there is no judgement.
@@ -35,7 +35,7 @@ class Judging(Protocol):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a check may look at: the answer of the agent, what the case says about it, the values of tokens.
+    """Everything that a check may look at: the agent's answer, what the case says about it, the values of tokens.
 
     `timeout_ms` is how long a check of a package may take; `judge` is None if no judge is configured,
     `embeddings` where texts are compared by edit distance. `reports_calls` and `near_calls` are as in `AgentResponse`.
@@ -81,7 +81,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         notes: what the suite's warnings should count.
         judged: the score behind it, where a judge gave one.
         finding: what a check of texts found that did not pass.
-        verifies: whether it says anything of the answer; what passes whatever the answer is does not.
+        verifies: whether it says anything about the answer; a check that every answer passes does not.
         asked: whether the check could be asked; if not, it fails, and so does its negation.
         absent: whether it could not because there is nothing to ask; of an item or a call that counts as not holding.
     """
@@ -103,7 +103,7 @@ ViewKind = Literal["response", "value", "argument", "call", "result", "names", "
 
 @final
 class Beside:
-    """The checks of a case, of which some compete for calls; which calls fit one is found once for all of them."""
+    """The checks of a case, some of which compete for calls; the calls that fit a check are found only once."""
 
     __slots__ = ("_turns", "checks", "fits")
 
@@ -134,7 +134,7 @@ class View(NamedTuple):
         unit: the unit of a count.
         in_call: whether it is a part of a call.
         beside: the checks of the case, which may compete for calls.
-        fault: the verdict on whatever is asked of it, where there is nothing; but whether it is there can be asked.
+        fault: if the subject is missing, the verdict on every check of it but `exists`.
     """
 
     evidence: Evidence
@@ -153,19 +153,19 @@ class View(NamedTuple):
 
     @property
     def text(self) -> Any:
-        """The text that comparisons look at: for an argument, as JavaScript writes it."""
+        """The text to compare; JavaScript's `String(value)` for an argument."""
         if self.kind != "argument":
             return self.value
         return to_string(UNDEFINED if self.value is MISSING else self.value)
 
     @property
     def where(self) -> str | None:
-        """Its path in the JSON of the response, empty for the response itself; None for everything else."""
+        """The path in the JSON of the response, empty for the response itself; None for other subjects."""
         return None if self.in_call or self.kind in ("names", "count") else self.name
 
 
 class NoAnswer(Exception):
-    """A subject has no answer to any predicate; `verdict` is the verdict on whatever is asked of it."""
+    """No predicate can be tested on a subject; `verdict` is the verdict on every check of it."""
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(verdict.message)
@@ -173,7 +173,7 @@ class NoAnswer(Exception):
 
 
 Found = bool | str | Verdict
-"""The answer of a subject to a predicate: whether it holds, why it does not, or a verdict that stands as it is."""
+"""The answer to a test: whether it holds, the reason why it does not, or a whole verdict."""
 
 PASSED: Final = Verdict(outcome="passed", score=1.0)
 NOT_APPLICABLE: Final = Verdict(outcome="not_applicable")

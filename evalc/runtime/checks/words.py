@@ -1,6 +1,6 @@
-"""Words of messages: hostile texts on one line, and failures, from what was asked, of what, and what was found.
+"""Writes messages: hostile texts on one printable line, and failures by predicate, subject and the value found.
 
-The twelve fields of the contract keep the words that they began with; all other checks share one form.
+The contract's twelve fields keep their original words; all other checks share one form.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def number(value: float) -> str:
 
 
 def so_often(count: int) -> str:
-    """How often: `once`, `3 times`."""
+    """The number of times: `once`, `3 times`."""
     return "once" if count == 1 else f"{count} times"
 
 
@@ -102,12 +102,12 @@ def cannot_ask(error: CannotAsk, view: View) -> str:
 
 
 def not_json(error: Exception, text: str) -> str:
-    """Why a text that must be JSON is none."""
+    """Why a text is not the JSON that it must be."""
     return f"expected JSON but got {quoted(text)}: {shown(str(error))}"
 
 
 def one_of_several(view: View) -> str:
-    """The one of several that must not be there."""
+    """The item or call that must not be there."""
     if view.kind == "call":
         return f"{view.name} is one"
     return f"{shown(view.name)} is {'not there' if view.value is MISSING else in_words(view.value)}"
@@ -119,7 +119,7 @@ def holds_though(check: Check) -> str:
 
 
 def in_words(value: Any, *, end: bool = False) -> str:
-    """A value in one line: a text in backticks, others as JSON; `end` is of a text of which the end matters."""
+    """A value in one line: a text in backticks, others as JSON. With `end`, a long text is cut at its beginning."""
     if not isinstance(value, str) or not value:
         return "an empty text" if value == "" else shown(to_json(value))
     return f"`{shown(value) if not end or len(value) <= SHOWN else f'…{shown(value[1 - SHOWN :])}'}`"
@@ -235,14 +235,14 @@ _EXPECTED: Final[Mapping[str, Callable[[Any], str]]] = {
     "no_errors": lambda _: "no failing call",
     "fails": lambda _: "to fail",
 }
-"""The words of each predicate, as `expected` or `expected it` goes on; `between` has those of its bounds."""
+"""The words of each predicate, after `expected` or `expected it`; those of `between` come from its bounds."""
 
 
 # --- the words of the contract's fields ------------------------------------------------------------------------------
 
 
 def _is_of_contract(test: Test, view: View) -> bool:
-    """Whether a field of the contract can say it: it compares texts, and has limits of time and of tokens."""
+    """Whether a field of the contract can hold the test: fields compare texts and limit time and tokens."""
     match test.predicate:
         case "between":
             is_limit = test.operand == Bounds(max=test.operand.max)
@@ -315,4 +315,4 @@ _OF_CONTRACT: Final[Mapping[tuple[str, str, bool], Callable[[Test, View], str]]]
     ("argument", "exists", False): lambda _, view: f"expected {shown(view.name)} to be sent but it was not",
     ("argument", "exists", True): lambda _, view: f"expected no {shown(view.name)} but it was sent",
 }
-"""The words of the contract's fields where they are not those of all checks."""
+"""The words of the contract's fields that differ from those of all checks."""
