@@ -1,4 +1,4 @@
-"""Finds the check that was meant by a line that is none.
+"""Finds the check that was meant by a line that is not a check.
 
 Other tools' words and code are translated. Otherwise, the parser says where the line stops
 making sense; only there, a misspelt keyword is corrected, or the rest of the line is put in quotes or brackets.

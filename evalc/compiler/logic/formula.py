@@ -1,9 +1,9 @@
-"""Reads a check as facts, joined by `Every` and `Either`. A fact is a predicate of a subject, or its denial.
+"""Turns a check into facts, joined by `Every` and `Either`. A fact is a predicate of a subject, or its denial.
 
-A predicate is so where its outcome is that it holds. `not` asks for more than that it is not so: the subject can be
-asked, too. So `not at x < 5` is the fact that there is a number at x beside the denial of `at x < 5`.
+`not` requires more than that a predicate does not hold: its subject can be asked, too. So `not at x < 5` is two facts:
+there is a number at x, and the denial of `at x < 5`.
 
-Texts are templates as `texts` encodes them: what follows about them follows whatever their tokens turn out to be.
+Texts are templates as `texts` encodes them: whatever follows from them follows for all values of their tokens.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from evalc.model.json import EVERY, is_number, steps, to_json
 
 
 class Json(Node, frozen=True):
-    """The step from a text to the JSON that is read of it."""
+    """The step from a text to its JSON."""
 
 
 class Times(Node, frozen=True):
-    """The step to the number of times that something contains a text."""
+    """The step to the number of times that a value contains a text."""
 
     text: Any
     folded: bool
@@ -59,14 +59,14 @@ class Times(Node, frozen=True):
 JSON: Final = Json()
 TOOLS: Final = Tools()
 ITEM: Final = (Items("", "every"),)
-"""An item of a list, or a call, among others: the subject of what a quantified fact says of each."""
+"""An item of a list, or a call, among others: the subject of a quantified fact."""
 
 Subject: TypeAlias = tuple[Any, ...]
-"""The steps to what a fact is about; those of paths are single keys and indices, as `steps` gives them."""
+"""The steps to the subject of a fact; those of paths are single keys and indices, as `steps` returns them."""
 
 
 class Fact(msgspec.Struct, frozen=True, gc=False):
-    """A predicate that is so, or is not. `folded`: it compares texts that are case-folded."""
+    """A predicate that holds of a subject, or does not. `folded`: it compares case-folded texts."""
 
     subject: Subject
     predicate: str
@@ -76,13 +76,13 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
 
 
 class Every(msgspec.Struct, frozen=True, gc=False):
-    """Every part is so. No parts: always so."""
+    """Every part holds; without parts, it always holds."""
 
     parts: tuple[Formula, ...]
 
 
 class Either(msgspec.Struct, frozen=True, gc=False):
-    """At least one part is so. No parts: never so."""
+    """At least one part holds; without parts, it never holds."""
 
     parts: tuple[Formula, ...]
 
@@ -100,7 +100,7 @@ def facts_of(formula: Formula) -> list[Fact]:
 
 
 def negation(formula: Formula) -> Formula:
-    """The formula that is so where this one is not: with `not`, this is more than can be asked."""
+    """The formula that holds where this one does not. `not` says more: that the check can be asked, too."""
     match formula:
         case Fact(subject, predicate, operand, folded, holds):
             return Fact(subject, predicate, operand, folded, not holds)
@@ -115,7 +115,7 @@ def _depth(formula: Formula) -> int:
 
 
 def formula_of(check: Check) -> Formula:
-    """The formula of a check; one of too many parts to compare is taken as a whole."""
+    """The formula of a check; a check with too many parts to compare is a single fact."""
     try:
         return _cached(check, to_json(check))
     except TypeError:  # a schema or a value that cannot be hashed
@@ -124,7 +124,7 @@ def formula_of(check: Check) -> Formula:
 
 @lru_cache(4096)
 def _cached(check: Check, _written: bytes) -> Formula:
-    """The formula; the written check distinguishes 1 from true, which are equal in Python."""
+    """The formula; the written check keeps 1 and true apart, which are equal in Python."""
     return _bounded(check)
 
 
@@ -139,12 +139,12 @@ def _bounded(check: Check) -> Formula:
 
 
 def is_text(subject: Subject) -> bool:
-    """Whether the subject is the response, of a turn too: a text, of which any JSON has to be read."""
+    """Whether the subject is the response, or that of a turn: a text, whose JSON has to be parsed."""
     return not subject or isinstance(subject[-1], Turn)
 
 
 def is_textual(subject: Subject) -> bool:
-    """Whether `contains` asks the text alone; of other subjects it asks the items of a list."""
+    """Whether `contains` searches only the text; in other subjects it looks for an item of a list."""
     return is_text(subject) or isinstance(subject[-1], Argument)
 
 
@@ -154,7 +154,7 @@ def value_of(subject: Subject) -> Subject:
 
 
 def place(subject: Subject, path: str) -> Subject:
-    """A place in a subject; of the response, and of a result that is a text, the JSON has to be read."""
+    """A place in a subject; the JSON of the response, and of a result that is a text, has to be parsed."""
     reads = is_text(subject) or isinstance(subject[-1], Result | Failure)
     return (*subject, *((JSON,) if reads else ()), *steps(path))
 
@@ -230,12 +230,12 @@ def _behind(step: Step, inner: Check, subject: Subject, required: bool) -> Formu
 
 
 def _of_several(subject: Subject, which: str, inner: Check, required: bool, item: Subject = ITEM) -> Fact:
-    """The formula about items or calls; `not` before it is another quantifier: on nothing `every` says nothing."""
+    """The formula about items or calls; `not` before it changes the quantifier. Of nothing, `every` says nothing."""
     return Fact(subject, which if required else f"not {which}", _read(inner, item, True))
 
 
 def _reached(subject: Subject, formula: Formula) -> Formula:
-    """The formula beside what is so wherever anything is asked: that there is such a turn, and such a call."""
+    """The formula together with what every check requires: that there is such a turn, and such a call."""
     there: list[Formula] = []
     for at, step in enumerate(subject):
         match step:
@@ -249,7 +249,7 @@ def _reached(subject: Subject, formula: Formula) -> Formula:
 
 
 def _unread(check: Check, subject: Subject, required: bool) -> Fact:
-    """A fact that only a run can decide; under `not` another one, since it may be that it cannot be asked."""
+    """A fact that only a run can decide; under `not` it is a different fact, because the check may not be askable."""
     return Fact(subject, "unknown", check if required else Not(check))
 
 
@@ -265,7 +265,7 @@ def _joined(join: type[Every | Either], parts: Sequence[Formula]) -> Formula:
 
 
 def _of_test(test: Test, subject: Subject, required: bool) -> Formula:
-    """The formula of a test: that the predicate is so, or under `not` that it is not so of what can be asked."""
+    """The formula of a test: the predicate holds, or under `not`, it can be asked and does not hold."""
     is_measured = bool(subject) and isinstance(subject[-1], Measure | Times)
     match test:
         case Test("contains_any" | "contains_all" | "one_of" as predicate, values, folded):
@@ -298,14 +298,14 @@ def _of_test(test: Test, subject: Subject, required: bool) -> Formula:
 
 
 def _member(predicate: str, value: Any) -> str:
-    """The predicate that asks for one of several values."""
+    """The predicate for one of several values."""
     if predicate != "one_of":
         return "contains"
     return "equals" if isinstance(value, str) else "is"
 
 
 def _is_number(formula: Formula) -> bool:
-    """Whether it says that something is a number of some size, so that it could be asked."""
+    """Whether it says that the subject is a number of some size, so that it could be asked."""
     match formula:
         case Fact():
             return formula.predicate == "over" and formula.holds
@@ -316,7 +316,7 @@ def _is_number(formula: Formula) -> bool:
 
 
 def _asked(test: Test, subject: Subject) -> list[Fact]:
-    """The facts that are so wherever a test can be asked, whether it holds or not."""
+    """The facts that hold wherever a test can be asked, whether or not the test holds."""
     value = value_of(subject)
     *rest, last = subject or (None,)
     outer = tuple(rest)
@@ -347,7 +347,7 @@ def _asked(test: Test, subject: Subject) -> list[Fact]:
 
 
 def _sure(subject: Subject, holds: bool) -> Formula:
-    """The formula that is so of every subject, or of none; of a call it is asked only where that is made and known."""
+    """The formula that holds of every subject, or of none; of a call, only if it is made and its outcome known."""
     if any(isinstance(step, Call) or step == Measure("errors") for step in subject):
         return Fact(subject, "sure", holds=holds)
     return Every(()) if holds else Either(())
@@ -365,7 +365,7 @@ def _of_text(test: Test, subject: Subject) -> Formula | None:
 
 
 def _of_pattern(test: Test, subject: Subject) -> Formula | None:
-    """A pattern of plain characters is a text to contain, to start with, or to be."""
+    """The formula of a pattern; one of plain characters is a text to contain, to start with, or to equal."""
     pattern, flags = test.operand
     if not isinstance(pattern, str) or not (is_text(subject) or not find_tokens(pattern)):
         return None
@@ -391,7 +391,7 @@ def _of_value(test: Test, subject: Subject) -> Formula | None:
 
 
 def _of_judge(test: Test, subject: Subject) -> Formula | None:
-    """A score is at least 0 and at most the highest of the scale."""
+    """The formula of a judge's score, which is at least 0 and at most the highest of the scale."""
     scale, least = test.operand[1], test.operand[3]
     return _sure(subject, least <= 0) if is_number(least) and not 0 < least <= scale else None
 
@@ -405,7 +405,7 @@ def exact(number: Any) -> Any:
 
 
 def _of_bounds(test: Test, subject: Subject) -> Formula | None:
-    """It is more than the lower limits and not more than the upper ones."""
+    """The formula of bounds: above the lower limits, and not above the upper ones."""
     bounds = test.operand
     if not isinstance(bounds, Bounds):
         return None
@@ -422,7 +422,7 @@ def _of_bounds(test: Test, subject: Subject) -> Formula | None:
 
 
 def _over(subject: Subject, limit: Any, inclusive: bool, holds: bool) -> Formula:
-    """Whether a number is more than the limit, or not less; of what is counted, whether it is at least a number."""
+    """The fact that a number is above the limit, or not below it; the limit of a count becomes a whole number."""
     measured = subject[-1]
     if isinstance(measured, Measure | Times) and measured not in _NO_COUNTS:
         limit, inclusive = ceil(limit) if inclusive else floor(limit) + 1, True
@@ -468,7 +468,7 @@ def _has_words(subject: Subject) -> Fact:
 
 
 def _of_empty(_: Test, subject: Subject) -> Formula:
-    """A response is empty as a text, or as the JSON that it is."""
+    """The formula of `is empty`: a response is empty as a text, or as its JSON."""
     if not is_text(subject):
         return Fact(subject, "empty")
     return Either((negation(_has_words(subject)), Fact(value_of(subject), "empty")))
@@ -483,7 +483,7 @@ def _of_structure(test: Test, subject: Subject) -> Formula | None:
 
 
 def _field(subject: Subject, path: str, type_: str | None) -> tuple[Fact, ...]:
-    """A field; a path to every item may lead to none, and asks for JSON all the same."""
+    """The formula of a field; a path to every item may lead to none, but still requires JSON."""
     if _EVERY in subject:
         items = subject[: subject.index(_EVERY)]
         return Fact(items, "is_a", "array"), Fact(items, "field", (path, type_))
@@ -532,6 +532,6 @@ _READERS: Final[Mapping[str, Callable[[Test, Subject], Formula | None]]] = {
     "structure": _of_structure,
     "judge": _of_judge,
 }
-"""How tests are read; the facts of the others are known by themselves alone."""
+"""How the tests of some predicates become formulas; others are single facts."""
 READ: Final = frozenset({*_READERS, "contains_any", "contains_all", "one_of", "occurs"})
-"""The predicates of which anything follows."""
+"""The predicates that imply anything."""

@@ -1,6 +1,6 @@
 """Decides whether one formula implies another. `False` means "not known".
 
-`RULES` says what a predicate entails of another one of the same subject; everything else is logic. A rule is used in
+`RULES` says what a predicate entails about another one of the same subject; everything else is logic. A rule is used in
 both directions: that "dog" in a text puts "do" in it also means that no "do" leaves no "dog".
 """
 
@@ -51,7 +51,7 @@ def implies(first: Formula, second: Formula) -> bool:
 
 
 def touches(first: Formula, second: Formula) -> bool:
-    """Whether a fact of one says anything of a fact of the other, or of the call or the items that it is about."""
+    """Whether a fact of one says anything about a fact of the other, or about its call or its items."""
     ones, others = facts_of(first), facts_of(second)
     return any(_touches(one, other) for one in ones for other in (*others, *_groups_of(others))) or any(
         _touches(one, other) for one in _groups_of(ones) for other in others
@@ -90,9 +90,9 @@ def never(formula: Formula) -> bool:
 
 
 def group_of(formula: Formula) -> Subject | None:
-    """The first call, or the items or calls of which every one is asked, that all facts are about; None if they differ.
+    """The first call of a tool, or the items or calls of an `every`, that all facts are about; None if they differ.
 
-    Where there are none, nothing is asked, and the check does not apply.
+    If there are none in a run, nothing is asked, and the check does not apply.
     """
     groups = set(map(_group, facts_of(formula)))
     return groups.pop() if len(groups) == 1 else None
@@ -108,7 +108,7 @@ def _group(fact: Fact) -> Subject | None:
 
 
 def is_asked(formula: Formula) -> bool:
-    """Whether every run says yes or no to it, or to no part of it: no part of it alone is left out."""
+    """Whether every run asks all of it or none of it, so that no part is left out alone."""
     facts = facts_of(formula)
     return all(fact.predicate != "unknown" for fact in facts) and len(set(map(_left_out_with, facts))) < 2
 
@@ -122,7 +122,7 @@ _ERRORS: Final = (Measure("errors"),)
 
 
 def _counting(formula: Every | Either) -> tuple[Formula, ...]:
-    """The parts that count in every run; all of them if they are left out together."""
+    """The parts that count in every run; all of them if they can only be left out together."""
     together = set(map(_left_out_with, facts_of(formula)))
     counting = together if len(together) == 1 else {None}
     return tuple(p for p in formula.parts if is_asked(p) and set(map(_left_out_with, facts_of(p))) <= counting)
@@ -132,7 +132,7 @@ def _counting(formula: Every | Either) -> tuple[Formula, ...]:
 
 
 def follows(first: Fact, second: Fact) -> bool:
-    """Whether the second fact is so wherever the first one is."""
+    """Whether the second fact holds wherever the first one does."""
     if _group(first) not in (None, _group(second)):
         return False
     if _is_same(first, second):
@@ -143,7 +143,7 @@ def follows(first: Fact, second: Fact) -> bool:
 
 
 def _is_same(one: Fact, other: Fact) -> bool:
-    """Whether they say the same but for a denial; true is not 1, which are equal in Python."""
+    """Whether they say the same, apart from a denial; 1 and true are different here, and equal in Python."""
     if one.predicate != other.predicate or one.subject != other.subject or one.folded != other.folded:
         return False
     equal = bool(one.operand == other.operand)
@@ -151,7 +151,7 @@ def _is_same(one: Fact, other: Fact) -> bool:
 
 
 def _settled(fact: Fact) -> bool | None:
-    """The verdict that every run gives of the fact, taken as not denied; None if they differ."""
+    """Whether every run confirms or refutes the fact, taken as not denied; None if runs differ."""
     match fact:
         case Fact(_, "sure"):
             return True
@@ -167,13 +167,13 @@ def _settled(fact: Fact) -> bool | None:
 
 
 def _takes_nothing(fact: Fact) -> bool:
-    """Whether an argument that was not sent is asked as the text `undefined`, as fields of the contract ask it."""
+    """Whether an argument that was not sent counts as the text `undefined`, as in fields of the contract."""
     compares = fact.predicate in ("contains", "equals", "matches") and not fact.folded
     return compares and isinstance(fact.subject[-1], Argument)
 
 
 def _is_of_any_text(_: Fact, fact: Fact) -> bool:
-    """Whether the fact is so of every text."""
+    """Whether the fact holds of every text."""
     match fact.predicate:
         case "contains" | "starts_with" | "ends_with":
             return bool(fact.operand == "")
@@ -184,7 +184,7 @@ def _is_of_any_text(_: Fact, fact: Fact) -> bool:
 
 
 def _entails(fact: Fact, other: Fact, holds: bool) -> bool:
-    """Whether the other one is so, or is not, wherever this one is: both taken as not denied."""
+    """Whether the other fact holds, or does not, wherever this one holds; both are taken as not denied."""
     if other.predicate == "sure":
         return holds and _group(fact) == _group(other)
     subject, deeper = fact.subject, other.subject
@@ -223,7 +223,7 @@ def _subject_of(fact: Fact) -> Subject:
 
 
 def _types_at(fact: Fact, depth: int) -> frozenset[str]:
-    """The types that the value after so many steps may have where the fact is so."""
+    """The types that the value after so many steps may have if the fact holds."""
     subject = _subject_of(fact)
     if not _is_asked_there(fact):
         return _ALL
@@ -260,9 +260,9 @@ def _is_of_type(fact: Fact, other: Fact, holds: bool) -> bool:
 
 
 def _is_there(fact: Fact, depth: int) -> bool:
-    """Whether there is something after so many steps where the fact is so.
+    """Whether there is a value after so many steps if the fact holds.
 
-    A response that is no JSON is a text; the text of an argument that was not sent is `undefined`.
+    A response that is not JSON is a text; the text of an argument that was not sent is `undefined`.
     """
     if not _is_asked_there(fact):
         return False
@@ -273,7 +273,7 @@ def _is_there(fact: Fact, depth: int) -> bool:
 
 
 def _is_asked_there(fact: Fact) -> bool:
-    """Whether the fact can only be so of something that is there."""
+    """Whether the fact can hold only of a value that exists."""
     if fact.predicate == "unknown":
         test = fact.operand.check if isinstance(fact.operand, Not) else fact.operand
         return isinstance(test, Test) and (not fact.subject or not isinstance(fact.subject[-1], Argument))
@@ -284,7 +284,7 @@ def _is_asked_there(fact: Fact) -> bool:
 
 
 def _says(fact: Fact, other: Fact) -> bool:
-    """Whether a text that is said to be somewhere has the other one where that is said to be."""
+    """Whether a text has the other one at the same end, or within it, as the predicates say."""
     if (fact.folded and not other.folded) or not isinstance(other.operand, str):
         return False
     text = text_of(fact.operand)
@@ -301,7 +301,7 @@ _COMPARE: Final[Mapping[str, Callable[[str, str], bool]]] = {
 
 
 def _texts_in(fact: Fact) -> Iterator[Fact]:
-    """The texts that are in whatever the fact is so of."""
+    """The texts that occur in every value of which the fact holds."""
     if fact.predicate in _PARTS:
         yield fact
     elif fact.predicate == "matches" and "i" not in fact.operand[1]:
@@ -335,7 +335,7 @@ def _folded(fact: Fact, other: Fact) -> str:
 
 
 def _is_inside_no_list(fact: Fact, other: Fact) -> bool:
-    """Whether a text, which is not the JSON of a list, has the other one in it."""
+    """Whether a text, other than the JSON of a list, contains the other one."""
     text = fact.operand
     edge, bracket = (end(text)[-1:], "]") if fact.predicate == "ends_with" else (beginning(text)[:1], "[")
     inside = msgspec.structs.replace(other, predicate="contains")
@@ -343,7 +343,7 @@ def _is_inside_no_list(fact: Fact, other: Fact) -> bool:
 
 
 def _part_matches(fact: Fact, other: Fact) -> bool:
-    """Whether the pattern matches in a part of the text, so that it matches in the whole."""
+    """Whether the pattern matches in a part of the text, and so in the whole."""
     if fact.folded or (fact.predicate == "contains" and not is_textual(fact.subject)):
         return False
     inside, from_start = examine(*other.operand).local
@@ -371,11 +371,11 @@ _CONVERSIONS: Final[Mapping[tuple[str, str], Callable[[int], int]]] = {
     ("bytes", "chars"): lambda size: -(-size // 4),
     ("calls", "calls"): lambda of_one_tool: of_one_tool,
 }
-"""So many of one are at least so many of another: a word ends at a space, a character has four bytes at most."""
+"""How counts of different units bound each other: a word ends at a space, a character has at most four bytes."""
 
 
 def _counts(fact: Fact, other: Fact, holds: bool) -> bool:
-    """Whether a fact of a text, or of the tools called, makes a number at least, or never, as large as asked."""
+    """Whether a fact of a text, or of the tools called, makes a number always, or never, as large as required."""
     *base, measured = other.subject
     subject, limit = tuple(base), other.operand[0]
     is_same = fact.subject == subject
@@ -410,7 +410,7 @@ def _is_field(fact: Fact, other: Fact) -> bool:
 
 
 def _needs_more(fact: Fact, other: Fact) -> bool:
-    """Whether a fact asks for a tool that the other one does not allow."""
+    """Whether a fact requires a tool that the other one does not allow."""
     return not other.operand.issuperset(fact.operand)
 
 
@@ -461,5 +461,5 @@ RULES: Final[tuple[tuple[tuple[str, ...], tuple[str, ...], bool, Rule], ...]] = 
     (("every",), ("any", "every"), False, _is_unlike),
     (("any",), ("every",), False, _is_unlike),
 )
-"""Rules by which predicates entail others of the same subject, or their denial."""
+"""The predicates that a predicate entails or rules out for the same subject."""
 _RULES: Final = {(one, other, holds): rule for some, others, holds, rule in RULES for one in some for other in others}

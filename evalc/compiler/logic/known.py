@@ -1,4 +1,4 @@
-"""Decides a fact by a known value: it is asked of the value by the functions that evaluation uses."""
+"""Decides a fact about a known value, with the functions that evaluation uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evalc.model.json import MISSING, is_number, step_into
 
 _LONGEST: Final = 10_000
 _TEXTUAL: Final = frozenset({"contains", "equals", "starts_with", "ends_with", "matches", "similar"})
-"""Predicates that ask an argument by the text that JavaScript makes of it."""
+"""Predicates that compare the text that JavaScript makes of an argument."""
 
 
 def is_known(fact: Fact) -> bool:
@@ -32,7 +32,7 @@ def is_known(fact: Fact) -> bool:
 
 
 def decides(known: Fact, fact: Fact) -> bool | None:
-    """Whether a fact, taken as not denied, is so where its subject, or what leads to it, is known; None if unsure."""
+    """Whether a fact, taken as not denied, holds if its subject, or a value on the way to it, is known; or None."""
     rest = fact.subject[len(known.subject) :]
     if known.predicate == "called":
         return _of_calls(known.operand, rest, fact)
@@ -59,7 +59,7 @@ def _is_argument(subject: Subject) -> bool:
 
 
 def _values(known: Fact, rest: Subject, fact: Fact) -> Iterator[tuple[Any, Subject]]:
-    """The values that the subject may have, each with what leads on from there."""
+    """The values that the subject may have, each with the steps that remain."""
     value = known.operand
     if known.predicate == "equals" and is_text(known.subject) and rest[:1] == (JSON,):
         read = json_of(value, lenient=True)
@@ -76,7 +76,7 @@ def _values(known: Fact, rest: Subject, fact: Fact) -> Iterator[tuple[Any, Subje
 
 
 def _asks_scalars(fact: Fact) -> bool:
-    """Whether the fact is so of numbers, texts, flags and null alone."""
+    """Whether the fact can hold only of numbers, texts, flags and null."""
     match fact.predicate:
         case "is":
             return not isinstance(fact.operand, list | dict)
@@ -87,7 +87,7 @@ def _asks_scalars(fact: Fact) -> bool:
 
 
 def _asked(value: Any, rest: Subject, fact: Fact) -> bool | None:
-    """Whether the fact is so of a value, or of what the rest of the subject leads to."""
+    """Whether the fact holds of a value, or of the value at the rest of the subject's steps."""
     for at, step in enumerate(rest):
         if value is UNCERTAIN or value is MISSING:
             break
@@ -115,7 +115,7 @@ def _asked(value: Any, rest: Subject, fact: Fact) -> bool | None:
 
 
 def _of_items(items: Any, fact: Fact) -> bool | None:
-    """Whether a known list has an item of which the formula is so, or only such items."""
+    """Whether the formula holds of some item of a known list, or of every item."""
     if fact.predicate not in ("any", "every"):
         return None
     if not isinstance(items, list) or not items:
@@ -131,7 +131,7 @@ def _formula(item: Any, formula: Formula) -> bool | None:
 
 
 def _joint(answers: Iterable[bool | None], *, every: bool) -> bool | None:
-    """The answer to all of the questions together, or to at least one of them."""
+    """The answer to several questions together: whether all hold, or at least one does."""
     found = set(answers)
     return (not every) if (not every) in found else None if None in found else every
 
@@ -140,7 +140,7 @@ def _joint(answers: Iterable[bool | None], *, every: bool) -> bool | None:
 
 
 def is_so(value: Any, fact: Fact) -> bool | None:
-    """Whether a fact, taken as not denied, is so of a known value; None if unsure."""
+    """Whether a fact, taken as not denied, holds of a known value; None if unsure."""
     rule = _RULES.get(fact.predicate)
     if rule is None:
         return None

@@ -1,8 +1,8 @@
-"""Texts whose tokens stand for themselves, and what a known value says of the facts about it.
+"""Compares texts with tokens, and reads their JSON as far as it is certain.
 
-The tokens of a text become characters that no text contains. Two equal tokens are equal runs, so `in`, `startswith`
-and `==` hold of the encoded texts only where they hold of the resolved ones, whatever the tokens are worth. That they
-do *not* hold says something of texts without tokens alone.
+Each token of a text becomes a run of characters that no text contains, and equal tokens become equal runs. So `in`,
+`startswith` and `==` hold of encoded texts only if they hold of the resolved ones, for all values of the tokens. That
+they do *not* hold is conclusive only for texts without tokens.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def pieces(encoded: str) -> list[str]:
 
 
 def without_tokens(encoded: str) -> str:
-    """The text as it is where every token is empty."""
+    """The text if every token is empty."""
     return encoded if is_fixed(encoded) else _RUN.sub("", encoded)
 
 
 def least(encoded: str, unit: Unit, folded: bool) -> int:
-    """How much is at least in a text that has this one in it, whatever surrounds it and its tokens are worth.
+    """The least length of a text that contains this one, whatever its tokens and the text around it are.
 
-    Where case is folded, one character folds to three at most.
+    If case is folded: one character folds to at most three.
     """
     text = without_tokens(encoded)
     return -(-len(text) // 3) if folded and unit in ("chars", "bytes") else length_of(text, unit)
@@ -75,7 +75,7 @@ _JSON_STARTS: Final = {"object": "{", "array": "[", "strict": '{["-0123456789tfn
 NOT_JSON: Final = object()
 """Stands for the value of a text that is not JSON."""
 UNCERTAIN: Final = object()
-"""Stands for the value of a text of which nothing is certain."""
+"""Stands for the value of a text whose JSON depends on its tokens."""
 _SAFE: Final = 2**53
 
 
@@ -87,7 +87,7 @@ def cannot_begin_json(start: str, mode: str) -> bool:
 
 @lru_cache(256)
 def json_of(text: str, *, lenient: bool) -> Any:
-    """The JSON that is read of a text, `NOT_JSON` or `UNCERTAIN`."""
+    """The JSON of a text, `NOT_JSON` or `UNCERTAIN`."""
     try:
         value = parse_leniently(text) if lenient else parse(text)
     except NotJson:
@@ -98,7 +98,7 @@ def json_of(text: str, *, lenient: bool) -> Any:
 
 
 def is_safe(value: Any) -> bool:
-    """Whether numbers within the value have one text each: two of them are equal only if they are written alike."""
+    """Whether the numbers within the value are equal only if they are written alike."""
     match value:
         case bool() | str() | None:
             return True
@@ -111,5 +111,5 @@ def is_safe(value: Any) -> bool:
 
 
 def is_well_formed(text: str) -> bool:
-    """Whether Python's characters and JavaScript's are the same text: no half of a surrogate pair is alone."""
+    """Whether Python and JavaScript read the same characters: no half of a surrogate pair stands alone."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

@@ -81,7 +81,7 @@ def _because(score: JudgedScore) -> str:
 
 
 def expected_text(expected: str, response: str) -> Verdict:
-    """The verdict on an expected text: a score of 1 if it occurs, ignoring case, else the share of its key terms that do."""
+    """The verdict on an expected text: it scores 1 if it occurs, ignoring case, else the share of its key terms."""
     stripped, text = trim(expected).casefold(), response.casefold()
     if stripped in text:
         return PASSED
