@@ -160,6 +160,6 @@ def test_a_tool_has_one_name_that_is_not_empty(line: str) -> None:
 
 
 @pytest.mark.parametrize("asks", ["text", "name", "any", "items", "names"])
-def test_what_a_row_gives_is_no_token(blanks: Blanks, asks: Asked) -> None:
+def test_texts_of_rows_are_no_tokens(blanks: Blanks, asks: Asked) -> None:
     value = '"{{seed:x}}"' if asks in ("text", "name", "any") else '["{{seed:x}}"]'
     assert blanks.fill(asks, f"      for_each: [{{id: 1, n: {value}}}]\n") == ([UNFILLED], ["s.eval.yaml:4:13 EV415"])

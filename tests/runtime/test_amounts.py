@@ -93,7 +93,7 @@ def test_a_sum_that_overflows_is_unknown() -> None:
     assert combined.result.details.usage == {"inputTokens": 4}
 
 
-@pytest.mark.parametrize("weight", ["1e308", "5e-324", "-1", "1" + "0" * 400])
+@pytest.mark.parametrize("weight", ["1e308", "5e-324", "-1", "1" + "0" * 300])
 def test_a_weight_beyond_all_reason_is_refused(invoke: Invoke, project: Path, weight: str) -> None:
     suite = project / "evals" / "w.eval.yaml"
     case_ = "{name: a, message: hi, validate: [{type: non_empty, criterion: tone, weight: W}]}"
