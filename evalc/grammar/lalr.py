@@ -218,6 +218,8 @@ def _reduced(table: Table, stack: list[int], values: list[_Value] | None, termin
 
 def _apply(rule: Production, values: list[_Value]) -> None:
     """Put the node of a rule in the place of the values that it is made of."""
+    if rule.size == 1 and (rule.label is None or (rule.bare and not isinstance(values[-1], list))):
+        return  # the value stands for it
     begin = len(values) - rule.size
     read = values[begin:]
     del values[begin:]

@@ -440,8 +440,9 @@ def quantities_as_paths(text: str) -> Iterator[Fault]:
             yield Fault(at.start_pos, path.end_pos, Finding("EV438", path=str(path)))
 
 
-_QUANTITY: Final = re.compile(r"\bat\s+(?:least|most)\b")
-_JOINED: Final = re.compile(r"\b(?:and|or)\b|&&|\|\|")
+# They begin with letters, not with `\b`, so that texts are searched for these at once.
+_QUANTITY: Final = re.compile(r"at(?<=\bat)\s+(?:least|most)\b")
+_JOINED: Final = re.compile(r"and(?<=\band)\b|or(?<=\bor)\b|&&|\|\|")
 _OF_A_PART: Final = frozenset(("of_place", "of_named_place", "of_items", "of_calls"))
 _ASKING_VALUES: Final = frozenset(
     (
