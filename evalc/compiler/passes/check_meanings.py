@@ -15,6 +15,7 @@ Why = Literal["path", "not", "item", "length", "empty", "quoted"]
 _NEW_PATH: Final = re.compile(
     r"""\bat\s+\$[.\[] | \bhas\s(?:[^'"]*,)?\s*\$[.\[] | \b(?:at|has)\s+[\w.\[\]]*\.\d+\b""", re.VERBOSE
 )
+_TEXT: Final = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'""")
 _JSON_TEXT: Final = re.compile(r"-?\d+(?:\.\d+)?|true|false|null|[\[{].*|.*\{\{.*", re.DOTALL)
 """A text that may be meant as a value: a number, a flag, a list, or with a token."""
 
@@ -34,7 +35,8 @@ def check_meanings(suite: ir.Suite, problems: Diagnostics) -> None:
 
 
 def _why(check: Check, written: str, lists: Set[str]) -> Why | None:
-    return "path" if _NEW_PATH.search(written) else next(_changes(check, lists), None)
+    outside_texts = written[:1] + _TEXT.sub("", written[1:])  # the whole line may be in quotes
+    return "path" if _NEW_PATH.search(outside_texts) else next(_changes(check, lists), None)
 
 
 def _may_have_changed(check: Check) -> bool:
