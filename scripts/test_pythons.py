@@ -23,7 +23,10 @@ TESTED: Final = (
     *("tests/runtime/checks", "tests/runtime/test_mapping.py", "tests/runtime/test_run_suite.py"),
     *("tests/runtime/test_attempts.py", "tests/runtime/test_any_encoding.py", "tests/runtime/test_redact.py"),
 )
-PACKAGES: Final = ("pytest>=8.3", "pytest-xdist>=3.6", "hypothesis>=6.120")
+PACKAGES: Final = (
+    *("pytest>=8.3", "pytest-xdist>=3.6", "hypothesis>=6.120"),
+    *("lark[interegular]>=1.2,<2", "regex>=2024.5.10"),
+)
 
 
 def main() -> int:
