@@ -66,7 +66,7 @@ TARGETS: Final = {
         "tests/runtime/checks/test_json_checks.py",
         "tests/runtime/checks/test_structure.py",
     ),
-    "runtime/checks/json_text.py": (
+    "runtime/checks/structure.py": (
         "tests/runtime/checks/test_json_checks.py",
         "tests/runtime/checks/test_structure.py",
     ),

@@ -36,7 +36,6 @@ from evalc.check.tree import (
     some_of,
     within,
 )
-from evalc.compiler.asked import unaskable
 from evalc.compiler.emit.blanks import UNFILLED, operand_of
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.fill import fill, not_texts, root_of, tokens, variables
@@ -48,6 +47,7 @@ from evalc.compiler.places import node_at
 from evalc.compiler.schemas import findings_in, schema_findings
 from evalc.compiler.shape import mismatches
 from evalc.compiler.token_typos import typos_in
+from evalc.compiler.unaskable import unaskable
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import nodes as n
 from evalc.dsl.nodes import Node, Report, Scalar, span_of

@@ -9,12 +9,12 @@ from evalc.check.contract import KEYS, Assertion
 from evalc.check.forms import check_of
 from evalc.check.places import Placed, placed
 from evalc.check.tree import Call, Check, Of, Test, parts_of
-from evalc.compiler.asked import unaskable
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
 from evalc.compiler.places import JsonReader
 from evalc.compiler.schemas import schema_findings
 from evalc.compiler.shape import is_timestamp
+from evalc.compiler.unaskable import unaskable
 from evalc.diagnostics.problem import Finding
 from evalc.diagnostics.raised import outside
 from evalc.dsl.build_case import LABEL_PLACES

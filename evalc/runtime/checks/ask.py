@@ -24,9 +24,9 @@ from evalc.model.result import TextFinding
 from evalc.runtime.checks import words
 from evalc.runtime.checks.custom import custom
 from evalc.runtime.checks.grounding import numbers_from, quotes_from
-from evalc.runtime.checks.json_text import is_json, structure
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
+from evalc.runtime.checks.structure import is_json, structure
 from evalc.runtime.checks.subjects import SILENT, TOO_DEEP, cannot, errors
 from evalc.runtime.checks.verdict import (
     NOT_APPLICABLE,
