@@ -23,6 +23,21 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     **{name: SCHEMA_FORMATS[name] for name in ("date-time", "uuid", "email", "url")},
 }
 """The test of each format, as in JSON Schema, except that a `date` may have a time."""
+KINDS: Final[Mapping[str, str]] = {
+    "string": "a text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+    "date": "a date",
+    "date-time": "a date with a time",
+    "uuid": "a UUID",
+    "email": "an e-mail address",
+    "url": "a web address",
+}
+"""The types and the formats, as messages name them."""
 
 
 class CannotAsk(Exception):
@@ -139,7 +154,7 @@ def is_between(value: Any, bounds: Bounds) -> bool:
 
     Bounds that leave one number ask whether the value is that one, which can be asked of every value.
     """
-    if bounds.min is not None and bounds == Bounds(bounds.min, bounds.max) and bounds.min == bounds.max:
+    if bounds.min is not None and bounds == Bounds(bounds.min, bounds.min):
         return is_same(value, bounds.min)
     number = _number(value)
     return (

@@ -30,7 +30,7 @@ from evalc.check.tree import (
     Tools,
     parts_of,
 )
-from evalc.check.values import is_a
+from evalc.check.values import KINDS, is_a
 from evalc.compiler import ir
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -197,7 +197,7 @@ def _impossible(tool: str, name: str, value: str, tools: ToolRegistry) -> Findin
     kinds = tuple(map(str, types if isinstance(types, list) else [types]))
     if not kinds or any(_could_be(kind, value) for kind in kinds):
         return None
-    type_ = " or ".join(_TYPES[kind] for kind in kinds)
+    type_ = " or ".join(KINDS[kind] for kind in kinds)
     return Finding("EV232", value=value, parameter=name, tool=tool, type=type_)
 
 
@@ -209,17 +209,12 @@ def _allowed(schema: Mapping[str, Any]) -> tuple[str, ...] | None:
     return tuple(map(to_string, values)) if isinstance(values, list) and values else None
 
 
-_TYPES: Final[Mapping[str, str]] = {
-    "number": "a number",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "null": "null",
-}
+_SIMPLE: Final = ("number", "integer", "boolean", "null")
 
 
 def _could_be(type_: Any, text: str) -> bool:
     """Whether `String` of a value of the type may be this text; yes for all types but the simplest."""
-    if type_ not in _TYPES:
+    if type_ not in _SIMPLE:
         return True
     try:
         value = json.loads(text)

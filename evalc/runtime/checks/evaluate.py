@@ -18,6 +18,7 @@ from evalc.runtime.checks import words
 from evalc.runtime.checks.ask import tested
 from evalc.runtime.checks.subjects import Several, is_about_calls, led_to
 from evalc.runtime.checks.verdict import (
+    NONE_BESIDE,
     NOT_APPLICABLE,
     PASSED,
     Beside,
@@ -35,9 +36,9 @@ from evalc.runtime.checks.words import quoted, shown, so_often
 _MOST_SHOWN: Final = 3
 
 
-async def evaluate(check: Check, evidence: Evidence, *, beside: Beside | None = None) -> Verdict:
+async def evaluate(check: Check, evidence: Evidence, *, beside: Beside = NONE_BESIDE) -> Verdict:
     """Evaluate one check; `beside` holds all the checks of its case, some of which compete for calls."""
-    return await _checked(check, View.of(evidence, beside or Beside()))
+    return await _checked(check, View.of(evidence, beside))
 
 
 async def _checked(check: Check, view: View, *, negated: bool = False) -> Verdict:

@@ -14,7 +14,7 @@ import msgspec
 from evalc.check.forms import record_of
 from evalc.check.holds import set_of
 from evalc.check.tree import Bounds, Check, Test
-from evalc.check.values import CannotAsk, OnlyInside, described, is_text
+from evalc.check.values import KINDS, CannotAsk, OnlyInside, described, is_text
 from evalc.ecma.values import to_json
 from evalc.model.json import MISSING, is_number
 from evalc.model.json import to_json as encoded
@@ -183,20 +183,6 @@ def _times(text: Any, allowed: Bounds) -> str:
     return f"to contain {in_words(text)} {so_often(allowed.min) if same else f'{bounds(allowed)} times'}"
 
 
-_KINDS: Final = {
-    "string": "a text",
-    "number": "a number",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
-    "null": "null",
-    "date": "a date",
-    "date-time": "a date with a time",
-    "uuid": "a UUID",
-    "email": "an e-mail address",
-    "url": "a web address",
-}
 _EXPECTED: Final[Mapping[str, Callable[[Any], str]]] = {
     "contains": lambda value: f"to contain {in_words(value)}",
     "contains_any": lambda values: f"to contain one of {_list(values)}",
@@ -213,8 +199,8 @@ _EXPECTED: Final[Mapping[str, Callable[[Any], str]]] = {
     "exists": lambda _: "to be there",
     "empty": lambda _: "to be empty",
     "non_empty": lambda _: "to be non-empty",
-    "is_a": _KINDS.__getitem__,
-    "format": _KINDS.__getitem__,
+    "is_a": KINDS.__getitem__,
+    "format": KINDS.__getitem__,
     "sorted": lambda how: f"to be sorted{' descending' * how[0]}{f' by {shown(how[1])}' if how[1] else ''}",
     "unique": lambda _: "each item once",
     "language": lambda name: f"to be in {name}",
