@@ -6,6 +6,7 @@ from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
 from typing import Any, Final, get_args
 
+from evalc.base.source import Span
 from evalc.check.forms import Record, check_of
 from evalc.check.places import Placed
 from evalc.check.tree import At, Of, Test
@@ -21,7 +22,6 @@ from evalc.grammar import nodes as g
 from evalc.grammar.atoms import MAX_DIGITS
 from evalc.grammar.nodes import Parsed, ReadCheck
 from evalc.grammar.parse import RULE_TYPES, parse_rule
-from evalc.grammar.read_check import path_of
 from evalc.model.case import ParamAssertion
 
 PARAM_OPS: Final[tuple[ParamAssertion, ...]] = get_args(ParamAssertion)
@@ -103,16 +103,17 @@ def _place(fields: Fields, key: str) -> Placed | None:
         start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
         fields.fault(locate(fields.source, text.span, start, end), fault.finding)
     path = _one_path(parse)
-    path = None if path == "$" else path
     if path is None and not parse.faults:
         expected = "one place such as `items[0].title`"
         fields.fault(text.span, Finding("EV301", what=f"`{key}`", expected=expected, found=f"`{text.value}`"))
-    if path is None:
-        return None
-    meant = path if '"' in path else path_of(path)
-    if meant != path:
-        fields.warn(text.span, Finding("EV436", why="path"))
-    return Placed(meant, g.Text(*text.span, meant))
+    return None if path is None else _placed_path(fields, text.value, text.span, path)
+
+
+def _placed_path(fields: Fields, written: str, span: Span, path: str) -> Placed:
+    """A path at its place; reports a spelling that meant another path in earlier versions."""
+    if path != written.strip():
+        fields.warn(span, Finding("EV436", why="path"))
+    return Placed(path, g.Text(*span, path))
 
 
 def _beside(other: str) -> k.Kind:
@@ -176,7 +177,7 @@ def _argument(fields: Fields, name: Scalar) -> Placed | None:
     """The path of an argument, which is a key of `args:`."""
     path = _one_path(_parse("structure", f"fields:{name.text}"))
     if path is not None:
-        return Placed(path, g.Text(*span_of(name), path))
+        return _placed_path(fields, name.text, span_of(name), path)
     expected, found = "a path such as `city` or `units.temperature`", f"`{name.text}`"
     fields.fault(name, Finding("EV301", what="an argument", expected=expected, found=found))
     return None

@@ -304,9 +304,7 @@ class Reader:
     def field(self, tree: Child) -> tuple[str, str | None]:
         """A field that is required, with its type or None."""
         token, *type_ = tree.children
-        name = text_of(token, self.faults).value
-        path = path_of_key(name) if token.type == "STRING" else name
-        return path, _TYPES.get(type_[-1], str(type_[-1])) if type_ else None
+        return str(self.path(token)), _TYPES.get(type_[-1], str(type_[-1])) if type_ else None
 
     # --- numbers ---
 
@@ -364,7 +362,7 @@ def _blank(token: Child, asks: Asked, scale: float = 1) -> _PlacedBlank:
 def path_of(written: str) -> str:
     """A path in the one notation: `$.items.0.price` and `items[*].price` are `items[0].price` and `items[].price`."""
     rooted = written[1:].removeprefix(".") if written.startswith(("$.", "$[")) else written
-    return _NUMBERED.sub(r"[\1]", rooted).replace("[*]", "[]")
+    return _SYNONYM.sub(lambda found: found["key"] or f"[{found['index'] or ''}]", rooted)
 
 
 def _scale(mark: Child) -> float:
@@ -372,7 +370,7 @@ def _scale(mark: Child) -> float:
 
 
 _WORDS: Final = {"TRUE": True, "FALSE": False, "NULL": None}
-_NUMBERED: Final = re.compile(r"\.([0-9]{1,9})(?![\w$-])")
+_SYNONYM: Final = re.compile(r"""(?P<key>"(?:[^"\\]|\\.)*")|\.(?P<index>[0-9]{1,9})(?![\w$-])|\[\*\]""")
 _NUMBERS: Final = ("NUMBER", "TEMPLATE", "quantity", "TIMES_WORD")
 _UNITS: Final[Mapping[Unit, tuple[str, ...]]] = {
     "ms": ("TIME_UNIT", "DURATION"),

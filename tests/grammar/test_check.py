@@ -66,15 +66,18 @@ SIMPLE: list[Expected] = [
         {},
     ),
     (
-        'has fields items[].id as number, $a-b[0][1].2, "x y", "x.y", for',
+        'has fields items[].id as number, $a-b[0][1].2, $.b, items[*].c, "x y", "x.y", "$.z", for',
         check_of(
             {
                 "type": "structure",
                 "fields": (
                     {"path": "items[].id", "type": "number"},
-                    {"path": "$a-b[0][1].2"},
+                    {"path": "$a-b[0][1][2]"},
+                    {"path": "b"},
+                    {"path": "items[].c"},
                     {"path": "x y"},
                     {"path": '["x.y"]'},
+                    {"path": '["$.z"]'},
                     {"path": "for"},
                 ),
             }

@@ -13,7 +13,8 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 Why = Literal["path", "not", "item", "length", "empty", "quoted"]
 
 _NEW_PATH: Final = re.compile(
-    r"""\bat\s+\$[.\[] | \bhas\s(?:[^'"]*,)?\s*\$[.\[] | \b(?:at|has)\s+[\w.\[\]]*\.\d+\b""", re.VERBOSE
+    r"""\b(?:at\s | (?:has|fields)[\s:](?:[^'"]*,)?)\s*(?:\$[.\[] | [a-zA-Z_\[][\w.$\[\]-]*\.\d+(?![\w$-]))""",
+    re.VERBOSE,
 )
 _TEXT: Final = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'""")
 _JSON_TEXT: Final = re.compile(r"-?\d+(?:\.\d+)?|true|false|null|[\[{].*|.*\{\{.*", re.DOTALL)
@@ -41,9 +42,10 @@ def _why(check: Check, written: str, lists: Set[str]) -> Why | None:
 
 def _may_have_changed(check: Check) -> bool:
     """Whether a check is of more than the text of the response."""
-    if isinstance(check, Not) and isinstance(check.check, Test):
-        return check.check.predicate == "between"
-    return not isinstance(check, Test)
+    inner = check.check if isinstance(check, Not) else check
+    if isinstance(inner, Test):
+        return inner.predicate == "structure" or (inner is not check and inner.predicate == "between")
+    return True
 
 
 def _lists(check: Check) -> Iterator[str]:
