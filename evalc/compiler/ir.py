@@ -8,8 +8,8 @@ computed when it is needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, NamedTuple, final
+from itertools import chain, islice
+from typing import Any, NamedTuple, cast, final
 
 import msgspec
 
@@ -145,15 +145,19 @@ class Cases(Collection[Case]):
     def __init__(self, parts: Sequence[Case | CaseRows]) -> None:
         self.parts = parts
 
+    @property
+    def tables(self) -> list[CaseRows]:
+        """The parts whose cases are made anew for each use."""
+        return [part for part in self.parts if type(part) is CaseRows]
+
     def __iter__(self) -> Iterator[Case]:
-        for part in self.parts:
-            if isinstance(part, CaseRows):
-                yield from part.expand()
-            else:
-                yield part
+        if not self.tables:
+            return cast("Iterator[Case]", iter(self.parts))
+        return chain.from_iterable(part.expand() if isinstance(part, CaseRows) else (part,) for part in self.parts)
 
     def __len__(self) -> int:
-        return sum(part.size if isinstance(part, CaseRows) else 1 for part in self.parts)
+        tables = self.tables
+        return len(self.parts) - len(tables) + sum(table.size for table in tables)
 
     def __contains__(self, case: object) -> bool:
         return any(case == other for other in self)
@@ -161,7 +165,7 @@ class Cases(Collection[Case]):
     @property
     def tiers(self) -> tuple[m.Tier, ...]:
         """The tiers of the cases, in the order of their first case."""
-        return tuple(dict.fromkeys(part.tier for part in self.parts))
+        return tuple(dict.fromkeys([part.tier for part in self.parts]))
 
     def of_tier(self, tier: m.Tier) -> Cases:
         """The cases of one tier."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from evalc.check.contract import KEYS, fields_of, single_values
 from evalc.check.forms import kind_of, record_of
@@ -52,9 +52,10 @@ def _is_of_meaning(finding: Finding) -> bool:
 
 
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    kinds_in_order = [_kind(item.check) for item in case.checks]
-    kinds = set(kinds_in_order)
-    yield from _completeness(suite, case)
+    checks = [item.check.check if type(item.check) is Not else item.check for item in case.checks]
+    kinds = {check.predicate if type(check) is Test else kind_of(check) for check in checks}
+    if not checks or suite.from_json or case.tier != "labeled":
+        yield from _completeness(suite, case)
     allowed = _DIFFICULTIES.get(case.tier)
     if allowed is not None and case.difficulty not in (None, *allowed):
         finding = Finding("EV417", difficulty=case.difficulty, tier=case.tier, allowed=allowed)
@@ -62,7 +63,7 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
     if not kinds.isdisjoint(_COMPOSED):
         yield from _turns(case)
     if not kinds <= _WITHOUT_PATTERN:
-        yield from _slashed_patterns(case, kinds_in_order)
+        yield from _slashed_patterns(case)
     if not kinds.isdisjoint(_OF_CALLS):
         yield from _fields_of_calls(case)
     by_expected = not case.checks and bool(case.expected)  # which is checked by itself, with a score
@@ -108,9 +109,10 @@ def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
             yield item.where, Finding("EV422", turn=beyond, turns=there)
 
 
-def _slashed_patterns(case: ir.Case, kinds: list[Any]) -> Iterator[tuple[ir.Where, Finding]]:
-    for item, kind in zip(case.checks, kinds, strict=True):
-        for part in () if kind in _WITHOUT_PATTERN else within(item.check):
+def _slashed_patterns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    for item in case.checks:
+        test = item.check.check if type(item.check) is Not else item.check
+        for part in (test,) if type(test) is Test else within(test):
             match part:
                 case Test("matches", (str() as pattern, "")) if pattern[:1] == "/" and (
                     match := _SLASHED.fullmatch(pattern)
@@ -129,11 +131,6 @@ def _named_turns(check: Check) -> Iterator[int]:
     return (part.step.number for part in within(check) if isinstance(part, Of) and isinstance(part.step, Turn))
 
 
-def _kind(check: Check) -> Any:
-    """The kind of a check, denied or not."""
-    return kind_of(check.check if isinstance(check, Not) else check)
-
-
 _COMPOSED: Final = frozenset((Turn, Some, All, Not))
 _OF_CALLS: Final = frozenset((Tools, Measure, Call))
 
@@ -146,7 +143,8 @@ def _fields_of_calls(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
             if value in places:
                 yield item.where, Finding("EV412", field=value)
             places.setdefault(value, item.where)
-        match record_of(item.check) if _kind(item.check) is Call else {}:
+        check = item.check.check if type(item.check) is Not else item.check
+        match record_of(item.check) if kind_of(check) is Call else {}:
             case {"type": "tool_param", "assertion": assertion, **rest} if assertion not in ("exists", "notExists"):
                 wants_list = assertion == "oneOf"
                 if not isinstance(rest.get("value"), list if wants_list else str):

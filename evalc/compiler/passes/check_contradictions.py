@@ -9,7 +9,7 @@ One that several cases share (by `defaults`, `use` or `for_each`) is redundant o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations, starmap
 from typing import Any, Final, final
 
@@ -39,14 +39,14 @@ class Contradictions:
     def check(self, suite: ir.Suite, problems: Diagnostics) -> None:
         """Report the contradictions within cases, and remember what is redundant in them."""
         for case in suite.cases:
-            places = [item.where for item in case.checks]
             checks = [item.check for item in case.checks]
-            if not are_unrelated(checks) and _may_be_related(checks[:_MOST_FACTS]):
-                found = _within(suite, case, problems)
-                for where, finding in found.items():
-                    self._redundant.setdefault(where, finding)
-                places = [where for where in places if where not in found]
-            self._deciding.update(places)
+            if are_unrelated(checks) or not _may_be_related(checks[:_MOST_FACTS]):
+                self._deciding.update([item.where for item in case.checks])
+                continue
+            found = _within(suite, case, problems)
+            for where, finding in found.items():
+                self._redundant.setdefault(where, finding)
+            self._deciding.update(item.where for item in case.checks if item.where not in found)
 
     def finish(self, suite: ir.Suite, problems: Diagnostics) -> None:
         """Report what is redundant in all the cases that have a check from there."""
@@ -250,48 +250,57 @@ def _others(suite: ir.Suite, others: list[_Said]) -> str:
 # --- which checks have nothing to do with each other -----------------------------------------------------------------
 
 
-def are_unrelated(checks: Iterable[Check]) -> bool:
+def are_unrelated(checks: Sequence[Check]) -> bool:
     """Whether no check contradicts, repeats or implies another one for certain; `False` means "not known"."""
     topics: dict[str, Any] = {}
     spoken_of: list[str] = []
-    for check in checks:
-        topic, texts = _about(check)
-        if topic in topics or not (topic or texts) or any("{{" in text for text in texts):
+    for check in checks if len(checks) <= _MOST_FACTS else ():
+        test = check.check if type(check) is Not else check
+        texts: tuple[str, ...]
+        match test:
+            case Test("contains", str() as text, False):
+                texts = (text,)
+            case Test("contains_any", values, False) if test is check and all(type(value) is str for value in values):
+                texts = values
+            case Test("matches", (str() as pattern, flags)) if test is check:
+                examined = examine(pattern, flags)
+                texts = () if "i" in flags or examined.literal else examined.required
+            case _:
+                topic = _topic_of(check)
+                if not topic or topic in topics:
+                    return False
+                topics[topic] = check
+                continue
+        if not texts:
             return False
-        if topic:
-            topics[topic] = check
-        if any(text in other or other in text for text in texts for other in spoken_of):
-            return False
+        for text in texts:
+            if "{{" in text:
+                return False
+            for other in spoken_of:
+                if text in other or other in text:
+                    return False
         spoken_of += texts
     length = topics.get("length")
-    return length is None or _is_for_itself(length.check.operand, spoken_of, non_empty="non_empty" in topics)
+    if length is not None and not _is_for_itself(length.check.operand, spoken_of, non_empty="non_empty" in topics):
+        return False
+    return len(checks) <= _MOST_FACTS
 
 
-def _about(check: Check) -> tuple[str, tuple[str, ...]]:
-    """The topics of a check: two that bear on each other share a topic, or a text of one contains one of the other.
-
-    Neither of them is known of other checks.
-    """
+def _topic_of(check: Check) -> str:
+    """The topic of a check: two that bear on each other share it. It is empty where it is not known."""
     match check:
-        case Test("contains", str() as text, False) | Not(Test("contains", str() as text, False)):
-            return "", (text,)
-        case Test("contains_any", values, False) if all(isinstance(value, str) for value in values):
-            return "", values
-        case Test("matches", (str() as pattern, flags)):
-            examined = examine(pattern, flags)
-            return "", () if "i" in flags or examined.literal else examined.required
         case Of(Measure("chars"), Test("between")):
-            return "length", ()
+            return "length"
         case Of(Measure("calls") | Call()) | Of(Tools(), Test("called" | "not_called" | "include" | "only")):
-            return "calls", ()
+            return "calls"
         case Of(Measure("ms" | "dollars" | "tokens" as of)):
-            return of, ()
+            return of
         case Of(Tools(), Test("no_errors" as predicate)) | Test("non_empty" as predicate):
-            return predicate, ()
+            return predicate
         case Test(predicate) if predicate not in READ:
-            return predicate, ()
+            return predicate
         case _:
-            return "", ()
+            return ""
 
 
 def _is_for_itself(length: Bounds, texts: Iterable[str], *, non_empty: bool) -> bool:

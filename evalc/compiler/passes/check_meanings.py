@@ -27,7 +27,9 @@ def check_meanings(suite: ir.Suite, problems: Diagnostics) -> None:
         return
     for case in suite.cases:
         items = [item for item in case.checks if _may_have_changed(item.check)]
-        lists = {path for item in case.checks for path in _lists(item.check)} if items else frozenset()
+        if not items:
+            continue
+        lists = {path for item in case.checks for path in _lists(item.check)}
         for item in items:
             source, span = suite.place(item.where)
             why = _why(item.check, source.text[span.start : span.end], lists)
@@ -42,10 +44,10 @@ def _why(check: Check, written: str, lists: Set[str]) -> Why | None:
 
 def _may_have_changed(check: Check) -> bool:
     """Whether a check is of more than the text of the response."""
-    inner = check.check if isinstance(check, Not) else check
-    if isinstance(inner, Test):
-        return inner.predicate == "structure" or (inner is not check and inner.predicate == "between")
-    return True
+    test = check.check if type(check) is Not else check
+    if type(test) is not Test:
+        return True
+    return test.predicate == "structure" or (test.predicate == "between" and test is not check)
 
 
 def _lists(check: Check) -> Iterator[str]:

@@ -19,28 +19,33 @@ from evalc.model.numbers import shown_number
 def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report the checks of each case that decide nothing by themselves, and a threshold that no score is below."""
     for case in suite.cases:
-        trees = [item.check for item in case.checks]
-        if not case.partial and any(map(_is_of_first_call, trees)):
-            _check_calls(suite, case, trees, problems)
-        for item, check in zip(case.checks, trees, strict=True):
-            verdict = _verdict(check)
+        for item in case.checks:
+            verdict = _verdict(item.check)
             if verdict is not None:
                 from evalc.grammar.write_check import describe  # noqa: PLC0415 - for start-up: only for what is found
 
                 code = "EV501" if verdict.passes else "EV502"
                 found = Finding(code, check=f"`{describe(item.check)}`", why=verdict.why)
                 problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most=suite.gravest)
+        others = [item.check for item in case.checks if type(item.check) not in _OF_THE_RESPONSE]
+        if others and not case.partial and any(map(_is_of_first_call, others)):
+            _check_calls(suite, case, problems)
         if case.threshold == 0:
             found = Finding("EV501", check="`threshold: 0`", why=_BELOW_ZERO)
             problems.add(*suite.place(case.place_of("/threshold")), found)
 
 
-def _check_calls(suite: ir.Suite, case: ir.Case, checks: list[Check], problems: Diagnostics) -> None:
+_OF_THE_RESPONSE: Final = (Test, Not)
+"""The kinds of checks that most cases have alone: of the response, or the denial of something."""
+
+
+def _check_calls(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> None:
     """Report the first check of each call that nothing asks for, or rules out: without a call it is skipped."""
-    formulas = list(map(formula_of, checks))
+    formulas = [formula_of(item.check) for item in case.checks]
     reported: set[Subject] = set()
-    for item, check, formula in zip(case.checks, checks, formulas, strict=True):
-        call = group_of(formula) if _is_of_first_call(check) and _verdict(check) is None else None
+    for item, formula in zip(case.checks, formulas, strict=True):
+        is_asked = _is_of_first_call(item.check) and _verdict(item.check) is None
+        call = group_of(formula) if is_asked else None
         if call is None or call in reported:
             continue
         reported.add(call)
@@ -79,9 +84,12 @@ _EMPTY_GROUP: Final = "there is nothing to choose from, so it is skipped"
 
 def _verdict(check: Check) -> _Verdict | None:
     """The verdict on a check that needs no run; None for a check worth making."""
+    test = check.check if type(check) is Not else check
+    if type(test) is Test:
+        rule = _VERDICTS.get(test.predicate)
+        verdict = None if rule is None else rule(test.operand)
+        return verdict if verdict is None or test is check else _of_parts(check)
     match check:
-        case Test():
-            return _of_test(check)
         case Of(Turn(), inner):
             return _verdict(inner)
         case Of(Call(_, "first"), Of(Argument(), Test(predicate))) if predicate in _OF_TEXTS:
@@ -91,8 +99,6 @@ def _verdict(check: Check) -> _Verdict | None:
         case Of(At(path)) if ("every", EVERY) in steps(path):
             why = f"`{path}` is every item; name one, such as `{path.replace(EVERY, '[0]')}`"
             return _Verdict(False, why)
-        case Not(Test() as test) if _of_test(test) is None:
-            return None
         case _:
             return _of_parts(check)
 
@@ -113,14 +119,9 @@ def _of_leaf(check: Check) -> _Verdict | None:
         case Of(Measure(of), Test("between", Bounds() as bounds)):
             return _of_measure(of, bounds)
         case Of(_, Test() as test) | Of(_, Of(_, Test() as test)) | (Test() as test):
-            return _of_test(test)
+            return _verdict(test)
         case _:
             return None
-
-
-def _of_test(test: Test) -> _Verdict | None:
-    rule = _VERDICTS.get(test.predicate)
-    return None if rule is None else rule(test.operand)
 
 
 def _of_text(text: Any) -> _Verdict | None:
