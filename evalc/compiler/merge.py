@@ -116,8 +116,8 @@ def merge(tree: SuiteTree, library: IncludeLibrary, problems: Diagnostics) -> Me
                 layers=(own, *inherited.layers),
                 picked=_picked(own, inherited.picked),
                 checks=(*inherited.checks, _checks(own)),
-                tags=_tags(case, inherited.tags),
-                allowed=_allowed(case, inherited.allowed),
+                tags=inherited.tags if case.tags is None else _tags(case, inherited.tags),
+                allowed=inherited.allowed if case.allow is None else _allowed(case, inherited.allowed),
                 rows=rows,
                 inputs_partial=case.inputs_partial
                 or inherited.inputs_partial

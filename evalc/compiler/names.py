@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Final, final
@@ -54,13 +54,13 @@ def check_inputs(
     declared: Declared | None,
     *,
     partial: bool,
-    needed: frozenset[str],
+    required: Set[str],
     problems: Diagnostics,
 ) -> None:
-    """Report inputs that are given and not declared or not allowed, and those that are needed and not given.
+    """Report inputs that are given and not declared or not allowed, and those that are required and not given.
 
     `inputs` are those that the case gives, or its `row` does. `partial` says that there may have been more
-    declarations; `needed` is what the prompt cannot do without, if nothing is declared.
+    declarations.
     """
     own = frozenset() if row is None else frozenset(cell.name.value for cell in row.cells)
     typos: set[str | None] = set()  # misspelt inputs, which are reported already
@@ -75,7 +75,6 @@ def check_inputs(
             typos.add(nearest(name, declared))
     if case.tree.partial or case.inputs_partial or (partial and declared is None):
         return
-    required = needed if declared is None else {name for name, tree in declared.items() if tree.required}
     missing = required - inputs.keys() - typos
     if not missing:
         return
@@ -191,18 +190,22 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     declared: Mapping[str, InputTree] | None  # the declared inputs by name; None if nothing declares any
     # whether there may have been more declarations: some are wrong, or the prompt could not be found
     partial: bool = False
+    given: frozenset[str] = frozenset()  # every input that some case gives
 
     @cached_property
     def defaults(self) -> dict[str, Node]:
         """The defaults of the declared inputs."""
         return {name: tree.default for name, tree in (self.declared or {}).items() if tree.default is not None}
 
-    def needed(self, given: frozenset[str]) -> frozenset[str]:
-        """The inputs that what is sent cannot do without, of those that some case gives."""
+    @cached_property
+    def required(self) -> Set[str]:
+        """The inputs that are declared as required; where none is declared, those that the prompt cannot do without."""
+        if self.declared is not None:
+            return {name for name, tree in self.declared.items() if tree.required}
         if self.prompt is None:
             return frozenset()
-        roots = (root_of(path, given) for path in self.prompt.unguarded_paths)
-        return (self.prompt.unguarded & given).union(root for root in roots if root is not None)
+        roots = (root_of(path, self.given) for path in self.prompt.unguarded_paths)
+        return (self.prompt.unguarded & self.given).union(root for root in roots if root is not None)
 
 
 @final
@@ -220,7 +223,7 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     def variants_of(self, case: CaseTree) -> tuple[Variant, ...]:
         """The variants that a case is sent with; a case with words or a prompt of its own is sent once."""
         if case.prompt_id is not None:
-            return (_named(self.case_prompts.get(case.prompt_id.value)),)
+            return (_named(self.case_prompts.get(case.prompt_id.value), self.given),)
         if case.message is not None:
             return (msgspec.structs.replace(self.variants[0], name=None, prompt=None),)
         if case.has_own_words:
@@ -235,13 +238,14 @@ def resolve_names(
     """Look up every name of a suite and report those that mean nothing."""
     tree = suite.tree
     name = suite_name(tree, library.find, problems)
+    given = frozenset(_given_by(suite.cases))
     names = Names(
         suite=name,
         tool=_tool_name(tree, name, problems),
-        variants=tuple(_variants(tree, library, problems)),
+        variants=tuple(_variants(tree, given, library, problems)),
         wants_prompt=_wants_prompt(tree),
         case_prompts=dict(_case_prompts(tree, library, problems)),
-        given=frozenset(_given_by(suite.cases)),
+        given=given,
         given_partial=any(case.inputs_partial for case in suite.cases),
     )
     _check_unique(tree, name, problems)
@@ -353,9 +357,11 @@ def _note(source: Source, what: str, name: Str, id_: str, first: dict[str, Str],
 # --- prompts ---------------------------------------------------------------------------------------------------------
 
 
-def _variants(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) -> Iterator[Variant]:
+def _variants(
+    tree: SuiteTree, given: frozenset[str], library: PromptLibrary, problems: Diagnostics
+) -> Iterator[Variant]:
     if not tree.prompts:
-        yield _variant(tree, None, _suite_prompt(tree, library, problems))
+        yield _variant(tree, given, None, _suite_prompt(tree, library, problems))
     for variant in tree.prompts:
         prompt: ResolvedPrompt | None = None
         if variant.text is not None:
@@ -364,19 +370,19 @@ def _variants(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) ->
             prompt = _from_file(tree, variant.file, problems)
         elif variant.id is not None:
             prompt = _by_id(tree.source, variant.id, library, problems)
-        yield _variant(tree, variant.name.value, prompt)
+        yield _variant(tree, given, variant.name.value, prompt)
 
 
-def _variant(tree: SuiteTree, name: str | None, prompt: ResolvedPrompt | None) -> Variant:
+def _variant(tree: SuiteTree, given: frozenset[str], name: str | None, prompt: ResolvedPrompt | None) -> Variant:
     inputs = prompt.tree.inputs if prompt is not None and prompt.tree.inputs is not None else tree.inputs
     partial = tree.inputs_partial or (_wants_prompt(tree) if prompt is None else prompt.tree.partial)
-    return Variant(name=name, prompt=prompt, declared=_by_name(inputs), partial=partial)
+    return Variant(name=name, prompt=prompt, declared=_by_name(inputs), partial=partial, given=given)
 
 
-def _named(prompt: ResolvedPrompt | None) -> Variant:
+def _named(prompt: ResolvedPrompt | None, given: frozenset[str]) -> Variant:
     if prompt is None:
         return Variant(prompt=None, declared=None, partial=True)
-    return Variant(prompt=prompt, declared=_by_name(prompt.tree.inputs), partial=prompt.tree.partial)
+    return Variant(prompt=prompt, declared=_by_name(prompt.tree.inputs), partial=prompt.tree.partial, given=given)
 
 
 def _wants_prompt(tree: SuiteTree) -> bool:
@@ -477,7 +483,8 @@ def _check_prompt_variables(tree: SuiteTree, names: Names, problems: Diagnostics
     Where some declarations or inputs are lacking because they are wrong, none; where something else of the suite is
     wrong, those that seem to be misspelt.
     """
-    for variant in (*names.variants, *map(_named, names.case_prompts.values())):
+    named = [_named(prompt, names.given) for prompt in names.case_prompts.values()]
+    for variant in (*names.variants, *named):
         prompt, declared = variant.prompt, variant.declared
         if prompt is None or prompt.template is None or variant.partial or (declared is None and names.given_partial):
             continue

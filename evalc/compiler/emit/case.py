@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
 from typing import Any, Final, final, get_args
 
 import msgspec
@@ -12,7 +15,7 @@ from evalc.compiler.emit.emission import Emission, count_in_case, number_in_case
 from evalc.compiler.emit.row_checks import RowChecks, row_checks
 from evalc.compiler.emit.validate import checks_of, label_of
 from evalc.compiler.fill import fill, root_of, text_of_input, variables
-from evalc.compiler.merge import MergedCase
+from evalc.compiler.merge import GivenText, MergedCase
 from evalc.compiler.names import Names, Variant, check_inputs
 from evalc.compiler.places import node_at
 from evalc.compiler.rows import Row
@@ -20,6 +23,7 @@ from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.build_case import CaseTree, UserTree
+from evalc.dsl.build_prompt import PromptTree
 from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import Mapping, Node, Sequence, span_of
 from evalc.dsl.tree import Str
@@ -37,7 +41,7 @@ def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> st
         return emission.text(tree.turns[0]) if tree.turns else None
     if tree.message is not None:
         return emission.text(tree.message)
-    if tree.has_own_words:
+    if tree.messages is not None and tree.has_own_words:
         return next((message.content for message in reversed(messages or ()) if message.role == "user"), "")
     if prompt is not None:
         return None if prompt.template is None else fill(prompt.template, emission.inputs)
@@ -52,12 +56,9 @@ def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> st
     return None
 
 
-def system_of(emission: Emission) -> str | None:
+def system_of(emission: Emission, prompt: PromptTree) -> str | None:
     """The prompt's role and instructions. They are metadata to other tools: what is not a template of ours stays."""
-    prompt = emission.variant.prompt
-    if prompt is None or not prompt.tree.system:
-        return None
-    return "\n\n".join(_filled_where_known(emission, part) for part in prompt.tree.system) or None
+    return "\n\n".join(_filled_where_known(emission, part) for part in prompt.system) or None
 
 
 def _filled_where_known(emission: Emission, text: str) -> str:
@@ -181,7 +182,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             case,
             row,
             variant,
-            self.tier_of(case.tree),
+            self.tier if case.tree.tier is None else self.tier_of(case.tree),
             self.names,
             self.schemas,
             given,
@@ -214,34 +215,34 @@ def _check_inputs(emission: Emission) -> None:
         emission.row,
         variant.declared,
         partial=variant.partial,
-        needed=variant.needed(emission.names.given),
+        required=variant.required,
         problems=emission.problems,
     )
 
 
 def _case(emission: Emission) -> ir.Case:
-    tree = emission.case.tree
-    if tree.created_at is not None and not is_timestamp(tree.created_at.value):
-        emission.problems.add(tree.source, tree.created_at.span, Finding("EV307", value=tree.created_at.value))
-    picked = emission.case.picked
-    repeat, require = repetitions_of(emission) if picked else (None, None)
-    reference_data = emission.typed(tree.source, tree.reference_data, _JSON_OBJECT, "`reference_data`")
-    stubs = _stubs(emission)
+    case, tree = emission.case, emission.case.tree
+    fields = _filled_fields(emission, *checks_of(emission))
+    if case.picked:
+        fields["repeat"], fields["require"] = repetitions_of(emission)
+        fields["max_turns"] = count_in_case(emission, "max_turns")
+        fields["threshold"] = number_in_case(emission, "threshold")
+    if tree.created_at is not None:
+        fields["created_at"] = tree.created_at.value
+        if not is_timestamp(tree.created_at.value):
+            emission.problems.add(tree.source, tree.created_at.span, Finding("EV307", value=tree.created_at.value))
+    if tree.reference_data is not None:
+        data = emission.typed(tree.source, tree.reference_data, _JSON_OBJECT, "`reference_data`")
+        fields["reference_data"] = data
     return ir.Case(
-        **_filled_fields(emission, *checks_of(emission)),
+        **fields,
         tier=emission.tier,
-        difficulty=_difficulty(emission.case, emission.tier),
-        created_at=None if tree.created_at is None else tree.created_at.value,
-        stubs=stubs,
-        max_turns=count_in_case(emission, "max_turns") if picked else None,
-        reference_data=reference_data,
-        threshold=number_in_case(emission, "threshold") if picked else None,
-        repeat=repeat,
-        require=require,
+        difficulty=_difficulty(case, emission.tier),
+        stubs=_stubs(emission),
         variant=emission.variant.name,
         where=tree.span,
         wheres=_wheres(emission),
-        partial=emission.case.partial or emission.failed,
+        partial=case.partial or emission.failed,
     )
 
 
@@ -260,46 +261,58 @@ def _made(emission: Emission, like: ir.Case | None, row_checks: RowChecks | None
 
 def _filled_fields(emission: Emission, checks: tuple[ir.Check, ...], links: tuple[ir.Link, ...]) -> dict[str, Any]:
     """The fields that contain inputs, by name: those that differ between the rows of a table."""
-    tree = emission.case.tree
+    case, tree = emission.case, emission.case.tree
     messages = None if tree.messages is None else messages_of(emission, tree.messages)
     message = message_of(emission, messages)
     emission.failed |= message is None
     name = _of_row(emission, tree.name, "the name")
-    return {
+    fields: dict[str, Any] = {
         "id": _id(emission, name),
         "name": name,
-        "description": emission.text(tree.description) or name,
+        "description": name,
         "message": message or "",
         "messages": messages,
-        "follow_ups": None if tree.turns is None else follow_ups_of(emission, tree.turns),
-        "user": None if tree.user is None else user_of(emission, tree.user),
-        "system": system_of(emission),
         "inputs": emission.plain_inputs(),
         "checks": checks,
         "links": links,
-        "expected": emission.text(tree.expected),
-        "bug_ref": emission.text(tree.bug_ref) or None,
-        "tags": _tags(emission),
-        "expected_failure": emission.reason("expected_failure", tree.expected_failure),
-        "skip": emission.reason("skip", tree.skip),
-        "archived": emission.reason("archived", tree.archived),
-        "allow": _allowed(emission),
-        "label": label_of(emission),
     }
+    prompt = emission.variant.prompt
+    if prompt is not None and prompt.tree.system:
+        fields["system"] = system_of(emission, prompt.tree)
+    for written, (field, filled) in zip(_written(tree), _FILLED.values(), strict=True):
+        if written is not None:
+            fields[field] = filled(emission, written)
+    fields["description"] = fields["description"] or name
+    if case.tags is not None:
+        fields["tags"] = _tags(emission, case.tags)
+    if case.allowed:
+        fields["allow"] = _allowed(emission)
+    if "label" in case.picked:
+        fields["label"] = label_of(emission)
+    return fields
 
 
-def _tags(emission: Emission) -> tuple[str, ...] | None:
+_FILLED: Final[dict[str, tuple[str, Callable[[Emission, Any], Any]]]] = {
+    "description": ("description", Emission.text),
+    "turns": ("follow_ups", follow_ups_of),
+    "user": ("user", user_of),
+    "expected": ("expected", Emission.text),
+    "bug_ref": ("bug_ref", lambda emission, text: emission.text(text) or None),
+    **{key: (key, partial(Emission.reason, key=key)) for key in ("expected_failure", "skip", "archived")},
+}
+"""The keys of a case that are seldom written, with the field of each and how it is filled."""
+_written: Final = attrgetter(*_FILLED)
+
+
+def _tags(emission: Emission, given: tuple[GivenText, ...]) -> tuple[str, ...]:
     """The tags, each once; a list gives one an item, and a tag that the inputs leave empty is left out."""
-    given = emission.case.tags
-    if given is None:
-        return None
     tags = [(each.text.value, tag) for each in given for tag in emission.texts(each.text, each.source)]
     return tuple(dict.fromkeys(tag for written, tag in tags if tag or not written))
 
 
 def _allowed(emission: Emission) -> dict[str, str] | None:
     """The faults that do not count, each with the reason."""
-    reasons = {name: emission.reason(name, why.text, why.source) for name, why in emission.case.allowed.items()}
+    reasons = {name: emission.reason(why.text, name, why.source) for name, why in emission.case.allowed.items()}
     return {name: reason for name, reason in reasons.items() if reason is not None} or None
 
 
@@ -357,7 +370,7 @@ def _wheres(emission: Emission) -> dict[str, ir.Where]:
     """Where the fields of the case were written, by their JSON pointers."""
     case, tree, row = emission.case, emission.case.tree, emission.row
     wheres = _wheres_of_input(emission)
-    for pointer, text in _texts_of(tree):
+    for pointer, text in zip(_PLACED, _placed(tree), strict=True):
         if text is not None:
             wheres[pointer] = text.span
     for layer in reversed(case.layers):
@@ -392,24 +405,23 @@ def _wheres_of_input(emission: Emission) -> dict[str, ir.Where]:
             wheres[f"/input/followUps/{index}"] = say.span
     elif tree.message is not None:
         wheres["/input/message"] = tree.message.span
-    elif prompt is not None and not tree.has_own_words:
+    elif prompt is not None and (tree.messages is None or not tree.has_own_words):
         wheres["/input/message"] = emission.at(prompt.tree.source, prompt.tree.text.span)
     return wheres
 
 
-def _texts_of(tree: CaseTree) -> tuple[tuple[str, Str | None], ...]:
-    return (
-        ("/id", tree.id),
-        ("/description", tree.description),
-        ("/createdAt", tree.created_at),
-        ("/bugRef", tree.bug_ref),
-        ("/expected", tree.expected),
-        ("/expectedFailure", tree.expected_failure),
-        ("/skip", tree.skip),
-        ("/archived", tree.archived),
-    )
-
-
+_PLACED: Final = {
+    "/id": "id",
+    "/description": "description",
+    "/createdAt": "created_at",
+    "/bugRef": "bug_ref",
+    "/expected": "expected",
+    "/expectedFailure": "expected_failure",
+    "/skip": "skip",
+    "/archived": "archived",
+}
+_placed: Final = attrgetter(*_PLACED.values())
+"""The texts of a case that are seldom written, by their pointers."""
 _PICKED: Final = (
     ("/difficulty", "difficulty"),
     ("/threshold", "threshold"),

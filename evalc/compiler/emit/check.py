@@ -314,7 +314,7 @@ def _is_plain(check: Check) -> bool:
         case Test("matches", (str() as pattern, str() as flags)):
             return "{{" not in pattern and examine(pattern, flags).error is None
         case Test("between", Bounds() as bounds):
-            return not any(isinstance(limit, str | Blank) for limit in astuple(bounds))
+            return _NUMBERS.issuperset(map(type, astuple(bounds)))
         case Test("is" | "exists" | "non_empty", int() | float() | None):
             return True
         case Not(Test() | Of() as denied):
@@ -323,6 +323,9 @@ def _is_plain(check: Check) -> bool:
             return "{{" not in text and _is_plain(part)
         case _:
             return False
+
+
+_NUMBERS: Final = frozenset((int, float, type(None)))
 
 
 def simplest(check: Check) -> Check:

@@ -90,13 +90,13 @@ class Emission(msgspec.Struct):
             self._fail(*at, Finding("EV309", what=what))
         return filled
 
-    def one_text(self, text: Str | None, source: Source | None = None) -> str | None:
+    def one_text(self, text: Str, source: Source | None = None) -> str | None:
         """Like `text`, for a text that a list or mapping cannot fill; None if one does, which is reported.
 
         A row need not give what it is filled with.
         """
         filled = self.text(text, source, may_lack=True)
-        if text is not None and filled is not None and not self.quiet and "{{" in text.value:
+        if filled is not None and not self.quiet and "{{" in text.value:
             source = source or self.case.tree.source
             template = parse_template(text.value).node
             for variable, node in not_texts(() if template is None else template.parts, self.inputs):
@@ -127,10 +127,10 @@ class Emission(msgspec.Struct):
                 self._fail(*place, Finding("EV316", name=name, found=f"a list with {described(item)} in it"))
         return tuple(text_of_input(item) for item in node.items if isinstance(item, Scalar))
 
-    def reason(self, key: str, text: Str | None, source: Source | None = None) -> str | None:
-        """The reason that a text gives, its templates filled; None if it gives none, or its inputs say no."""
+    def reason(self, text: Str, key: str, source: Source | None = None) -> str | None:
+        """The reason that a text gives, its templates filled; None if its inputs say no."""
         filled = self.one_text(text, source)
-        if text is None or filled is None or "{{" not in text.value:  # without a template, it has been read
+        if filled is None or "{{" not in text.value:  # without a template, it has been read
             return filled
         place = (source or self.case.tree.source, text.span) if self.row is None else (self.row.source, self.row.span)
         return reason_of(filled, key, lambda finding: self._fail(*place, finding))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Final, final
 
 import msgspec
@@ -18,7 +18,7 @@ from evalc.compiler.merge import Picked, PlacedCheck
 from evalc.compiler.places import node_at
 from evalc.diagnostics.problem import Finding
 from evalc.diagnostics.raised import outside
-from evalc.dsl.nodes import span_of
+from evalc.dsl.nodes import Node, span_of
 from evalc.ecma.text import class_name
 from evalc.model import case as m
 from evalc.model.numbers import WEIGHT
@@ -36,7 +36,7 @@ class _Written(msgspec.Struct, frozen=True, gc=False):
 
 def checks_of(emission: Emission) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
     """The checks of a case, what its nearer layers replace left out, and its links."""
-    rubric = _rubric(emission)
+    rubric = [] if emission.case.tree.rubric is None else _rubric(emission, emission.case.tree.rubric)
     dimensions = {dimension.dimension: 1 for dimension, _ in rubric}
     written: list[_Written] = []
     for layer in emission.case.checks:
@@ -45,7 +45,7 @@ def checks_of(emission: Emission) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, 
     if rubric:
         judged = (ir.Check(check=judge_check(dimension), where=where) for dimension, where in rubric)
         written = [*map(_Written, judged), *written]
-    label = emission.case.pick("label")
+    label = emission.case.picked.get("label")
     if label is not None and (check := _label_check(emission, label)) is not None:
         written.append(_Written(check))
     if len(written) > 1:
@@ -151,11 +151,9 @@ def _less_replaced(written: list[_Written], nearer: list[_Written]) -> Iterator[
             yield msgspec.structs.replace(entry, check=msgspec.structs.replace(entry.check, check=rest))
 
 
-def _rubric(emission: Emission) -> list[tuple[m.RubricDimension, Span]]:
+def _rubric(emission: Emission, rubric: Node) -> list[tuple[m.RubricDimension, Span]]:
     """The dimensions of a `rubric:` block, each where it was written; of two with one name, the first."""
-    source, rubric = emission.case.tree.source, emission.case.tree.rubric
-    if rubric is None:
-        return []
+    source = emission.case.tree.source
     dimensions = emission.typed(source, rubric, tuple[m.RubricDimension, ...], "`rubric`")
     found: dict[str, tuple[m.RubricDimension, Span]] = {}
     for index, dimension in enumerate(dimensions or ()):
@@ -172,26 +170,28 @@ def _rubric(emission: Emission) -> list[tuple[m.RubricDimension, Span]]:
 # --- links -----------------------------------------------------------------------------------------------------------
 
 
-def _links(written: list[_Written]) -> Iterator[ir.Link]:
+def _links(written: list[_Written]) -> list[ir.Link]:
     """The links of the checks that count for a criterion, by another weight than 1, or apart from their other half."""
     apart = _halves(written)
+    links: list[ir.Link] = []
     for index, entry in enumerate(written):
         if entry.criterion is not None or entry.weight != 1 or index in apart:
             where = entry.check.where if entry.criterion_at is None else entry.criterion_at
-            yield ir.Link(criterion=entry.criterion, checks=(index,), weight=entry.weight, where=where)
+            links.append(ir.Link(criterion=entry.criterion, checks=(index,), weight=entry.weight, where=where))
+    return links
 
 
-def _halves(written: list[_Written]) -> frozenset[int]:
+def _halves(written: list[_Written]) -> Set[int]:
     """The lower and the upper bound on lines of their own, by index.
 
     Together they fill the two fields of one range, which would count as one check if nothing linked them apart.
     """
     halves: dict[tuple[str, bool], int] = {}
-    for index, entry in enumerate(written if len(written) > 1 else ()):
+    for index, entry in enumerate(written):
         match entry.check.check:
             case Of(Measure("chars" | "calls" as of, ""), Test("between", Bounds(low, high, None, None))):
                 if low and high is None:
                     halves.setdefault((of, False), index)
                 elif high and low is None:
                     halves.setdefault((of, True), index)
-    return frozenset(index for (of, is_upper), index in halves.items() if (of, not is_upper) in halves)
+    return {index for (of, is_upper), index in halves.items() if (of, not is_upper) in halves} if halves else set()
