@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final, final, get_args
+from typing import TYPE_CHECKING, Any, Final, final, get_args
 
 import msgspec
 
 from evalc.base.source import Span
 from evalc.compiler import ir
 from evalc.compiler.emit.emission import Emission, count_in_case, number_in_case, number_of, repetitions_of
-from evalc.compiler.emit.row_checks import RowChecks, row_checks
 from evalc.compiler.emit.validate import checks_of, label_of
 from evalc.compiler.fill import fill, root_of, text_of_input, variables
 from evalc.compiler.merge import GivenText, MergedCase
@@ -30,6 +29,9 @@ from evalc.dsl.tree import Str
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m
 from evalc.model.json import pointer_step
+
+if TYPE_CHECKING:
+    from evalc.compiler.emit.row_checks import RowChecks
 
 
 def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> str | None:
@@ -195,6 +197,8 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
 
     def row_checks(self, case: MergedCase, row: Row, variant: Variant, made: ir.Case) -> RowChecks | None:
         """How the checks of the other rows of a table are made, given the case of one with which nothing is wrong."""
+        from evalc.compiler.emit.row_checks import row_checks  # noqa: PLC0415 - for start-up: few cases have rows
+
         return row_checks(case, self.suite.source, made, self._emission(case, row, variant).inputs)
 
     def _is_first_at(self, problem: Problem) -> bool:

@@ -36,7 +36,6 @@ from evalc.check.tree import (
     some_of,
     within,
 )
-from evalc.compiler.emit.blanks import UNFILLED, operand_of
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.fill import fill, not_texts, root_of, tokens, variables
 from evalc.compiler.include import Scope
@@ -47,7 +46,6 @@ from evalc.compiler.places import node_at
 from evalc.compiler.schemas import findings_in, schema_findings
 from evalc.compiler.shape import mismatches
 from evalc.compiler.token_typos import typos_in
-from evalc.compiler.unaskable import unaskable
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import nodes as n
 from evalc.dsl.nodes import Node, Report, Scalar, span_of
@@ -142,6 +140,7 @@ class CheckEmitter:
     def _in_json(self, body: CheckJson) -> CheckLeaf | None:
         """An entry of `expect.checks` as a check; None when it is none, which is reported."""
         from evalc.check import shapes  # noqa: PLC0415 - for start-up: only these entries are held to them
+        from evalc.compiler.unaskable import unaskable  # noqa: PLC0415 - as above
 
         def span_at(pointer: str) -> Span:
             span, alias = span_of(node_at(body.node, pointer)), body.node.alias
@@ -171,6 +170,7 @@ class CheckEmitter:
     def _value(self, role: Role, text: str | Blank, leaf: CheckLeaf, index: int) -> Any:
         """The value that takes the place of a text of a leaf; `index` is its place among the leaf's texts."""
         if isinstance(text, Blank):
+            from evalc.compiler.emit.blanks import UNFILLED, operand_of  # noqa: PLC0415 - for start-up
 
             def report(start: int, end: int, finding: Finding) -> None:
                 self._add(self._within(leaf, index, start, end), finding)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import msgspec
 
@@ -15,7 +15,6 @@ from evalc.check.forms import type_of
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.emission import gates_of, number_of
-from evalc.compiler.emit.row_checks import RowChecks
 from evalc.compiler.fill import plain
 from evalc.compiler.lower import lower, own_assertions
 from evalc.compiler.merge import MergedCase, MergedSuite
@@ -28,6 +27,9 @@ from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import span_of
 from evalc.dsl.tree import Str
 from evalc.model import case as m
+
+if TYPE_CHECKING:
+    from evalc.compiler.emit.row_checks import RowChecks
 
 MOST_FAULTS: Final = 10
 """How many problems of the rows of one case are reported one by one."""

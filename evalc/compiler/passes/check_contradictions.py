@@ -9,23 +9,16 @@ One that several cases share (by `defaults`, `use` or `for_each`) is redundant o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, combinations, starmap
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, final
 
-import msgspec
-
-from evalc.base.source import Span
-from evalc.check.contract import single_values
-from evalc.check.tree import Bounds, Call, Check, Measure, Not, Of, Test, Tools, Turn
+from evalc.check.tree import Bounds, Call, Check, Measure, Not, Of, Test, Tools
 from evalc.compiler import ir
-from evalc.compiler.logic.formula import READ, Either, Every, Fact, Formula, facts_of, formula_of, negation, there_is
-from evalc.compiler.logic.implies import always, group_of, implies, is_asked, never, touches
 from evalc.compiler.patterns import examine
-from evalc.diagnostics.problem import Diagnostics, Finding, Severity
+from evalc.diagnostics.problem import Diagnostics, Finding
 
-_Found = tuple[ir.Where, Finding]
-_MOST_FACTS: Final = 200
+_MOST_COMPARED: Final = 200
+"""How many checks are compared here, each with each; of more, logic compares the first."""
 
 
 @final
@@ -39,14 +32,14 @@ class Contradictions:
     def check(self, suite: ir.Suite, problems: Diagnostics) -> None:
         """Report the contradictions within cases, and remember what is redundant in them."""
         for case in suite.cases:
-            checks = [item.check for item in case.checks]
-            if are_unrelated(checks) or not _may_be_related(checks[:_MOST_FACTS]):
-                self._deciding.update([item.where for item in case.checks])
-                continue
-            found = _within(suite, case, problems)
+            found: dict[ir.Where, Finding] = {}
+            if not are_unrelated([item.check for item in case.checks]):
+                from evalc.compiler.logic.compare import compared  # noqa: PLC0415 - for start-up: most are unrelated
+
+                found = compared(suite, case, problems)
             for where, finding in found.items():
                 self._redundant.setdefault(where, finding)
-            self._deciding.update(item.where for item in case.checks if item.where not in found)
+            self._deciding.update([item.where for item in case.checks if item.where not in found])
 
     def finish(self, suite: ir.Suite, problems: Diagnostics) -> None:
         """Report what is redundant in all the cases that have a check from there."""
@@ -55,206 +48,11 @@ class Contradictions:
                 problems.add(*suite.place(where), finding)
 
 
-def _may_be_related(checks: list[Check]) -> bool:
-    """Whether two of the checks bear on each other, which is found sooner than what follows."""
-    return any(starmap(touches, combinations(map(formula_of, checks), 2)))
-
-
-def _within(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Where, Finding]:
-    """Report the contradictions of a case; what is redundant in it, by the places of the checks."""
-    once, repeated = _distinct(_in_written_order(suite, case))
-    deciding = [said for said in once if not always(said.formula) and not never(said.formula)]
-    contradictions = list(_contradictions(suite, deciding))
-    for where, finding in contradictions:
-        at_most: Severity = "warning" if finding.fields["unless"] else suite.gravest
-        problems.add(*suite.place(where), finding, row=suite.row_of(case), at_most=at_most)
-    found = list(_repetitions(suite, repeated))
-    if not contradictions:  # from a contradiction everything would follow
-        found += _redundant(suite, deciding)
-    return dict(found)
-
-
-@final
-class _Said(msgspec.Struct, frozen=True, eq=False):
-    """A check of a case, what it asserts, the criteria that it counts for, and the fields that it fills alone."""
-
-    item: ir.Check
-    formula: Formula
-    criteria: frozenset[str | None]
-    fields: frozenset[str]
-
-
-def _contradictions(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
-    """The checks that cannot all pass, each reported at the last of them."""
-    reported: set[_Said] = set()
-    for said in checks:
-        against = _witnesses(said, negation(said.formula), [other for other in checks if other is not said])
-        if not against:
-            continue
-        *earlier, last = sorted([said, *against], key=checks.index)
-        if last not in reported:
-            reported.add(last)
-            unless = _unless(said, against)
-            yield last.item.where, Finding("EV503", check=_shown(last), others=_others(suite, earlier), unless=unless)
-
-
-def _unless(said: _Said, against: list[_Said]) -> str:
-    """Where neither is asked, so that the case can pass all the same; empty if another one asks that both are."""
-    group = group_of(said.formula)
-    if group is None or any(implies(other.formula, there_is(group)) for other in against):
-        return ""
-    if isinstance(group[-1], Call):
-        return f"`{group[-1].tool}` is not called"
-    return "the list is empty"
-
-
-def _repetitions(suite: ir.Suite, repeated: list[tuple[_Said, _Said]]) -> Iterator[_Found]:
-    for said, earlier in repeated:
-        if said.item.where != earlier.item.where and said.fields.isdisjoint(earlier.fields):
-            yield said.item.where, Finding("EV504", check=_shown(said), line=suite.line(earlier.item.where))
-
-
-def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
-    """The checks that the others imply, the last first: of two that say the same the earlier one stays."""
-    kept = list(checks)
-    for said in reversed(checks):
-        if _is_guard(said.item.check) or _takes_a_call(said.item.check):
-            continue
-        others = [other for other in kept if other is not said]
-        if (call := group_of(said.formula)) and isinstance(call[-1], Call) and call[-1].which == "first":
-            not_asked = negation(there_is(call))
-            ruling_out = next((other for other in others if implies(other.formula, not_asked)), None)
-            if ruling_out is not None:
-                other = _others(suite, [ruling_out])
-                yield said.item.where, Finding("EV506", check=_shown(said), tool=call[-1].tool, other=other)
-                continue
-        same = [other for other in others if other.criteria == said.criteria]
-        if implying := _witnesses(said, said.formula, same):
-            kept.remove(said)
-            yield said.item.where, Finding("EV505", check=_shown(said), others=_others(suite, implying))
-
-
-def _witnesses(said: _Said, target: Formula, others: Iterable[_Said]) -> list[_Said]:
-    """The other checks that prove the target, a formula of what this one asserts; none if they do not."""
-    if not isinstance(target, Fact) and not is_asked(target):
-        return []
-    return _proving(target, [other for other in others if said.fields.isdisjoint(other.fields)])
-
-
-def _proving(target: Formula, others: list[_Said]) -> list[_Said]:
-    for other in others:
-        if implies(other.formula, target):
-            return [other]
-    match target:
-        case Either():
-            return next(filter(None, (_proving(part, others) for part in target.parts)), [])
-        case Every():
-            proofs = [_proving(part, others) for part in target.parts]
-            return list(dict.fromkeys(chain.from_iterable(proofs))) if all(proofs) else []
-        case _:
-            return []
-
-
-# --- the checks of a case --------------------------------------------------------------------------------------------
-
-
-def _in_written_order(suite: ir.Suite, case: ir.Case) -> Iterator[_Said]:
-    """The checks as they were written, up to the number of facts that are compared."""
-    criteria = _criteria(case)
-    placed: Iterable[tuple[int, ir.Check]] = enumerate(case.checks)
-    if not suite.from_json:  # JSON pointers keep the canonical order
-        placed = sorted(placed, key=lambda entry: _place(entry[1].where))
-    facts = 0
-    for index, item in placed:
-        formula = formula_of(item.check)
-        facts += len(facts_of(formula))
-        if facts > _MOST_FACTS:
-            return
-        yield _Said(item, formula, criteria.get(index, _UNLINKED), frozenset(_fields(item.check)))
-
-
-_UNLINKED: Final[frozenset[str | None]] = frozenset({None})
-
-
-def _place(where: ir.Where) -> tuple[bool, int]:
-    """Sort key: checks of included files come first."""
-    if isinstance(where, ir.Located):
-        return False, where.span.start
-    return True, where.start if isinstance(where, Span) else 0
-
-
-def _criteria(case: ir.Case) -> dict[int, frozenset[str | None]]:
-    found: dict[int, frozenset[str | None]] = {}
-    for link in case.links:
-        for index in link.checks:
-            found[index] = found.get(index, frozenset()) | {link.criterion}
-    return found
-
-
-def _distinct(checks: Iterable[_Said]) -> tuple[list[_Said], list[tuple[_Said, _Said]]]:
-    """The checks that are said for the first time, and the others, each with the first one."""
-    first: dict[tuple[ir.Where, frozenset[str | None]], _Said] = {}
-    repeated: list[tuple[_Said, _Said]] = []
-    for said in checks:
-        # As it is written: 1 is not true, which are equal in Python.
-        key = said.item.where if _takes_a_call(said.item.check) else repr(said.item.check)
-        earlier = first.setdefault((key, said.criteria), said)
-        if earlier is not said:
-            repeated.append((said, earlier))
-    return list(first.values()), repeated
-
-
-def _takes_a_call(check: Check) -> bool:
-    """Whether the check takes a call for itself, so that the same one again asks for another call, in a turn too."""
-    match check:
-        case Of(Turn(), inner):
-            return _takes_a_call(inner)
-        case Of(Call(_, "any")):
-            return True
-        case _:
-            return False
-
-
-def _is_guard(check: Check) -> bool:
-    match check:
-        case Test("non_empty") | Of(Tools(), Test("not_called")):
-            return True
-        case _:
-            return False
-
-
-def _fields(check: Check) -> Iterable[str]:
-    """The fields that the check fills and that can hold one value: a second one is an error of its own."""
-    match check:
-        case Of(Tools(), Test("called" | "acceptable")):
-            return ("tools",)
-        case Of(Measure(of), Test("between") as test):
-            return single_values(Of(Measure(of), test)).values()
-        case _:
-            return ()
-
-
-# --- words -----------------------------------------------------------------------------------------------------------
-
-
-def _shown(said: _Said) -> str:
-    from evalc.grammar.write_check import describe  # noqa: PLC0415 - for start-up: only for what is found
-
-    return f"`{describe(said.item.check)}`"
-
-
-def _others(suite: ir.Suite, others: list[_Said]) -> str:
-    return " and ".join(f"{_shown(other)} on line {suite.line(other.item.where)}" for other in others)
-
-
-# --- which checks have nothing to do with each other -----------------------------------------------------------------
-
-
 def are_unrelated(checks: Sequence[Check]) -> bool:
     """Whether no check contradicts, repeats or implies another one for certain; `False` means "not known"."""
     topics: dict[str, Any] = {}
     spoken_of: list[str] = []
-    for check in checks if len(checks) <= _MOST_FACTS else ():
+    for check in checks if len(checks) <= _MOST_COMPARED else ():
         test = check.check if type(check) is Not else check
         texts: tuple[str, ...]
         match test:
@@ -283,7 +81,7 @@ def are_unrelated(checks: Sequence[Check]) -> bool:
     length = topics.get("length")
     if length is not None and not _is_for_itself(length.check.operand, spoken_of, non_empty="non_empty" in topics):
         return False
-    return len(checks) <= _MOST_FACTS
+    return len(checks) <= _MOST_COMPARED
 
 
 def _topic_of(check: Check) -> str:
@@ -297,8 +95,10 @@ def _topic_of(check: Check) -> str:
             return of
         case Of(Tools(), Test("no_errors" as predicate)) | Test("non_empty" as predicate):
             return predicate
-        case Test(predicate) if predicate not in READ:
-            return predicate
+        case Test(predicate):
+            from evalc.compiler.logic.formula import READ  # noqa: PLC0415 - for start-up, as above
+
+            return "" if predicate in READ else predicate
         case _:
             return ""
 

@@ -7,8 +7,6 @@ from typing import Any, Final, NamedTuple
 
 from evalc.check.tree import All, Argument, At, Bounds, Call, Check, Measure, Not, Of, Some, Test, Tools, Turn, within
 from evalc.compiler import ir
-from evalc.compiler.logic.formula import Subject, formula_of, negation, there_is
-from evalc.compiler.logic.implies import always, group_of, implies, never
 from evalc.compiler.patterns import examine
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma.tokens import find_tokens
@@ -41,8 +39,11 @@ _OF_THE_RESPONSE: Final = (Test, Not)
 
 def _check_calls(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> None:
     """Report the first check of each call that nothing asks for, or rules out: without a call it is skipped."""
+    from evalc.compiler.logic.formula import formula_of, negation, there_is  # noqa: PLC0415 - for start-up
+    from evalc.compiler.logic.implies import group_of, implies  # noqa: PLC0415 - as above
+
     formulas = [formula_of(item.check) for item in case.checks]
-    reported: set[Subject] = set()
+    reported: set[Any] = set()
     for item, formula in zip(case.checks, formulas, strict=True):
         is_asked = _is_of_first_call(item.check) and _verdict(item.check) is None
         call = group_of(formula) if is_asked else None
@@ -105,6 +106,9 @@ def _verdict(check: Check) -> _Verdict | None:
 
 def _of_parts(check: Check) -> _Verdict | None:
     """The verdict on a check with parts, by logic; the reason is that of the part which settles it, if one does."""
+    from evalc.compiler.logic.formula import formula_of  # noqa: PLC0415 - for start-up
+    from evalc.compiler.logic.implies import always, never  # noqa: PLC0415 - as above
+
     formula = formula_of(check)
     passes = always(formula)
     if not passes and not never(formula):
