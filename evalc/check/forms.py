@@ -6,9 +6,10 @@ is written by hand, because the tests of its arguments are a mapping.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, final
 
 import msgspec
 
@@ -61,21 +62,36 @@ Take = Callable[[Any, Record], bool]
 """Says whether a tree has a form; what is in its holes goes to the record."""
 
 
-class Form(NamedTuple):
-    """A form of checks: the `type` of its records, its tree with holes, its keys in order, what is in all of them."""
+@final
+class Form(msgspec.Struct, frozen=True, dict=True, eq=False):
+    """A form of checks: the `type` of its records, its tree with holes, and the keys that all of them have.
+
+    The keys of its records are the `first` ones, then those of its other holes.
+    """
 
     type: str
     tree: Any
-    take: Take
-    holes: tuple[Hole, ...]
-    keys: tuple[str, ...]
+    first: tuple[str, ...]
     fixed: Mapping[str, Any]
+
+    @cached_property
+    def take(self) -> Take:
+        """The function that takes trees of this form apart."""
+        return taker(self.tree)
+
+    @cached_property
+    def holes(self) -> tuple[Hole, ...]:
+        """The holes of the tree, in order."""
+        return tuple(holes_of(self.tree))
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of records, but for `type`, in order."""
+        return tuple(dict.fromkeys((*self.first, *(hole.key for hole in self.holes))))
 
 
 def _form(type_: str, tree: Any, *first: str, **fixed: Any) -> Form:
-    """A form; the keys of its records are the `first` ones, then those of its other holes."""
-    holes = tuple(holes_of(tree))
-    return Form(type_, tree, taker(tree), holes, tuple(dict.fromkeys((*first, *(hole.key for hole in holes)))), fixed)
+    return Form(type_, tree, first, fixed)
 
 
 def holes_of(tree: Any) -> Iterator[Hole]:
@@ -295,9 +311,15 @@ FORMS: Final[tuple[Form, ...]] = (
 Of the forms that a tree has, the first one is its record's.
 """
 
-TYPES: Final[Mapping[str, tuple[Form, ...]]] = {
-    type_: tuple(form for form in FORMS if form.type == type_) for type_ in dict.fromkeys(form.type for form in FORMS)
-}
+
+def _grouped(key: Callable[[Form], Any]) -> Mapping[Any, Sequence[Form]]:
+    groups: dict[Any, list[Form]] = {}
+    for form in FORMS:
+        groups.setdefault(key(form), []).append(form)
+    return groups
+
+
+TYPES: Final[Mapping[str, Sequence[Form]]] = _grouped(lambda form: form.type)
 """The forms by their `type`: one each, but for the six of `tool_param`."""
 
 
@@ -358,10 +380,7 @@ def kind_of(check: Any) -> Any:
     return check.predicate if kind is Test else type(check.step) if kind is Of else kind
 
 
-_CANDIDATES: Final[Mapping[Any, tuple[Form, ...]]] = {
-    kind: tuple(form for form in FORMS if kind_of(form.tree) == kind)
-    for kind in dict.fromkeys(kind_of(form.tree) for form in FORMS)
-}
+_CANDIDATES: Final[Mapping[Any, Sequence[Form]]] = _grouped(lambda form: kind_of(form.tree))
 
 
 # --- calls with arguments --------------------------------------------------------------------------------------------

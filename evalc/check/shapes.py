@@ -7,7 +7,7 @@ Import this module only where one of the two is needed.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, reduce
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
@@ -200,7 +200,7 @@ def _has_a_bound(record: Any) -> None:
         raise ValueError("no bound")
 
 
-def _record(type_: str, forms: tuple[Form, ...]) -> type[msgspec.Struct]:
+def _record(type_: str, forms: Sequence[Form]) -> type[msgspec.Struct]:
     """The record of a type, which has the keys of all its forms; it needs one of the keys `asks_one_of`."""
     holes = {key: Hole(key) for form in forms for key in form.fixed}  # the key by which forms of one type differ
     holes |= {hole.key: hole for form in forms for hole in form.holes}

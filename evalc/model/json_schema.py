@@ -66,21 +66,21 @@ def schemas_within(schema: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 _MONTHS: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
-_TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))")
-_EMAIL: Final = re.compile(r"[^\s@]+@(?:[^\s@.]+\.)+[^\s@.]+")
-_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_DATE: Final = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+_TIME: Final = r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
+_EMAIL: Final = r"[^\s@]+@(?:[^\s@.]+\.)+[^\s@.]+"
+_UUID: Final = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _URI_PART: Final = r"(?:[\w.~:/?\[\]@!$&'()*+,;=-]|%[0-9a-fA-F]{2})"
-_URI: Final = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_URI_PART}+(?:#{_URI_PART}*)?", re.ASCII)
-_URL: Final = re.compile(rf"(?i:https?)://{_URI_PART}+(?:#{_URI_PART}*)?")
-_HOST: Final = re.compile(r"[a-zA-Z]+://(?:[^/?#@]*@)?(?:\[[0-9A-Fa-f:.]+\]|[^/?#@:\[\]]+)(?::[0-9]*)?(?=[/?#]|\Z)")
-_IPV4: Final = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!\Z)|\Z)){4}")
+_URI: Final = rf"(?a)[A-Za-z][A-Za-z0-9+.-]*:{_URI_PART}+(?:#{_URI_PART}*)?"
+_URL: Final = rf"(?i:https?)://{_URI_PART}+(?:#{_URI_PART}*)?"
+_HOST: Final = r"[a-zA-Z]+://(?:[^/?#@]*@)?(?:\[[0-9A-Fa-f:.]+\]|[^/?#@:\[\]]+)(?::[0-9]*)?(?=[/?#]|\Z)"
+_IPV4: Final = r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!\Z)|\Z)){4}"
 _LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_HOSTNAME: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
+_HOSTNAME: Final = rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*"
 
 
 def _is_date(text: str) -> bool:
-    match = _DATE.fullmatch(text)
+    match = re.fullmatch(_DATE, text)
     if match is None:
         return False
     year, month, day = map(int, match.groups())
@@ -89,7 +89,7 @@ def _is_date(text: str) -> bool:
 
 
 def _is_time(text: str) -> bool:
-    match = _TIME.fullmatch(text)
+    match = re.fullmatch(_TIME, text)
     if match is None:
         return False
     hour, minute, second, east, west = (int(match[group] or 0) for group in (1, 2, 3, 5, 6))
@@ -104,7 +104,7 @@ def _is_date_time(text: str) -> bool:
 
 
 def _is_url(text: str) -> bool:
-    return _URL.fullmatch(text) is not None and _HOST.match(text) is not None
+    return re.fullmatch(_URL, text) is not None and re.match(_HOST, text) is not None
 
 
 def _is_ipv6(text: str) -> bool:
@@ -116,8 +116,8 @@ def _is_ipv6(text: str) -> bool:
         return False
 
 
-def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:
-    return lambda text: pattern.fullmatch(text) is not None
+def _matches(pattern: str) -> Callable[[str], bool]:
+    return lambda text: re.fullmatch(pattern, text) is not None
 
 
 FORMATS: Final[dict[str, Callable[[str], bool]]] = {

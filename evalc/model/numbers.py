@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Final, NamedTuple, final
 
 _LIGHTEST: Final = 1e-9
@@ -47,6 +46,8 @@ USUAL_CONFIDENCE: Final = 0.95
 
 def shown_confidence(confidence: float) -> str:
     """A confidence as messages have it: `95 %`."""
+    from fractions import Fraction  # noqa: PLC0415 - for start-up: seldom asked for
+
     return f"{float(100 * Fraction(repr(confidence))):.10g} %"
 
 

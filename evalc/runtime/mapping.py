@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain
 from typing import Any, Final, final
@@ -68,12 +67,11 @@ class BadPath(Exception):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class JsonPath:
+class JsonPath(msgspec.Struct, frozen=True):
     """A JMESPath expression. `text` is how it was written."""
 
     text: str
-    _compiled: Any
+    compiled: Any
 
     @classmethod
     def of(cls, text: str) -> JsonPath:
@@ -104,7 +102,7 @@ class JsonPath:
             NotSearchable: a function of the expression does not take the value.
         """
         try:
-            return self._compiled.search(document)
+            return self.compiled.search(document)
         except (TypeError, ValueError) as error:  # as those of JMESPath are
             raise NotSearchable(f"`{self.text}` cannot be applied: {error}") from None
 
