@@ -5,8 +5,8 @@ Checks that no field can hold are entries of `expect.checks`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cache, lru_cache, partial
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -17,7 +17,7 @@ from evalc.check.forms import (
     Take,
     are_texts,
     check_of,
-    filled,
+    filler,
     hole,
     holes_of,
     kind_of,
@@ -26,7 +26,7 @@ from evalc.check.forms import (
     tuples,
     type_of,
 )
-from evalc.check.tree import OF_TEXT, Bounds, Call, Check, Measure, Not, Of, Test, Tools, Turn
+from evalc.check.tree import OF_TEXT, Bounds, Call, Check, Measure, Not, Of, Test, Tools, Turn, asks
 from evalc.model.case import Expect, RubricDimension, ToolParamExpectation
 from evalc.model.json import is_number, only_key, path_of_key
 
@@ -61,14 +61,14 @@ class _Row(NamedTuple):
         fields: the fields, in the order of the form.
         kind: the kind of its checks, see `kind_of`.
         take: puts the values of the fields into a mapping if a check has the form.
-        make: makes the check of the values of the fields.
+        make: makes the check of the value of one of the fields, by the fields.
     """
 
     type: str
     fields: tuple[str, ...]
     kind: Any
     take: Take
-    make: Callable[[Mapping[str, Any]], Any]
+    make: Mapping[str, Callable[[Any], Check]]
 
     @property
     def is_range(self) -> bool:
@@ -79,31 +79,31 @@ class _Row(NamedTuple):
 def _row(type_: str, tree: Any, flag: str = "") -> _Row:
     """A row for a form whose holes are named after the fields; `flag` is the field of a form without holes."""
     fields = (flag,) if flag else tuple(each.key for each in holes_of(tree))
-    return _Row(type_, fields, kind_of(tree), taker(tree), partial(filled, tree))
+    return _Row(type_, fields, kind_of(tree), taker(tree), {field: filler(tree, field) for field in fields})
 
 
-def _field(name: str, **rest: Any) -> Any:
-    return hole(name, **{"read": tuples, "write": tuples, **rest})
+def _lists(name: str, **rest: Any) -> Any:
+    return hole(name, read=tuples, write=tuples, **rest)
 
 
 def _text(name: str) -> Any:
-    return _field(name, fits=lambda value: isinstance(value, str))
+    return hole(name, fits=lambda value: isinstance(value, str))
 
 
 def _bounds(low: str, high: str) -> Test:
     """Whole numbers, either of which may be absent; a lower bound of 0 asserts nothing in the contract."""
-    at_least = _field(low, default=None, fits=lambda least: least is None or (isinstance(least, int) and least != 0))
-    at_most = _field(high, default=None, fits=lambda most: most is None or isinstance(most, int))
+    at_least = hole(low, default=None, fits=lambda least: least is None or (isinstance(least, int) and least != 0))
+    at_most = hole(high, default=None, fits=lambda most: most is None or isinstance(most, int))
     return Test("between", Bounds(at_least, at_most))
 
 
 def _limit(name: str, *but: int) -> Test:
     """A number other than those."""
-    return Test("between", Bounds(max=_field(name, fits=lambda most: is_number(most) and most not in but)))
+    return Test("between", Bounds(max=hole(name, fits=lambda most: is_number(most) and most not in but)))
 
 
 def _tools(predicate: str) -> Of:
-    return Of(Tools(), Test(predicate, _field(f"tools_{predicate}")))
+    return Of(Tools(), Test(predicate, _lists(f"tools_{predicate}")))
 
 
 def _take_param(check: Check, found: dict[str, Any]) -> bool:
@@ -119,8 +119,8 @@ def _take_param(check: Check, found: dict[str, Any]) -> bool:
     return True
 
 
-def _make_param(found: Mapping[str, ToolParamExpectation]) -> Check:
-    return check_of({"type": "tool_param", **msgspec.to_builtins(found["tool_params"])})
+def _param_check(entry: ToolParamExpectation) -> Check:
+    return check_of({"type": "tool_param", **msgspec.to_builtins(entry)})
 
 
 def _are_keys(fields: Any) -> bool:
@@ -135,8 +135,8 @@ def _required(name: str, **rest: Any) -> Test:
 _ROWS: Final = (
     _row("contains", Test("contains", _text("response_contains"))),
     _row("not_contains", Not(Test("contains", _text("response_not_contains")))),
-    _row("contains_any", Test("contains_any", _field("response_contains_any", fits=are_texts))),
-    _row("regex", Test("matches", (_field("response_matches"), ""))),
+    _row("contains_any", Test("contains_any", _lists("response_contains_any", fits=are_texts))),
+    _row("regex", Test("matches", (hole("response_matches"), ""))),
     _row("non_empty", Test("non_empty"), "response_non_empty"),
     _row("length", Of(Measure("chars"), _bounds("min_length", "max_length"))),
     _row("json", Test("json", ("strict", None)), "json_valid"),
@@ -152,7 +152,7 @@ _ROWS: Final = (
     _row("tools_called", _tools("called")),
     _row("tools_acceptable", _tools("acceptable")),
     _row("tools_not_called", _tools("not_called")),
-    _Row("tool_param", ("tool_params",), Call, _take_param, _make_param),
+    _Row("tool_param", ("tool_params",), Call, _take_param, {"tool_params": _param_check}),
     _row("no_tool_errors", Of(Tools(), Test("no_errors")), "no_tool_errors"),
     _row("tool_count", Of(Measure("calls"), _bounds("min_tool_calls", "max_tool_calls"))),
     _row("latency", Of(Measure("ms"), _limit("max_latency_ms", 0))),
@@ -281,29 +281,35 @@ def without(check: Check, names: Collection[str]) -> Check | None:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-class Assertion(NamedTuple):
-    """One checked value: its JSON pointer from the case's root, the name its failures begin with, and the check."""
+class Assertion(msgspec.Struct, frozen=True, gc=False):
+    """One checked value: its JSON pointer from the case's root, the name its failures begin with, and the check.
+
+    `is_judged` says that a judge decides it.
+    """
 
     at: str
     field: str
     check: Check
+    is_judged: bool = False
 
 
-def assertions(expect: Expect) -> Iterator[Assertion]:
+def assertions(expect: Expect) -> Sequence[Assertion]:
     """Every assertion of `expect`, in the order in which a runner evaluates them (contract, Assertion Execution)."""
-    for name in _READ:
+    found: list[Assertion] = []
+    for name, make in _MAKE.items():
         value = getattr(expect, name)
         if value is None or value is False or (not value and name not in ASSERT_BY_NOTHING):
             continue
         key = KEYS[name]
         if name in EACH:
             for index, item in enumerate(value):
-                yield Assertion(pointer_to(key, index), key, check_in(name, item))
+                found.append(Assertion(pointer_to(key, index), key, make(item)))
         else:
-            yield Assertion(f"/expect/{key}", key, check_in(name, value))
+            found.append(Assertion(f"/expect/{key}", key, make(value)))
     for index, record in enumerate(expect.checks or ()):
         check = check_of(record)
-        yield Assertion(pointer_to("checks", index), named(check, record), check)
+        found.append(Assertion(pointer_to("checks", index), named(check, record), check, asks(check, "judge")))
+    return found
 
 
 def named(check: Check, record: Record) -> str:
@@ -317,15 +323,14 @@ def named(check: Check, record: Record) -> str:
 
 def check_in(name: str, value: Any) -> Check:
     """The check that a value in a field of `Expect` is; of a list with an entry for each, that one entry."""
-    check: Check = _MAKE[name]({name: value})
-    return check
+    return _MAKE[name](value)
 
 
-_MAKE: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
-    **{field: row.make for row in _ROWS for field in row.fields},
-    **{field: partial(filled, tree) for field, tree in _READ_ONLY.items()},
-}
-_READ: Final = tuple(field for field in _FIELDS if field in _MAKE)
+_MAKERS: Final[Mapping[str, Callable[[Any], Check]]] = {
+    field: make for row in _ROWS for field, make in row.make.items()
+} | {field: filler(tree, field) for field, tree in _READ_ONLY.items()}
+_MAKE: Final = {field: _MAKERS[field] for field in _FIELDS if field in _MAKERS}
+"""The functions that make checks of the values of the fields, in the order of the fields."""
 ASSERT_BY_NOTHING: Final = frozenset(
     {"tools_called", "tools_acceptable", "tools_not_called", "max_length", "max_tool_calls", "max_cost"}
 )

@@ -374,6 +374,34 @@ def filled(tree: Any, record: Mapping[str, Any]) -> Any:
             return tree
 
 
+def filler(form: Any, key: str) -> Callable[[Any], Any]:
+    """The function that makes a tree of a form of the value of one hole; the other holes have their defaults.
+
+    A form without holes is its own tree, whatever the value.
+    """
+    around: list[tuple[type[Node] | None, tuple[Any, ...], tuple[Any, ...]]] = []
+    part = form
+    while not isinstance(part, Hole):
+        kind = type(part) if isinstance(part, Node) else None
+        parts: tuple[Any, ...] = part if kind is None else msgspec.structs.astuple(part)
+        index = next((at for at, each in enumerate(parts) if key in {hole.key for hole in holes_of(each)}), None)
+        if index is None:
+            return lambda _: form
+        rest = filled(parts, {})
+        around.append((kind, rest[:index], rest[index + 1 :]))
+        part = parts[index]
+    around.reverse()
+    read = part.read
+
+    def fill(value: Any) -> Any:
+        tree = value if read is None else read(value)
+        for kind, before, after in around:
+            tree = (*before, tree, *after) if kind is None else kind(*before, tree, *after)
+        return tree
+
+    return fill
+
+
 def kind_of(check: Any) -> Any:
     """The common part of a form and of its trees: the predicate, or the kind of the first step, or of the node."""
     kind = type(check)

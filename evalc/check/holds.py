@@ -63,13 +63,9 @@ def in_all(ask: Callable[[Any], bool], values: Iterable[Any]) -> bool:
 
 
 HOLDS: Final[Mapping[str, Callable[[Any, Any, bool], bool]]] = {
-    "contains": lambda value, expected, case: v.contains(value, expected, ignoring_case=case),
-    "contains_any": lambda value, expected, case: in_any(
-        lambda each: v.contains(value, each, ignoring_case=case), expected
-    ),
-    "contains_all": lambda value, expected, case: in_all(
-        lambda each: v.contains(value, each, ignoring_case=case), expected
-    ),
+    "contains": v.contains,
+    "contains_any": lambda value, expected, case: in_any(lambda each: v.contains(value, each, case), expected),
+    "contains_all": lambda value, expected, case: in_all(lambda each: v.contains(value, each, case), expected),
     "occurs": lambda value, asked, case: v.is_between(v.occurrences(value, asked[0], ignoring_case=case), asked[1]),
     "equals": lambda value, expected, case: v.equals(value, expected, ignoring_case=case),
     "is": lambda value, expected, _: is_same(value, expected),

@@ -125,13 +125,17 @@ def occurrences(value: Any, required: Any, *, ignoring_case: bool = False) -> in
     return count
 
 
-def contains(value: Any, required: Any, *, ignoring_case: bool = False) -> bool:
+def contains(value: Any, required: Any, ignoring_case: bool = False) -> bool:
     """Whether a list has the required value as an item, or the text of another value contains it.
 
     Raises:
         OnlyInside: as of `occurrences`.
     """
-    return occurrences(value, required, ignoring_case=ignoring_case) > 0
+    if isinstance(value, list):
+        return occurrences(value, required, ignoring_case=ignoring_case) > 0
+    text = value if isinstance(value, str) else to_json(value)
+    sought = required if isinstance(required, str) else to_json(required)
+    return sought.casefold() in text.casefold() if ignoring_case else sought in text
 
 
 def _is_inside(value: Any, required: Any, ignoring_case: bool) -> bool:
@@ -156,7 +160,7 @@ def is_between(value: Any, bounds: Bounds) -> bool:
     """
     if bounds.min is not None and bounds == Bounds(bounds.min, bounds.min):
         return is_same(value, bounds.min)
-    number = _number(value)
+    number = value if type(value) is int else _number(value)
     return (
         (bounds.min is None or number >= bounds.min)
         and (bounds.max is None or number <= bounds.max)
@@ -254,7 +258,9 @@ def has_format(value: Any, name: str) -> bool:
 
 def measure(value: Any, unit: Unit) -> int:
     """The length of a text in a unit."""
-    return length_of(as_text(value), unit)
+    if not isinstance(value, str):
+        raise CannotAsk("a text", value)
+    return length_of(value, unit)
 
 
 def count(value: Any) -> int:
@@ -264,7 +270,7 @@ def count(value: Any) -> int:
 
 def as_text(value: Any, required: str = "a text") -> str:
     """The value, which is a text."""
-    if is_text(value):
+    if isinstance(value, str):
         return value
     raise CannotAsk(required, value)
 

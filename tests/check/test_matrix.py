@@ -22,7 +22,7 @@ from evalc.model.answer import Question, ToolCall, Usage
 from evalc.model.case import Case, Expect, Input
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Beside, Evidence, Verdict
+from evalc.runtime.checks.verdict import Beside, Evidence, Verdict, View
 from tests.check import drawn
 from tests.check.drawn import Line
 from tests.check.reference import ENGLISH, GERMAN, NOTHING, Answer, Outcome, ToolCalled
@@ -142,7 +142,7 @@ async def differences(draws: Iterable[tuple[Line, Answer]]) -> list[str]:
         outcome = expected(answer)
         if outcome is Outcome.OPEN:
             continue
-        verdict = await evaluate(check, evidence_of(answer))
+        verdict = await evaluate(check, View.of(evidence_of(answer)))
         if outcome_of(verdict) != outcome:
             found.append(f"{line}\n  expected: {outcome}, found: {outcome_of(verdict)}, {verdict.message}\n  {answer}")
     return found
@@ -255,7 +255,7 @@ def test_lines_about_any_call_are_about_different_calls(seed: int) -> None:
 
     async def passing() -> int:
         beside, evidence = Beside(checks), evidence_of(answer)
-        verdicts = [await evaluate(check, evidence, beside=beside) for check in checks]
+        verdicts = [await evaluate(check, View.of(evidence, beside)) for check in checks]
         return sum(verdict.outcome == "passed" for verdict in verdicts)
 
     assert asyncio.run(passing()) == most_that_pass([ask for _, ask in lines], answer.calls), (lines, answer)

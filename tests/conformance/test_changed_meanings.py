@@ -12,7 +12,7 @@ import msgspec
 from evalc.grammar.read_check import read_check
 from evalc.model.answer import ToolCall
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Evidence
+from evalc.runtime.checks.verdict import Evidence, View
 from tests.conformance.documents import FOLDER, Entry, with_key
 
 _PAGE: Final = (Path(FOLDER).parent / "language.md").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ def test_a_line_says_what_it_says_from_now_on(entry: Entry) -> None:
     agent = entry["agent"]
     calls = tuple(msgspec.convert(call, ToolCall) for call in agent["toolCalls"])
     evidence = Evidence(response=agent["response"], tool_calls=calls, seed=entry.get("seed"))
-    assert asyncio.run(evaluate(line.check, evidence)).outcome == entry["fromNowOn"] != entry["untilNow"]
+    assert asyncio.run(evaluate(line.check, View.of(evidence))).outcome == entry["fromNowOn"] != entry["untilNow"]
 
 
 @with_key("untilNow")

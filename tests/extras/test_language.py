@@ -12,7 +12,7 @@ from evalc.base.errors import UsageError
 from evalc.check.languages import LANGUAGES, language_named
 from evalc.check.tree import Not, Test
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Evidence
+from evalc.runtime.checks.verdict import Evidence, View
 
 TEXTS = {
     "Arabic": "الطلب في الطريق وسيصل غداً صباحاً إلى عنوانكم.",
@@ -100,13 +100,13 @@ def test_without_its_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "py3langid", None)
     with pytest.raises(UsageError, match=r"`is in LANGUAGE` needs packages .*: pip install 'evalc\[language\]'"):
         extras.refuse_missing("language")
-    verdict = asyncio.run(evaluate(Test("language", "English"), Evidence(response=TEXTS["English"])))
+    verdict = asyncio.run(evaluate(Test("language", "English"), View.of(Evidence(response=TEXTS["English"]))))
     assert verdict.outcome == "error"
     assert "pip install" in (verdict.message or "")
 
 
 def test_a_check_of_the_language_asks_the_model() -> None:
     check = Test("language", "German")
-    assert asyncio.run(evaluate(check, Evidence(response=TEXTS["German"]))).outcome == "passed"
-    assert asyncio.run(evaluate(check, Evidence(response=TEXTS["English"]))).outcome == "failed"
-    assert asyncio.run(evaluate(Not(check), Evidence(response="ja"))).outcome == "not_applicable"
+    assert asyncio.run(evaluate(check, View.of(Evidence(response=TEXTS["German"])))).outcome == "passed"
+    assert asyncio.run(evaluate(check, View.of(Evidence(response=TEXTS["English"])))).outcome == "failed"
+    assert asyncio.run(evaluate(Not(check), View.of(Evidence(response="ja")))).outcome == "not_applicable"

@@ -16,7 +16,7 @@ import pytest
 from evalc.grammar.read_check import read_check
 from evalc.model.answer import ToolCall
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Evidence
+from evalc.runtime.checks.verdict import Evidence, View
 from evalc.translate import translated
 
 
@@ -227,7 +227,7 @@ def verdicts(line: str, outputs: list[dict[str, Any]]) -> list[bool]:
     check = read.check
 
     async def each() -> list[bool]:
-        return [(await evaluate(check, evidence(output))).outcome == "passed" for output in outputs]
+        return [(await evaluate(check, View.of(evidence(output)))).outcome == "passed" for output in outputs]
 
     return asyncio.run(each())
 

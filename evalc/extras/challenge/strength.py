@@ -37,6 +37,7 @@ from evalc.model.reports import (
 from evalc.model.result import PASSING, CaseResult
 from evalc.model.suite import CaseKey, LocatedCase, Place, Suite
 from evalc.runtime.checks.evaluate import evaluate
+from evalc.runtime.checks.verdict import View
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.case import CaseOptions, evidence_of, result_of
 from evalc.runtime.store.journal import CaseRun
@@ -82,7 +83,7 @@ def _candidates(mutant: Mutant) -> Iterator[Check]:
 
 async def outcome_of(case: Case, check: Check, answer: AgentAnswer, options: CaseOptions) -> str:
     """The outcome of a check of the answer."""
-    return (await evaluate(check, evidence_of(case, answer, options))).outcome
+    return (await evaluate(check, View.of(evidence_of(case, answer, options)))).outcome
 
 
 # --- counts ----------------------------------------------------------------------------------------------------------

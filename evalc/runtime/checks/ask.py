@@ -57,17 +57,29 @@ async def tested(test: Test, view: View, *, negated: bool) -> Verdict:
     """The verdict on a predicate of a subject."""
     if view.fault is not None and not _asks_of_nothing(test, view, negated):
         return view.fault
+    filled = test
+    dropped: tuple[str, ...] = ()
     try:
-        filled, dropped = _filled(test, view)
-        found = _found(filled, view)
-        if not isinstance(found, bool | str | Verdict):
-            found = await found
+        if view.kind == "argument":
+            _refuse_other_than_text(test, view)
+        if test.predicate in _GROUPS:
+            filled, dropped = _filled_group(test, view)
+        elif "{{" in str(test.operand):
+            filled = _filled(test, view)
+        if (asked := _ASKED.get(filled.predicate)) is None:
+            value = _SIDES.get(filled.predicate, _compared)(view, filled.operand)
+            found: Found = HOLDS[filled.predicate](value, filled.operand, filled.ignoring_case)
+        else:
+            answer = asked(filled, view)
+            found = answer if isinstance(answer, bool | str | Verdict) else await answer
     except NoAnswer as error:
         return error.verdict
     except CannotAsk as error:
         return cannot(error, view)
     except RecursionError:
         return broken(TOO_DEEP)
+    if filled is test and found is not negated and isinstance(found, bool):
+        return PASSED
     verdict = _verdict(found, filled, test, view, negated)
     if not dropped:
         return verdict
@@ -160,20 +172,18 @@ _OF_TEXT: Final = frozenset({"equals", "contains", "starts_with", "ends_with", "
 """The predicates whose operand a contract file may lack, or have as a list."""
 
 
-def _filled(test: Test, view: View) -> tuple[Test, tuple[str, ...]]:
-    """The test with its tokens filled, and the tokens of members that were left out of a group.
+def _refuse_other_than_text(test: Test, view: View) -> None:
+    operand = test.operand[0] if test.predicate == "matches" else test.operand
+    if test.predicate in _OF_TEXT and (operand is None or isinstance(operand, tuple)):
+        raise NoAnswer(broken(f"{shown(view.name)} {test.predicate}: the value to compare with must be one text"))
+
+
+def _filled(test: Test, view: View) -> Test:
+    """The test with its tokens filled.
 
     Raises:
-        NoAnswer: nothing is left to compare with.
+        NoAnswer: one of them names nothing.
     """
-    operand = test.operand[0] if test.predicate == "matches" else test.operand
-    is_contracts = view.kind == "argument" and test.predicate in _OF_TEXT
-    if is_contracts and (operand is None or isinstance(operand, tuple)):
-        raise NoAnswer(broken(f"{shown(view.name)} {test.predicate}: the value to compare with must be one text"))
-    if test.predicate in _GROUPS:
-        return _filled_group(test, view)
-    if "{{" not in str(test.operand):
-        return test, ()
     unresolved: list[str] = []
 
     def filled(role: Role, text: str | Blank) -> Any:
@@ -191,11 +201,15 @@ def _filled(test: Test, view: View) -> tuple[Test, tuple[str, ...]]:
         operand = _with_numbers(changed.operand, test.predicate == "within")
     except NotJson:
         raise NoAnswer(broken(f"{words.in_words(test.operand)} does not name a number")) from None
-    return msgspec.structs.replace(test, operand=operand), ()
+    return msgspec.structs.replace(test, operand=operand)
 
 
 def _filled_group(test: Test, view: View) -> tuple[Test, tuple[str, ...]]:
-    """The group without the members whose tokens cannot be resolved."""
+    """The group without the members whose tokens cannot be resolved, and these tokens.
+
+    Raises:
+        NoAnswer: nothing is left to compare with.
+    """
     if test.operand is None:
         raise NoAnswer(broken(f"{shown(view.name)} oneOf: there is no list to look in"))
     found = [_resolved(member, view.evidence) for member in _members(test)]
@@ -239,21 +253,16 @@ def _number(value: Any) -> Any:
 # --- asking ----------------------------------------------------------------------------------------------------------
 
 
-def _found(test: Test, view: View) -> Found | Awaitable[Found]:
-    if asked := _ASKED.get(test.predicate):
-        return asked(test, view)
-    if group := _GROUPS.get(test.predicate):
-        join, each = group
-        return join(lambda expected: HOLDS[each](_compared(view, expected), expected, test.ignoring_case), test.operand)
-    side = _SIDES.get(test.predicate, _compared)
-    return HOLDS[test.predicate](side(view, test.operand), test.operand, test.ignoring_case)
-
-
 def _compared(view: View, expected: Any) -> Any:
     """The side of the subject that is compared: its text with a text, its JSON with anything else."""
     if view.kind in ("names", "count"):
         return view.value
     return view.text if isinstance(expected, str | tuple) else _json(view, expected)
+
+
+def _of_group(test: Test, view: View) -> bool:
+    join, each = _GROUPS[test.predicate]
+    return join(lambda expected: HOLDS[each](_compared(view, expected), expected, test.ignoring_case), test.operand)
 
 
 def _json(view: View, _: Any) -> Any:
@@ -349,5 +358,6 @@ _ASKED: Final[Mapping[str, Callable[[Test, View], Found | Awaitable[Found]]]] = 
     "check": custom,
     "no_errors": _no_errors,
     "fails": _fails,
+    **dict.fromkeys(_GROUPS, _of_group),
 }
 """The predicates that need more than a value: the case, the calls, a model, an engine or a schema."""

@@ -13,16 +13,14 @@ from typing import Final, Literal
 
 import msgspec
 
-from evalc.check.tree import All, Call, Check, Failure, Not, Of, Result, Some, Test, Turn
+from evalc.check.tree import All, Call, Check, Failure, Measure, Not, Of, Result, Some, Test, Tools, Turn
 from evalc.runtime.checks import words
 from evalc.runtime.checks.ask import tested
-from evalc.runtime.checks.subjects import Several, is_about_calls, led_to
+from evalc.runtime.checks.subjects import Several, led_to
 from evalc.runtime.checks.verdict import (
-    NONE_BESIDE,
     NOT_APPLICABLE,
     PASSED,
     Beside,
-    Evidence,
     Note,
     Verdict,
     View,
@@ -36,31 +34,37 @@ from evalc.runtime.checks.words import quoted, shown, so_often
 _MOST_SHOWN: Final = 3
 
 
-async def evaluate(check: Check, evidence: Evidence, *, beside: Beside = NONE_BESIDE) -> Verdict:
-    """Evaluate one check; `beside` holds all the checks of its case, some of which compete for calls."""
-    return await _checked(check, View.of(evidence, beside))
+async def evaluate(check: Check, view: View, *, negated: bool = False) -> Verdict:
+    """Evaluate one check of a subject, which for a whole check is the response (`View.of`)."""
+    while True:  # along the steps to a test, or to checks that are joined
+        match check:
+            case Test("numbers_from" | "quotes_from", sources) if "tools" in sources and _knows_no_calls(view):
+                return await _with_calls_unknown(check, view, negated=negated)
+            case Of(Tools() | Call() | Measure("calls" | "errors")) if _knows_no_calls(view):
+                return await _with_calls_unknown(check, view, negated=negated)
+            case Test():
+                return await tested(check, view, negated=negated)
+            case Not(inner):
+                check, negated = inner, not negated
+                continue
+            case Of(step, inner):
+                subject = led_to(step, view)
+                if isinstance(subject, View):
+                    check, view = inner, subject
+                    continue
+                verdict = await _of_several(check, subject, view.beside)
+            case All() | Some() if view.fault is not None:
+                return view.fault
+            case All(checks):
+                verdict = await (_together(check, view) if view.in_call else _composed(checks, view, "failed"))
+            case Some(checks):
+                verdict = await _composed(checks, view, "passed", negated=negated)
+        return _inverted(verdict, check) if negated else verdict
 
 
-async def _checked(check: Check, view: View, *, negated: bool = False) -> Verdict:
-    if not view.evidence.reports_calls and view.fault is None and is_about_calls(check):
-        return await _with_calls_unknown(check, view, negated=negated)
-    match check:
-        case Test():
-            return await tested(check, view, negated=negated)
-        case Not(inner):
-            return await _checked(inner, view, negated=not negated)
-        case Of(step, inner):
-            subject = led_to(step, view)
-            if isinstance(subject, View):
-                return await _checked(inner, subject, negated=negated)
-            verdict = await _of_several(check, subject, view.beside)
-        case All() | Some() if view.fault is not None:
-            return view.fault
-        case All(checks):
-            verdict = await (_together(check, view) if view.in_call else _composed(checks, view, "failed"))
-        case Some(checks):
-            verdict = await _composed(checks, view, "passed", negated=negated)
-    return _inverted(verdict, check) if negated else verdict
+def _knows_no_calls(view: View) -> bool:
+    """Whether the answer does not mention tools, and the subject is still to be looked for in it."""
+    return not view.evidence.reports_calls and view.fault is None
 
 
 async def _with_calls_unknown(check: Check, view: View, *, negated: bool) -> Verdict:
@@ -69,8 +73,8 @@ async def _with_calls_unknown(check: Check, view: View, *, negated: bool) -> Ver
     if key is not None:  # the calls are under a key that is not read: whatever the check says would be wrong
         how = "call it `toolCalls`, or map it (`agent.response.toolCalls` in the configuration)"
         return broken(f"the answer has `{shown(key)}` and no `toolCalls`: {how}")
-    known = view._replace(evidence=msgspec.structs.replace(view.evidence, reports_calls=True))
-    verdict = await _checked(check, known, negated=negated)
+    evidence = msgspec.structs.replace(view.evidence, reports_calls=True)
+    verdict = await evaluate(check, msgspec.structs.replace(view, evidence=evidence), negated=negated)
     note = Note("the agent reports no tool calls (its answers have no `toolCalls`)", "checked as if there were none")
     return msgspec.structs.replace(verdict, notes=(*verdict.notes, note))
 
@@ -84,7 +88,7 @@ async def _composed(
     """`and`, which a failure decides, or `or`, which a pass decides."""
     met: list[Verdict] = []
     for check in checks:
-        verdict = await _checked(check, view)
+        verdict = await evaluate(check, view)
         met.append(verdict)
         if verdict.outcome == decisive and verdict.asked:
             whole = failed(_reason(check, verdict), verdict.finding) if decisive == "failed" else _passed(met)
@@ -162,7 +166,7 @@ async def _of_several(check: Of, several: Several, beside: Beside) -> Verdict:
 
 async def _together(check: Check, view: View) -> Verdict:
     """The verdict on all parts of a check of one view: one unknown part makes the whole unknown."""
-    met = [await _checked(part, view) for part in _parts(check)]
+    met = [await evaluate(part, view) for part in _parts(check)]
     if not isinstance(check, All):
         return met[0]
     met = [_of_one(verdict) for verdict in met]

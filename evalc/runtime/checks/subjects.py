@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from evalc.base.terminal import counted, well_formed
 from evalc.check.json_text import NotJson, parse_leniently
@@ -13,14 +14,11 @@ from evalc.check.tree import (
     Argument,
     At,
     Call,
-    Check,
     Failure,
     Items,
     Measure,
-    Of,
     Result,
     Step,
-    Test,
     Tools,
     Turn,
     Which,
@@ -60,27 +58,16 @@ class Several(NamedTuple):
     nothing: str = ""
 
 
-def is_about_calls(check: Check) -> bool:
-    """Whether a check begins with something that the agent has to report about its calls."""
-    match check:
-        case Of(Tools() | Call()) | Of(Measure("calls" | "errors")):
-            return True
-        case Test("numbers_from" | "quotes_from", sources):
-            return "tools" in sources
-        case _:
-            return False
-
-
 def led_to(step: Step, view: View) -> View | Several:
     """The subject that a step leads to, or several; the `fault` of a missing subject is the verdict on it."""
     if view.fault is not None:  # a place in nothing is nothing, too
-        return view if isinstance(step, At) and not _is_many(step.path) else view._replace(value=None)
+        return view if isinstance(step, At) and not _is_many(step.path) else replace(view, value=None)
     try:
         return _STEPS[type(step)](step, view)
     except NoAnswer as error:
-        return view._replace(value=None, fault=error.verdict)
+        return replace(view, value=None, fault=error.verdict)
     except CannotAsk as error:
-        return view._replace(value=None, fault=cannot(error, view))
+        return replace(view, value=None, fault=cannot(error, view))
 
 
 def cannot(error: CannotAsk, view: View) -> Verdict:
@@ -109,14 +96,14 @@ def json_of(text: str) -> Any:
 
 def _there(view: View, kind: ViewKind, value: Any, name: str, absent: str = "is not there") -> View:
     fault = unasked(f"{shown(name)} {absent}", absent=True) if value is MISSING else None
-    return view._replace(kind=kind, value=value, name=name, fault=fault)
+    return replace(view, kind=kind, value=value, name=name, fault=fault)
 
 
 def _turn(step: Turn, view: View) -> View:
     if view.evidence.turn is not None:
         raise NoAnswer(broken("it is about a turn of a turn"))
     # A case without follow-ups is a conversation of one turn.
-    turns = view.evidence.turns or (msgspec.structs.replace(view.evidence, turn=1),)
+    turns = view.evidence.turns or (replace(view.evidence, turn=1),)
     if step.number > len(turns):
         raise NoAnswer(unasked(f"the conversation ended after {counted(len(turns), 'turn')}"))
     return View.of(turns[step.number - 1], view.beside.in_turn(step))
@@ -164,9 +151,9 @@ def _list(view: View) -> list[Any]:
 def _as_json(view: View) -> View:
     """The JSON in which a place is looked up: a call's arguments, or the JSON of the text of a response or a result."""
     if view.kind == "call":
-        return view._replace(kind="value", value=view.value.params, name="")
+        return replace(view, kind="value", value=view.value.params, name="")
     is_text = view.kind == "response" or (view.kind == "result" and isinstance(view.value, str))
-    return view._replace(kind="value", value=json_of(view.value) if is_text else view.value)
+    return replace(view, kind="value", value=json_of(view.value) if is_text else view.value)
 
 
 def _place(view: View, value: Any, path: str) -> View:
@@ -181,7 +168,7 @@ def _place(view: View, value: Any, path: str) -> View:
 def _call(step: Call, view: View) -> View | Several:
     """The calls of a tool, or one by its number; without a first call, nothing is checked (contract, toolParams)."""
     made = [
-        view._replace(kind="call", value=call, name=f"call {number}", in_call=True)
+        replace(view, kind="call", value=call, name=f"call {number}", in_call=True)
         for number, call in enumerate((call for call in view.evidence.tool_calls if call.name == step.tool), 1)
     ]
     match step.which:
@@ -191,7 +178,7 @@ def _call(step: Call, view: View) -> View | Several:
         case "first":
             if not made:
                 raise NoAnswer(NOT_APPLICABLE)
-            return made[0]._replace(name=step.tool)
+            return replace(made[0], name=step.tool)
         case int() as number if number > len(made):
             so_many = f"it was called {so_often(len(made))}" if made else "it was not called"
             raise NoAnswer(unasked(f"expected call {number} of {quoted(step.tool)} but {so_many}"))
@@ -224,7 +211,7 @@ _OUTCOMES: Final = {
 
 
 def _tools(_: Tools, view: View) -> View:
-    return view._replace(kind="names", value=tuple([call.name for call in view.evidence.tool_calls]), name="tools")
+    return replace(view, kind="names", value=tuple([call.name for call in view.evidence.tool_calls]), name="tools")
 
 
 # --- measures --------------------------------------------------------------------------------------------------------
@@ -234,7 +221,7 @@ def _measured(step: Measure, view: View) -> View:
     unit, of = _MEASURES[step.of]
     if step.of == "calls" and step.tool:
         unit = f"calls of {quoted(step.tool)}"
-    return view._replace(kind="count", value=of(step, view), unit=unit)
+    return replace(view, kind="count", value=of(step, view), unit=unit)
 
 
 def _calls_made(step: Measure, view: View) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, Protocol, final
 
 import msgspec
@@ -102,20 +102,17 @@ ViewKind = Literal["response", "value", "argument", "call", "result", "names", "
 
 
 @final
-class Beside:
+class Beside(msgspec.Struct, frozen=True):
     """The checks of a case, some of which compete for calls; the calls that fit a check are found only once."""
 
-    __slots__ = ("_turns", "checks", "fits")
-
-    def __init__(self, checks: Iterable[Check] = ()) -> None:
-        self.checks = tuple(checks)
-        self.fits: dict[int, list[int]] = {}  # by the identity of a check
-        self._turns: dict[int, Beside] = {}
+    checks: Sequence[Check] = ()
+    fits: dict[int, list[int]] = {}  # by the identity of a check
+    _turns: dict[int, Beside] = {}
 
     def in_turn(self, turn: Turn) -> Beside:
         """The checks of one turn, without the step to it."""
         if turn.number not in self._turns:
-            of_turn = (check.check for check in self.checks if isinstance(check, Of) and check.step == turn)
+            of_turn = [check.check for check in self.checks if isinstance(check, Of) and check.step == turn]
             self._turns[turn.number] = Beside(of_turn)
         return self._turns[turn.number]
 
@@ -123,7 +120,8 @@ class Beside:
 NONE_BESIDE: Final = Beside()
 
 
-class View(NamedTuple):
+@final
+class View(msgspec.Struct, frozen=True):
     """The subject of a check: what its steps lead to.
 
     Attributes:

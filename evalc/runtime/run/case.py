@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
 from evalc.base.errors import JudgeError
 from evalc.check.contract import Assertion, assertions, judge_check
-from evalc.check.tree import asks
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
 from evalc.model.case import Case, Label, Message
 from evalc.model.json import short_hash
@@ -28,7 +28,7 @@ from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.judged import as_expected, expected_text, label_result
-from evalc.runtime.checks.verdict import Beside, Embeddings, Evidence, Note, Verdict, broken, failed
+from evalc.runtime.checks.verdict import Beside, Embeddings, Evidence, Note, Verdict, View, broken, failed
 from evalc.runtime.checks.words import shown
 from evalc.runtime.judges.panel import CaseJudge, JudgePool, Meter
 from evalc.runtime.run.ask import broken_answer, error_text
@@ -79,13 +79,14 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
     fields: dict[str, str] = {}
     error: str | None = None
     failure: str | None = None
-    made = tuple(assertions(case.expect))
-    beside = Beside(assertion.check for assertion in made)
-    for assertion, asked in _in_order(case, made):
-        if (error or failure) and (not run_all or (asked and not _scores(assertion.at, case, evidence))):
+    made = assertions(case.expect)
+    view = View.of(evidence, Beside([assertion.check for assertion in made]))
+    for assertion in _in_order(case, made):
+        is_for_nothing = assertion.is_judged and not _scores(assertion.at, case, evidence)
+        if (error or failure) and (not run_all or is_for_nothing):
             continue
         try:
-            verdict = await evaluate(assertion.check, evidence, beside=beside)
+            verdict = await evaluate(assertion.check, view)
         except Exception as broke:  # a check that breaks must not take the case with it
             verdict = broken(f"the check broke: {type(broke).__name__}: {error_text(broke)}")
         verdicts[assertion.at] = verdict
@@ -105,18 +106,16 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
     return Checked(verdicts, fields, error, failure)
 
 
-def _in_order(case: Case, made: Iterable[Assertion]) -> Iterator[tuple[Assertion, bool]]:
-    """The assertions, and whether they ask a judge: those that do come after the others, the rubric last."""
-    asking: list[Assertion] = []
-    for assertion in made:
-        if asks(assertion.check, "judge"):
-            asking.append(assertion)
-        else:
-            yield assertion, False
-    for index, dimension in enumerate(case.rubric or ()):
-        asking.append(Assertion(f"/rubric/{index}", "judge", judge_check(dimension)))
-    for assertion in asking:
-        yield assertion, True
+def _in_order(case: Case, made: Sequence[Assertion]) -> Sequence[Assertion]:
+    """The assertions: those that ask a judge come after the others, the rubric last."""
+    rubric = [
+        Assertion(f"/rubric/{index}", "judge", judge_check(dimension), is_judged=True)
+        for index, dimension in enumerate(case.rubric or ())
+    ]
+    return sorted([*made, *rubric], key=_IS_JUDGED)
+
+
+_IS_JUDGED: Final = attrgetter("is_judged")
 
 
 def _scores(at: str, case: Case, evidence: Evidence) -> bool:

@@ -31,7 +31,7 @@ from evalc.check.tree import (
 from evalc.check.values import FORMATS
 from evalc.model.answer import ToolCall
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Beside, CheckOutcome, Evidence
+from evalc.runtime.checks.verdict import Beside, CheckOutcome, Evidence, View
 
 _TEXTS: Final = [
     *("a", "b", "ab", "abc", "A", "Ab", "abc b", " ", "\n", "a\nb", "\r", "\r\n", "ß", "SS", "ss", "\u017f", "İ", "i"),
@@ -257,6 +257,6 @@ def outcomes(checks: Sequence[Check], evidence: Evidence, *, in_case: bool = Fal
     beside = Beside(checks if in_case else ())
 
     async def run() -> list[CheckOutcome]:
-        return [(await evaluate(check, evidence, beside=beside)).outcome for check in checks]
+        return [(await evaluate(check, View.of(evidence, beside))).outcome for check in checks]
 
     return asyncio.run(run())

@@ -16,6 +16,7 @@ from evalc.check.values import measure
 from evalc.extras.challenge.answers import good_answer, good_value, replies
 from evalc.model import case as m
 from evalc.runtime.checks.evaluate import evaluate
+from evalc.runtime.checks.verdict import View
 from evalc.runtime.run.case import CaseOptions, evidence_of
 from tests.check.test_forms import RECORDS
 
@@ -71,7 +72,7 @@ def test_the_guessed_answer_passes_each_predicate_of_each_subject(check: Test, s
     whole = SUBJECTS[subject](check)
     case = m.Case(id="c", description="", input=m.Input(message=""), expect=m.Expect(checks=(record_of(whole),)))
     answer = replies(case, [good_answer(case, None)])
-    verdict = asyncio.run(evaluate(whole, evidence_of(case, answer, CaseOptions())))
+    verdict = asyncio.run(evaluate(whole, View.of(evidence_of(case, answer, CaseOptions()))))
     assert verdict.outcome == "passed", verdict.message
 
 
@@ -82,7 +83,7 @@ def test_the_guessed_answer_passes_several_checks_of_one_subject(subject: str) -
     whole = SUBJECTS[subject](All((*several, Of(Measure("words"), Test("between", Bounds(min=9))))))
     case = m.Case(id="c", description="", input=m.Input(message=""), expect=m.Expect(checks=(record_of(whole),)))
     answer = replies(case, [good_answer(case, None)])
-    verdict = asyncio.run(evaluate(whole, evidence_of(case, answer, CaseOptions())))
+    verdict = asyncio.run(evaluate(whole, View.of(evidence_of(case, answer, CaseOptions()))))
     assert verdict.outcome == "passed", verdict.message
 
 

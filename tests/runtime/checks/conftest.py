@@ -10,14 +10,14 @@ import pytest
 
 from evalc.check.tree import Check
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Beside, Evidence, Verdict
+from evalc.runtime.checks.verdict import Beside, Evidence, Verdict, View
 
 
 class Ask:
     """`ask(check, response, **evidence)` evaluates a check."""
 
     def __call__(self, check: Check, response: str = "", *, beside: Sequence[Check] = (), **evidence: Any) -> Verdict:
-        return asyncio.run(evaluate(check, Evidence(response=response, **evidence), beside=Beside(beside)))
+        return asyncio.run(evaluate(check, View.of(Evidence(response=response, **evidence), Beside(beside))))
 
 
 @pytest.fixture

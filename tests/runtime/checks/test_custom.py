@@ -14,7 +14,7 @@ from evalc.check.tree import Check
 from evalc.model.answer import ToolCall, Usage
 from evalc.model.case import Case, Input, Message
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Evidence
+from evalc.runtime.checks.verdict import Evidence, View
 from tests.runtime.checks.conftest import Ask
 from tests.support.packages import install
 
@@ -142,10 +142,10 @@ def _custom(name: str) -> Check:
 def test_others_go_on_while_one_is_waited_for() -> None:
     async def both() -> float:
         evidence = Evidence(response="x", timeout_ms=5_000)
-        slow = asyncio.create_task(evaluate(_custom("hangs_async"), evidence))
+        slow = asyncio.create_task(evaluate(_custom("hangs_async"), View.of(evidence)))
         await asyncio.sleep(0.01)
         started = time.monotonic()
-        assert (await evaluate(_custom("yes"), evidence)).outcome == "passed"
+        assert (await evaluate(_custom("yes"), View.of(evidence))).outcome == "passed"
         slow.cancel()
         with pytest.raises(asyncio.CancelledError):
             await slow

@@ -13,7 +13,7 @@ from evalc.check.tree import Test
 from evalc.config.load import Override, load_settings
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.similarity import by_meaning, load_embeddings
-from evalc.runtime.checks.verdict import Embeddings, Evidence, Verdict
+from evalc.runtime.checks.verdict import Embeddings, Evidence, Verdict, View
 from evalc.setup.prepare import options_of
 
 VECTORS = {"rain": (1.0, 0.0), "wet": (0.8, 0.6), "cheese": (0.0, 1.0), "dry": (-1.0, 0.0), "almost": (1.0 + 1e-9, 0.0)}
@@ -25,7 +25,9 @@ def encode(texts: Sequence[str]) -> list[tuple[float, float]]:
 
 def verdict(response: str, threshold: float, embeddings: Embeddings | None = None) -> Verdict:
     check = Test("similar", ("rain", threshold))
-    return asyncio.run(evaluate(check, Evidence(response=response, embeddings=embeddings or by_meaning(encode))))
+    return asyncio.run(
+        evaluate(check, View.of(Evidence(response=response, embeddings=embeddings or by_meaning(encode))))
+    )
 
 
 @pytest.mark.parametrize(("response", "cosine"), [("wet", 0.8), ("cheese", 0.0), ("dry", 0.0), ("almost", 1.0)])
