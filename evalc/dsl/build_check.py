@@ -188,12 +188,12 @@ def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Fin
 
 def _in_other_words(fields: Fields, item: Mapping) -> Finding | None:
     """The finding about a mapping as other tools have it, with the line that says the same; None for any other."""
-    from evalc.translate import translated_mapping  # noqa: PLC0415 - as above
+    from evalc.translate import translated  # noqa: PLC0415 - as above
 
     if any(_is_beside(key.text) for key, _ in item.pairs) or says_more(item):
         return None
     written: Any = to_plain(item, lambda _span, _finding: None)
-    found = translated_mapping(written)
+    found = translated(written)
     if found is None or not is_check(found.line):
         return None
     line = as_item(found.line)

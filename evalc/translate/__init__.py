@@ -6,8 +6,13 @@ and lists are not empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, final
+
+from evalc.grammar.write_check import NoLine
+from evalc.translate.mappings import Mappings
+from evalc.translate.names import NOTES
+from evalc.translate.trees import written
 
 
 @final
@@ -18,28 +23,12 @@ class Translation(NamedTuple):
     note: str
 
 
-def translated(text: str) -> Translation | None:
-    """The line that says the same as a line in other words; None if no line surely does."""
-    return _translation(text, lambda words: words.condition(text))
-
-
-def translated_mapping(pairs: Mapping[str, Any]) -> Translation | None:
-    """The line that says the same as a mapping in other words; None if no line surely does."""
-    from evalc.translate.mappings import read_mapping  # noqa: PLC0415
-
-    return _translation("", lambda words: read_mapping(words, pairs))
-
-
-def _translation(original: str, meant: Callable[[Any], Any]) -> Translation | None:
-    # For start-up: only if a check is wrong.
-    from evalc.grammar.write_check import NoLine  # noqa: PLC0415
-    from evalc.translate.names import NOTES  # noqa: PLC0415
-    from evalc.translate.trees import written  # noqa: PLC0415
-    from evalc.translate.words import Words  # noqa: PLC0415
-
+def translated(original: str | Mapping[str, Any]) -> Translation | None:
+    """The line that says the same as a line or a mapping in other words; None if no line surely does."""
     notes: set[str] = set()
+    reader = Mappings(notes)
     try:
-        line = written(meant(Words(notes)))
+        line = written(reader.condition(original) if isinstance(original, str) else reader.mapping(original))
     except (NoLine, RecursionError):
         return None
     return None if line == original else Translation(line, "; ".join(NOTES[each] for each in sorted(notes)))

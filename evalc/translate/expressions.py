@@ -14,13 +14,10 @@ from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate import trees as to
 from evalc.translate.python import constant, read_python, regex
-from evalc.translate.trees import Part, Place, joined, negated, negated_if, none
+from evalc.translate.trees import Part, Place, joined, negated, negated_if, none, refuse_if
 
 Denoted = Place | Part | Check
 """The value of an expression: a place of the answer, something else, or a condition."""
-
-Ask = Callable[[Denoted, str, list[Any]], Check]
-"""Reads a verb about a subject, with the values that follow it."""
 
 _OPERATORS: Final[Mapping[type[ast.cmpop], str]] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "not ==",
@@ -36,20 +33,23 @@ _ASKS_FOR_SOME: Final = {(">", 0): True, (">=", 1): True, ("==", 0): False, ("<"
 class Meaning:
     """Reads one expression; `notes` gathers the rows that say what differs beyond the bounds."""
 
-    def __init__(self, notes: set[str], ask: Ask) -> None:
+    def __init__(self, notes: set[str]) -> None:
         self.notes = notes
-        self._ask = ask
         self._variables: dict[str, Denoted] = {}
+
+    def asked(self, subject: Denoted, verb: str, values: list[Any]) -> Check:
+        """Read a verb about a subject, with the values that follow it."""
+        raise NotImplementedError
 
     # --- conditions ---
 
-    def condition(self, node: ast.expr) -> Check:
+    def condition_of(self, node: ast.expr) -> Check:
         """The condition that an expression is."""
         match node:
             case ast.UnaryOp(ast.Not(), of):
-                return negated(self.condition(of))
+                return negated(self.condition_of(of))
             case ast.BoolOp(op, several):
-                return joined("and" if isinstance(op, ast.And) else "or", map(self.condition, several))
+                return joined("and" if isinstance(op, ast.And) else "or", map(self.condition_of, several))
             case ast.Compare(left, ops, rights):
                 pairs = zip([left, *rights], ops, rights, strict=False)
                 return joined("and", [self._comparison(a, _OPERATORS[type(op)], b) for a, op, b in pairs])
@@ -166,8 +166,7 @@ class Meaning:
         if place.folded in ("", "any"):
             return place.folded == "any"
         self.notes.add("case")
-        if not isinstance(text, str) or text != (text.lower() if place.folded == "lower" else text.upper()):
-            raise NoLine
+        refuse_if(not isinstance(text, str) or text != (text.lower() if place.folded == "lower" else text.upper()))
         return True
 
     def equal(self, place: Place, value: Any) -> Check:
@@ -181,8 +180,7 @@ class Meaning:
     def said(self, place: Place, verb: str, text: Any) -> Check:
         """Ask that a text is another, or starts or ends with it."""
         folded = self._folded(place, text)
-        if not isinstance(text, str) or (place.trimmed and (not text or text != text.strip())):
-            raise NoLine
+        refuse_if(not isinstance(text, str) or (place.trimmed and (not text or text != text.strip())))
         if not place.trimmed:
             return place.plain().asks(Test(verb, text, folded))
         self.notes.add("spaces")
@@ -201,11 +199,11 @@ class Meaning:
 
     def matches(self, place: Denoted, pattern: Denoted) -> Check:
         """Ask that a text matches a regular expression."""
-        if not isinstance(pattern, Part) or pattern.kind != "regex":
-            raise NoLine
-        if pattern.foreign:
-            self.notes.add("pattern")
-        return (place if isinstance(place, Place) else none()).asks(to.matches(pattern.of, pattern.value))
+        match place, pattern:
+            case Place(), Part("regex", source, flags, is_foreign):
+                self.notes.update({"pattern"} if is_foreign else ())
+                return place.asks(to.matches(source, flags))
+        raise NoLine
 
     def _json(self, node: ast.expr) -> Place:
         return _json(self._known(self.denoted(node)))
@@ -288,7 +286,7 @@ class Meaning:
             (kept, value), of = of.value, of.of
 
         def inner(item: Denoted) -> Check:
-            conditions = [self._with(each, item, self.condition) for each in kept]
+            conditions = [self._with(each, item, self.condition_of) for each in kept]
             if asked:
                 conditions.append(asked(self._with(value, item, self.denoted) if value else item))
             return joined("and", conditions)
@@ -324,8 +322,7 @@ class Meaning:
         if tool is None and (quantifier, condition) in (("every", _SUCCEEDS), ("any", negated(_SUCCEEDS))):
             return to.NO_ERRORS if quantifier == "every" else negated(to.NO_ERRORS)
         tools, asked = _parts_of_call(condition)
-        if (tool is None) is not bool(tools) or (quantifier == "every" and not tool and asked):
-            raise NoLine
+        refuse_if((tool is None) is not bool(tools) or (quantifier == "every" and not tool and asked))
         if quantifier == "every" and not tool:
             return to.called("only", tools)
         parts = tuple(asked)
@@ -339,7 +336,7 @@ class Meaning:
         """The tool whose calls a filter on names gives."""
         kept, value = listed.value
         if listed.of == _CALLS and len(kept) == 1 and value is None:
-            tools, asked = _parts_of_call(self._with(kept[0], Place("call"), self.condition))
+            tools, asked = _parts_of_call(self._with(kept[0], Place("call"), self.condition_of))
             if len(tools) == 1 and not asked:
                 return str(tools[0])
         raise NoLine
@@ -363,7 +360,7 @@ class Meaning:
             case ast.GeneratorExp(elt, [one]) | ast.ListComp(elt, [one]) | ast.SetComp(elt, [one]):
                 return self._comprehension(node, elt, one)
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(ast.Not()):
-                return self.condition(node)
+                return self.condition_of(node)
         return Part("literal", constant(node))
 
     def _name(self, name: str) -> Denoted:
@@ -382,8 +379,7 @@ class Meaning:
     def _known(self, found: Denoted, *, used: bool = False) -> Denoted:
         """A bare name that is used as a list or an object is taken for a member of the response's JSON."""
         if isinstance(found, Part) and found.kind == "unknown":
-            if names.key(found.of) in names.NAMES["no_paths"] or not _is_plural(Place("json").member(found.of)):
-                raise NoLine
+            refuse_if(names.key(found.of) in names.NAMES["no_paths"] or not _is_plural(Place("json").member(found.of)))
             self.notes.add("fence")
             return Place("json").member(found.of)
         if used and isinstance(found, Place) and found.root == "response":
@@ -403,8 +399,7 @@ class Meaning:
             return found  # `result.output`
         if found == Place() and known in names.NAMES["calls"]:
             return _CALLS
-        if found == Place() and known in names.NAMES["not_json"] and ast.unparse(of) != "output":
-            raise NoLine
+        refuse_if(found == Place() and known in names.NAMES["not_json"] and ast.unparse(of) != "output")
         found = self._known(found, used=True)
         return found.member(key) if isinstance(found, Place) else none()
 
@@ -441,23 +436,20 @@ class Meaning:
         denoted = [self.denoted(each) for each in given or ()]
         values = [each.of if isinstance(each, Part) and each.kind == "literal" else each for each in denoted]
         verb, found = " ".join(words), self.denoted(subject)
-        if "toBeCloseTo" in words:
-            raise NoLine  # digits, where others take a distance
+        refuse_if("toBeCloseTo" in words)  # digits, where others take a distance
         if re.fullmatch(r"(?:.* )?(?:an?|toBeTypeOf)", verb) and len(values) == 1:
             verb, values = f"{verb} {values[0]}", []
-        return self._ask(found if "alled" in verb else self._known(found), verb, values)
+        return self.asked(found if "alled" in verb else self._known(found), verb, values)
 
     def _call(self, node: ast.Call) -> Denoted:
         function, arguments, name = node.func, node.args, ast.unparse(node.func)
         named = {each.arg or "": each.value for each in node.keywords}
         if found := re.fullmatch(r"re\.(search|match|fullmatch|findall)", name):
             whole = {"match": "^(?:{})", "fullmatch": "^(?:{})$"}.get(found[1], "{}")
-            source, text, flags = (*arguments, named.pop("flags", None), None, None)[:3]
-            if not isinstance(source, ast.Constant) or text is None or named:
-                raise NoLine
-            return self.matches(self.denoted(text), regex(source.value, flags, whole))
-        if named:
-            raise NoLine
+            match (*arguments, named.pop("flags", None)):
+                case [ast.Constant(source), text, flags, *_] if text and not named:
+                    return self.matches(self.denoted(text), regex(source, flags, whole))
+        refuse_if(named)
         if (code := _python(name, function, arguments)) is not None:
             return self.denoted(read_python(code))
         if name in _FUNCTIONS:
@@ -505,8 +497,7 @@ class Meaning:
 
     def _all(self, quantifier: str, of: ast.expr) -> Check:
         listed = self._known(self.denoted(of))
-        if not isinstance(listed, Part) or listed.kind != "listed" or not listed.value[1]:
-            raise NoLine
+        refuse_if(not isinstance(listed, Part) or listed.kind != "listed" or not listed.value[1])
         return self.quantified(quantifier, listed, self._truth)
 
 
@@ -546,9 +537,10 @@ def _python(name: str, function: ast.expr, arguments: list[ast.expr]) -> str | N
 
 
 def _json(place: Denoted) -> Place:
-    if not isinstance(place, Place) or place.root == "response" or place.folded or place.trimmed:
-        raise NoLine
-    return place
+    match place:
+        case Place("json" | "item" | "call", _, "", False):
+            return place
+    raise NoLine
 
 
 def _is_same(one: ast.expr, other: ast.expr) -> bool:

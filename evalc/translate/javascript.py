@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from evalc.grammar.write_check import NoLine
 from evalc.translate.python import constant, read_python, with_places
-from evalc.translate.trees import none
+from evalc.translate.trees import none, refuse_if
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -31,8 +31,7 @@ def read_javascript(code: str) -> ast.expr:
     code = re.sub(r"^return ", "", with_places(code).strip().rstrip(";"))
     # The parentheses make an expression of what would be a block.
     root = _parser().parse(f"({code})".encode("utf-8", "surrogatepass")).root_node
-    if root.has_error or [child.type for child in root.named_children] != ["expression_statement"]:
-        raise NoLine
+    refuse_if(root.has_error or [child.type for child in root.named_children] != ["expression_statement"])
     return read_python(_written(root.named_children[0].named_children[0]))
 
 
@@ -115,16 +114,14 @@ def _function(parameters: str, body: Node | None) -> str:
     if body is not None and body.type == "statement_block":
         (statement, *more) = body.named_children or [body]
         body = statement.named_children[0] if statement.type == "return_statement" and not more else None
-    if parameter is None or keyword.iskeyword(parameter[1]):
-        raise NoLine
-    return f"(lambda {parameter[1]}: {_written(body)})"
+    name = parameter[1] if parameter and not keyword.iskeyword(parameter[1]) else none()
+    return f"(lambda {name}: {_written(body)})"
 
 
 def _piece(node: Node) -> str:
     """The text of a piece of a string."""
     text = _text(node)
-    if node.type == "template_substitution":
-        raise NoLine
+    refuse_if(node.type == "template_substitution")
     if node.type != "escape_sequence":
         return text
     if text[1:2] not in ("u", "x"):

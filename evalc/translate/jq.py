@@ -6,10 +6,9 @@ import ast
 import re
 from typing import Final
 
-from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate.python import read_python
-from evalc.translate.trees import none
+from evalc.translate.trees import none, refuse_if
 
 _TOKEN: Final = re.compile(r'("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|\.?[A-Za-z_]\w*|==|!=|<=|>=|[<>|()\[\];.])')
 _CONSTANTS: Final = {"true": "True", "false": "False", "null": "None"}
@@ -21,8 +20,7 @@ def read_jq(code: str) -> ast.expr:
     pieces = _TOKEN.split(code)
     writer = _Writer(pieces[1::2])
     expression = writer.pipe("json")
-    if writer.tokens or any(map(str.strip, pieces[::2])):
-        raise NoLine
+    refuse_if(writer.tokens or any(map(str.strip, pieces[::2])))
     return read_python(expression)
 
 
@@ -81,9 +79,8 @@ class _Writer:
                 arguments = [self.pipe(item)]
             elif name == "test" and self.taken('"i"'):
                 arguments.append("")
-            if not self.taken(")"):
-                raise NoLine
-        template = names.JQ.get(f"{name} {len(arguments)}")
-        if template is None or (name == "select" and not dot.endswith('["*"]')):
-            raise NoLine
-        return template.format(dot.removesuffix('["*"]') if name == "select" else dot, *arguments or [""], item)
+            refuse_if(not self.taken(")"))
+        template = names.JQ.get(f"{name} {len(arguments)}") or none()
+        refuse_if(name == "select" and not dot.endswith('["*"]'))
+        written: str = template.format(dot.removesuffix('["*"]') if name == "select" else dot, *arguments or [""], item)
+        return written

@@ -8,7 +8,7 @@ import warnings
 from typing import Any, Final
 
 from evalc.grammar.write_check import NoLine
-from evalc.translate.trees import Part
+from evalc.translate.trees import Part, refuse_if
 
 _TEXT: Final = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 _AT: Final = re.compile(rf"{_TEXT}|(?<![\w.$])at\s+([A-Za-z_$][\w$]*(?:\.[\w$]+|\[(?:\d+|\*)\])*)")
@@ -38,16 +38,14 @@ def regex(pattern: object, flags: ast.expr | str | None = None, whole: str = "{}
     """A pattern of Python in JavaScript's syntax, where both read it alike."""
     if isinstance(flags, ast.expr):
         named = [each.strip().removeprefix("re.") for each in ast.unparse(flags).split("|")]
-        if not all(name in _FLAGS for name in named):
-            raise NoLine
+        refuse_if(not all(name in _FLAGS for name in named))
         flags = "".join(_FLAGS[name] for name in named)
     if not isinstance(pattern, str):
         raise NoLine
     opening = re.match(r"\(\?([ims]+)\)|", pattern)
     pattern, letters = pattern[opening.end() :] if opening else pattern, (opening and opening[1]) or ""
     flags = "".join(sorted({*(flags or ""), *letters}))
-    if _ONLY_PYTHON.search(pattern) or (whole != "{}" and "m" in flags):
-        raise NoLine
+    refuse_if(_ONLY_PYTHON.search(pattern) or (whole != "{}" and "m" in flags))
     return Part("regex", whole.replace("{}", pattern), flags, foreign=bool(re.search(r"\\[dwbsDWBS]|[$.]", pattern)))
 
 

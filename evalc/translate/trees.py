@@ -43,6 +43,12 @@ def none() -> Any:
     raise NoLine
 
 
+def refuse_if(is_unclear: object) -> None:
+    """Raise `NoLine` where no line surely says the same."""
+    if is_unclear:
+        raise NoLine
+
+
 @final
 class Place(NamedTuple):
     """A text or a JSON value that is asked: the response, its JSON, an item of a list or a call, and a path."""
@@ -55,8 +61,7 @@ class Place(NamedTuple):
     def member(self, key: Any) -> Place:
         """The place one step further down; a step into the response is one into its JSON."""
         step = f"[{key}]" if isinstance(key, int) else "[]" if key == "*" else f".{key}"
-        if self.folded or self.trimmed or not re.fullmatch(_STEP, step):
-            raise NoLine
+        refuse_if(self.folded or self.trimmed or not re.fullmatch(_STEP, step))
         return Place("json" if self.root == "response" else self.root, (self.path + step).removeprefix("."))
 
     def plain(self) -> Place:
@@ -74,8 +79,7 @@ class Place(NamedTuple):
 
     def asks(self, check: Check) -> Check:
         """The check of what is here."""
-        if self.folded or self.trimmed:
-            raise NoLine
+        refuse_if(self.folded or self.trimmed)
         if "[]" in self.path:
             before, after = self.cut()
             return items("every", before, after.asks(check))
@@ -182,8 +186,7 @@ def _opposite(bounds: Bounds) -> Bounds | None:
 
 def either(place: Place, op: str, number: Any) -> Check:
     """The length of what is a text or a list: one of them cannot be asked, and fails under a negation, too."""
-    if place.root in ("item", "call") or "[]" in place.path or not place.path:
-        raise NoLine
+    refuse_if(place.root in ("item", "call") or "[]" in place.path or not place.path)
     return Some((place.asks(measured("items", op, number)), place.asks(measured("chars", op, number))))
 
 
@@ -195,8 +198,7 @@ def _is_either(check: Check) -> bool:
 def joined(word: str, parts: Iterable[Check]) -> Check:
     """Conditions under one `and` or `or`."""
     several = tuple(parts)
-    if not several:
-        raise NoLine
+    refuse_if(not several)
     if word == "and":
         return all_of(several)
     flat = [one for part in several for one in (part.checks if _is_some(part) else (part,))]  # type: ignore[union-attr]
@@ -213,15 +215,13 @@ def _is_some(check: Check) -> bool:
 def inside(condition: Check, root: Root) -> Check:
     """The conditions that one item or one call has to meet together."""
     several = condition.checks if isinstance(condition, All) else (condition,)
-    if not all(isinstance(each, Of) and each.step == Argument(root) for each in several):
-        raise NoLine
+    refuse_if(not all(isinstance(each, Of) and each.step == Argument(root) for each in several))
     return together(each.check for each in several)  # type: ignore[union-attr]
 
 
 def items(which: str, of: Place, condition: Check) -> Check:
     """A condition of every, any or no item of a list."""
-    if of.root not in ("json", "response") or of.folded or of.trimmed or "[]" in of.path:
-        raise NoLine
+    refuse_if(of.root not in ("json", "response") or of.folded or of.trimmed or "[]" in of.path)
     return Of(Items(f"{of.path}[]", which), inside(condition, "item"))  # type: ignore[arg-type]
 
 
@@ -230,8 +230,7 @@ def items(which: str, of: Place, condition: Check) -> Check:
 
 def compared(op: str, number: Any) -> Check:
     """An order or an equality of numbers."""
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-        raise NoLine
+    refuse_if(isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number))
     return Test("between", Bounds(number, number) if op == "==" else Bounds(**{_BOUNDS[op]: number}))
 
 
@@ -242,8 +241,7 @@ def measured(of: Measured, op: str, number: Any, tool: str = "") -> Check:
 
 def called(predicate: str, tools: Any) -> Check:
     """A predicate of the names of the tools called."""
-    if not isinstance(tools, list | tuple) or not all(isinstance(tool, str) and tool for tool in tools):
-        raise NoLine
+    refuse_if(not isinstance(tools, list | tuple) or not all(isinstance(tool, str) and tool for tool in tools))
     return Of(Tools(), Test(predicate, tuple(tools)))
 
 
@@ -256,8 +254,7 @@ def equal(value: Any) -> Check:
 
 def with_arguments(tool: Any, arguments: Any) -> Check:
     """Ask that some call of a tool has these arguments."""
-    if not isinstance(arguments, dict) or not arguments or not isinstance(tool, str):
-        raise NoLine
+    refuse_if(not isinstance(arguments, dict) or not arguments or not isinstance(tool, str))
     return Of(
         Call(tool), together([Place("json").member(name).asks(equal(value)) for name, value in arguments.items()])
     )
@@ -269,8 +266,7 @@ def matches(pattern: str, flags: str = "") -> Check:
         parse(pattern, flags)
     except PatternError:
         raise NoLine from None
-    if not pattern or "g" in flags or "y" in flags or re.search("[\u2028\u2029]", pattern):
-        raise NoLine
+    refuse_if(not pattern or "g" in flags or "y" in flags or re.search("[\u2028\u2029]", pattern))
     pieces = re.findall(r"\\.|\[(?:\\.|[^\]\\])*\]|.", pattern.replace("\n", r"\n").replace("\r", r"\r"), re.DOTALL)
     return Test("matches", ("".join(r"\/" if piece == "/" else piece for piece in pieces), flags))
 
@@ -288,9 +284,7 @@ _SPELLER: Final = Speller(
 def read(line: str) -> Check:
     """The check that a line of the language is."""
     found = read_check(line).node
-    if found is None or found.criterion is not None:
-        raise NoLine
-    return found.check
+    return found.check if found is not None and found.criterion is None else none()
 
 
 def written(check: Check) -> str:
@@ -300,6 +294,5 @@ def written(check: Check) -> str:
         line.encode()
     except (UnicodeEncodeError, TypeError, ValueError):
         raise NoLine from None
-    if "{{" in line or "\n" in line or read(line) != check:
-        raise NoLine
+    refuse_if("{{" in line or "\n" in line or read(line) != check)
     return line

@@ -18,7 +18,7 @@ from evalc.translate.javascript import read_javascript
 from evalc.translate.jq import read_jq
 from evalc.translate.names import pattern
 from evalc.translate.python import constant, read_python, regex
-from evalc.translate.trees import OPPOSITE, Part, Place, joined, negated, negated_if, none
+from evalc.translate.trees import OPPOSITE, Part, Place, joined, negated, negated_if, none, refuse_if
 
 LONGEST: Final = 2_000
 """The longest line that is looked at."""
@@ -31,12 +31,8 @@ _OF_RESPONSE: Final = re.compile(r"json|has a|is in|judge|matches /")
 _OF_JSON: Final = ("exists", "not exists", "equals true", "equals false")
 
 
-class Words:
-    """Reads a line or a verb; `notes` gathers the rows that say what differs beyond the bounds."""
-
-    def __init__(self, notes: set[str]) -> None:
-        self.notes = notes
-        self.meaning = Meaning(notes, self.asked)
+class Words(Meaning):
+    """Reads a line or a verb."""
 
     def condition(self, text: str, depth: int = 0) -> Check:
         """The condition that a line is, in whatever language it is."""
@@ -66,9 +62,8 @@ class Words:
 
     def code(self, language: str, code: str) -> Check:
         """Read an expression of a language."""
-        if language not in _READERS or "\n" in code.strip() or len(code) > LONGEST:
-            raise NoLine
-        found = self.meaning.condition(_READERS[language](code.strip()))
+        refuse_if(language not in _READERS or "\n" in code.strip() or len(code) > LONGEST)
+        found = self.condition_of(_READERS[language](code.strip()))
         steps = [part.step for part in within(found) if isinstance(part, Of)] if language == "jq" else []
         if "all" not in code and any(isinstance(step, Items) and step.which == "every" for step in steps):
             raise NoLine  # several outputs
@@ -77,13 +72,11 @@ class Words:
     def _turn(self, text: str, depth: int) -> Check:
         number, ordinal, rest = (pattern("<TURN>").fullmatch(text) or none()).groups()
         check = self.condition(rest, depth + 1)
-        if isinstance(check, Of) and isinstance(check.step, Turn):
-            raise NoLine
+        refuse_if(isinstance(check, Of) and isinstance(check.step, Turn))
         return Of(Turn(int(number or names.COUNTS[ordinal])), check)
 
     def _split(self, text: str, depth: int) -> Check:
-        if pattern(r"(?<![\w-])but\s+<TEXT>").search(text):
-            raise NoLine  # `does not contain "x" but "y"`
+        refuse_if(pattern(r"(?<![\w-])but\s+<TEXT>").search(text))  # `does not contain "x" but "y"`
         for word, joint in (("or", r"or|\|\|"), ("and", r"and|&&|but")):
             first, *others = _pieces(text, joint)
             elided = pattern(r"([A-Za-z' -]+?)\s*<TEXT>").fullmatch(first)  # `contains "x" and not "y"`
@@ -164,8 +157,7 @@ class Words:
             verb, values = _several(verb, values, between)
         if not verb:
             verb = "<=" if isinstance(subject, Part) and subject.of in ("ms", "dollars") else "=="
-            if isinstance(subject, Place) or not values:
-                raise NoLine
+            refuse_if(isinstance(subject, Place) or not values)
         return self.asked(subject, verb, values)
 
     def subject(self, text: str) -> tuple[Denoted, str]:
@@ -198,8 +190,7 @@ class Words:
     def asked(self, subject: Denoted, verb: str, values: list[Any]) -> Check:
         """Read a verb about a subject, with the values that follow it."""
         meant, is_negative = words_of(verb)
-        if not meant and not re.search(r"\b(?:is|are|be|value)\b|[Bb]e$|^\W*(?:not)?\W*$", verb):
-            raise NoLine  # `has "x"`
+        refuse_if(not meant and not re.search(r"\b(?:is|are|be|value)\b|[Bb]e$|^\W*(?:not)?\W*$", verb))  # `has "x"`
         check = self._asked(subject, meant or "equals" * bool(values), values)
         return to.denied(subject, check) if is_negative else check
 
@@ -213,9 +204,9 @@ class Words:
             case "", _ if isinstance(subject, Part) and subject.kind == "unknown":
                 return self._called(subject.of, meant, values)
             case op, [value] if op in OPPOSITE:
-                return self.meaning.compared(op, subject, value)
+                return self.compared(op, subject, value)
             case ("equals {}", [_]) | ("equals true" | "equals false", []) if subject != Place():
-                return self.meaning.compared("==", subject, (*values, phrase == "equals true")[0])
+                return self.compared("==", subject, (*values, phrase == "equals true")[0])
             case "length {}", [limits]:
                 return self.limits(Part("size", subject), limits if isinstance(limits, dict) else {"==": limits})
             case "between {} and {}", [low, high] | [[low, high]]:
@@ -223,7 +214,7 @@ class Words:
                     return self.limits(subject, {">=": low, "<=": high})
                 values = [low, high]
             case "contains {}", [tool] if subject == Part("names"):
-                return self.meaning.times(tool, ">=", 1)
+                return self.times(tool, ">=", 1)
             case "is empty", [] if subject in (Part("calls"), Part("names")):
                 return to.NO_CALLS
         place = subject if isinstance(subject, Place) else none()
@@ -231,17 +222,16 @@ class Words:
             return self._described(place, meant)
         if _OF_RESPONSE.match(phrase) and place == Place():
             return self._of_response(phrase, values)
-        if not phrase or (phrase in _OF_JSON if place == Place() else _OF_RESPONSE.match(phrase)):
-            raise NoLine
+        refuse_if(not phrase or (phrase in _OF_JSON if place == Place() else _OF_RESPONSE.match(phrase)))
         return self._of_place(place, phrase, values)
 
     def _called(self, tool: str, meant: str, values: list[Any]) -> Check:
         """How often a tool is called, or with what."""
         match meant, values:
             case "called" | "calledonce", []:
-                return self.meaning.times(tool, ">=" if meant == "called" else "==", 1)
+                return self.times(tool, ">=" if meant == "called" else "==", 1)
             case "calledtimes" | "callcount", [number]:
-                return self.meaning.times(tool, "==", number)
+                return self.times(tool, "==", number)
             case "calledwith", [arguments]:
                 return to.with_arguments(tool, arguments)
         raise NoLine
@@ -250,7 +240,7 @@ class Words:
         unfolded, case = place.unfolded()
         match phrase, values:
             case "starts with {}" | "ends with {}", [text]:
-                return self.meaning.said(place, phrase.replace(" with {}", "_with"), text)
+                return self.said(place, phrase.replace(" with {}", "_with"), text)
             case "contains {}", [value]:
                 self.notes.update({"item"} if place.root != "response" else ())
                 if "[]" in place.path and not case:
@@ -259,13 +249,12 @@ class Words:
                 is_text = unfolded == Place()
                 if isinstance(value, list | dict) or (is_text and type(value) not in (str, int, float)):
                     raise NoLine  # any or all of them?
-                return self.meaning.contains(place, str(value) if is_text else value)
+                return self.contains(place, str(value) if is_text else value)
             case "contains any of {}" | "contains all of {}" | "contains none of {}" | "one of {}", _:
                 listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
                 if not listed or (len(listed) == 1 and isinstance(listed[0], str) and "," in listed[0]):
                     raise NoLine  # promptfoo splits it
-                if not all(isinstance(each, str | int | float | None) for each in listed):
-                    raise NoLine
+                refuse_if(not all(isinstance(each, str | int | float | None) for each in listed))
                 if len(listed) == 1 and phrase != "one of {}":
                     return negated_if("none" in phrase, self._of_place(place, "contains {}", listed))
                 check = _test(phrase, listed, case)
@@ -274,7 +263,7 @@ class Words:
                 found = regex(source) if isinstance(source, str) else source
                 is_pattern = isinstance(found, Part) and found.kind == "regex"
                 flags = "".join(sorted({*found.value, *("i" * bool(case))})) if is_pattern else none()
-                return self.meaning.matches(unfolded, found._replace(value=flags))
+                return self.matches(unfolded, found._replace(value=flags))
             case "property {}", [str() as name, *value] if len(value) < 2:
                 return place.member(name).asks(to.equal(value[0]) if value else Test("exists"))
         return unfolded.asks(_test(phrase, *values, case))
@@ -282,8 +271,7 @@ class Words:
     def _of_response(self, phrase: str, values: list[Any]) -> Check:
         match phrase, values:
             case "judge {}", [question, int() | float() as threshold] if 0 < threshold <= 1:
-                if round(threshold * 10, 9) % 1:
-                    raise NoLine
+                refuse_if(round(threshold * 10, 9) % 1)
                 self.notes.add("judge")
                 return _test(phrase, question, f" >= {round(threshold * 10, 9):g}/10")
             case "is in {}", [language]:
@@ -298,7 +286,7 @@ class Words:
         shorter = re.sub(r"^(?:type|instance|(?:written|answers?|responds?|reply|replies|speaks?)?in|valid)", "", meant)
         bare = meant if meant in names.TYPES else shorter
         if bare in names.TYPES:
-            return self.meaning.typed(place, bare)
+            return self.typed(place, bare)
         if bare in names.FORMATS:
             return place.asks(Test("format", names.FORMATS[bare]))
         return Test(
@@ -307,9 +295,7 @@ class Words:
 
     def limits(self, subject: Denoted, limits: Mapping[str, Any]) -> Check:
         """`{min: 1, max: 3}` and the like."""
-        return joined(
-            "and", [self.meaning.compared(operator_of(str(op)), subject, value) for op, value in limits.items()]
-        )
+        return joined("and", [self.compared(operator_of(str(op)), subject, value) for op, value in limits.items()])
 
 
 def _place_at(path: str, *, is_key: bool) -> Denoted:
@@ -330,8 +316,7 @@ def words_of(verb: str) -> tuple[str, bool]:
     """The words of a verb that mean something, run together, and whether they are negated."""
     if verb.strip() in names.OPERATORS:
         return verb.strip(), False
-    if re.search(r"[^\w\s:'-]|[^\x00-\x7f]", verb):
-        raise NoLine
+    refuse_if(re.search(r"[^\w\s:'-]|[^\x00-\x7f]", verb))
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", verb.replace("n't", " not")).lower().strip()
     apart = re.sub(r"\bno (longer|more|less|fewer|later|greater) than$", r"no\1than", apart)
     words = re.findall(r"[a-z0-9]+", apart)
@@ -352,8 +337,7 @@ def operator_of(words: str) -> str:
 def _test(phrase: str, *rest: Any) -> Check:
     """The check that a phrase is behind a subject, with its values and what follows."""
     *values, tail = rest
-    if any(isinstance(value, Part) for value in values):
-        raise NoLine
+    refuse_if(any(isinstance(value, Part) for value in values))
     try:
         texts = [json.dumps(value, ensure_ascii=False) for value in values]
     except (TypeError, ValueError):
@@ -401,8 +385,7 @@ def _with_unit(subject: Denoted, verb: str, tail: str) -> tuple[Denoted, str]:
     of = "items" if tail in ("items", "elements", "entries", "item") else names.MEASURES.get(tail) or none()
     if isinstance(subject, Part):
         return (subject, verb) if (subject.kind, subject.value) == ("measure", of) else none()
-    if not isinstance(subject, Place) or (of == "items" and not subject.path):
-        raise NoLine
+    refuse_if(not isinstance(subject, Place) or (of == "items" and not subject.path))
     return Part("measure", subject, of), verb
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalc.grammar.read_check import read_check
-from evalc.translate import translated, translated_mapping
+from evalc.translate import translated
 from evalc.translate.names import NOTES
 from tests.translate.test_code import (
     JAVASCRIPT_OF_OBJECTS,
@@ -178,7 +178,7 @@ MAPPINGS: list[tuple[dict[str, Any], str | None]] = [
 
 @pytest.mark.parametrize(("pairs", "line"), MAPPINGS)
 def test_a_mapping_in_other_words_has_its_line(pairs: dict[str, Any], line: str | None) -> None:
-    found = translated_mapping(pairs)
+    found = translated(pairs)
     assert (found and found.line) == line
 
 
@@ -335,7 +335,7 @@ def test_no_line_raises(text: str) -> None:
 @pytest.mark.parametrize("times", [900, 5000])
 def test_no_deep_or_long_line_raises(piece: str, times: int) -> None:
     assert translated(piece * times) is None
-    assert translated_mapping({"jq": piece * times}) is None
+    assert translated({"jq": piece * times}) is None
 
 
 SCALARS = st.one_of(
@@ -353,7 +353,7 @@ KEYS = st.sampled_from(NAMES.split())
 )
 def test_no_mapping_raises(pairs: Any) -> None:
     if isinstance(pairs, dict):
-        found = translated_mapping(pairs)
+        found = translated(pairs)
         assert found is None or found.line
 
 
@@ -362,7 +362,7 @@ def test_a_word_within_another_is_noted(text: str) -> None:
     found = translated(text)
     assert found is not None
     assert found == ('contains "cat"', NOTES["word"])
-    assert translated_mapping({"type": "contains-word", "value": "cat"}) == found
+    assert translated({"type": "contains-word", "value": "cat"}) == found
 
 
 def test_a_word_in_quotes_is_not_noted() -> None:
