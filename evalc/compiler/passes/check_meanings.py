@@ -43,11 +43,16 @@ def _why(check: Check, written: str, lists: Set[str]) -> Why | None:
 
 
 def _may_have_changed(check: Check) -> bool:
-    """Whether a check is of more than the text of the response."""
-    test = check.check if type(check) is Not else check
-    if type(test) is not Test:
-        return True
-    return test.predicate == "structure" or (test.predicate == "between" and test is not check)
+    """Whether a check is of more than the text of the response or a number of the run."""
+    match check:
+        case Test(predicate):
+            return predicate == "structure"
+        case Not(Test(predicate)):
+            return predicate in ("structure", "between")
+        case Of(Measure(of), Test()):
+            return of == "items"
+        case _:
+            return True
 
 
 def _lists(check: Check) -> Iterator[str]:

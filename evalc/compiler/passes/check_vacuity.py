@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any, Final, NamedTuple
 
 from evalc.check.tree import All, Argument, At, Bounds, Call, Check, Measure, Not, Of, Some, Test, Tools, Turn, within
@@ -157,26 +158,30 @@ def _of_judge(operand: tuple[Any, ...]) -> _Verdict | None:
     return None if least is None else _of_score(least, scale, f"{least:g} is more than {scale:g}")
 
 
+def _limits(bounds: Bounds) -> tuple[float, float]:
+    """The least and the most that bounds allow, as far as they are numbers already."""
+    least = max(filter(is_number, (bounds.min, bounds.above)), default=-inf)
+    return least, min(filter(is_number, (bounds.max, bounds.below)), default=inf)
+
+
 def _of_bounds(bounds: Bounds) -> _Verdict | None:
     """Whether the bounds leave nothing; any value may be no number, so none passes by itself."""
-    lower = [number for number in (bounds.min, bounds.above) if is_number(number)]
-    upper = [number for number in (bounds.max, bounds.below) if is_number(number)]
-    if lower and upper and max(lower) > min(upper):
-        return _Verdict(False, f"{shown_number(max(lower))} is more than {shown_number(min(upper))}")
-    return None
+    least, most = _limits(bounds)
+    return _Verdict(False, f"{shown_number(least)} is more than {shown_number(most)}") if least > most else None
 
 
 def _of_measure(of: str, bounds: Bounds) -> _Verdict | None:
     """Nothing that is measured is less than 0; the number of items is asked of a list alone."""
-    if verdict := _of_bounds(bounds):
-        return verdict
-    upper = [number for number in (bounds.max, bounds.below) if number is not None]
+    least, most = _limits(bounds)
+    if least > most:
+        return _of_bounds(bounds)
     if of == "ms" and bounds.max == 0:
         return _Verdict(False, "every answer takes some time")
-    if any(is_number(number) and number < 0 for number in upper):
+    if most < 0:
         return _Verdict(False, "nothing is less than 0")
-    settled = not upper and bounds.above is None and (bounds.min is None or (is_number(bounds.min) and bounds.min <= 0))
-    return _Verdict(True, "there are never fewer than 0") if settled and of != "items" else None
+    if of == "items" or bounds.above is not None or bounds.max is not None or bounds.below is not None:
+        return None
+    return _Verdict(True, "there are never fewer than 0") if bounds.min is None or -inf < least <= 0 else None
 
 
 def _unless(asked: Callable[[Any], Any], passes: bool, why: str) -> Callable[[Any], _Verdict | None]:
