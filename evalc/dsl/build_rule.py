@@ -13,7 +13,7 @@ from evalc.check.tree import At, Of, Test
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import kinds as k
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
-from evalc.dsl.operands import Json, Numeral, Text, Written, leaf_of, placed_value, sets_of_tools, texts
+from evalc.dsl.operands import Json, Numeral, Text, Written, leaf_of, number_at, placed_value, sets_of_tools, texts
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import half_characters
 from evalc.dsl.tree import CheckLeaf, Str
@@ -169,7 +169,7 @@ def _args(fields: Fields, key: str) -> dict[Placed | None, Any] | None:
         return None
     if not args.pairs:
         fields.fault(fields.key(key), Finding("EV309", what=f"`{key}`"))
-    tests = [(_argument(fields, name), _arg_test(fields, name.text, node)) for name, node in args.pairs]
+    tests = [(_argument(fields, name), _arg_test(fields, name, node)) for name, node in args.pairs]
     return None if any(path is None or test is None for path, test in tests) else dict(tests) or None
 
 
@@ -183,20 +183,33 @@ def _argument(fields: Fields, name: Scalar) -> Placed | None:
     return None
 
 
-def _arg_test(fields: Fields, path: str, node: Node) -> Record | None:
+def _arg_test(fields: Fields, name: Scalar, node: Node) -> Record | None:
     """The test of one argument: a value that it equals, or a mapping of tests."""
-    if not isinstance(node, Mapping):
-        return {"equals": placed_value(fields, node)}
-    if not node.pairs:
-        fields.fault(node, Finding("EV309", what=f"the test of `{path}`"))
-        return None
-    test: Record | None = _ARGUMENT.take(fields, node, f"the test of `{path}`")
-    return test
+    what = f"the test of `{name.text}`"
+    match node:
+        case Mapping(pairs=()):
+            fields.fault(node, Finding("EV309", what=what))
+        case Mapping():
+            test: Record | None = _ARGUMENT.take(fields, node, what)
+            return test
+        case Scalar(text="", style="plain"):
+            fields.fault(name, Finding("EV309", what=what))
+        case _:
+            return {"equals": placed_value(fields, node)}
+    return None
 
 
 def _values(fields: Fields, key: str) -> list[Any] | None:
     items = fields.items(key)
     return None if items is None else [placed_value(fields, item) for item in items]
+
+
+def _tested(fields: Fields, given: Record) -> Record | None:
+    """The test of one argument, each of whose keys has a value; it may equal null."""
+    for key, _ in [*fields.pairs]:
+        if key.text in _ARGUMENT.keys:
+            _ARGUMENT.keys[key.text].holds.require(fields, key.text, "")
+    return None if fields.partial else {"equals": None, **given} if "equals" in fields else given
 
 
 _ARGUMENT: Final = k.Shape(
@@ -211,17 +224,13 @@ _ARGUMENT: Final = k.Shape(
             (["EUR", "USD"],),
             into="oneOf",
         ),
-        "exists": k.Key(
-            k.Kind(k.flag(), lambda fields, key: k.FLAG.read(fields, key) or False), "Whether it was sent."
-        ),
-        "min": k.Key(Numeral(k.number()), "The least number that it is.", (1,)),
-        "max": k.Key(Numeral(k.number()), "The greatest number that it is.", (3,)),
+        "exists": k.Key(k.FLAG, "Whether it was sent."),
+        "min": k.Key(k.Kind(k.number(), number_at), "The least number that it is.", (1,)),
+        "max": k.Key(k.Kind(k.number(), number_at), "The greatest number that it is.", (3,)),
     },
     title="argument",
     narrow={"minProperties": 1},
-    build=lambda fields, given: (
-        None if fields.partial else {"equals": None, **given} if "equals" in fields else given  # perhaps null
-    ),
+    build=_tested,
 )
 """The tests of an argument of a call."""
 

@@ -80,6 +80,15 @@ def test_a_mistake_is_shown_where_it_is(written: str, code: str, shown: str) -> 
         ("{type: length, rule: 5, at: 'a b'}", ["5", "b"]),
         ("{type: call_has, tool: t, args: {'a..b': 1, c: {min: x}, d: {}}}", ["'a..b'", "x", "{}"]),
         ("{type: judge, rule: Is it kind?, at: 'a b'}", ["at"]),
+        (
+            "{type: call_has, tool: t, args: {a: {contains: , exists: }, b: {matches: null}}}",
+            ["contains", "exists", "matches"],
+        ),
+        (
+            "{type: call_has, tool: t, args: {a: {one_of: , min: , max: ~}, b: {equals: }}}",
+            ["one_of", "min", "max", "equals"],
+        ),
+        ("{type: call_has, tool: t, args: {a: , b: null, c: {equals: null}}}", ["a"]),
     ],
 )
 def test_each_mistake_of_a_typed_check_is_reported_once(written: str, shown: list[str]) -> None:
