@@ -269,7 +269,9 @@ def _of_test(test: Test, subject: Subject, required: bool) -> Formula:
     is_measured = bool(subject) and isinstance(subject[-1], Measure | Times)
     match test:
         case Test("contains_any" | "contains_all" | "one_of" as predicate, values, folded):
-            if not values or len(values) > _MOST_FACTS:  # an empty group is skipped
+            if not values and required and predicate == "one_of":
+                return Either(())
+            if not values or len(values) > _MOST_FACTS:  # an empty group of texts is skipped
                 return _unread(test, subject, required)
             parts = [_of_test(Test(_member(predicate, value), value, folded), subject, required) for value in values]
             joint = _joined(Every if required is (predicate == "contains_all") else Either, parts)

@@ -155,6 +155,10 @@ def _settled(fact: Fact) -> bool | None:
     match fact:
         case Fact(_, "sure"):
             return True
+        case Fact(_, "any", operand) if never(operand):
+            return False
+        case Fact((*_, Call()), "no", operand) if _is_refused(operand):
+            return True
         case Fact((*_, Measure()), "over", (limit, _)):
             return True if limit < 0 and (is_text(fact.subject[:-1]) or TOOLS in fact.subject) else None
         case Fact(_, "similar", (_, threshold)) if threshold > 1:
@@ -164,6 +168,11 @@ def _settled(fact: Fact) -> bool | None:
         case _:
             asked = is_text(fact.subject) or _takes_nothing(fact)
             return True if asked and _is_of_any_text(fact, fact) else None
+
+
+def _is_refused(formula: Formula) -> bool:
+    """Whether a test among the parts of a call fails of every value, so that no value leaves it without an answer."""
+    return formula == Either(()) or (isinstance(formula, Every) and Either(()) in formula.parts)
 
 
 def _takes_nothing(fact: Fact) -> bool:

@@ -194,7 +194,7 @@ _VERDICTS: Final[Mapping[str, Callable[[Any], _Verdict | None]]] = {
     **dict.fromkeys(("not_called", "include", "in_order"), _unless(bool, True, "it names no tool")),
     "acceptable": _unless(bool, False, "no set of tools is acceptable"),
     "contains_any": _of_group,
-    "one_of": _unless(bool, False, _EMPTY_GROUP),
+    "one_of": _unless(bool, False, "there is nothing to choose from"),
     "matches": _of_pattern,
     "between": _of_bounds,
     "json": _unless(lambda operand: operand[1] is not False, False, "nothing fits the schema `false`"),

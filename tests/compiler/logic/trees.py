@@ -85,7 +85,7 @@ OF_VALUES: Final[dict[str, st.SearchStrategy[Test]]] = {
     ),
     "equals": _tests("equals", TEXTS, folds=True),
     "is": _tests("is", st.sampled_from([value for value in _JSON if not isinstance(value, str)])),
-    "one_of": _tests("one_of", _several(VALUES), folds=True),
+    "one_of": _tests("one_of", st.one_of(st.just(()), _several(VALUES)), folds=True),
     "starts_with": _tests("starts_with", TEXTS, folds=True),
     "ends_with": _tests("ends_with", TEXTS, folds=True),
     "similar": _tests("similar", st.tuples(TEXTS, st.sampled_from([0, 0.5, 0.8, 1, 2]))),

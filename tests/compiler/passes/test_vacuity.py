@@ -47,6 +47,8 @@ def all_said(*lines: str, more: str = "") -> list[str]:
         "tool t.p exists or tool t.p not exists",
         'tool t.p contains ""',
         'not (contains "a" and not contains "a")',
+        "no call of t has p one of []",
+        "no call of t has p one of [], q 5",
     ],
 )
 def test_it_cannot_fail(line: str) -> None:
@@ -57,6 +59,8 @@ def test_it_cannot_fail(line: str) -> None:
     "line",
     [
         'not contains ""',
+        "any call of t has p one of []",
+        "any item of x has p one of []",
         "length 5..2",
         "tool count 3..1",
         "matches /a^/",
