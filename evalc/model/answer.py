@@ -121,7 +121,7 @@ class PlayedUser(NamedTuple):
     cost_usd: float | None = None
 
 
-class AgentAnswer(NamedTuple):
+class AgentAnswer(msgspec.Struct, frozen=True):
     """An agent's answer: a response, or the status and the words of its absence; and when.
 
     Of a conversation, the response is that of all its turns together, and `turns` are those that were answered.

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from evalc.model.case import Case, Criterion, Input
 from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, CriterionResult, Status
@@ -141,7 +142,7 @@ def test_a_case_that_passes_has_no_error_whatever_some_attempts_had() -> None:
 def test_usage_and_costs_are_summed_where_they_are_known() -> None:
     used = [CaseDetails(usage={"inputTokens": 3, "costUsd": 0.1}), CaseDetails(), CaseDetails(usage={"costUsd": 0.2})]
     runs = [attempt("passed", details=details) for details in used]
-    runs = [runs[0]._replace(cost_usd=0.1), runs[1], runs[2]._replace(cost_usd=0.2)]
+    runs = [replace(runs[0], cost_usd=0.1), runs[1], replace(runs[2], cost_usd=0.2)]
     done = combine(case(repeat=3), runs)
     assert done.result.details.usage == {"inputTokens": 3, "costUsd": 0.3}
     assert done.cost_usd == pytest.approx(0.3)

@@ -76,7 +76,7 @@ class Mutant(NamedTuple):
         )
         turns = (*good.turns[:-1], good.turns[-1]._replace(response=now)) if good.turns else ()
         whole = whole_of([turn.response for turn in turns]) if turns else now
-        return cls(challenger, difference, good._replace(response=whole, turns=turns), cures, good)
+        return cls(challenger, difference, msgspec.structs.replace(good, response=whole, turns=turns), cures, good)
 
 
 def cut(text: str, longest: int) -> str:

@@ -303,7 +303,7 @@ class EvalSession:
         """
         asked = self._asked_of(agent)
         run = asked.loop.run(located)
-        run = run._replace(result=as_expected(located.case, run.result))
+        run = msgspec.structs.replace(run, result=as_expected(located.case, run.result))
         if self._wishes.output_dir is not None:
             self._results.add(asked.agent.endpoint, number, located, run)
         result, _ = redacted(run.result, encoded(run.result), asked.options.redactor)

@@ -278,7 +278,7 @@ class _Rescoring:
                 if run is None:
                     self._skip(case, _not_recorded(located.case, entry))
                     continue
-                run = run._replace(result=as_expected(located.case, run.result))
+                run = msgspec.structs.replace(run, result=as_expected(located.case, run.result))
                 if self._is_same and judges is None and _status_of(entry) != run.result.status:
                     self._read_otherwise.append(name)
                 self._show(self._journal.append(self._number, case, run, sent=entry.sent))

@@ -95,7 +95,7 @@ async def hold_conversation(
             with suppress(Exception):
                 async with asyncio.timeout(_ENDING_SECONDS):
                     await holder.end()
-    return answer if player is None else answer._replace(user=player.played)
+    return answer if player is None else msgspec.structs.replace(answer, user=player.played)
 
 
 async def _turns(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 import msgspec
 
 from evalc.base.errors import JudgeError
 from evalc.check.contract import Assertion, assertions, judge_check
+from evalc.check.tree import Test
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
 from evalc.model.case import Case, Label, Message
 from evalc.model.json import short_hash
@@ -28,7 +30,7 @@ from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.judged import as_expected, expected_text, label_result
-from evalc.runtime.checks.verdict import Beside, Embeddings, Evidence, Note, Verdict, View, broken, failed
+from evalc.runtime.checks.verdict import PASSED, Beside, Embeddings, Evidence, Note, Verdict, View, broken, failed
 from evalc.runtime.checks.words import shown
 from evalc.runtime.judges.panel import CaseJudge, JudgePool, Meter
 from evalc.runtime.run.ask import broken_answer, error_text
@@ -39,83 +41,107 @@ from evalc.runtime.store.redact import encoded
 # --- the checks of an answer -----------------------------------------------------------------------------------------
 
 
-class Checked(NamedTuple):
-    """The verdicts on the assertions that were reached and their fields, by pointer; the first error and failure.
+@final
+class Checked(msgspec.Struct):
+    """The outcome of the checks of an answer, as far as they have been asked.
 
-    `criteria` are the scores that a judge gave, by name; `judge` is the judge that was asked.
+    Attributes:
+        verdicts: the verdicts on the assertions that were reached, by pointer.
+        results: the same as results say them, without those that do not apply.
+        error: the first error, and `error_at` the assertion that it is of, if it is of one.
+        failure: the first failure, and `failure_at` its assertion.
+        verified: whether a check passed that says something about the answer.
+        skipped: how many were skipped.
+        tokens: the tokens that name nothing.
+        notes: the warnings for the suite.
+        criteria: the scores that a judge gave, by name.
     """
 
-    verdicts: Mapping[str, Verdict]
-    fields: Mapping[str, str]
+    verdicts: dict[str, Verdict] = {}
+    results: list[AssertionResult] = []
     error: str | None = None
+    error_at: str | msgspec.UnsetType = msgspec.UNSET
     failure: str | None = None
-    criteria: Mapping[str, JudgedScore] = {}
-    judge: CaseJudge | None = None
+    failure_at: str | msgspec.UnsetType = msgspec.UNSET
+    verified: bool = False
+    skipped: int = 0
+    tokens: list[str] = []
+    notes: list[Note] = []
+    criteria: dict[str, JudgedScore] = {}
 
 
-UNCHECKED: Final = Checked({}, {})
-
-
-async def check_case(case: Case, evidence: Evidence, judge: CaseJudge | None, *, run_all: bool) -> Checked:
-    """Evaluate what the case asserts, then have its criteria judged.
-
-    Criteria are judged whether or not the assertions hold: a mean over the answers that pass would flatter.
-    """
-    checked = await _check(case, evidence, run_all=run_all or bool(case.criteria))
-    if judge is None:
-        return checked
-    checked = checked._replace(judge=judge)
-    # With an error the case has no score, so that judging would be for nothing.
-    return checked if checked.error else await _judge_criteria(case, checked, judge)
-
-
-async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
+async def _check(located: LocatedCase, evidence: Evidence, *, run_all: bool) -> Checked:
     """Evaluate the assertions in the contract's order, up to the first that does not pass unless all must run.
 
     Assertions that ask a judge come last, and only if no other fails; one with a linked criterion is part of its
     score, and is asked in any case.
     """
-    verdicts: dict[str, Verdict] = {}
-    fields: dict[str, str] = {}
-    error: str | None = None
-    failure: str | None = None
+    case, places = located
+    checked = Checked()
     made = assertions(case.expect)
     view = View.of(evidence, Beside([assertion.check for assertion in made]))
     for assertion in _in_order(case, made):
-        is_for_nothing = assertion.is_judged and not _scores(assertion.at, case, evidence)
-        if (error or failure) and (not run_all or is_for_nothing):
-            continue
+        at, field = assertion.at, assertion.field
+        if checked.error or checked.failure:
+            is_for_nothing = assertion.is_judged and not _scores(at, case, evidence)
+            if not run_all or is_for_nothing:
+                continue
         try:
-            verdict = await evaluate(assertion.check, view)
+            verdict = await (
+                _as_expected(case, evidence) if assertion is _EXPECTED else evaluate(assertion.check, view)
+            )
         except Exception as broke:  # a check that breaks must not take the case with it
             verdict = broken(f"the check broke: {type(broke).__name__}: {error_text(broke)}")
-        verdicts[assertion.at] = verdict
-        fields[assertion.at] = assertion.field
-        if verdict.outcome == "error":
-            error = error or f"{assertion.field}: {verdict.message}"
-        elif verdict.outcome == "failed":
-            failure = failure or f"{assertion.field}: {verdict.message}"
-    if not verdicts and case.expected:
-        verdict = (
-            expected_text(case.expected, evidence.response) if evidence.judge is None else await as_expected(evidence)
-        )
-        verdicts[EXPECTED] = verdict
-        fields[EXPECTED] = "judge" if verdict.outcome == "error" else "expected"
-        error = f"judge: {verdict.message}" if verdict.outcome == "error" else None
-        failure = f"expected: {verdict.message}" if verdict.outcome == "failed" else None
-    return Checked(verdicts, fields, error, failure)
+        outcome = verdict.outcome
+        if outcome == "error":
+            if assertion is _EXPECTED:
+                field = "judge"
+            if not checked.error:
+                checked.error, checked.error_at = f"{field}: {verdict.message}", at
+        elif outcome == "failed":
+            if not checked.failure:
+                checked.failure, checked.failure_at = f"{field}: {verdict.message}", at
+        elif outcome == "skipped":
+            checked.skipped += 1
+        elif outcome == "passed":
+            checked.verified = checked.verified or verdict.verifies
+        checked.verdicts[at] = verdict
+        checked.tokens += verdict.skipped_tokens
+        checked.notes += verdict.notes
+        if verdict is PASSED:
+            checked.results.append(_passed(at, field))
+        elif outcome != "not_applicable":
+            checked.results.append(_assertion_result(at, field, verdict, places))
+    return checked
 
 
 def _in_order(case: Case, made: Sequence[Assertion]) -> Sequence[Assertion]:
-    """The assertions: those that ask a judge come after the others, the rubric last."""
-    rubric = [
-        Assertion(f"/rubric/{index}", "judge", judge_check(dimension), is_judged=True)
-        for index, dimension in enumerate(case.rubric or ())
-    ]
-    return sorted([*made, *rubric], key=_IS_JUDGED)
+    """The assertions: those that ask a judge come after the others, the rubric last.
+
+    Where there are none, `expected` is one.
+    """
+    if case.rubric:
+        made = [
+            *made,
+            *(
+                Assertion(f"/rubric/{index}", "judge", judge_check(dimension), is_judged=True)
+                for index, dimension in enumerate(case.rubric)
+            ),
+        ]
+    if not made and case.expected:
+        return (_EXPECTED,)
+    return sorted(made, key=_IS_JUDGED)
 
 
 _IS_JUDGED: Final = attrgetter("is_judged")
+_EXPECTED: Final = Assertion(EXPECTED, "expected", Test("contains"))
+"""The assertion that `expected` makes; its check is `_as_expected`."""
+
+
+async def _as_expected(case: Case, evidence: Evidence) -> Verdict:
+    if evidence.judge is None:
+        return expected_text(case.expected or "", evidence.response)
+    return await as_expected(evidence)
 
 
 def _scores(at: str, case: Case, evidence: Evidence) -> bool:
@@ -125,17 +151,55 @@ def _scores(at: str, case: Case, evidence: Evidence) -> bool:
     return any(at in link.at for criterion in case.criteria or () for link in criterion.checks or ())
 
 
-async def _judge_criteria(case: Case, checked: Checked, judge: CaseJudge) -> Checked:
-    """The scores of the criteria that no check is linked to; the first error ends it."""
-    scores: dict[str, JudgedScore] = {}
+async def _judge_criteria(case: Case, checked: Checked, judge: CaseJudge) -> None:
+    """Have the criteria scored that no check is linked to; the first error ends it.
+
+    They are judged whether or not the assertions hold: a mean over the answers that pass would flatter. With an error
+    the case has no score, so that judging would be for nothing.
+    """
     for criterion in case.criteria or ():
+        if checked.error:
+            return
         if criterion.checks:
             continue
         try:
-            scores[criterion.name] = await judge.score_criterion(criterion)
+            checked.criteria[criterion.name] = await judge.score_criterion(criterion)
         except JudgeError as error:
-            return checked._replace(error=f"judge: criterion `{shown(criterion.name)}`: {error}")
-    return checked._replace(criteria=scores)
+            checked.error = f"judge: criterion `{shown(criterion.name)}`: {error}"
+
+
+@lru_cache(1024)
+def _passed(at: str, field: str) -> AssertionResult:
+    """An assertion that passed; the cases of a suite share most of them."""
+    return AssertionResult(at=at, outcome="passed", turn=_turn_of(field))
+
+
+def _assertion_result(at: str, field: str, verdict: Verdict, places: Mapping[str, Place]) -> AssertionResult:
+    """An assertion that was run or skipped; if it did not pass, it says why and where it was written."""
+    if verdict.outcome == "passed":
+        return AssertionResult(at=at, outcome="passed", judged=verdict.judged, turn=_turn_of(field))
+    return AssertionResult(
+        at=at,
+        outcome=verdict.outcome,  # type: ignore[arg-type] # those that do not apply have no result
+        field=field,
+        message=verdict.message,
+        place=_place(places, at),
+        judged=verdict.judged,
+        finding=verdict.finding,
+        turn=_turn_of(field),
+    )
+
+
+def _turn_of(field: str) -> int | None:
+    """The turn that an assertion is about, which its name shows."""
+    return int(field.removeprefix("turn ")) if field.startswith("turn ") else None
+
+
+def _place(places: Mapping[str, Place], at: str) -> Place | None:
+    """Where the assertion was written, or the nearest thing around it."""
+    while at and at not in places:
+        at = at.rpartition("/")[0]
+    return places.get(at)
 
 
 # --- an attempt ------------------------------------------------------------------------------------------------------
@@ -168,9 +232,22 @@ class CaseOptions:
 async def result_of(
     located: LocatedCase, answer: AgentAnswer, options: CaseOptions, judges: JudgePool | None = None
 ) -> CaseRun:
-    """The result of a case, from what its agent answered or why it did not. Whatever the answer holds, there is one."""
+    """The result of a case, from what its agent answered or why it did not; `judges` score what only a judge can.
+
+    Whatever the answer holds, there is one.
+    """
+    case, judge = located.case, None
     try:
-        return await _check_answer(located, answer, options, judges)
+        if answer.response is None:
+            return _without_response(located, answer, judged=judges is not None)
+        if judges is not None:
+            conversation = tuple(_messages(answer.turns)) if answer.turns else None
+            judge = CaseJudge(judges, case, answer.response, conversation)
+        evidence = evidence_of(case, answer, options, judge)
+        checked = await _check(located, evidence, run_all=options.all_assertions or bool(case.criteria))
+        if judge is not None:
+            await _judge_criteria(case, checked, judge)
+        return _judged(located, answer, checked, judge)
     except Exception as error:  # an answer with values of other types than declared
         return agent_broke(located, error)
 
@@ -178,20 +255,6 @@ async def result_of(
 def agent_broke(located: LocatedCase, error: BaseException) -> CaseRun:
     """The result of a case whose agent could not even be opened, or gave nothing that can be looked at."""
     return _without_response(located, broken_answer(error))
-
-
-async def _check_answer(
-    located: LocatedCase, answer: AgentAnswer, options: CaseOptions, judges: JudgePool | None = None
-) -> CaseRun:
-    """Check what the agent answered; `judges` score what only a judge can."""
-    case = located.case
-    if answer.response is None:
-        return _without_response(located, answer, judged=judges is not None)
-    conversation = tuple(_messages(answer.turns)) if answer.turns else None
-    case_judge = None if judges is None else CaseJudge(judges, case, answer.response, conversation)
-    evidence = evidence_of(case, answer, options, case_judge)
-    checked = await check_case(case, evidence, case_judge, run_all=options.all_assertions)
-    return _judged(located, answer, checked)
 
 
 def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: CaseJudge | None = None) -> Evidence:
@@ -249,20 +312,19 @@ def _evidence(
     )
 
 
-def _judged(located: LocatedCase, answer: AgentAnswer, checked: Checked) -> CaseRun:
+def _judged(located: LocatedCase, answer: AgentAnswer, checked: Checked, judge: CaseJudge | None) -> CaseRun:
     """The result of a case that was answered. An error is neither a pass nor a failure, and has no score."""
     case = located.case
-    verdicts = checked.verdicts
     if checked.error:
-        return _result(located, answer, checked, "error", checked.error, unscored(case))
-    score = score_case(case, verdicts, checked.criteria)
+        return _result(located, answer, checked, "error", checked.error, unscored(case), judge)
+    score = score_case(case, checked.verdicts, checked.criteria)
     if checked.failure:
-        return _result(located, answer, checked, "failed", checked.failure, score)
-    if not any(verdict.verifies and verdict.outcome == "passed" for verdict in verdicts.values()):
-        return _result(located, answer, checked, "unverified", None, score)
-    if gate := below(score.score, case.threshold):
-        return _result(located, answer, checked, "failed", gate, score)
-    return _result(located, answer, checked, "passed", None, score)
+        return _result(located, answer, checked, "failed", checked.failure, score, judge)
+    if not checked.verified:
+        return _result(located, answer, checked, "unverified", None, score, judge)
+    if case.threshold is not None and (gate := below(score.score, case.threshold)):
+        return _result(located, answer, checked, "failed", gate, score, judge)
+    return _result(located, answer, checked, "passed", None, score, judge)
 
 
 def _without_response(located: LocatedCase, answer: AgentAnswer, *, judged: bool = False) -> CaseRun:
@@ -275,7 +337,7 @@ def _without_response(located: LocatedCase, answer: AgentAnswer, *, judged: bool
         every = {assertion.at: _TIMED_OUT for assertion in assertions(located.case.expect)}
         zeros = {criterion.name: _NOTHING for criterion in located.case.criteria or ()} if judged else {}
         score = CaseScore(0.0, score_case(located.case, every, zeros).criteria)
-    return _result(located, answer, UNCHECKED, answer.status, answer.error, score)
+    return _result(located, answer, Checked(), answer.status, answer.error, score)
 
 
 # --- its result ------------------------------------------------------------------------------------------------------
@@ -288,68 +350,62 @@ def _result(
     status: Status,
     error: str | None,
     score: CaseScore,
+    judge: CaseJudge | None = None,
 ) -> CaseRun:
     case, places = located
-    verdicts = checked.verdicts
-    reached = tuple(_assertion_results(checked, places))
-    skipped = sum([assertion.outcome == "skipped" for assertion in reached])
-    place = places.get("")
+    response = answer.response
+    # Of a conversation the responses are those of its turns, those before it broke, too.
+    responses = [turn.response for turn in answer.turns] if answer.turns else [response] if response else []
+    costs: list[float | None] = []
+    cut_short: str | None = None
+    for each in responses:
+        if each.usage is not None:
+            costs.append(each.usage.cost_usd)
+        if cut_short is None and each.finish_reason in _CUT_SHORT:
+            cut_short = each.finish_reason
+    if answer.user is not None:
+        costs.append(answer.user.cost_usd)
+    notes = checked.notes
+    if judge is not None:
+        costs.append(judge.meter.cost_usd)
+        notes += judge.notes
+    if cut_short is not None:
+        note = Note(f"the model was cut short (`{cut_short}`)", "checked on a part of its answer")
+        notes += [note] * len(checked.verdicts)  # one for each assertion
+    label, place = case.label, places.get("")
     result = CaseResult(
         id=case.id,
         description=case.description,
         passed=status in PASSING,
         status=status,
         duration_ms=answer.duration_ms,
-        assertions_run=len(reached) - skipped,
-        assertions_skipped=skipped,
+        assertions_run=len(checked.results) - checked.skipped,
+        assertions_skipped=checked.skipped,
         score=score.score,
         criteria=score.criteria,
         error=msgspec.UNSET if error is None else error,
-        error_at=_error_at(checked, error),
-        timed_out=True if answer.response is None and answer.status == "failed" else msgspec.UNSET,
+        error_at=checked.error_at if error is checked.error else checked.failure_at,
+        timed_out=True if response is None and answer.status == "failed" else msgspec.UNSET,
         variant=msgspec.UNSET if case.variant is None else case.variant,
         tags=case.tags or msgspec.UNSET,
         case_hash=_hash_of(case),
-        details=_details(case, answer, checked),
-        assertions=reached,
-        label=_label(case.label, answer) if case.label is not None and status != "error" else msgspec.UNSET,
+        details=_details(case, answer, checked, judge),
+        assertions=tuple(checked.results),
+        label=msgspec.UNSET if label is None or status == "error" else _label(label, answer),
         place=msgspec.UNSET if place is None else place,
     )
-    notes = [note for verdict in verdicts.values() for note in verdict.notes]
-    notes += checked.judge.notes if checked.judge else ()
-    notes += _notes_on_parts(answer) * len(verdicts)
-    tool_mode = answer.response.tool_mode if answer.response else None
-    costs = (_cost_of(answer), checked.judge.meter.cost_usd if checked.judge else None)
-    return CaseRun(result, tuple(notes), sum_of_known(costs), tool_mode)
+    return CaseRun(result, tuple(notes), sum_of_known(costs), response.tool_mode if response else None)
 
 
 def _label(label: Label, answer: AgentAnswer) -> LabelResult:
     return label_result(label, None if answer.response is None else answer.response.response)
 
 
-def _notes_on_parts(answer: AgentAnswer) -> list[Note]:
-    """The notes, one per assertion, on a model that stopped before its answer was whole."""
-    reasons = (response.finish_reason for response in _responses_of(answer))
-    reason = next((reason for reason in reasons if reason is not None and reason in _CUT_SHORT), None)
-    return [] if reason is None else [Note(f"the model was cut short (`{reason}`)", "checked on a part of its answer")]
-
-
-def _responses_of(answer: AgentAnswer) -> list[AgentResponse]:
-    """The responses: of a conversation those of its turns, those before it broke, too."""
-    return [turn.response for turn in answer.turns] or ([answer.response] if answer.response else [])
-
-
-def _cost_of(answer: AgentAnswer) -> float | None:
-    """The cost of the agent and the user; in a conversation, of its turns, including those before it broke."""
-    answers = _responses_of(answer)
-    costs = [each.usage.cost_usd for each in answers if each.usage is not None]
-    return sum_of_known([*costs, answer.user.cost_usd if answer.user else None])
-
-
 def with_places(run: CaseRun, places: Mapping[str, Place]) -> CaseRun:
     """The run of a case that was run without its places: with those of the case and of what did not pass."""
     result = run.result
-    return run._replace(
+    return msgspec.structs.replace(
+        run,
         result=msgspec.structs.replace(
             result,
             place=places.get("", msgspec.UNSET),
@@ -359,16 +415,8 @@ def with_places(run: CaseRun, places: Mapping[str, Place]) -> CaseRun:
                 else msgspec.structs.replace(assertion, place=_place(places, assertion.at))
                 for assertion in result.assertions
             ),
-        )
+        ),
     )
-
-
-def _error_at(checked: Checked, error: str | None) -> str | msgspec.UnsetType:
-    """The assertion whose verdict is the case's error; unset if no single one is."""
-    if error is None or error not in (checked.error, checked.failure):
-        return msgspec.UNSET
-    outcome = "error" if error is checked.error else "failed"
-    return next((at for at, verdict in checked.verdicts.items() if verdict.outcome == outcome), msgspec.UNSET)
 
 
 def _hash_of(case: Case) -> str:
@@ -379,44 +427,50 @@ def _hash_of(case: Case) -> str:
 
 def sum_of_known(costs: Iterable[float | None]) -> float | None:
     """The sum of the known costs; None if none is known."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known else None
+    total = None
+    for cost in costs:
+        if cost is not None:
+            total = cost if total is None else total + cost
+    return total
 
 
-def _details(case: Case, answer: AgentAnswer, checked: Checked) -> CaseDetails:
-    message, response = _sent(case.input.message), answer.response
-    sent = tuple([msgspec.structs.replace(turn, content=_sent(turn.content)) for turn in case.input.messages or ()])
-    turns = tuple(map(_turn_details, answer.turns)) or msgspec.UNSET
+def _details(case: Case, answer: AgentAnswer, checked: Checked, judge: CaseJudge | None) -> CaseDetails:
+    message, response = case.input.message, answer.response
+    sent: tuple[Message, ...] | msgspec.UnsetType = msgspec.UNSET
+    turns: tuple[TurnDetails, ...] | msgspec.UnsetType = msgspec.UNSET
+    if len(message) > _LONGEST_SENT:
+        message = _sent(message)
+    if case.input.messages:
+        sent = tuple([msgspec.structs.replace(turn, content=_sent(turn.content)) for turn in case.input.messages])
+    if answer.turns:
+        turns = tuple(map(_turn_details, answer.turns))
+    user_usage = msgspec.UNSET if answer.user is None else _user_usage(answer.user)
     if response is None:
-        calls = tuple(_tool_call(call) for turn in answer.turns for call in turn.response.tool_calls)
+        calls = [call for turn in answer.turns for call in turn.response.tool_calls]
         return CaseDetails(
-            message=message,
-            messages=sent or msgspec.UNSET,
-            tool_calls=calls,
-            turns=turns,
-            user_usage=_user_usage(answer.user),
+            message=message, messages=sent, tool_calls=tuple(map(_tool_call, calls)), turns=turns, user_usage=user_usage
         )
-    tokens = [token for verdict in checked.verdicts.values() for token in verdict.skipped_tokens]
     return CaseDetails(
-        tools_called=tuple([call.name for call in response.tool_calls]),
+        tools_called=tuple(map(_NAME, response.tool_calls)),
         response_length=len(response.response),
-        skipped_tokens=tuple(dict.fromkeys(tokens)),
+        skipped_tokens=tuple(dict.fromkeys(checked.tokens)),
         response=response.response,
-        tool_calls=tuple([_tool_call(call) for call in response.tool_calls]),
-        usage=_usage(response.usage) or msgspec.UNSET,
-        judge_usage=_judge_usage(checked.judge.meter) if checked.judge else msgspec.UNSET,
+        tool_calls=tuple(map(_tool_call, response.tool_calls)),
+        usage=(response.usage and _usage(response.usage)) or msgspec.UNSET,
+        judge_usage=msgspec.UNSET if judge is None else _judge_usage(judge.meter),
         finish_reason=msgspec.UNSET if response.finish_reason is None else response.finish_reason,
         message=message,
-        messages=sent or msgspec.UNSET,
+        messages=sent,
         near_calls=msgspec.UNSET if response.near_calls is None else response.near_calls,
         turns=turns,
-        user_usage=_user_usage(answer.user),
+        user_usage=user_usage,
     )
 
 
-def _user_usage(user: PlayedUser | None) -> dict[str, int | float] | msgspec.UnsetType:
-    if user is None:
-        return msgspec.UNSET
+_NAME: Final = attrgetter("name")
+
+
+def _user_usage(user: PlayedUser) -> dict[str, int | float]:
     return {"requests": user.requests, **({} if user.cost_usd is None else {"costUsd": user.cost_usd})}
 
 
@@ -464,38 +518,3 @@ def _judge_usage(meter: Meter) -> dict[str, int | float] | msgspec.UnsetType:
     cost = {} if meter.cost_usd is None else {"costUsd": meter.cost_usd}
     tokens = {"inputTokens": meter.input_tokens, "outputTokens": meter.output_tokens}
     return {"requests": meter.requests, "cached": meter.cached, **tokens, **cost}
-
-
-def _assertion_results(checked: Checked, places: Mapping[str, Place]) -> Iterator[AssertionResult]:
-    """The assertions that were run or skipped; those that did not pass say why and where they were written."""
-    for at, verdict in checked.verdicts.items():
-        field = checked.fields[at]
-        match verdict.outcome:
-            case "not_applicable":
-                continue
-            case "passed":
-                yield AssertionResult(at=at, outcome="passed", judged=verdict.judged, turn=_turn_of(field))
-            case outcome:
-                place = _place(places, at)
-                yield AssertionResult(
-                    at=at,
-                    outcome=outcome,
-                    field=field,
-                    message=verdict.message,
-                    place=place,
-                    judged=verdict.judged,
-                    finding=verdict.finding,
-                    turn=_turn_of(field),
-                )
-
-
-def _turn_of(field: str) -> int | None:
-    """The turn that an assertion is about, which its name shows."""
-    return int(field.removeprefix("turn ")) if field.startswith("turn ") else None
-
-
-def _place(places: Mapping[str, Place], at: str) -> Place | None:
-    """Where the assertion was written, or the nearest thing around it."""
-    while at and at not in places:
-        at = at.rpartition("/")[0]
-    return places.get(at)

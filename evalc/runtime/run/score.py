@@ -37,7 +37,7 @@ def score_case(
     """
     if not case.criteria:
         alone = verdicts.get(EXPECTED)
-        return CaseScore(alone.score if alone else None, ())
+        return CaseScore(alone.score, ()) if alone else _UNSCORED
     unlinked = _share(_unlinked(case, verdicts), verdicts)
     criteria = tuple(
         _score_judged(criterion, judged[criterion.name])
@@ -46,6 +46,9 @@ def score_case(
         for criterion in case.criteria
     )
     return CaseScore(weighted_mean((result.weight, result.score) for result in criteria), criteria)
+
+
+_UNSCORED: Final = CaseScore(None, ())
 
 
 def unscored(case: Case) -> CaseScore:

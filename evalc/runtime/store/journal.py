@@ -556,7 +556,7 @@ def _answers_of(line: _Line) -> tuple[object, ...]:
     return tuple((details.response, details.tool_calls, details.turns) for details in attempts)
 
 
-class CaseRun(NamedTuple):
+class CaseRun(msgspec.Struct, frozen=True):
     """A case's result, and what its suite adds up besides.
 
     `tool_mode` is that of the answer, None without one; `attempts` are those at a case that is repeated.
