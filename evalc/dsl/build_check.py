@@ -38,7 +38,7 @@ from evalc.dsl.scalars import to_plain
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Num, Str
 from evalc.dsl.walk import Fields
 from evalc.grammar.parse import parse_check
-from evalc.grammar.read_check import quantities_as_paths, unclear_halves
+from evalc.grammar.read_check import misread, unclear_halves
 from evalc.model.numbers import WEIGHT
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
@@ -150,7 +150,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         span = locate(fields.source, text.span, line.criterion.start, line.criterion.end)
         criterion = Str(line.criterion.value, span)
     if not isinstance(line.check, Test):
-        for fault in (*unclear_halves(text.value), *quantities_as_paths(text.value)):
+        for fault in (*unclear_halves(text.value), *misread(text.value)):
             fields.warn(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
     leaf = CheckLeaf(span=text.span, check=line.check, places=line.places, origin=text)
     return CheckTree(span=text.span, body=leaf, criterion=criterion)
@@ -270,8 +270,8 @@ def _mapped(fields: Fields, item: Mapping, links: tuple[str, ...]) -> tuple[Fiel
 
 
 def _warn_of_words(fields: Fields, line: Asked) -> None:
-    """Report words of the language that are a path or a text in a mapping."""
-    for fault in quantities_as_paths(line.text) if line.key.text.startswith("at ") else ():
+    """Report words of the language that are a path, a name or a text in a mapping."""
+    for fault in misread(line.text) if line.key.text.startswith(("at ", "tool ")) else ():
         fields.warn(line.key, fault.finding)
     if (other := line.without_quotes()) is not None:
         fields.warn(other, Finding("EV438", path="", text=other.text, line=f"{line.key.text} {other.text}"))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
@@ -430,16 +429,18 @@ def _unclear(tree: Child, text: str, subject: str, asked: str) -> Iterator[Fault
             subject = text[turn.start_pos : turn.children[1].end_pos]
 
 
-def quantities_as_paths(text: str) -> Iterator[Fault]:
-    """The places `at least` and `at most`, which read as quantities where no number follows."""
-    tokens = following(load("check"), "line", text).tokens if _QUANTITY.search(text) else []
-    for at, path in pairwise(tokens):
+def misread(text: str) -> Iterator[Fault]:
+    """The places that read as quantities, `at least` and `at most`, and the arguments whose dots read as a path."""
+    tokens = following(load("check"), "line", text).tokens if _MISREAD.search(text) else ()
+    for tool, at, path in zip(("", *tokens), tokens, tokens[1:], strict=False):
         if at.type == "AT" and path.type == "PATH" and path in ("least", "most"):
             yield Fault(at.start_pos, path.end_pos, Finding("EV438", path=str(path)))
+        if path.type == "PARAM" and "." in path:
+            yield Fault(path.start_pos, path.end_pos, Finding("EV439", tool=str(tool), path=str(path)))
 
 
 # They begin with letters, not with `\b`, so that texts are searched for these at once.
-_QUANTITY: Final = re.compile(r"at(?<=\bat)\s+(?:least|most)\b")
+_MISREAD: Final = re.compile(r"at(?<=\bat)\s+(?:least|most)\b|tool(?<=\btool)\s[^.]*\..*\.")
 _JOINED: Final = re.compile(r"and(?<=\band)\b|or(?<=\bor)\b|&&|\|\|")
 _OF_A_PART: Final = frozenset(("of_place", "of_named_place", "of_items", "of_calls"))
 _ASKING_VALUES: Final = frozenset(

@@ -39,7 +39,7 @@ from evalc.grammar.read_check import unclear_halves
 from evalc.model.json import only_key
 
 NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
-_PARAM: Final = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*", re.ASCII)
+_CHECK_NAME: Final = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*", re.ASCII)
 _PATH: Final = re.compile(r"(?:[A-Za-z_$][\w$-]*|\[[0-9]{0,9}\])(?:\.[\w$-]+|\[[0-9]{0,9}\])*", re.ASCII)
 _SEED: Final = re.compile(r"\{\{\s*seed:[^{}]+\}\}")
 _NEVER_A_NAME: Final = NO_TOOL_NAMES | {"and", "or", "for", "count"}
@@ -108,7 +108,7 @@ class Speller:
                 return f"at {self._path(path)} {self._asked(check)}"
             case Call(tool, "first"), Of(Argument(name), inner):
                 self._only_if(not isinstance(inner, Not) or inner.check == Test("exists"))  # it would negate it all
-                param = name if _PARAM.fullmatch(name) else self.text(name)
+                param = name if NAME.fullmatch(name) else self.text(name)
                 return f"tool {self._name(tool)}.{param} {self._asked(inner)}"
             case Call(tool, which), _:
                 calls = f"call {which}" if isinstance(which, int) else f"{which} call"
@@ -263,7 +263,7 @@ class Speller:
     def _check(self, name: str, args: Any, options: Any, bounds: Bounds) -> str:
         self._only_if(all(map(NAME.fullmatch, options)))
         by_name = [f"{key}={self._argument(value)}" for key, value in options.items()]
-        called = name if _PARAM.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+        called = name if _CHECK_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
         compared = "" if bounds == Bounds() else f" {self._bounds(bounds)}"
         return f"{called}({', '.join([*map(self._argument, args), *by_name])}){compared}"
 

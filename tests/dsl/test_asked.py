@@ -133,3 +133,22 @@ def test_a_quantity_that_is_a_path_is_reported(line: str) -> None:
 )
 def test_a_quantity_is_not_reported(line: str) -> None:
     assert "EV438" not in warnings(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["tool book.guest.name >= 2", "not tool book.guest.name exists", "json and tool 'a.b'.c.d.e is a text"]
+)
+def test_an_argument_that_reads_as_a_path_is_reported(line: str) -> None:
+    assert "EV439" in warnings(line)
+    assert "EV439" not in warnings(line.replace("guest.name", '"guest.name"').replace("c.d.e", "'c.d.e'"))
+
+
+def test_an_argument_that_reads_as_a_path_is_reported_in_a_mapping() -> None:
+    assert "EV439" in warnings("{tool book.guest.name: {min: 2}}")
+    assert "EV439" not in warnings("{tool book.nights: {min: 2}}")
+
+
+def test_a_place_in_an_argument_is_named() -> None:
+    problems = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}tool book.guest.name >= 2\n"))
+    (problem,) = [each for each in problems if each.code == "EV439"]
+    assert "`any call of book has guest.name`" in problem.finding.help()
