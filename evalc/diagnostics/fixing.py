@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple, final
 
 from evalc.base.source import Source
-from evalc.diagnostics.problem import Edit, Problem
+from evalc.diagnostics.problem import Edit, Problem, Severity
 
 Check = Callable[[Source], Sequence[Problem]]
 """Finds every problem of a source."""
@@ -30,6 +30,8 @@ _HOLDS_NO_ITEMS: Final = re.compile(
 _MOST_TRIALS: Final = 100
 """How many suggestions of a source are tried alone; further ones are not made."""
 
+_BETWEEN_LINES: Final = frozenset({"EV402", "EV412", "EV503"})
+"""The codes of errors in lines that are sound, and do not go together: they speak of what was meant, not of an edit."""
 _ENDS_THE_FILE: Final = frozenset(f"EV{number}" for number in (*range(100, 110), 123, 124, 125, 126, 127, 130))
 """The codes of syntax errors after which a file is not read."""
 
@@ -52,8 +54,8 @@ class _Round:
 
     @cached_property
     def errors(self) -> list[Problem]:
-        """The errors, except an error that ends the file."""
-        return [problem for problem in self.problems if problem.severity == "error" and not ends_the_file(problem)]
+        """The errors, except those between lines, and an error that ends the file."""
+        return [each for each in self.problems if _is_error(each.code, each.severity) and not ends_the_file(each)]
 
     @cached_property
     def codes(self) -> _CodesByStart:
@@ -62,7 +64,7 @@ class _Round:
 
     @cached_property
     def error_codes(self) -> _CodesByStart:
-        """The codes of the errors, except an error that ends the file."""
+        """The codes of these errors."""
         return _CodesByStart(self.source, self.errors)
 
     @cached_property
@@ -112,6 +114,10 @@ def fixed(
 def ends_the_file(problem: Problem) -> bool:
     """Whether it is a syntax error after which a file is not read, unless it only lacks quotes."""
     return problem.code in _ENDS_THE_FILE
+
+
+def _is_error(code: str, severity: Severity) -> bool:
+    return severity == "error" and code not in _BETWEEN_LINES
 
 
 def applied(text: str, edits: Sequence[Edit]) -> str:
@@ -318,7 +324,7 @@ class _CodesByStart:
         first = bisect_left(self._starts, start - 1)
         stretch = slice(first, bisect_left(self._starts, start + length))
         codes = zip(self.codes[stretch], self._severities[stretch], strict=True)
-        return Counter(code for code, severity in codes if code == of_errors_and or severity == "error")
+        return Counter(code for code, severity in codes if code == of_errors_and or _is_error(code, severity))
 
 
 def _keys_written_twice(problems: Iterable[Problem]) -> set[tuple[int, str]]:

@@ -289,6 +289,27 @@ def test_a_suggestion_is_made_where_only_a_warning_is_left(text: str, meant: str
     assert fix(text) == Fixed(text, 0)
 
 
+@pytest.mark.parametrize(
+    ("line", "meant", "other"),
+    [
+        ('response.includes("Paris")', 'contains "Paris"', 'not contains "Paris"'),
+        ('Contains "Paris"', 'contains "Paris"', 'not contains "Paris"'),
+        ("contains Paris", 'contains "Paris"', 'not contains "Paris"'),
+        ("responds within 2 seconds", "latency <= 2s", "latency >= 1m"),
+        ("toolsCalled [a]", "tools called [a]", "tools one of [[a], [b]]"),
+        ("toolsCalled [a]", "tools called [a]", "tools called [b]"),
+    ],
+)
+def test_a_suggestion_is_made_though_another_line_contradicts_it(line: str, meant: str, other: str) -> None:
+    for lines in ([line, other], [other, line]):
+        (problem,) = check(Source("a.eval.yaml", suite(*lines)))
+        assert problem.fix is not None
+        result = fix(suite(*lines), unsafe=True)
+        assert result == Fixed(suite(*(meant if each == line else each for each in lines)), 1)
+        errors = [each.code for each in check(Source("a.eval.yaml", result.text)) if each.severity == "error"]
+        assert errors in (["EV503"], ["EV402"], ["EV412"])
+
+
 def test_safe_fixes_that_repeat_one_another_are_all_made() -> None:
     text = suite("contains Tokyo", "contains Tokyo", "not contains 'a: b'", "not contains 'a: b'")
     safe = [problem for problem in check(Source("a.eval.yaml", text)) if problem.fix and problem.fix.is_safe]
