@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -36,12 +35,17 @@ def read_javascript(code: str) -> ast.expr:
 
 
 _NAMES: Final = {"true": "True", "false": "False", "null": "None", "undefined": "__undefined__", "$": "__root__"}
-_UNARY: Final = {"!": "(not ", "-": "(-", "typeof": "__typeof__("}
-_BINARY: Final = {
-    "===": "==", "!==": "!=", "&&": "and", "||": "or",
-    **{op: op for op in ("==", "!=", "<", "<=", ">", ">=", "-")},
+_FORMS: Final = {
+    "array": "[{all}]", "object": "{{{all}}}", "arguments": "({all})", "pair": "{key}: {value}",
+    "parenthesized_expression": "({all})", "non_null_expression": "({all})",
+    "subscript_expression": "{object}[{index}]", "call_expression": "{function}{arguments}",
+    "!": "(not {argument})", "typeof": "__typeof__({argument})", "in": "__has__({right}, {left})",
+    "instanceof": "isinstance({left}, {right})", "===": "({left} == {right})", "!==": "({left} != {right})",
+    "&&": "({left} and {right})", "||": "({left} or {right})", "- of": "(-{argument})",
+    "== null": "__nullish__({left})", "!= null": "(not __nullish__({left}))",
+    **{op: f"({{left}} {op} {{right}})" for op in ("==", "!=", "<", "<=", ">", ">=", "-")},
 }  # fmt: skip
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+"""Python for nodes and operators; `all` is what is between brackets."""
 
 
 def _text(node: Node | None) -> str:
@@ -52,60 +56,40 @@ def _written(node: Node | None) -> str:
     """The Python of a node."""
     if node is None or any(child.type == "comment" for child in node.children):
         raise NoLine
+    text, field = _text(node), node.child_by_field_name
     match node.type:
-        case "string" | "template_string":
-            return repr("".join(map(_piece, node.named_children)))
+        case "string" | "template_string":  # a template behind a name is a call of it, which this is not
+            return f"({''.join(map(_piece, node.named_children))!r})"
         case "number":
-            return repr(constant(_text(node)))
+            return repr(constant(text))
         case "identifier" | "true" | "false" | "null" | "undefined":
-            name = _text(node)
-            return _NAMES.get(name, name) if name in _NAMES or _is_name(name) else none()
-        case "array":
-            return f"[{_several(node)}]"
-        case "object":
-            return f"{{{_several(node)}}}"
-        case "parenthesized_expression" | "non_null_expression" | "as_expression":
-            return f"({_written(node.named_children[0])})"
-    return _composed(node.type, node.child_by_field_name)
-
-
-def _composed(kind: str, field: Callable[[str], Node | None]) -> str:
-    """The Python of a node that has named fields."""
-    match kind:
+            return _NAMES.get(text, text) if text in _NAMES or _is_name(text) else none()
+        case "property_identifier":
+            return repr(text)
         case "regex":
             return f"__regex__({_text(field('pattern'))!r}, {_text(field('flags'))!r})"
-        case "pair" if key := field("key"):
-            return f"{_written(key) if key.type == 'string' else repr(_text(key))}: {_written(field('value'))}"
         case "member_expression":
             name = _text(field("property"))
             return _written(field("object")) + (f".{name}" if _is_name(name) else f"[{name!r}]")
-        case "subscript_expression":
-            return f"{_written(field('object'))}[{_written(field('index'))}]"
-        case "call_expression" if (given := field("arguments")) and given.type == "arguments":
-            return f"{_written(field('function'))}({_several(given)})"
-        case "unary_expression" if before := _UNARY.get(_text(field("operator"))):
-            return f"{before}{_written(field('argument'))})"
-        case "binary_expression":
-            return _compared(_written(field("left")), _text(field("operator")), _written(field("right")))
+        case "as_expression":
+            return _written(node.named_children[0])
         case "arrow_function":
             return _function(_text(field("parameters") or field("parameter")), field("body"))
-    raise NoLine
+    return _composed(node)
+
+
+def _composed(node: Node) -> str:
+    """The Python of a node by its form."""
+    field, kind = node.child_by_field_name, _text(node.child_by_field_name("operator")) or node.type
+    if kind in ("==", "!=") and _text(field("right")) in ("null", "undefined"):
+        kind += " null"
+    form = _FORMS.get("- of" if kind == "-" and field("argument") else kind) or none()
+    parts = {name: _written(field(name)) for name in re.findall(r"(?<!\{)\{(\w+)\}", form) if name != "all"}
+    return str(form.format(**parts, all=", ".join(map(_written, node.named_children)) if "all" in form else ""))
 
 
 def _is_name(name: str) -> bool:
     return name.isidentifier() and not keyword.iskeyword(name)
-
-
-def _several(node: Node) -> str:
-    return ", ".join(map(_written, node.named_children))
-
-
-def _compared(left: str, op: str, right: str) -> str:
-    if op in ("==", "!=") and right in ("None", "__undefined__"):
-        return f"({'not ' * (op == '!=')}__nullish__({left}))"
-    if op in ("in", "instanceof"):
-        return f"__has__({right}, {left})" if op == "in" else f"isinstance({left}, {right})"
-    return f"({left} {_BINARY.get(op) or none()} {right})"
 
 
 def _function(parameters: str, body: Node | None) -> str:
@@ -122,11 +106,6 @@ def _piece(node: Node) -> str:
     """The text of a piece of a string."""
     text = _text(node)
     refuse_if(node.type == "template_substitution")
-    if node.type != "escape_sequence":
-        return text
-    if text[1:2] not in ("u", "x"):
-        return _ESCAPES.get(text[1:], text[1:].lstrip("\r\n"))
-    try:
-        return chr(int(text[2:].strip("{}"), 16))
-    except (ValueError, OverflowError):
-        raise NoLine from None
+    if node.type == "escape_sequence":
+        return str(constant(f'"{text}"')) if text[1] in "nrtbfv0ux" else text[1:]
+    return text
