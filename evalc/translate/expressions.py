@@ -190,11 +190,12 @@ class Meaning:
 
     def contains(self, place: Place, value: Any) -> Check:
         """Ask that a text or a list contains a value."""
-        is_text = isinstance(value, str)
-        if (place.root == "response" or place.trimmed) and not (
-            is_text and (value == value.strip() or not place.trimmed)
-        ):
-            raise NoLine
+        if "[]" in place.path and not place.folded:
+            before, after = place.cut()
+            return to.items("any", before, after.asks(to.equal(value)))
+        refuse_if((place.root == "response" or place.trimmed) and not isinstance(value, str))
+        refuse_if(place.trimmed and value != value.strip())
+        self.notes.update({"item"} if place.root != "response" else ())
         return place.plain().asks(Test("contains", value, self._folded(place, value)))
 
     def matches(self, place: Denoted, pattern: Denoted) -> Check:
@@ -243,12 +244,13 @@ class Meaning:
 
     def typed(self, of: Denoted, name: Any) -> Check:
         """Ask that a place has a type."""
-        place, word = _json(of), names.TYPES.get(name) if isinstance(name, str) else None
-        if name in ("NoneType", "null", "undefined"):
+        place, name = _json(of), names.key(name) if isinstance(name, str) else ""
+        if name in ("nonetype", "null", "undefined"):
             return place.asks(Not(_EXISTS) if name == "undefined" else Test("is", None))
-        if word == "integer":
-            self.notes.add("integer")
-        return place.asks(Test("is_a", word if word and name != "float" else none()))
+        word = names.TYPES.get(name) or none()
+        refuse_if(name == "float")
+        self.notes.update({"integer"} if word == "integer" or name in ("intfloat", "floatint") else ())
+        return place.asks(Test("is_a", word))
 
     def _member(self, item: Denoted, of: Denoted) -> Check:
         """`item in of`."""
@@ -258,12 +260,7 @@ class Meaning:
             ):
                 return _json(of.of if isinstance(of, Part) else of).member(key).asks(_EXISTS)
             case Part("literal", value), Place():
-                if "[]" in of.path:
-                    before, after = of.cut()
-                    return to.items("any", before, after.asks(to.equal(value)))
-                if of == Place("item") and re.fullmatch(r"\w+", str(value)):
-                    raise NoLine  # a key of the item, or a part of it?
-                self.notes.update({"item"} if of.root != "response" else ())
+                refuse_if(of == Place("item") and str(value).isidentifier())  # a key of the item, or a part of it?
                 return self.contains(of, value)
             case Part("literal", str() as tool), Part("names"):
                 return self.times(tool, ">=", 1)
@@ -488,13 +485,6 @@ class Meaning:
 
     # --- functions ---
 
-    def _isinstance(self, of: ast.expr, kind: ast.expr) -> Check:
-        name = ast.unparse(kind)
-        if name in ("(int, float)", "(float, int)"):
-            self.notes.add("integer")
-            name = "number"
-        return self.typed(self.denoted(of), "list" if name == "Array" else name)
-
     def _all(self, quantifier: str, of: ast.expr) -> Check:
         listed = self._known(self.denoted(of))
         refuse_if(not isinstance(listed, Part) or listed.kind != "listed" or not listed.value[1])
@@ -503,7 +493,7 @@ class Meaning:
 
 _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
     "len": lambda self, of: _size(self._known(self.denoted(of))),
-    "isinstance": Meaning._isinstance,
+    "isinstance": lambda self, of, kind: self.typed(self.denoted(of), ast.unparse(kind)),
     "all": lambda self, of: self._all("every", of),
     "any": lambda self, of: self._all("any", of),
     "set": lambda self, of: (

@@ -201,8 +201,9 @@ class Words(Meaning):
         phrase = (not is_folded and names.OPERATORS.get(meant)) or names.VERBS.get(meant, "")
         self.notes.update({"word"} if phrase == "contains {}" and meant.endswith("word") else ())
         match phrase, values:
-            case "", _ if isinstance(subject, Part) and subject.kind == "unknown":
-                return self._called(subject.of, meant, values)
+            case _ if phrase.startswith("called"):
+                tool = subject.of if isinstance(subject, Part) and subject.kind == "unknown" else none()
+                return self._whole(f"{tool} {_phrased(phrase, values)}")
             case op, [value] if op in OPPOSITE:
                 return self.compared(op, subject, value)
             case ("equals {}", [_]) | ("equals true" | "equals false", []) if subject != Place():
@@ -225,31 +226,16 @@ class Words(Meaning):
         refuse_if(not phrase or (phrase in _OF_JSON if place == Place() else _OF_RESPONSE.match(phrase)))
         return self._of_place(place, phrase, values)
 
-    def _called(self, tool: str, meant: str, values: list[Any]) -> Check:
-        """How often a tool is called, or with what."""
-        match meant, values:
-            case "called" | "calledonce", []:
-                return self.times(tool, ">=" if meant == "called" else "==", 1)
-            case "calledtimes" | "callcount", [number]:
-                return self.times(tool, "==", number)
-            case "calledwith", [arguments]:
-                return to.with_arguments(tool, arguments)
-        raise NoLine
-
     def _of_place(self, place: Place, phrase: str, values: list[Any]) -> Check:
         unfolded, case = place.unfolded()
         match phrase, values:
             case "starts with {}" | "ends with {}", [text]:
                 return self.said(place, phrase.replace(" with {}", "_with"), text)
             case "contains {}", [value]:
-                self.notes.update({"item"} if place.root != "response" else ())
-                if "[]" in place.path and not case:
-                    before, after = place.cut()
-                    return to.items("any", before, after.asks(to.equal(value)))
-                is_text = unfolded == Place()
-                if isinstance(value, list | dict) or (is_text and type(value) not in (str, int, float)):
-                    raise NoLine  # any or all of them?
-                return self.contains(place, str(value) if is_text else value)
+                is_of_items = "[]" in place.path and not case
+                refuse_if(isinstance(value, list | dict) and not is_of_items)  # any or all of them?
+                is_digits = unfolded == Place() and type(value) in (int, float)
+                return self.contains(place, str(value) if is_digits else value)
             case "contains any of {}" | "contains all of {}" | "contains none of {}" | "one of {}", _:
                 listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
                 if not listed or (len(listed) == 1 and isinstance(listed[0], str) and "," in listed[0]):
@@ -337,13 +323,17 @@ def operator_of(words: str) -> str:
 def _test(phrase: str, *rest: Any) -> Check:
     """The check that a phrase is behind a subject, with its values and what follows."""
     *values, tail = rest
-    refuse_if(any(isinstance(value, Part) for value in values))
+    check = to.read(f"at x {_phrased(phrase, values)}{tail}")
+    return check.check if isinstance(check, Of) else none()
+
+
+def _phrased(phrase: str, values: list[Any]) -> str:
+    """A phrase with values in its places."""
+    refuse_if(phrase.count("{") != len(values) or any(isinstance(value, Part) for value in values))
     try:
-        texts = [json.dumps(value, ensure_ascii=False) for value in values]
+        return phrase.format(*(json.dumps(value, ensure_ascii=False) for value in values))
     except (TypeError, ValueError):
         raise NoLine from None
-    check = to.read(f"at x {phrase.format(*texts)}{tail}") if phrase.count("{") == len(texts) else none()
-    return check.check if isinstance(check, Of) else none()
 
 
 def _often(times: str) -> str:
