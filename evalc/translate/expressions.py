@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from evalc.base.durations import MILLISECONDS
 from evalc.check.forms import together
-from evalc.check.tree import All, Argument, At, Call, Check, Measured, Node, Not, Of, Some, Test
+from evalc.check.tree import All, Argument, At, Call, Check, Measured, Node, Not, Of, Some, Test, Which
 from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate import trees as to
-from evalc.translate.python import constant, read_python, regex
+from evalc.translate.python import constant, regex, rewritten
 from evalc.translate.trees import Part, Place, joined, negated, negated_if, none, refuse_if
 
 Denoted = Place | Part | Check
@@ -64,7 +64,7 @@ class Meaning:
                 return self.compared(">", of, 0)
             case Place("response") | Part("calls" | "listed"):
                 return self.compared(">", Part("size", of), 0)
-            case Part("found", place, (text, _)):
+            case Part("found", place, (text, 0)):
                 return self.contains(place, text)
             case Node():
                 return of
@@ -73,40 +73,16 @@ class Meaning:
     def _comparison(self, left: ast.expr, op: str, right: ast.expr) -> Check:
         if op.startswith("not "):
             return negated(self._comparison(left, op.removeprefix("not "), right))
+        sign = {"<=": ast.LtE(), "==": ast.Eq(), "in": ast.In()}.get(op)
+        if sign and (idiom := rewritten(ast.Compare(left, [sign], [right]))):
+            return self.condition_of(idiom)
         if op == "in":
             return self._member(self.denoted(left), self.denoted(right))
-        if op == "==" and (known := self._equality(left, right) or self._equality(right, left)):
-            return known
-        match left, op:
-            case ast.Call(name, [ast.BinOp(of, ast.Sub(), middle)]), "<=" if ast.unparse(name)[-3:] == "abs":
-                return self._within(of, right, middle)
         first, second = self.denoted(left), self.denoted(right)
         if isinstance(first, Part) and first.kind == "literal":
             first, second, op = second, first, to.MIRRORED[op]
         second = second if isinstance(second, Part) else none()
         return self.compared(op, first, second.of if second.kind == "literal" else second)
-
-    def _equality(self, left: ast.expr, right: ast.expr) -> Check | None:
-        """An equality that says more than that a value is another."""
-        match left, right:
-            case ast.Call(ast.Name("sorted"), [of], []), _ if _is_same(of, right):
-                return self._json(of).asks(Test("sorted", (False, None)))
-            case ast.Call(ast.Name("len"), [ast.Call(ast.Name("set"), [of])]), ast.Call(ast.Name("len"), [same]) if (
-                _is_same(of, same)
-            ):
-                return self._json(of).asks(Test("unique"))
-            case ast.Call(name, [middle], [ast.keyword("abs", by)]), _ if ast.unparse(name)[-6:] == "approx":
-                return self._within(right, by, middle)
-            case ast.Call(ast.Attribute(of, "get"), [ast.Constant(str() as key)], []), ast.Constant(None):
-                return _nullish(self._json(of).member(key))
-            case ast.Call(ast.Attribute(_, "find")), ast.Name("__undefined__"):
-                return negated(self._truth(self.denoted(left).of))  # type: ignore[union-attr]
-            case _, ast.Name("__undefined__"):
-                return self._json(left).asks(Not(_EXISTS))
-        return None
-
-    def _within(self, of: ast.expr, by: ast.expr, middle: ast.expr) -> Check:
-        return self._json(of).asks(Test("within", (constant(by), constant(middle))))
 
     def compared(self, op: str, left: Denoted, right: Any) -> Check:
         """A comparison with a literal."""
@@ -255,10 +231,8 @@ class Meaning:
     def _member(self, item: Denoted, of: Denoted) -> Check:
         """`item in of`."""
         match item, of:
-            case Part("literal", str() as key), Place("json" | "call", path) | Part("keys", path) if (
-                not path or isinstance(of, Part) or (of.root == "call" and _is_arguments(path))
-            ):
-                return _json(of.of if isinstance(of, Part) else of).member(key).asks(_EXISTS)
+            case Part("literal", str() as key), Place() if of == Place("json") or _is_arguments(of):
+                return _json(of).member(key).asks(_EXISTS)
             case Part("literal", value), Place():
                 refuse_if(of == Place("item") and str(value).isidentifier())  # a key of the item, or a part of it?
                 return self.contains(of, value)
@@ -275,7 +249,7 @@ class Meaning:
 
     # --- quantifiers ---
 
-    def quantified(self, quantifier: str, of: Denoted, asked: Callable[[Denoted], Check] | None = None) -> Check:
+    def quantified(self, quantifier: Which, of: Denoted, asked: Callable[[Denoted], Check] | None = None) -> Check:
         """A condition of any or every item of what is listed."""
         kept: list[tuple[str, ast.expr]] = []
         value: tuple[str, ast.expr] | None = None
@@ -315,19 +289,16 @@ class Meaning:
         finally:
             self._variables = before
 
-    def _of_calls(self, quantifier: str, tool: str | None, condition: Check) -> Check:
+    def _of_calls(self, quantifier: Which, tool: str | None, condition: Check) -> Check:
         if tool is None and (quantifier, condition) in (("every", _SUCCEEDS), ("any", negated(_SUCCEEDS))):
             return to.NO_ERRORS if quantifier == "every" else negated(to.NO_ERRORS)
         tools, asked = _parts_of_call(condition)
         refuse_if((tool is None) is not bool(tools) or (quantifier == "every" and not tool and asked))
         if quantifier == "every" and not tool:
             return to.called("only", tools)
-        parts = tuple(asked)
-        inner = together(parts) if parts else None
-        return joined("or", [
-            self.times(each, ">=", 1) if inner is None else Of(Call(each, quantifier), inner)  # type: ignore[arg-type]
-            for each in ((tool,) if tool else tools)
-        ])  # fmt: skip
+        tools = (tool,) if tool else tools
+        several = [Of(Call(name, quantifier), together(asked)) for name in tools] if asked else None
+        return joined("or", several or [self.times(name, ">=", 1) for name in tools])
 
     def _tool_of(self, listed: Part) -> str:
         """The tool whose calls a filter on names gives."""
@@ -342,18 +313,22 @@ class Meaning:
 
     def denoted(self, node: ast.expr) -> Denoted:
         """The value of an expression, or the condition that it is."""
+        if expected := self._expectation(node):
+            return expected
+        if idiom := rewritten(node):
+            return self.denoted(idiom)
         match node:
             case ast.Name(name):
                 return self._name(name)
             case ast.Attribute(of, key):
-                return self._expectation(node) or self._attribute(of, key)
+                return self._attribute(of, key)
             case ast.Subscript(of, ast.Constant(str() | int() as key)) if not isinstance(key, bool):
                 found = self._known(self.denoted(of), used=True)
                 if not isinstance(found, Place) or (isinstance(key, int) and not _is_plural(found)):
                     raise NoLine  # a letter of a text, or an item?
                 return found.member(key)
             case ast.Call():
-                return self._expectation(node) or self._call(node)
+                return self._call(node)
             case ast.GeneratorExp(elt, [one]) | ast.ListComp(elt, [one]) | ast.SetComp(elt, [one]):
                 return self._comprehension(node, elt, one)
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(ast.Not()):
@@ -385,8 +360,6 @@ class Meaning:
 
     def _attribute(self, of: ast.expr, key: str) -> Denoted:
         found, known = self.denoted(of), names.key(key)
-        if found == Part("unknown", "pm") and key == "response":
-            return Place()
         if known in names.RUNS and (found == Part("unknown", "usage") or found[:2] == ("response", "")):  # type: ignore[index]
             return Part("run", *names.RUNS[known])
         found = self._known(found)
@@ -447,8 +420,6 @@ class Meaning:
                 case [ast.Constant(source), text, flags, *_] if text and not named:
                     return self.matches(self.denoted(text), regex(source, flags, whole))
         refuse_if(named)
-        if (code := _python(name, function, arguments)) is not None:
-            return self.denoted(read_python(code))
         if name in _FUNCTIONS:
             try:
                 return _FUNCTIONS[name](self, *arguments)
@@ -463,29 +434,20 @@ class Meaning:
             case Place(), "startswith" | "endswith", [Part("literal", text)]:
                 texts, verb = text if isinstance(text, list) else [text], method.replace("with", "_with")
                 return joined("or", [self.said(of, verb, each) for each in texts])
-            case Place(), "lower" | "casefold" | "tolowercase" | "tolocalelowercase" | "upper" | "touppercase", []:
-                return of._replace(folded="upper" if "upper" in method else "lower")
-            case Place(), "strip" | "trim", []:
+            case Place(), "lower" | "upper", []:
+                return of._replace(folded=method)
+            case Place(), "strip", []:
                 return of._replace(trimmed=True)
-            case Place(), "count" | "indexof" | "find", [Part("literal", str() as text)]:
+            case Place(), "count" | "find", [Part("literal", str() as text)]:
                 return Part("found", of, (text, int(method != "count"))) if text and not _is_plural(of) else none()
-            case Place(), "split", [Part("literal", "\n") | Part("regex", r"\r?\n" | r"\n", "")]:
-                self.notes.add("lines")
-                return Part("split", of.plain(), "lines")
-            case Place(), "split", [] | [Part("literal", " ") | Part("regex", r"\s+", "")]:
-                self.notes.add("words")
-                return Part("split", of.plain(), "words")
-            case Place("response"), "text", []:
-                return of
-            case Place("response"), "json", []:
-                return self._name("json")
-            case Place(), "keys", []:
-                return Part("keys", of)
+            case Place(), "lines" | "words", []:
+                self.notes.add(method)
+                return Part("split", of.plain(), method)
         raise NoLine
 
     # --- functions ---
 
-    def _all(self, quantifier: str, of: ast.expr) -> Check:
+    def _all(self, quantifier: Which, of: ast.expr) -> Check:
         listed = self._known(self.denoted(of))
         refuse_if(not isinstance(listed, Part) or listed.kind != "listed" or not listed.value[1])
         return self.quantified(quantifier, listed, self._truth)
@@ -504,7 +466,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
     "__regex__": lambda _, source, flags: Part("regex", constant(source), "".join(sorted(constant(flags)))),
     "__search__": lambda self, pattern, text: self.matches(self.denoted(text), self.denoted(pattern)),
     "__nullish__": lambda self, of: _nullish(self._json(of)),
-    "__find__": lambda self, of: Part("item", self.denoted(of)),
+    "__asked__": lambda self, of, verb, *values: self.asked(self._json(of), constant(verb), [*map(constant, values)]),
     "__has__": lambda self, of, key: self._json(of).member(constant(key)).asks(_EXISTS),
     "__at__": lambda _, path: size_of(to.at(constant(path))),
     "json.loads": lambda self, of: self._name("json") if self.denoted(of) in (Place(), Place(trimmed=True)) else none(),
@@ -513,28 +475,11 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
 """Functions that are known."""
 
 
-def _python(name: str, function: ast.expr, arguments: list[ast.expr]) -> str | None:
-    """Python for a call of a function or a method of others."""
-    given = ["", *(f"({ast.unparse(each)})" for each in arguments)]
-    if isinstance(function, ast.Attribute) and f"{name} {len(arguments)}" not in names.PYTHON:
-        name, given[0] = f".{names.key(function.attr)}", f"({ast.unparse(function.value)})"
-    match arguments:
-        case [ast.Lambda(ast.arguments(args=[parameter]), body)]:
-            template = names.PYTHON.get(f"{name} lambda")
-            return template and template.format(*given, p=parameter.arg, b=ast.unparse(body))
-    template = names.PYTHON.get(f"{name} {len(arguments)}")
-    return template and template.format(*given)
-
-
 def _json(place: Denoted) -> Place:
     match place:
         case Place("json" | "item" | "call", _, "", False):
             return place
     raise NoLine
-
-
-def _is_same(one: ast.expr, other: ast.expr) -> bool:
-    return ast.unparse(one) == ast.unparse(other)
 
 
 def _nullish(place: Place) -> Check:
@@ -554,7 +499,7 @@ def _parts_of_call(condition: Check) -> tuple[tuple[Any, ...], list[Check]]:
         match test, rest:
             case Test("equals" | "one_of" as word, named, False), "" if _is_name(Place("call", key)) and not tools:
                 tools = named if word == "one_of" else (named,)
-            case _ if rest and _is_arguments(key):
+            case _ if rest and _is_arguments(Place("call", key)):
                 asked.append(Of(At(rest), test))
             case _:
                 raise NoLine
@@ -577,8 +522,8 @@ def size_of(place: Place) -> Denoted:
     return Part("size", place._replace(path=place.path.removesuffix(".length"))) if is_size else place
 
 
-def _is_arguments(path: str) -> bool:
-    return names.key(path.removeprefix("function.")) in names.NAMES["arguments"]
+def _is_arguments(place: Place) -> bool:
+    return place.root == "call" and names.key(place.path.removeprefix("function.")) in names.NAMES["arguments"]
 
 
 def _is_plural(place: Place) -> bool:

@@ -16,7 +16,7 @@ NOTES: Final = _TABLES["notes"]
 LINES: Final = _TABLES["lines"]
 PHRASES: Final = _TABLES["phrases"]
 SUBJECTS: Final = _TABLES["subjects"]
-PYTHON: Final = _TABLES["calls"]
+IDIOMS: Final = _TABLES["idioms"]
 JQ: Final = _TABLES["jq"]
 KEYS: Final = {kind: tuple(keys.split()) for kind, keys in _TABLES["keys"].items()}
 

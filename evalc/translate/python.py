@@ -8,6 +8,7 @@ import warnings
 from typing import Any, Final
 
 from evalc.grammar.write_check import NoLine
+from evalc.translate import names
 from evalc.translate.trees import Part, refuse_if
 
 _TEXT: Final = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
@@ -32,6 +33,39 @@ def read_python(code: str) -> ast.expr:
         case ast.Expr(value) | ast.Assert(value):
             return value
     raise NoLine
+
+
+_IDIOMS: Final = [(read_python(form), instead) for form, instead in names.IDIOMS.items()]
+
+
+def rewritten(node: ast.expr) -> ast.expr | None:
+    """What is read in the place of an idiom; None for any other expression."""
+    for form, instead in _IDIOMS:
+        parts: dict[str, Any] = {}
+        if _fits(form, node, parts):
+            return read_python(instead.format_map(parts))
+    return None
+
+
+def _fits(form: Any, node: Any, parts: dict[str, str]) -> bool:
+    """Whether an expression has a form; the parts that stand for its capital letters are gathered."""
+    match form:
+        case ast.Name(name) if len(name) == 1:
+            written = f"({ast.unparse(node)})"
+            return parts.setdefault(name, written) == written
+        case ast.arg("P"):
+            parts["P"] = node.arg
+        case ast.Attribute(of, name) if isinstance(node, ast.Attribute):
+            return names.key(name) == names.key(node.attr) and _fits(of, node.value, parts)
+        case ast.AST():
+            return type(form) is type(node) and all(
+                _fits(getattr(form, field), getattr(node, field), parts) for field in form._fields
+            )
+        case list():
+            return len(form) == len(node) and all(_fits(*pair, parts) for pair in zip(form, node, strict=True))
+        case _:
+            return bool(form == node)
+    return True
 
 
 def regex(pattern: object, flags: ast.expr | str | None = None, whole: str = "{}") -> Part:

@@ -266,6 +266,8 @@ response[0] == "A"
 data["name"][0] == "A"
 data["tags"].count("new") == 2
 response.search(/x/)
+!response.indexOf("x")
+response.find("x")
 len(re.findall("x", response)) == 2
 choices.length === 1
 toolCalls.some(c => c.name !== "book")
