@@ -39,7 +39,7 @@ _IDIOMS: Final = [(read_python(form), instead) for form, instead in names.IDIOMS
 
 
 def rewritten(node: ast.expr) -> ast.expr | None:
-    """What is read in the place of an idiom; None for any other expression."""
+    """The expression that is read in the place of an idiom; None for any other."""
     for form, instead in _IDIOMS:
         parts: dict[str, Any] = {}
         if _fits(form, node, parts):
