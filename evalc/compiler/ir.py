@@ -140,24 +140,19 @@ class CaseRows(msgspec.Struct, frozen=True, kw_only=True):
 class Cases(Collection[Case]):
     """The cases of a suite in the order of the source; may be iterated several times."""
 
-    __slots__ = ("parts",)
+    __slots__ = ("_tables", "parts")
 
-    def __init__(self, parts: Sequence[Case | CaseRows]) -> None:
+    def __init__(self, parts: Sequence[Case | CaseRows] = ()) -> None:
         self.parts = parts
-
-    @property
-    def tables(self) -> list[CaseRows]:
-        """The parts whose cases are made anew for each use."""
-        return [part for part in self.parts if type(part) is CaseRows]
+        self._tables = [part for part in parts if type(part) is CaseRows]
 
     def __iter__(self) -> Iterator[Case]:
-        if not self.tables:
+        if not self._tables:
             return cast("Iterator[Case]", iter(self.parts))
         return chain.from_iterable(part.expand() if isinstance(part, CaseRows) else (part,) for part in self.parts)
 
     def __len__(self) -> int:
-        tables = self.tables
-        return len(self.parts) - len(tables) + sum(table.size for table in tables)
+        return len(self.parts) - len(self._tables) + sum(table.size for table in self._tables)
 
     def __contains__(self, case: object) -> bool:
         return any(case == other for other in self)

@@ -942,16 +942,17 @@ def _maker(part: Any, marks: Mapping[str, int]) -> _Make | None:
         case str():
             return itemgetter(marks[part]) if part in marks else None
         case Node():
-            made = {name: _maker(getattr(part, name), marks) for name in part.__struct_fields__}
-            makers = [(name, make) for name, make in made.items() if make is not None]
-            if not makers:
+            kept = [getattr(part, name) for name in part.__struct_fields__]
+            made = [(at, make) for at, value in enumerate(kept) if (make := _maker(value, marks)) is not None]
+            if not made:
                 return None
-            if len(makers) > 1:
-                return lambda texts: replace(part, **{name: make(texts) for name, make in makers})
-            ((name, make),) = makers
-            if isinstance(part, At):  # only a key in quotes moves
+            kind, (at, make) = type(part), made[0]
+            if len(made) > 1:
+                return lambda texts: replace(part, **{kind.__struct_fields__[at]: make(texts) for at, make in made})
+            if kind is At:  # only a key in quotes moves
                 return lambda texts: At(path_of_key(make(texts)))
-            return lambda texts: replace(part, **{name: make(texts)})
+            before, after = kept[:at], kept[at + 1 :]
+            return lambda texts: kind(*before, make(texts), *after)
         case tuple() | list():
             items = [(_maker(item, marks), item) for item in part]
             if not any(make for make, _ in items):

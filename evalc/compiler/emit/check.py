@@ -308,15 +308,20 @@ def as_written(body: CheckBody) -> Check | None:
 
 def _is_plain(check: Check) -> bool:
     """Whether a check is in its simplest form, has nothing to fill or to look at, and names no tool."""
+    if type(check) is Test:
+        operand = check.operand
+        if type(operand) is str:
+            return check.predicate not in EXAMINED and "{{" not in operand
+        match check.predicate, operand:
+            case "matches", (str() as pattern, str() as flags):
+                return "{{" not in pattern and examine(pattern, flags).error is None
+            case "between", Bounds():
+                return _NUMBERS.issuperset(map(type, astuple(operand)))
+            case "is" | "exists" | "non_empty", int() | float() | None:
+                return True
+            case _:
+                return False
     match check:
-        case Test(predicate, str() as text):
-            return predicate not in EXAMINED and "{{" not in text
-        case Test("matches", (str() as pattern, str() as flags)):
-            return "{{" not in pattern and examine(pattern, flags).error is None
-        case Test("between", Bounds() as bounds):
-            return _NUMBERS.issuperset(map(type, astuple(bounds)))
-        case Test("is" | "exists" | "non_empty", int() | float() | None):
-            return True
         case Not(Test() | Of() as denied):
             return _is_plain(denied)
         case Of(At(text), part) | Of(Measure(_, text), part):

@@ -41,7 +41,7 @@ MOST_KEPT: Final = 2_000
 class Emitted(NamedTuple):
     """A suite whose cases are made one after the other."""
 
-    suite: ir.Suite  # the suite. Its cases are those that have gone by so far.
+    suite: ir.Suite  # the suite, without its cases unless all of them are there at once
     # every case, as it is made. Those of long tables are made once more for whoever asks the suite for them.
     cases: Iterator[ir.Case]
     # the suite with what only its cases show, when all of them have gone by
@@ -70,7 +70,7 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         gates=gates_of(tree.source, tree.gates, problems),
         gate_places={} if tree.gates is None else tree.gates.places,
         prompts=tuple(_prompts(tree.source, names)),
-        cases=ir.Cases(parts),
+        cases=ir.Cases(),
         where=tree.span,
         name_at=_first_of(tree, tree.name, tree.tool),
         named_after=_named_after(tree, names.suite),
@@ -81,7 +81,8 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
 
     def complete(emitted: ir.Suite) -> ir.Suite:
         files = frozenset(_files(suite, names, schemas))
-        return msgspec.structs.replace(emitted, files=files, partial=emitted.partial or not parts)
+        is_partial = emitted.partial or not parts
+        return msgspec.structs.replace(emitted, cases=ir.Cases(parts), files=files, partial=is_partial)
 
     return Emitted(
         suite=emitted,

@@ -111,15 +111,14 @@ def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
 
 def _slashed_patterns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     for item in case.checks:
-        test = item.check.check if type(item.check) is Not else item.check
-        for part in (test,) if type(test) is Test else within(test):
-            match part:
-                case Test("matches", (str() as pattern, "")) if pattern[:1] == "/" and (
-                    match := _SLASHED.fullmatch(pattern)
-                ):
-                    where = item.where if isinstance(item.where, str) else item.names.get(pattern, item.where)
-                    meant = f"(?i:{match['pattern']})" if match["flags"] == "i" else ""
-                    yield where, Finding("EV423", written=match[0], meant=meant)
+        for part in (item.check,) if type(item.check) is Test else within(item.check):
+            if type(part) is not Test or part.predicate != "matches":
+                continue
+            pattern, flags = part.operand
+            if isinstance(pattern, str) and pattern[:1] == "/" and not flags and (match := _SLASHED.fullmatch(pattern)):
+                where = item.where if isinstance(item.where, str) else item.names.get(pattern, item.where)
+                meant = f"(?i:{match['pattern']})" if match["flags"] == "i" else ""
+                yield where, Finding("EV423", written=match[0], meant=meant)
 
 
 _WITHOUT_PATTERN: Final = frozenset(("contains", "contains_any", Measure, Tools))

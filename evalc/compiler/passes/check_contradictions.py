@@ -9,7 +9,7 @@ One that several cases share (by `defaults`, `use` or `for_each`) is redundant o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, final
 
 from evalc.check.tree import Bounds, Call, Check, Measure, Not, Of, Test, Tools
@@ -52,23 +52,23 @@ def are_unrelated(checks: Sequence[Check]) -> bool:
     """Whether no check contradicts, repeats or implies another one for certain; `False` means "not known"."""
     topics: dict[str, Any] = {}
     spoken_of: list[str] = []
-    for check in checks if len(checks) <= _MOST_COMPARED else ():
+    if len(checks) > _MOST_COMPARED:
+        return False
+    for check in checks:
         test = check.check if type(check) is Not else check
-        texts: tuple[str, ...]
-        match test:
-            case Test("contains", str() as text, False):
-                texts = (text,)
-            case Test("contains_any", values, False) if test is check and all(type(value) is str for value in values):
-                texts = values
-            case Test("matches", (str() as pattern, flags)) if test is check:
-                examined = examine(pattern, flags)
-                texts = () if "i" in flags or examined.literal else examined.required
-            case _:
-                topic = _topic_of(check)
-                if not topic or topic in topics:
-                    return False
-                topics[topic] = check
-                continue
+        texts: tuple[str, ...] | None = None
+        if type(test) is Test and not test.ignoring_case:
+            operand = test.operand
+            if test.predicate == "contains" and type(operand) is str:
+                texts = (operand,)
+            elif test is check and test.predicate in _OF_TEXTS:
+                texts = _OF_TEXTS[test.predicate](operand)
+        if texts is None:
+            topic = _topic_of(check)
+            if not topic or topic in topics:
+                return False
+            topics[topic] = check
+            continue
         if not texts:
             return False
         for text in texts:
@@ -79,9 +79,21 @@ def are_unrelated(checks: Sequence[Check]) -> bool:
                     return False
         spoken_of += texts
     length = topics.get("length")
-    if length is not None and not _is_for_itself(length.check.operand, spoken_of, non_empty="non_empty" in topics):
-        return False
-    return len(checks) <= _MOST_COMPARED
+    return length is None or _is_for_itself(length.check.operand, spoken_of, non_empty="non_empty" in topics)
+
+
+def _needed(operand: tuple[Any, str]) -> tuple[str, ...]:
+    """The texts that occur in whatever a pattern matches."""
+    pattern, flags = operand
+    examined = examine(pattern, flags) if isinstance(pattern, str) and "i" not in flags else None
+    return () if examined is None or examined.literal else examined.required
+
+
+_OF_TEXTS: Final[Mapping[str, Callable[[Any], tuple[str, ...]]]] = {
+    "contains_any": lambda values: values if all(isinstance(value, str) for value in values) else (),
+    "matches": _needed,
+}
+"""The texts that the operands of such predicates speak of; none where that is not known."""
 
 
 def _topic_of(check: Check) -> str:
