@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md: its table has every room, and its lines are those that the import contracts hold."""
+"""ARCHITECTURE.md and the decisions: the rooms, their floors, the walk of a check, paths and names are the code's."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from tests.support.pages import TESTS, names_in
+from tests.test_calls import counting
+
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+DECISIONS = sorted(path for path in (ROOT / "docs" / "decisions").glob("*.md") if path.name != "README.md")
 NO_ROOMS = {"__init__.py", "__main__.py", "py.typed", "__pycache__/"}
 
 
@@ -42,17 +48,69 @@ def inside(folder: Path) -> set[str]:
     } - NO_ROOMS
 
 
-def test_the_lines_are_the_contract_s() -> None:
-    (lines,) = re.findall(r"```text\n(.*?)```", section("Imports point down"), re.DOTALL)
-    drawn = [sorted(line.split(", ")) for line in lines.splitlines()]
-    assert drawn == [sorted(layer.split(" | ")) for layer in contract()["layers"]]
+def test_the_rooms_stand_on_the_floors_of_the_contract() -> None:
+    floors = [layer.split(" | ") for layer in contract()["layers"]]
+    floor_of = {room: number for number, floor in enumerate(floors) for room in floor}
+    drawn = [room for name in listed("The rooms") if (room := re.sub(r"/$|\.py$", "", name)) in floor_of]
+    assert sorted(drawn, key=floor_of.__getitem__) == drawn
+    assert sorted(drawn) == sorted(floor_of)
+    shared = re.findall(r"`(\w+)` and `(\w+)` share|neither do `(\w+)` and `(\w+)`", section("The rooms"))
+    assert [[name for name in pair if name] for pair in shared] == [floor for floor in floors if len(floor) > 1]
+
+
+def test_the_walk_of_a_check_is_the_one_that_a_run_takes() -> None:
+    walk = re.findall(r"^\d+\. `([\w/]+\.py)` \(`([\w.]+)`\) ", section("The walk of one check"), re.MULTILINE)
+    steps = [":".join(step) for step in walk]
+    assert len(steps) > 20
+    assert [called for called in counting().calls_of("run") if called in steps] == steps
+
+
+def test_the_page_is_read_in_five_minutes() -> None:
+    assert len(PAGE.split()) <= 1400
+
+
+def test_every_file_on_the_page_is_in_a_room() -> None:
+    named = re.findall(r"`((?:\w+/)+\w+\.\w+)`", PAGE)
+    assert len(named) > 30
+    assert [name for name in named if not ((ROOT / "evalc" / name).exists() or (ROOT / name).exists())] == []
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_a_decision_is_a_short_page_of_the_common_form(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert 15 <= text.count("\n") <= 50
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert headings == [each for each in FORM if each in headings]
+    assert {"Why", "Costs", "In the code"} <= set(headings)
+    code = text.partition("## In the code\n")[2]
+    assert "`evalc/" in code
+    assert "`tests/" in code
+
+
+FORM = ("Why", "Alternatives", "Costs", "Measured", "In the code")
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_the_names_on_a_page_of_decisions_are_in_the_code(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    named = [(file, name) for file, name in TESTS.findall(text) if name]
+    for file, names in re.findall(r"`(evalc/[\w/]+\.py)` \(([^)]+)\)", text):
+        named += [(file, name) for name in re.findall(r"`([\w.]+)`", names)]
+    assert [f"{file} has no {name}" for file, name in named if name not in names_in(ROOT / file)] == []
+
+
+def test_the_index_of_decisions_has_each_page_by_its_title() -> None:
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- \[(.+)\]\(([\w-]+\.md)\): .+", index, re.MULTILINE)
+    titles = [(page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# "), page.name) for page in DECISIONS]
+    assert sorted(listed) == sorted(titles)
 
 
 def test_every_path_that_is_named_exists() -> None:
     """Programs that `make` and `scripts/` start, and files that the pages of the project refer to."""
     named = [
         (file.name, path)
-        for file in (ROOT / "Makefile", *ROOT.glob("*.md"), *ROOT.glob("scripts/*.py"))
+        for file in (ROOT / "Makefile", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("scripts/*.py"))
         if file.name != "CHANGELOG.md"
         for path in re.findall(
             r"(?<![\w./-])(?:evalc|tests|specs|docs|scripts|benchmarks)/[\w./-]*\w", file.read_text(encoding="utf-8")
@@ -69,7 +127,8 @@ def test_every_dependency_has_its_reason() -> None:
         *(each for extra in project["optional-dependencies"].values() for each in extra),
     ]
     names = {name[0] for each in required if (name := re.match(r"[\w.-]+", each))}
-    rows = re.findall(r"^\| ([^|]+) \|", section("Dependencies"), re.MULTILINE)
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE)
     listed = {name for row in rows for name in re.split(r",? extra |, | ", row)}
     assert names <= listed
 

@@ -27,7 +27,11 @@ from evalc.setup.flags import FLAGS
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "specs").glob("*.md")))
-LINKING = (*PAGES, ROOT / "examples" / "README.md", *(ROOT / f"{name}.md" for name in ("ARCHITECTURE", "CONTRIBUTING")))
+LINKING = (
+    *PAGES,
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *(ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")),
+)
 
 
 class Block(NamedTuple):

@@ -91,7 +91,7 @@ def offenders(folder: str) -> Iterator[str]:
                 yield from (f"{name}: {each}" for each in _in_code(file))
         return
     for file in sorted(
-        path for pattern in ("*.md", "docs/*.md", "specs/*.md", "examples/*.md") for path in ROOT.glob(pattern)
+        path for pattern in ("*.md", "docs/**/*.md", "specs/*.md", "examples/*.md") for path in ROOT.glob(pattern)
     ):
         if (name := file.relative_to(ROOT).as_posix()) not in _EXEMPT:
             yield from (f"{name}: {each}" for each in _in_prose(_BLOCK.sub("", file.read_text(encoding="utf-8"))))
