@@ -102,11 +102,6 @@ class Table(msgspec.Struct, frozen=True, dict=True):
     # for each state by terminal or rule the state to go on in, or `~` of the index of the rule that ends there
     states: tuple[dict[str, int], ...]
 
-    @property
-    def meaningful(self) -> list[str]:
-        """The names of the terminals that mean something."""
-        return [name for name, _, _ in self.terminals if name not in self.ignored]
-
     @cached_property
     def scanners(self) -> dict[tuple[int, str], re.Pattern[str]]:
         """The patterns that were needed so far, by state and next character."""

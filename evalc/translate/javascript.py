@@ -6,9 +6,10 @@ import ast
 import keyword
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from evalc.grammar.write_check import NoLine
+from evalc.translate import names
 from evalc.translate.python import constant, read_python, with_places
 from evalc.translate.trees import none, refuse_if
 
@@ -34,20 +35,6 @@ def read_javascript(code: str) -> ast.expr:
     return read_python(_written(root.named_children[0].named_children[0]))
 
 
-_NAMES: Final = {"true": "True", "false": "False", "null": "None", "undefined": "__undefined__", "$": "__root__"}
-_FORMS: Final = {
-    "array": "[{all}]", "object": "{{{all}}}", "arguments": "({all})", "pair": "{key}: {value}",
-    "parenthesized_expression": "({all})", "non_null_expression": "({all})",
-    "subscript_expression": "{object}[{index}]", "call_expression": "{function}{arguments}",
-    "!": "(not {argument})", "typeof": "__typeof__({argument})", "in": "__has__({right}, {left})",
-    "instanceof": "isinstance({left}, {right})", "===": "({left} == {right})", "!==": "({left} != {right})",
-    "&&": "({left} and {right})", "||": "({left} or {right})", "- of": "(-{argument})",
-    "== null": "__nullish__({left})", "!= null": "(not __nullish__({left}))",
-    **{op: f"({{left}} {op} {{right}})" for op in ("==", "!=", "<", "<=", ">", ">=", "-")},
-}  # fmt: skip
-"""Python for nodes and operators; `all` is what is between brackets."""
-
-
 def _text(node: Node | None) -> str:
     return node.text.decode("utf-8", "surrogatepass") if node and node.text else ""
 
@@ -63,7 +50,7 @@ def _written(node: Node | None) -> str:
         case "number":
             return repr(constant(text))
         case "identifier" | "true" | "false" | "null" | "undefined":
-            return _NAMES.get(text, text) if text in _NAMES or _is_name(text) else none()
+            return names.CONSTANTS.get(text) or (text if _is_name(text) else none())
         case "property_identifier":
             return repr(text)
         case "regex":
@@ -83,7 +70,7 @@ def _composed(node: Node) -> str:
     field, kind = node.child_by_field_name, _text(node.child_by_field_name("operator")) or node.type
     if kind in ("==", "!=") and _text(field("right")) in ("null", "undefined"):
         kind += " null"
-    form = _FORMS.get("- of" if kind == "-" and field("argument") else kind) or none()
+    form = names.JAVASCRIPT.get("- of" if kind == "-" and field("argument") else kind) or none()
     parts = {name: _written(field(name)) for name in re.findall(r"(?<!\{)\{(\w+)\}", form) if name != "all"}
     return str(form.format(**parts, all=", ".join(map(_written, node.named_children)) if "all" in form else ""))
 

@@ -11,7 +11,6 @@ from evalc.translate.python import read_python
 from evalc.translate.trees import none, refuse_if
 
 _TOKEN: Final = re.compile(r'("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|\.?[A-Za-z_]\w*|==|!=|<=|>=|[<>|()\[\];.])')
-_CONSTANTS: Final = {"true": "True", "false": "False", "null": "None"}
 _OPERATORS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
 
 
@@ -62,8 +61,8 @@ class _Writer:
             return self.pipe(dot, ")" if first == "(" else "]")
         if first[0] == ".":
             return f'{dot}["{first[1:]}"]' if first != "." else dot
-        if re.match(r'"|-?\d', first) or first in _CONSTANTS:
-            return _CONSTANTS.get(first, first)
+        if re.match(r'"|-?\d|(?:true|false|null)$', first):
+            return names.CONSTANTS.get(first, first)
         return self.call(first, dot)
 
     def call(self, name: str, dot: str) -> str:

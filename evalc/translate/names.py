@@ -17,8 +17,10 @@ LINES: Final = _TABLES["lines"]
 PHRASES: Final = _TABLES["phrases"]
 SUBJECTS: Final = _TABLES["subjects"]
 IDIOMS: Final = _TABLES["idioms"]
+CONSTANTS: Final = _TABLES["constants"]
+JAVASCRIPT: Final = _TABLES["javascript"]
 JQ: Final = _TABLES["jq"]
-KEYS: Final = {kind: tuple(keys.split()) for kind, keys in _TABLES["keys"].items()}
+KEYS, JOINTS = ({kind: tuple(words.split()) for kind, words in _TABLES[table].items()} for table in ("keys", "joints"))
 
 
 def key(name: str) -> str:

@@ -267,8 +267,9 @@ def matches(pattern: str, flags: str = "") -> Check:
     except PatternError:
         raise NoLine from None
     refuse_if(not pattern or "g" in flags or "y" in flags or re.search("[\u2028\u2029]", pattern))
-    pieces = re.findall(r"\\.|\[(?:\\.|[^\]\\])*\]|.", pattern.replace("\n", r"\n").replace("\r", r"\r"), re.DOTALL)
-    return Test("matches", ("".join(r"\/" if piece == "/" else piece for piece in pieces), flags))
+    one_line = pattern.replace("\n", r"\n").replace("\r", r"\r")
+    escaped = re.sub(r"(\\.|\[(?:\\.|[^\]\\])*\])|/", lambda found: found[1] or r"\/", one_line)
+    return Test("matches", (escaped, flags))
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from evalc.translate.trees import OPPOSITE, Part, Place, joined, negated, negate
 LONGEST: Final = 2_000
 """The longest line that is looked at."""
 _READERS: Final = {"javascript": read_javascript, "js": read_javascript, "python": read_python, "jq": read_jq}
-_WORDS: Final = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 _NEGATIONS: Final = frozenset({"not", "never", "no", "without", "cannot"})
 _OF_ALL: Final = (Measure, Turn)
 """Steps of what a verb without a subject may follow."""
@@ -345,18 +344,14 @@ def _several(verb: str, values: list[Any], between: set[str]) -> tuple[str, list
     """Values after one another, under a verb that says what they are."""
     words, negative = words_of(verb)
     phrase = names.VERBS.get(words, words)
-    match phrase, sorted(between):
-        case "between {} and {}", ["and"]:
+    match phrase, *between:
+        case "between {} and {}", "and":
             return verb, values
-        case (
-            ("contains any of {}" | "contains none of {}" | "one of {}", [","] | ["or"])
-            | ("contains none of {}", ["nor"] | ["and"])
-            | ("contains all of {}", [","] | ["and"])
-        ):
+        case _, joint if joint in names.JOINTS.get(phrase, ()):
             return verb, [values]
-        case "contains {}" | "equals {}" | "", ["or"]:
+        case "contains {}" | "equals {}" | "", "or":
             return f"{'not ' * negative}{'contains any' if phrase == 'contains {}' else 'one of'}", [values]
-        case "contains {}", ["and"] if not negative:
+        case "contains {}", "and" if not negative:
             return "contains all", [values]
     raise NoLine
 
@@ -411,7 +406,7 @@ def _literal(found: re.Match[str], text: str) -> tuple[Any, int]:
         case "regex" | "flags":
             return Part("regex", found["regex"].replace(r"\/", "/"), "".join(sorted(found["flags"]))), found.end()
         case "word":
-            return _WORDS[found["word"]], found.end()
+            return constant(names.CONSTANTS.get(found["word"], found["word"])), found.end()
         case "open":
             end = next((token.end() for token, depth in _tokens(text, "(?!)", found.start()) if depth == 0), 0)
             bare = pattern(r"(<TEXT>)|(?<=[\[,\s])(?!true|false|null)([A-Za-z_][\w-]*)(?=\s*[,\]])")

@@ -281,10 +281,7 @@ _MEASURES: Final[Mapping[str, tuple[str, Callable[[Measure, View], Any]]]] = {
     **{f"{kind}_tokens": (f"{kind} tokens", _used) for kind in ("total", "input", "output")},
     "tokens": ("tokens", lambda _, view: count_tokens(as_text(view.value))),
     "items": ("items", lambda _, view: count(json_of(view.value) if view.kind == "response" else view.value)),
-    "calls": (
-        "tool calls",
-        lambda step, view: sum([step.tool in ("", call.name) for call in view.evidence.tool_calls]),
-    ),
+    "calls": ("tool calls", _calls_made),
     "errors": ("tool errors", lambda _, view: len(errors(view.evidence))),
     "ms": ("ms", lambda _, view: view.evidence.duration_ms),
     "dollars": ("$", _spent),
