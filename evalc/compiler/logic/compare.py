@@ -12,7 +12,7 @@ from evalc.base.source import Span
 from evalc.check.contract import single_values
 from evalc.check.tree import Call, Check, Measure, Of, Test, Tools, Turn
 from evalc.compiler import ir
-from evalc.compiler.logic.formula import Either, Every, Fact, Formula, facts_of, formula_of, negation, there_is
+from evalc.compiler.logic.formula import Either, Every, Formula, facts_of, formula_of, negation, there_is
 from evalc.compiler.logic.implies import always, group_of, implies, is_asked, never, touches
 from evalc.diagnostics.problem import Diagnostics, Finding, Severity
 from evalc.grammar.write_check import describe
@@ -66,11 +66,12 @@ def _contradictions(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
 def _unless(said: _Said, against: list[_Said]) -> str:
     """Where neither is asked, so that the case can pass all the same; empty if another one asks that both are."""
     group = group_of(said.formula)
+    last = None if group is None else group[-1]
+    if isinstance(last, Measure):
+        return f"the agent does not {'say whether its calls failed' if last.of == 'errors' else 'report its tokens'}"
     if group is None or any(implies(other.formula, there_is(group)) for other in against):
         return ""
-    if isinstance(group[-1], Call):
-        return f"`{group[-1].tool}` is not called"
-    return "the list is empty"
+    return f"`{last.tool}` is not called" if isinstance(last, Call) else "the list is empty"
 
 
 def _repetitions(suite: ir.Suite, repeated: list[tuple[_Said, _Said]]) -> Iterator[_Found]:
@@ -101,7 +102,7 @@ def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
 
 def _witnesses(said: _Said, target: Formula, others: Iterable[_Said]) -> list[_Said]:
     """The other checks that prove the target, a formula of what this one asserts; none if they do not."""
-    if not isinstance(target, Fact) and not is_asked(target):
+    if not is_asked(target):
         return []
     return _proving(target, [other for other in others if said.fields.isdisjoint(other.fields)])
 

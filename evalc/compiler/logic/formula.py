@@ -171,6 +171,11 @@ def calls(subject: Subject, tool: str, least: int, *, holds: bool = True) -> Fac
     return Fact((*subject, TOOLS, Measure("calls", tool)), "over", (least, True), holds=holds)
 
 
+def is_optional(step: Any) -> bool:
+    """Whether a step leads to a number that agents may not report; a check of it then says nothing."""
+    return isinstance(step, Measure) and (step.of == "errors" or step.of.endswith("_tokens"))
+
+
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
@@ -349,8 +354,8 @@ def _asked(test: Test, subject: Subject) -> list[Fact]:
 
 
 def _sure(subject: Subject, holds: bool) -> Formula:
-    """The formula that holds of every subject, or of none; of a call, only if it is made and its outcome known."""
-    if any(isinstance(step, Call) or step == Measure("errors") for step in subject):
+    """The formula that holds of every subject, or of none; if the subject may be left out, only where it is asked."""
+    if any(isinstance(step, Call) or is_optional(step) for step in subject):
         return Fact(subject, "sure", holds=holds)
     return Every(()) if holds else Either(())
 

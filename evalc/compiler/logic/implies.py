@@ -24,6 +24,7 @@ from evalc.compiler.logic.formula import (
     Subject,
     Times,
     facts_of,
+    is_optional,
     is_text,
     is_textual,
     negation,
@@ -90,11 +91,12 @@ def never(formula: Formula) -> bool:
 
 
 def group_of(formula: Formula) -> Subject | None:
-    """The first call of a tool, or the items or calls of an `every`, that all facts are about; None if they differ.
+    """The first call of a tool, the items or calls of an `every`, or the number of the run, that all facts are about.
 
-    If there are none in a run, nothing is asked, and the check does not apply.
+    None if the facts differ. If there is none in a run, or an agent does not report the number, nothing is asked, and
+    the check does not apply.
     """
-    groups = set(map(_group, facts_of(formula)))
+    groups = set(map(_left_out_with, facts_of(formula)))
     return groups.pop() if len(groups) == 1 else None
 
 
@@ -110,15 +112,19 @@ def _group(fact: Fact) -> Subject | None:
 def is_asked(formula: Formula) -> bool:
     """Whether every run asks all of it or none of it, so that no part is left out alone."""
     facts = facts_of(formula)
-    return all(fact.predicate != "unknown" for fact in facts) and len(set(map(_left_out_with, facts))) < 2
+    return not any(map(_may_be_unsure, facts)) and len(set(map(_left_out_with, facts))) < 2
+
+
+def _may_be_unsure(fact: Fact) -> bool:
+    """Whether the answer to a fact, or to the same of an item or a call, may be unknown."""
+    if isinstance(fact.operand, Formula):
+        return any(map(_may_be_unsure, facts_of(fact.operand)))
+    return fact.predicate == "unknown"
 
 
 def _left_out_with(fact: Fact) -> Subject | None:
-    """The group of a fact; facts of errors are left out together where an agent does not say whether calls failed."""
-    return _ERRORS if _ERRORS[0] in fact.subject else _group(fact)
-
-
-_ERRORS: Final = (Measure("errors"),)
+    """The group of a fact, or the number that is left out where an agent does not report it."""
+    return fact.subject if fact.subject and is_optional(fact.subject[-1]) else _group(fact)
 
 
 def _counting(formula: Every | Either) -> tuple[Formula, ...]:
@@ -195,7 +201,7 @@ def _is_of_any_text(_: Fact, fact: Fact) -> bool:
 def _entails(fact: Fact, other: Fact, holds: bool) -> bool:
     """Whether the other fact holds, or does not, wherever this one holds; both are taken as not denied."""
     if other.predicate == "sure":
-        return holds and _group(fact) == _group(other)
+        return holds and _left_out_with(fact) == _left_out_with(other)
     subject, deeper = fact.subject, other.subject
     if subject == deeper:
         rule = _RULES.get((fact.predicate, other.predicate, holds))

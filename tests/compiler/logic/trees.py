@@ -29,7 +29,7 @@ from evalc.check.tree import (
     Turn,
 )
 from evalc.check.values import FORMATS
-from evalc.model.answer import ToolCall
+from evalc.model.answer import ToolCall, Usage
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.verdict import Beside, CheckOutcome, Evidence, View
 
@@ -166,6 +166,7 @@ _LEAVES: Final[st.SearchStrategy[Check]] = st.one_of(
     _any_test(),
     _of(_MEASURES, _BETWEEN),
     _of(st.sampled_from([Measure("tokens"), Measure("ms"), Measure("items")]), _BETWEEN),
+    _maybe_not(_of(st.sampled_from([Measure("errors"), Measure("total_tokens"), Measure("input_tokens")]), _BETWEEN)),
     _of(st.builds(At, _PATHS), _of_places()),
     _of(st.builds(At, st.sampled_from(["a", "b"])), _of_places()),
     _of(st.builds(Items, _EVERY, st.sampled_from(["any", "every", "no"])), _OF_ITEMS),
@@ -202,7 +203,7 @@ _CALLS: Final = st.lists(
         name=_TOOLS,
         params=_ARGUMENTS,
         result=st.sampled_from([1, "a 12", [], {"a": "ab"}, '{"a":1}']),
-        success=st.sampled_from([True, True, False]),
+        success=st.sampled_from([True, True, False, None]),
     ),
     max_size=3,
 ).map(tuple)
@@ -219,6 +220,7 @@ _WRITTEN: Final = st.one_of(
 _PIECES: Final = st.lists(st.one_of(TEXTS, _WRITTEN), max_size=3)
 _MODES: Final[st.SearchStrategy[Any]] = st.sampled_from(["executed", "executed", "routing"])
 _DURATIONS: Final = st.integers(0, 5)
+_USAGES: Final = st.sampled_from([None, Usage(input_tokens=3), Usage(input_tokens=1, output_tokens=2)])
 
 
 @st.composite
@@ -234,6 +236,7 @@ def _one_answer(draw: st.DrawFn) -> Evidence:
         tool_calls=draw(_CALLS),
         tool_mode=draw(_MODES),
         duration_ms=draw(_DURATIONS),
+        usage=draw(_USAGES),
         seed=seed,
     )
 

@@ -39,7 +39,8 @@ def found(checks: list[Check]) -> Diagnostics:
     return problems
 
 
-_CALL = st.sampled_from([Of(Call("t", "any"), part) for part in (Of(At("p"), Test("exists")), Test("fails"))])
+_PARTS = (Of(At("p"), Test("exists")), Test("fails"))
+_CALL = st.sampled_from([Of(Call("t", which), part) for which in ("any", "any", "no", "every") for part in _PARTS])
 _OF_CALLS = _CALL | st.builds(Of, st.sampled_from([Turn(1), Turn(2)]), _CALL)
 
 

@@ -314,6 +314,10 @@ def test_a_parameter_of_a_tool_that_must_not_be_called(lines: tuple[str, ...]) -
         ('contains "x" or tool errors >= 0',),  # an agent may not say whether its calls failed
         ("tool errors >= 2", 'contains "x" or tool errors >= 1'),
         ('tool u.a contains any of [""]', "tool u called"),
+        ("any call of t fails", "no call of t fails"),  # it may not say so of these calls
+        ("any call of t fails", "not any call of t fails"),
+        ("every call of t fails", "not every call of t fails"),
+        ("any item of x is in English", "no item of x is in English"),  # which may be unsure
     ],
     ids=" | ".join,
 )
@@ -367,6 +371,25 @@ def test_two_checks_of_one_parameter_can_pass_where_the_tool_is_not_called() -> 
         evalc.Source("s.eval.yaml", f"suite: s\neval: {{test_cases: [{{name: a, message: hi, validate: {text}}}]}}\n")
     )
     assert problem.finding.message().endswith("the case can pass only where `t` is not called")
+
+
+@pytest.mark.parametrize(
+    ("lines", "unless"),
+    [
+        (("tool errors 4..5", "not tool errors > 1"), "the agent does not say whether its calls failed"),
+        (("not tool errors <= 3", "not tool errors > 1"), "the agent does not say whether its calls failed"),
+        (("turn 1 tool errors > 3", "turn 1 tool errors < 2"), "the agent does not say whether its calls failed"),
+        (("total tokens > 300", "total tokens <= 200"), "the agent does not report its tokens"),
+        (("not output tokens > 300", "output tokens > 400"), "the agent does not report its tokens"),
+    ],
+)
+def test_two_checks_of_a_number_can_pass_where_the_agent_does_not_report_it(
+    lines: tuple[str, ...], unless: str
+) -> None:
+    text = f"suite: s\neval: {{test_cases: [{{name: a, message: hi, validate: {json.dumps(lines)}}}]}}\n"
+    (problem,) = [each for each in evalc.check(evalc.Source("s.eval.yaml", text)) if each.code == "EV503"]
+    assert problem.severity == "warning"
+    assert problem.finding.message().endswith(f"the case can pass only where {unless}")
 
 
 def test_a_threshold_of_zero() -> None:
