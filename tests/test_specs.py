@@ -148,6 +148,15 @@ def test_links_between_pages_lead_somewhere() -> None:
                 assert anchor in slugs, f"{page.name}: {target}#{anchor}"
 
 
+def test_the_readme_says_what_was_measured() -> None:
+    measured = (ROOT / "benchmarks" / "results" / "run.md").read_text(encoding="utf-8")
+    (seconds,) = re.findall(r"^\| evalc, YAML \| ([\d.]+) ", measured, re.MULTILINE)
+    (memory,) = re.findall(r"^1,000,000 rows of a table: \d+ s, (\d+) MB", measured, re.MULTILINE)
+    said = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"10,000 cases of three checks take {float(seconds):.1f} seconds from YAML" in said
+    assert f"a million rows runs in {memory} MB of memory" in said
+
+
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
