@@ -365,10 +365,8 @@ class Meaning:
         found = self._known(found)
         if key == "length":
             return _size(found)
-        if found == Place() and known in names.NAMES["response"]:
-            return found  # `result.output`
-        if found == Place() and known in names.NAMES["calls"]:
-            return _CALLS
+        if found == Place() and (known in names.NAMES["response"] or known in names.NAMES["calls"]):
+            return self._name(key)  # `result.output`
         refuse_if(found == Place() and known in names.NAMES["not_json"] and ast.unparse(of) != "output")
         found = self._known(found, used=True)
         return found.member(key) if isinstance(found, Place) else none()
@@ -465,9 +463,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
     "__typeof__": lambda self, of: Part("type", self.denoted(of), "vague"),  # "object" is of lists and of null, too
     "__regex__": lambda _, source, flags: Part("regex", constant(source), "".join(sorted(constant(flags)))),
     "__search__": lambda self, pattern, text: self.matches(self.denoted(text), self.denoted(pattern)),
-    "__nullish__": lambda self, of: _nullish(self._json(of)),
     "__asked__": lambda self, of, verb, *values: self.asked(self._json(of), constant(verb), [*map(constant, values)]),
-    "__has__": lambda self, of, key: self._json(of).member(constant(key)).asks(_EXISTS),
     "__at__": lambda _, path: size_of(to.at(constant(path))),
     "json.loads": lambda self, of: self._name("json") if self.denoted(of) in (Place(), Place(trimmed=True)) else none(),
     "Number.isInteger": lambda self, of: self._json(of).asks(Test("is_a", "integer")),
@@ -480,10 +476,6 @@ def _json(place: Denoted) -> Place:
         case Place("json" | "item" | "call", _, "", False):
             return place
     raise NoLine
-
-
-def _nullish(place: Place) -> Check:
-    return joined("or", (place.asks(Not(_EXISTS)), place.asks(Test("is", None))))
 
 
 def _parts_of_call(condition: Check) -> tuple[tuple[Any, ...], list[Check]]:
