@@ -44,34 +44,45 @@ def guarded_call(function: Callable[[], T]) -> T | AgentError:
     except BaseException as error:
         return agent_error(error)
     finally:
-        _end_child_of(process)
-        _restore_recursion()
+        if os.getpid() != process or sys.getrecursionlimit() < _RECURSION:
+            _set_right(process)
 
 
-async def guarded_await(awaitable: Awaitable[T]) -> T | AgentError:
-    """Await in the loop's thread, where cancellation and Ctrl-C are the caller's and pass."""
+async def guarded_await(
+    outcome: asyncio.Future[T | AgentError],
+    function: Callable[[Any], Awaitable[Any]],
+    argument: object,
+    read: Callable[[Any], T],
+) -> None:
+    """In a task of its own, await what the function gives, and hand over what `read` makes of it, or the failure.
+
+    This is the loop's thread, where Ctrl-C is the run's and passes.
+    """
     process = os.getpid()
+    value: T | AgentError
     try:
-        return await awaitable
-    except (asyncio.CancelledError, KeyboardInterrupt):
+        value = read(await function(argument))
+    except asyncio.CancelledError:
+        value = AgentError("the agent cancelled itself")  # else nobody waits any more
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return agent_error(error)
+        value = agent_error(error)
     finally:
-        _end_child_of(process)
-        _restore_recursion()
+        if os.getpid() != process or sys.getrecursionlimit() < _RECURSION:
+            _set_right(process)
+    if not outcome.done():
+        outcome.set_result(value)
 
 
-def _end_child_of(process: int) -> None:
-    """End the child that the code has forked and comes back in: a second run would go on there, seen by nobody."""
+def _set_right(process: int) -> None:
+    """End the child that the code has forked and comes back in: a second run would go on there, seen by nobody.
+
+    And take back a limit of recursion below that of the process, with which nothing of ours could go on.
+    """
     if os.getpid() != process:
         os._exit(1)
-
-
-def _restore_recursion() -> None:
-    """Take back a limit below that of the process, with which nothing of ours could go on; a higher one may stay."""
-    if sys.getrecursionlimit() < _RECURSION:
-        sys.setrecursionlimit(_RECURSION)
+    sys.setrecursionlimit(_RECURSION)
 
 
 def agent_error(error: BaseException) -> AgentError:
@@ -173,14 +184,75 @@ class LoopBlocked(BaseException):
     """Raised in code that blocks the event loop. No `Exception`, so that few catch it by accident."""
 
 
-def bounded(deadline: float) -> Token[float | None]:
-    """Let what this context calls from now on run until a time of the event loop's clock; `unbounded` ends that."""
-    return _deadline.set(deadline)
+bounded: Final = _deadline.set
+"""Lets what this context calls from now on run until a time of the event loop's clock; `unbounded` ends that."""
+unbounded: Final = _deadline.reset
+"""Ends what `bounded` began, and returned."""
 
 
-def unbounded(token: Token[float | None]) -> None:
-    """End what `bounded` began."""
-    _deadline.reset(token)
+@final
+class TimeLimit:
+    """The time that a task may take for what it awaits, again and again: between `begin` and `end`.
+
+    When the time is up, the task is cancelled, as by `asyncio.timeout`, and the watchdog interrupts code that blocks.
+    There is one timer: it stays when the task is done in time, and is set anew when it rings.
+    """
+
+    def __init__(self, milliseconds: float) -> None:
+        self.milliseconds = milliseconds
+        self._task: asyncio.Task[Any] | None = None
+        self._deadline = 0.0
+        self._bound: Token[float | None] | None = None
+        self._expired = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self) -> float:
+        """The time runs from now on; when it ends, by the event loop's clock."""
+        loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self._expired = False
+        self._deadline = loop.time() + self.milliseconds / 1000
+        self._bound = bounded(self._deadline)
+        if self._timer is None:
+            self._timer = loop.call_at(self._deadline, self._ring)
+        return self._deadline
+
+    def end(self) -> bool:
+        """Whether the time was up; if so, the task is no longer asked to cancel, unless by others."""
+        if self._bound is not None:
+            unbounded(self._bound)
+        task, self._task, self._bound = self._task, None, None
+        if self._expired and task is not None:
+            task.uncancel()
+        # Code that blocked the event loop comes back before the timer has its turn.
+        return self._expired or asyncio.get_running_loop().time() > self._deadline
+
+    def close(self) -> None:
+        """Stop the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _ring(self) -> None:
+        rang_at = 0.0 if self._timer is None else self._timer.when()
+        self._timer = None
+        if self._task is None:
+            return
+        if rang_at < self._deadline:
+            self._timer = asyncio.get_running_loop().call_at(self._deadline, self._ring)
+        else:
+            self._expired = True
+            self._task.cancel()
+
+
+def is_of_the_run(error: BaseException) -> bool:
+    """Whether an error ends the run, whatever code of others it came through: Ctrl-C, or the task was cancelled.
+
+    If the task is not, the code has cancelled itself, or something that it waits for.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        return (task := asyncio.current_task()) is None or task.cancelling() > 0
+    return isinstance(error, KeyboardInterrupt | GeneratorExit)
 
 
 @final

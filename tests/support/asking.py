@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from evalc.base.errors import AgentError
+from evalc.base.guard import TimeLimit
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent, Session
@@ -69,4 +70,8 @@ async def run_case(
     located: LocatedCase, session: Session, options: CaseOptions, judges: JudgePool | None = None
 ) -> CaseRun:
     """Run one case. Whatever the agent or a check does, there is a result; only cancellation passes."""
-    return await result_of(located, await ask_agent(located.case, session, options.timeout_ms), options, judges)
+    limit = TimeLimit(options.timeout_ms)
+    try:
+        return await result_of(located, await ask_agent(located.case, session, limit), options, judges)
+    finally:
+        limit.close()

@@ -6,20 +6,23 @@ import asyncio
 import importlib
 import inspect
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, Literal, NoReturn, Self, final
+from typing import Any, Final, NamedTuple, NoReturn, Self, TypeVar, final
 
 from evalc.base import installed
 from evalc.base.errors import AgentError, UsageError
-from evalc.base.guard import DaemonThread, guarded_await, guarded_call, said_by
+from evalc.base.guard import DaemonThread, guarded_await, said_by
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.mapping import or_rather
+
+T = TypeVar("T")
 
 _GRACE_SECONDS: Final = 0.5
 
@@ -37,22 +40,38 @@ class Code:
         """The function, looked at once."""
         return cls(function=function, is_async=_is_async(function))
 
-    async def call(self, argument: object, thread: DaemonThread) -> Any:
-        """The function's value.
+    def call(self, argument: object, thread: DaemonThread, read: Callable[[Any], T]) -> Coroutine[Any, Any, T]:
+        """The function's value, as `read` reads it: what is read may be the code of others, too.
 
         Raises:
-            AgentError: whatever the function raised.
+            AgentError: whatever the function raised, or its value.
         """
         if self.is_async:
-            value = await _run_task(lambda: self.function(argument))
-        else:
-            value = await thread.call(lambda: self.function(argument))
-            if inspect.isawaitable(value):
-                awaitable = value
-                value = await _run_task(lambda: awaitable)
+            return _in_task(self.function, argument, read)
+        return self._in_thread(argument, thread, read)
+
+    async def _in_thread(self, argument: object, thread: DaemonThread, read: Callable[[Any], T]) -> T:
+        value = await thread.call(lambda: self._called(argument, read))
+        if isinstance(value, _Handed):
+            return await _in_task(value.over, argument, read)
         if isinstance(value, AgentError):
             raise value
         return value
+
+    def _called(self, argument: object, read: Callable[[Any], T]) -> T | _Handed:
+        value = self.function(argument)
+        return _Handed(value) if inspect.isawaitable(value) else read(value)
+
+
+@final
+class _Handed(NamedTuple):
+    """Something to await that a function handed over which is not async."""
+
+    awaitable: Awaitable[Any]
+
+    def over(self, _: object) -> Awaitable[Any]:
+        """The same, whatever the function was called with."""
+        return self.awaitable
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
@@ -60,22 +79,20 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
-async def _run_task(start: Callable[[], Any]) -> Any:
-    """The value of what `start` returns to be awaited, or the AgentError that its failure became.
+async def _in_task(function: Callable[[Any], Awaitable[Any]], argument: object, read: Callable[[Any], T]) -> T:
+    """The value that comes of what the function gives to be awaited, as `read` reads it.
 
     It runs in a task of its own, for two reasons: starting one yields to the loop once a case, so that an agent
     that never suspends cannot starve timers and Ctrl-C; and a task that ignores cancellation can be left behind.
+
+    Raises:
+        AgentError: whatever the function raised, or its value.
     """
-
-    async def run() -> Any:
-        return await start()
-
     loop = asyncio.get_running_loop()
-    task = loop.create_task(guarded_await(run()))
-    done = loop.create_future()
-    task.add_done_callback(lambda _: None if done.done() else done.set_result(None))
+    outcome: asyncio.Future[T | AgentError] = loop.create_future()
+    task = loop.create_task(guarded_await(outcome, function, argument, read))
     try:
-        await done  # rather than the task, which may ignore that it is cancelled
+        value = await outcome  # rather than the task, which may ignore that it is cancelled
     except asyncio.CancelledError:
         task.cancel()
         await asyncio.wait({task}, timeout=_GRACE_SECONDS)
@@ -83,7 +100,9 @@ async def _run_task(start: Callable[[], Any]) -> Any:
     finally:
         if not task.done():
             _leave_behind(task)
-    return AgentError("the agent cancelled itself") if task.cancelled() else task.result()
+    if isinstance(value, AgentError):
+        raise value
+    return value
 
 
 def _leave_behind(task: asyncio.Task[Any]) -> None:
@@ -160,26 +179,21 @@ class PythonAgent:
         return _function_of(self._found, self._target)
 
 
-_Takes = Literal["message", "messages", "mapping"]
-
-
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Function:
     """How the agent is called: with the message, with the messages so far, too, or with a mapping that has them."""
 
     code: Code
-    takes: _Takes
+    argument: Callable[[AgentRequest], object]
 
-    def argument(self, request: AgentRequest) -> object:
-        match self.takes:
-            case "mapping":
-                return wire.request_fields(request)
-            case "messages":
-                messages = request.messages or ({"role": "user", "content": request.message},)
-                return request.message, [dict(message) for message in messages]
-            case "message":
-                return request.message
+
+_message: Final = attrgetter("message")
+
+
+def _messages(request: AgentRequest) -> object:
+    messages = request.messages or ({"role": "user", "content": request.message},)
+    return request.message, [dict(message) for message in messages]
 
 
 @final
@@ -197,26 +211,21 @@ class _PythonSession:
         self._of_conversation = function
 
     async def send(self, request: AgentRequest) -> AgentResponse:
-        function = await self._of(request)
-        answer = await function.code.call(function.argument(request), self._thread)
-        # An object's attributes may be properties, which are the agent's code too.
-        response = guarded_call(lambda: wire.answer_of(answer))
-        if isinstance(response, AgentError):
-            raise response
-        return response
+        function = self._function
+        if request.conversation is not None and self._anew is not None:
+            function = await self._made_for(request.conversation, self._anew)
+        return await function.code.call(function.argument(request), self._thread, wire.answer_of)
 
     async def end(self) -> None:
         """Let go of the object of the conversation that is over."""
         self._conversation, self._of_conversation = None, self._function
 
-    async def _of(self, request: AgentRequest) -> _Function:
-        if request.conversation is None or self._anew is None:
-            return self._function
-        if request.conversation != self._conversation:
-            made = await self._thread.call(self._anew)
+    async def _made_for(self, conversation: str, anew: Callable[[], _Function]) -> _Function:
+        if conversation != self._conversation:
+            made = await self._thread.call(anew)
             if isinstance(made, AgentError):
                 raise made
-            self._conversation, self._of_conversation = request.conversation, made
+            self._conversation, self._of_conversation = conversation, made
         return self._of_conversation
 
 
@@ -270,7 +279,7 @@ def _looked_at(found: object, target: str) -> _Function:
                 return _of_message(method)
         for name in _INPUT_METHODS:
             if callable(method := getattr(found, name, None)):
-                return _Function(code=Code.of(method), takes="mapping")
+                return _Function(code=Code.of(method), argument=wire.request_fields)
     if not callable(found):
         raise UsageError(
             f"`python:{target}` is a `{type(found).__name__}`, not a function or an object with `run`, `send`, "
@@ -283,9 +292,9 @@ def _of_message(function: Callable[..., Any]) -> _Function:
     """A function of the message, and of the `messages` so far if it has a parameter of that name."""
     code = Code.of(function)
     if not _has_messages(function):
-        return _Function(code=code, takes="message")
+        return _Function(code=code, argument=_message)
     with_messages = Code(function=lambda said: function(said[0], messages=said[1]), is_async=code.is_async)
-    return _Function(code=with_messages, takes="messages")
+    return _Function(code=with_messages, argument=_messages)
 
 
 def _has_messages(function: Callable[..., Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -81,8 +82,8 @@ class _PythonSession:
     thread: DaemonThread
 
     async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:  # noqa: ARG002 - code does not learn what was wrong
-        answer = await self.code.call(query_of(question, exhibit), self.thread)
-        return Said(_value_of(answer, binary=question.max_score == 1), final=True)
+        read = partial(_value_of, binary=question.max_score == 1)
+        return Said(await self.code.call(query_of(question, exhibit), self.thread, read), final=True)
 
 
 def query_of(question: Question, exhibit: Exhibit) -> dict[str, Any]:

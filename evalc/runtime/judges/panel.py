@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, Self, final
 import msgspec
 
 from evalc.base.errors import EvalcError, JudgeError
-from evalc.base.guard import bounded, said_by, unbounded
+from evalc.base.guard import TimeLimit, is_of_the_run, said_by
 from evalc.model.answer import AgentResponse, Exhibit, Question, ToolCall, Usage
 from evalc.model.case import Case, Criterion, Message
 from evalc.model.result import JudgedScore
@@ -95,24 +95,23 @@ class Member:
 
     async def _asked(self, question: Question, exhibit: Exhibit, meter: Meter) -> Score:
         """The judge's answer within its own deadline; whatever it does, the run continues."""
-        deadline = asyncio.get_running_loop().time() + self.timeout_ms / 1000
-        limit = asyncio.timeout_at(deadline)
-        bound = bounded(deadline)
+        limit = TimeLimit(self.timeout_ms)
         try:
-            async with limit:
-                return await self._until_well_formed(question, exhibit, meter, deadline)
-        except asyncio.CancelledError:
-            if (task := asyncio.current_task()) is None or task.cancelling():
-                raise
-            raise self._failed("it was cancelled from inside") from None
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
+            score = await self._until_well_formed(question, exhibit, meter, limit.begin())
         except BaseException as error:
-            if limit.expired():
+            is_late = limit.end()
+            if is_of_the_run(error):
+                raise
+            if is_late:
                 raise self._failed(f"no score within {number(self.timeout_ms)} ms") from None
+            if isinstance(error, asyncio.CancelledError):
+                raise self._failed("it was cancelled from inside") from None
             raise self._failed(str(error) if isinstance(error, EvalcError) else said_by(error)) from None
+        else:
+            limit.end()
         finally:
-            unbounded(bound)
+            limit.close()
+        return score
 
     async def _until_well_formed(self, question: Question, exhibit: Exhibit, meter: Meter, deadline: float) -> Score:
         complaint: str | None = None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from uuid import uuid4
 
 import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout
-from evalc.base.guard import bounded, unbounded
+from evalc.base.guard import TimeLimit, is_of_the_run
 from evalc.model.answer import AgentAnswer, AgentRequest, AgentResponse, AnsweredTurn, ToolCall, Usage
 from evalc.model.case import Case
 from evalc.model.result import Status
@@ -35,16 +35,17 @@ def broken_answer(error: BaseException) -> AgentAnswer:
 
 def request_of(case: Case) -> AgentRequest:
     """The request of a case, the same for every agent."""
+    sent = case.input
     return AgentRequest(
-        message=case.input.message,
-        messages=tuple({"role": m.role, "content": m.content} for m in case.input.messages or ()),
-        system=case.input.system,
+        message=sent.message,
+        messages=tuple([{"role": m.role, "content": m.content} for m in sent.messages]) if sent.messages else (),
+        system=sent.system,
         stubs=case.stubs,
         max_turns=DEFAULT_TURNS if case.max_turns is None else case.max_turns,
         case_id=case.id,
-        inputs=case.input.inputs or {},
-        follow_ups=case.input.follow_ups or (),
-        user=None if case.input.user is None else msgspec.to_builtins(case.input.user),
+        inputs=sent.inputs or {},
+        follow_ups=sent.follow_ups or (),
+        user=None if sent.user is None else msgspec.to_builtins(sent.user),
     )
 
 
@@ -60,23 +61,23 @@ class ConversationLog(Protocol):
         ...
 
 
-async def ask_agent(
+def ask_agent(
     case: Case,
     session: Session,
-    timeout_ms: float,
+    limit: TimeLimit,
     log: ConversationLog | None = None,
     player: UserPlayer | None = None,
-) -> AgentAnswer:
+) -> Coroutine[Any, Any, AgentAnswer]:
     """Send the case: once, or turn by turn."""
     if case.input.follow_ups or case.input.user is not None:
-        return await hold_conversation(case, session, timeout_ms, log, player)
-    return await _ask(request_of(case), session, timeout_ms)
+        return hold_conversation(case, session, limit, log, player)
+    return _ask(request_of(case), session, limit)
 
 
 async def hold_conversation(
     case: Case,
     session: Session,
-    timeout_ms: float,
+    limit: TimeLimit,
     log: ConversationLog | None = None,
     player: UserPlayer | None = None,
 ) -> AgentAnswer:
@@ -88,7 +89,7 @@ async def hold_conversation(
     holder = session if isinstance(session, HoldsConversations) else None
     kept = None if holder and holder.holds else log
     try:
-        answer = await _turns(case, session, timeout_ms, kept, player)
+        answer = await _turns(case, session, limit, kept, player)
     finally:
         if holder is not None:
             # The answers are there: what goes wrong at the end changes nothing.
@@ -99,7 +100,7 @@ async def hold_conversation(
 
 
 async def _turns(
-    case: Case, session: Session, timeout_ms: float, log: ConversationLog | None, player: UserPlayer | None
+    case: Case, session: Session, limit: TimeLimit, log: ConversationLog | None, player: UserPlayer | None
 ) -> AgentAnswer:
     texts = None if case.input.user is not None else (case.input.message, *(case.input.follow_ups or ()))
     conversation, turns = _begun(texts, log)
@@ -124,7 +125,7 @@ async def _turns(
         messages = (*said_before, {"role": "user", "content": text})
         state = turns[-1].response.state if turns else None
         sent = msgspec.structs.replace(request, message=text, messages=messages, turn=count, state=state)
-        answer = await _ask(sent, session, timeout_ms)
+        answer = await _ask(sent, session, limit)
         if answer.response is None:
             kind, _, why = (answer.error or "agent: ").partition(": ")
             duration_ms = _sum_of([*turns, answer])
@@ -187,38 +188,30 @@ def whole_of(answers: Sequence[AgentResponse]) -> AgentResponse:
     )
 
 
-async def _ask(request: AgentRequest, session: Session, timeout_ms: float) -> AgentAnswer:
+async def _ask(request: AgentRequest, session: Session, limit: TimeLimit) -> AgentAnswer:
     """Send a request. Its duration is the contract's: wall-clock, from sending to the complete response."""
-    deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
-    request = msgspec.structs.replace(request, deadline=deadline)
     response: AgentResponse | None = None
     status: Status = "passed"
     error: str | None = None
-    limit = asyncio.timeout(timeout_ms / 1000)
-    bound = bounded(deadline)
+    request = msgspec.structs.replace(request, deadline=limit.begin())
     started = time.perf_counter()
     try:
-        async with limit:
-            response = _usable(await session.send(request))
-    except AgentTimeout as exception:
-        status, error = "failed", f"timeout: {error_text(exception)}"
-    except asyncio.CancelledError:
-        if (task := asyncio.current_task()) is None or task.cancelling():
-            raise
-        status, error = "error", "agent: it was cancelled from inside"
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
+        response = _usable(await session.send(request))
+        is_late = limit.end()
     except BaseException as exception:  # test libraries, for one, have exceptions that are no Exception
-        status, error = "error", _agent_error(exception)
-    finally:
-        unbounded(bound)
+        is_late = limit.end()
+        if is_of_the_run(exception):
+            raise
+        timed_out = isinstance(exception, AgentTimeout)
+        status = "failed" if timed_out else "error"
+        error = f"timeout: {error_text(exception)}" if timed_out else _agent_error(exception)
     duration_ms = round((time.perf_counter() - started) * 1000, 3)
     recorded_ms = None if response is None else response.duration_ms
     if recorded_ms is not None:
         duration_ms = recorded_ms
-    if limit.expired() or (recorded_ms is not None and recorded_ms > timeout_ms):
+    if is_late or (recorded_ms is not None and recorded_ms > limit.milliseconds):
         # Also where the agent, cancelled, answered after all or raised something else: it was too late.
-        too_late = f"timeout: no complete answer within {number(timeout_ms)} ms"
+        too_late = f"timeout: no complete answer within {number(limit.milliseconds)} ms"
         return AgentAnswer(duration_ms, None, "failed", too_late)
     return AgentAnswer(duration_ms, response, status, error)
 
@@ -252,6 +245,8 @@ def _kept_call(call: ToolCall) -> ToolCall:
 def _agent_error(error: BaseException) -> str:
     if isinstance(error, AgentError):
         return f"agent: {error_text(error)}"
+    if isinstance(error, asyncio.CancelledError):
+        return "agent: it was cancelled from inside"
     text = error_text(error)
     return f"agent: {type(error).__name__}: {text}" if text else f"agent: {type(error).__name__}"
 

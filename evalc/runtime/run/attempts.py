@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from math import isfinite
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -21,17 +21,28 @@ _LADDER: Final[tuple[Status, ...]] = ("passed", "unverified", "error")
 """The statuses of a repeated case before `failed`, from the best down."""
 
 _Amounts = dict[str, int | float]
+Attempting = Callable[[LocatedCase], Coroutine[Any, Any, CaseRun]]
+"""Makes one attempt at a case."""
 
 
-async def run_attempts(
-    located: LocatedCase, attempt: Callable[[LocatedCase], Awaitable[CaseRun]], *, until_sure: bool = False
-) -> CaseRun:
+def run_attempts(
+    located: LocatedCase, attempt: Attempting, *, until_sure: bool = False
+) -> Coroutine[Any, Any, CaseRun]:
     """Run the case as often as it says, one attempt after the other; `until_sure`, until no further one matters."""
+    repeat = located.case.repeat
+    return attempt(located) if repeat is None else _repeated(located, repeat, attempt, until_sure=until_sure)
+
+
+async def _repeated(
+    located: LocatedCase,
+    repeat: int,
+    attempt: Callable[[LocatedCase], Coroutine[Any, Any, CaseRun]],
+    *,
+    until_sure: bool,
+) -> CaseRun:
     case = located.case
-    if case.repeat is None:
-        return await attempt(located)
     runs: list[CaseRun] = []
-    while len(runs) < case.repeat and not (until_sure and _is_sure(case, runs)):
+    while len(runs) < repeat and not (until_sure and _is_sure(case, runs)):
         runs.append(await attempt(located))
     try:
         return combine(case, runs)

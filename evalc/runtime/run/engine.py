@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from typing import TYPE_CHECKING, Final, Protocol, final
 
 from evalc.base.errors import AgentUnavailable
-from evalc.base.guard import LoopBlocked, bounded, said_by, unbounded, watched
+from evalc.base.guard import LoopBlocked, TimeLimit, bounded, is_of_the_run, said_by, unbounded, watched
 from evalc.model.answer import AgentAnswer
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent, Session
@@ -90,6 +90,7 @@ class Worker:
         self._agent = agent
         self._options = options
         self._pace = pace
+        self._limit = TimeLimit(options.timeout_ms)
         self._judges = None if panel is None else JudgePool(panel)
         self._stack = AsyncExitStack()
         self._session: Session | None = None
@@ -112,12 +113,12 @@ class Worker:
 
     async def _ask(self, located: LocatedCase, log: ConversationLog | None) -> AgentAnswer:
         try:
-            self._session = self._session or await self._open(self._agent)
+            session = self._session = self._session or await self._open(self._agent)
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # an agent that cannot be opened breaks this attempt only
             return broken_answer(error)
-        case, timeout_ms = located.case, self._options.timeout_ms
+        case = located.case
         player: UserPlayer | None = None
         if case.input.user is not None:
             try:
@@ -126,8 +127,9 @@ class Worker:
                 raise
             except BaseException as error:
                 return AgentAnswer(0.0, None, "error", f"user: {said_by(error)}")
+            timeout_ms = self._options.timeout_ms
             player = None if user is None else UserPlayer(user, case.input.user, case_id=case.id, timeout_ms=timeout_ms)
-        return await ask_agent(case, self._session, timeout_ms, log, player)
+        return await ask_agent(case, session, self._limit, log, player)
 
     async def _user_session(self) -> Session | None:
         """The session of whoever plays users; None if nobody does."""
@@ -137,6 +139,7 @@ class Worker:
 
     async def close(self) -> str | None:
         """Close the session. What went wrong is a text: the cases are finished, whatever the agent does at its end."""
+        self._limit.close()
         bound = bounded(asyncio.get_running_loop().time() + _CLOSING_SECONDS)
         try:
             async with asyncio.timeout(_CLOSING_SECONDS):
@@ -150,21 +153,17 @@ class Worker:
         return None
 
     async def _open(self, agent: Agent) -> Session:
-        timeout_ms = self._options.timeout_ms
-        limit = asyncio.timeout(timeout_ms / 1000)
-        bound = bounded(asyncio.get_running_loop().time() + timeout_ms / 1000)
+        self._limit.begin()
         try:
-            async with limit:
-                return await self._stack.enter_async_context(agent.session())
-        except LoopBlocked as error:
-            raise AgentUnavailable(f"it was not ready within {timeout_ms:.15g} ms") from error
-        except TimeoutError as error:
-            if not limit.expired():
+            session = await self._stack.enter_async_context(agent.session())
+        except BaseException as error:
+            is_late = self._limit.end()
+            if is_of_the_run(error):
                 raise
-            raise AgentUnavailable(f"it was not ready within {timeout_ms:.15g} ms") from error
-        except asyncio.CancelledError as error:
-            if (task := asyncio.current_task()) is None or task.cancelling():
-                raise
-            raise AgentUnavailable("it was cancelled from inside") from error
-        finally:
-            unbounded(bound)
+            if is_late:
+                raise AgentUnavailable(f"it was not ready within {self._limit.milliseconds:.15g} ms") from error
+            if isinstance(error, asyncio.CancelledError):
+                raise AgentUnavailable("it was cancelled from inside") from error
+            raise
+        self._limit.end()
+        return session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -23,7 +23,7 @@ from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.pace import MOST_AT_A_TIME
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.run.ask import request_of
-from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case, why_no_rubrics
+from evalc.runtime.run.attempts import Attempting, as_expected, run_attempts, skipped_case, why_no_rubrics
 from evalc.runtime.run.engine import CaseWorker, NewWorker
 from evalc.runtime.run.finish import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
@@ -450,9 +450,9 @@ class _Run:
                 if (failure := await worker.close()) is not None:
                     self._warn(failure)
 
-    async def _attempted(self, job: _Job, worker: CaseWorker) -> CaseRun:
+    def _attempted(self, job: _Job, worker: CaseWorker) -> Coroutine[Any, Any, CaseRun]:
         until_sure = self._options.stop_when_sure and not self._needs_all_attempts(job.suite)
-        return await run_attempts(job.located, self._attempt_of(job, worker), until_sure=until_sure)
+        return run_attempts(job.located, self._attempt_of(job, worker), until_sure=until_sure)
 
     def _needs_all_attempts(self, suite: int) -> bool:
         """Whether the attempts that a decided case lacks would still count: for its score, or for the time of each."""
@@ -461,7 +461,7 @@ class _Run:
         threshold = None if metadata is None else metadata.threshold
         return threshold is not None or any(map(measures_attempts, gates))
 
-    def _attempt_of(self, job: _Job, worker: CaseWorker) -> Callable[[LocatedCase], Awaitable[CaseRun]]:
+    def _attempt_of(self, job: _Job, worker: CaseWorker) -> Attempting:
         """How a case is attempted: the turns of a conversation are kept as they are answered."""
         sent = job.located.case.input
         if not sent.follow_ups and sent.user is None:

@@ -15,7 +15,7 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.base.errors import AgentError, AgentTimeout
-from evalc.base.guard import bounded, unbounded
+from evalc.base.guard import TimeLimit, is_of_the_run
 from evalc.check.json_text import NotJson, parse_leniently
 from evalc.model.answer import AgentRequest, AgentResponse, AnsweredTurn, PlayedUser, Usage
 from evalc.model.case import SimulatedUser
@@ -325,25 +325,24 @@ class UserPlayer:
         )
 
     async def _response(self, request: AgentRequest) -> AgentResponse:
-        deadline = asyncio.get_running_loop().time() + self._timeout_ms / 1000
-        limit, bound = asyncio.timeout(self._timeout_ms / 1000), bounded(deadline)
+        limit = TimeLimit(self._timeout_ms)
         self.played = self.played._replace(requests=self.played.requests + 1)
         try:
-            async with limit:
-                response = await self._session.send(msgspec.structs.replace(request, deadline=deadline))
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
-        except asyncio.CancelledError:
-            if (task := asyncio.current_task()) is None or task.cancelling():
-                raise
-            raise UserError("it was cancelled from inside") from None
+            response = await self._session.send(msgspec.structs.replace(request, deadline=limit.begin()))
         except BaseException as error:  # a player in Python may raise anything
-            if limit.expired() or isinstance(error, AgentTimeout):
+            is_late = limit.end()
+            if is_of_the_run(error):
+                raise
+            if is_late or isinstance(error, AgentTimeout):
                 raise UserError(f"no message within {number(self._timeout_ms)} ms") from None
+            if isinstance(error, asyncio.CancelledError):
+                raise UserError("it was cancelled from inside") from None
             said = str(error) if isinstance(error, AgentError) else f"{type(error).__name__}: {error}"
             raise UserError(shown(said, 300)) from None
+        else:
+            limit.end()
         finally:
-            unbounded(bound)
+            limit.close()
         self._count(response.usage)
         return response
 
