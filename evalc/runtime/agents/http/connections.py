@@ -1,7 +1,7 @@
 """Sends requests with httpcore, and with httpx through a proxy. The only module that uses either.
 
-httpx drives httpcore through a pool. One connection needs none, which takes a quarter less of a processor for each
-request.
+httpx drives httpcore through a pool. One connection needs neither: a request then takes half the processor time
+(`docs/decisions/http.md`).
 """
 
 from __future__ import annotations
