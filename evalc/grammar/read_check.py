@@ -790,11 +790,19 @@ def _fault(text: str, stumble: Stumble) -> Fault:
     bare = _BARE_WORD.search(text, 0, at) if expected == {"ASSIGN"} else None
     if bare is not None:
         return Fault(bare.start(), bare.end(), not_expected(("a value",), bare.group()))
-    words = expected_words(expected)
+    words = expected_words(expected.difference(_wrong_units(text[:at].rstrip(), expected)))
     if word not in {None, "and", "or", "for"} and "TURN" in expected:
         return Fault(at, at + len(word or ""), Finding("EV203", name=word, known=(), begins=words))
     misfit = None if text[at : at + 1] in {"", "."} else _misfit(text, at)
     return misfit or unexpected(text, stumble, words)
+
+
+def _wrong_units(text: str, expected: frozenset[str]) -> Iterator[str]:
+    """The units among the expected terminals that the number before them cannot have."""
+    for terminal in expected & _UNIT_WORDS.keys():
+        faults = _read_with_care(f"{text} {_UNIT_WORDS[terminal]}").faults
+        if any(fault.start < fault.end for fault in faults):  # or it only lacks its end
+            yield terminal
 
 
 def _misfit(text: str, at: int) -> Fault | None:
@@ -822,6 +830,7 @@ def _is_a_line(text: str) -> bool:
     return not isinstance(read("check", "line", text), Stumble)
 
 
+_UNIT_WORDS: Final = {"COUNTED": "words", "DURATION": "s", "PERCENT": "%"}
 _BARE_WORD: Final = re.compile(r"[A-Za-z_][\w-]*(?=\s*\Z)")
 _BEFORE_SUBJECTS: Final = frozenset(("AND", "OR", "LPAR"))
 _BESIDE_SUBJECTS: Final = frozenset(("NOT", "MODAL", "IS"))

@@ -110,6 +110,14 @@ FAULTS = [
     ('json matching {"a": {{x}}}', 20, 25, 'EV131', 'expected a value here, found `{{x}}`', ''),
     ('at a one of []', 13, 14, 'EV131', 'expected a value here, found `]`', ''),
     ('tool count 2 words', 13, 18, 'EV131', 'expected the end here, found `words`', ''),
+    ('cost < 5 foo', 9, 12, 'EV131', 'expected and, for, or or the end here, found `foo`', ''),
+    ('cost 1..2 foo', 10, 13, 'EV131', 'expected and, for, or or the end here, found `foo`', ''),
+    ('latency < 5 foo', 12, 15, 'EV131', 'expected and, ms, s, m, for, or or the end here, found `foo`', ''),
+    ('tool count < 5 foo', 15, 18, 'EV131', 'expected and, for, or or the end here, found `foo`', ''),
+    ('total tokens < 5 foo', 17, 20, 'EV131', 'expected and, for, or or the end here, found `foo`', ''),
+    ('length < 5 foo', 11, 14, 'EV131', 'expected and, words, chars, lines, sentences, items, for, or or the end here, found `foo`', ''),
+    ('any call of t has p > 5 foo', 24, 27, 'EV131', 'expected and, `,`, words, chars, lines, sentences, items, for, or or the end here, found `foo`', ''),
+    ('similar to "x" >= 5 foo', 20, 23, 'EV131', 'expected and, for, or, `%` or the end here, found `foo`', ''),
 ]  # fmt: skip
 
 
