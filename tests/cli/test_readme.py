@@ -1,0 +1,56 @@
+"""The commands of the README: typed one after the other in a new project, each does what is said of it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Invoke
+
+README = Path(__file__).parents[2] / "README.md"
+NEVER_ENDS = "evalc watch"
+OLD = """\
+prompts: ["What is the weather in {{city}}?"]
+tests:
+  - vars: {city: Paris}
+    assert: [{type: contains, value: Paris}]
+"""
+TOOLS = '[{"name": "get_weather", "description": "The weather", "inputSchema": {"type": "object", "properties": {}}}]'
+YOUR_AGENT = "http://localhost:3000/chat"
+
+
+def commands() -> Iterator[str]:
+    for block in re.findall(r"^```sh\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        yield from (line for line in block.splitlines() if line.startswith(("evalc ", "git ")))
+
+
+def git(*arguments: str) -> None:
+    identity = ("-c", "user.name=someone", "-c", "user.email=someone@example.com")
+    subprocess.run(["git", *identity, *arguments], check=True, capture_output=True)
+
+
+def test_each_command_does_what_is_said_of_it(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    Path("old.yaml").write_text(OLD)
+    Path("tools.json").write_text(TOOLS)
+    git("init", "--quiet", "--initial-branch=main")
+    git("commit", "--quiet", "--allow-empty", "--message=nothing yet")
+    typed = [command for command in commands() if not command.startswith(NEVER_ENDS)]
+    assert len(typed) > 25
+    for command in typed:
+        program, *arguments = shlex.split(command.replace(YOUR_AGENT, "demo"), comments=True)
+        if program == "git":
+            git(*arguments)
+            continue
+        outcome = invoke(*arguments)
+        assert outcome.code == 0, (command, outcome)
+        if arguments == ["init"]:
+            configuration = Path("evalc.toml").read_text()
+            Path("evalc.toml").write_text(configuration.replace("# agent =", 'agent = "demo" #', 1))
