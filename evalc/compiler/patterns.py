@@ -42,9 +42,11 @@ _LONGEST: Final = 1_000
 """The most characters of a pattern that is looked at for its shape."""
 
 # Escapes that take in what follows, groups of special kinds, and characters that no line shows.
-_ODD: Final = re.compile(r"\\(?![bdfnrstvwBDSW])\w|\(\?|[\x00-\x09\x0b-\x1f\x7f]")
+_ODD: Final = re.compile(r"\\(?![bdfnrstvwBDSW]|x[0-9A-Fa-f]{2})\w|\(\?|[\x00-\x09\x0b-\x1f\x7f]")
 # What is kept unchanged: escapes, classes, braces; and runs, without a last character that is repeated.
-_RUN: Final = re.compile(r"(\\.|\[(?:[^\]\\]|\\.)*\]|\{[^}]*\})|([\w ]+(?![*+?{]))", re.ASCII | re.DOTALL)
+_RUN: Final = re.compile(
+    r"(\\x[0-9A-Fa-f]{2}|\\.|\[(?:[^\]\\]|\\.)*\]|\{[^}]*\})|([\w ]+(?![*+?{]))", re.ASCII | re.DOTALL
+)
 _FIRST_STAND_IN: Final = 0xE000
 _STAND_INS: Final = tuple(map(chr, range(_FIRST_STAND_IN, _FIRST_STAND_IN + 64)))
 

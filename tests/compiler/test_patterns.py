@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from evalc.compiler.patterns import Examined, examine, shape_of
 from evalc.ecma.regexp import (
     PatternError,
+    escape,
     is_local,
     literal_text,
     matches_everything,
@@ -66,6 +67,10 @@ def by_itself(pattern: str, flags: str) -> object:
 @example("ab{2}c", "")
 @example("\\123", "")
 @example("ab|cd", "")
+@example("\\x41bc*", "")
+@example("\\x41{2}bc", "i")
+@example("[\\x41-\\x5a]bc", "u")
+@example("\\x4gbc", "")
 @settings(max_examples=2_000)
 def test_facts_about_a_shape_hold_for_its_patterns(pattern: str, flags: str) -> None:
     assert summary(examine(pattern, flags)) == by_itself(pattern, flags)
@@ -77,12 +82,13 @@ def test_facts_about_a_shape_hold_for_its_patterns(pattern: str, flags: str) -> 
         ("(consider|suggest) type1", "(use|try) name 2"),
         (r"\d+ hints?", r"\d+ points?"),
         ("^Dear [A-Z]", "^Hello [A-Z]"),
+        (escape("word 1 and more"), escape("wall 23 and less")),
     ],
 )
 def test_patterns_that_differ_in_their_plain_characters_have_one_shape(one: str, other: str) -> None:
     assert shape_of(one)[0] == shape_of(other)[0]
 
 
-@pytest.mark.parametrize("pattern", [r"\x41b", r"\12", "(?<a>b)", r"\cAb", "café", "a" * 2_000])
+@pytest.mark.parametrize("pattern", [r"\x4gb", r"\u0041b", r"\12", "(?<a>b)", r"\cAb", "café", "a" * 2_000])
 def test_an_odd_pattern_is_its_own_shape(pattern: str) -> None:
     assert shape_of(pattern) == (pattern, ())

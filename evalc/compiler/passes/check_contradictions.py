@@ -86,7 +86,7 @@ def _needed(operand: tuple[Any, str]) -> tuple[str, ...]:
     """The texts that occur in whatever a pattern matches."""
     pattern, flags = operand
     examined = examine(pattern, flags) if isinstance(pattern, str) and "i" not in flags else None
-    return () if examined is None or examined.literal else examined.required
+    return () if examined is None or (examined.literal and examined.literal[1] != "has") else examined.required
 
 
 _OF_TEXTS: Final[Mapping[str, Callable[[Any], tuple[str, ...]]]] = {
