@@ -211,10 +211,15 @@ def _is_name(text: str) -> bool:
 
 # --- other words and misspelt ones -----------------------------------------------------------------------------------
 
+_LIMITED: Final = "length|words|lines|sentences|bytes|latency|cost"
 _PHRASES: Final = (
     ("STRING", re.compile(r"[“„”]([^“„”\"\\]*)[“”]|`([^`\"\\]*)`"), r'"\1\2"'),
     ("NOT", re.compile(r"(?:(?:may|can) ?not|(?:does|do|must|should)n['\u2019]t|never)(?= \w)"), "not"),
     ("IGNORING", re.compile(r"\(?case[ -]insensitive\)?(?![\w-])"), "ignoring case"),
+    ("FIELD", re.compile(r"keys?(?= )"), "fields"),
+    ("LENGTH", re.compile(rf"max(?:imum)?[ _-]({_LIMITED}):? (?=[$\d])"), r"\1 <= "),
+    ("LENGTH", re.compile(rf"min(?:imum)?[ _-]({_LIMITED}):? (?=[$\d])"), r"\1 >= "),
+    ("DESCENDING", re.compile(r"desc(?![\w-])"), "descending"),
 )
 """Phrases that people write in place of a terminal, and the words with exactly that meaning."""
 _MISSPELT: Final = re.compile(r"[^\W\d][\w-]*")
