@@ -374,17 +374,15 @@ class Meaning:
     def _comprehension(self, node: ast.expr, value: ast.expr, one: ast.comprehension) -> Denoted:
         name = one.target.id if isinstance(one.target, ast.Name) and not one.is_async else none()
         mapped = None if isinstance(value, ast.Name) and value.id == name else (name, value)
-        found = self._listed(self._known(self.denoted(one.iter)), [(name, condition) for condition in one.ifs], mapped)
-        if isinstance(node, ast.SetComp):
-            return Part("names", "set") if found == Part("names") else none()
-        return found
-
-    def _listed(self, of: Denoted, kept: list[tuple[str, ast.expr]], value: tuple[str, ast.expr] | None) -> Denoted:
+        kept, of = [(name, condition) for condition in one.ifs], self._known(self.denoted(one.iter))
         if isinstance(of, Part) and of.kind == "listed" and not of.value[1]:
             kept, of = [*of.value[0], *kept], of.of
-        if of == _CALLS and value and not kept and _is_name(self._with(value, Place("call"), self.denoted)):
-            return Part("names")
-        return Part("listed", of, (kept, value)) if kept or value else of
+        if of == _CALLS and mapped and not kept and _is_name(self._with(mapped, Place("call"), self.denoted)):
+            of, mapped = Part("names"), None
+        listed = Part("listed", of, (kept, mapped)) if kept or mapped else of
+        if isinstance(node, ast.SetComp):
+            return Part("names", "set") if listed == Part("names") else none()
+        return listed
 
     def _expectation(self, node: ast.expr) -> Check | None:
         """Read `expect(x).not.toBe(1)`, in the words of Chai or Jest; None for other code."""

@@ -35,12 +35,20 @@ def read_python(code: str) -> ast.expr:
     raise NoLine
 
 
-_IDIOMS: Final = [(read_python(form), instead) for form, instead in names.IDIOMS.items()]
+def _kind(node: ast.expr) -> tuple[type, str]:
+    """The type of an expression, and the method that it calls: an idiom is looked for among those of its kind."""
+    method = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+    return type(node), names.key(method)
+
+
+_IDIOMS: Final[dict[tuple[type, str], list[tuple[ast.expr, str]]]] = {}
+for _form, _instead in names.IDIOMS.items():
+    _IDIOMS.setdefault(_kind(_tree := read_python(_form)), []).append((_tree, _instead))
 
 
 def rewritten(node: ast.expr) -> ast.expr | None:
     """The expression that is read in the place of an idiom; None for any other."""
-    for form, instead in _IDIOMS:
+    for form, instead in _IDIOMS.get(_kind(node), ()):
         parts: dict[str, Any] = {}
         if _fits(form, node, parts):
             return read_python(instead.format_map(parts))

@@ -111,12 +111,13 @@ class Words(Meaning):
     def _whole(self, text: str) -> Check:
         """A line that stands in the table as a whole."""
         for whole, line in names.LINES.items():
-            found = pattern(whole).fullmatch(text)
-            slots = {key: each for key, each in found.groupdict().items() if each is not None} if found else {}
+            if not (found := pattern(whole).fullmatch(text)):
+                continue
+            slots = {key: each for key, each in found.groupdict().items() if each is not None}
             tools = [slots[key] for key in ("T", "U") if key in slots]
             default = "<=" if line.startswith("latency") else "==" if line.startswith("tool") else ""
             op = slots.get("OP", "==").strip() or default
-            if not found or not op or any(tool.lower() in names.NAMES["no_tool"] for tool in tools):
+            if not op or any(tool.lower() in names.NAMES["no_tool"] for tool in tools):
                 continue
             if "with" in slots:
                 return to.with_arguments(tools[0], _arguments(slots["with"]))
