@@ -176,11 +176,12 @@ def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Fin
     """The finding with the check that was probably meant, if there is one and the item is on one line."""
     if finding.code not in {"EV131", "EV160", "EV203"} or item.style in {"literal", "folded"}:
         return finding
-    from evalc.dsl.meant import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
+    from evalc.dsl.meant import meant_by, with_tolerance  # noqa: PLC0415 - for start-up: its patterns are for mistakes
 
     meant = meant_by(text)
     if meant is None:
-        return finding
+        near = with_tolerance(text)
+        return finding if near is None else finding.replaced(near=as_item(near))
     line = as_item(meant.line)
     fix = rewritten_item(source, item.start, item.end, line, sure=meant.is_sure and finding.code == "EV131")
     return finding.replaced(fix, line=line, note=meant.note)

@@ -23,6 +23,9 @@ from evalc.translate import translated
 _LONGEST: Final = 1_000
 _MOST_REPAIRS: Final = 8
 _BARE: Final = re.compile(r"[\w .-]+")
+_ABOUT: Final = re.compile(
+    r"(?:(?:should be|is) )?(?:(?<![\w-])(?:about|approximately|around|roughly)(?= )|~=?|≈) ?(?=[-\d{])"
+)
 _LINK: Final = re.compile(r"""(?P<line>.+\S)(?P<link>\s+for\s+(?:[A-Za-z_][\w-]*|"[^"\\]*"|'[^'\\]*'))""", re.ASCII)
 
 
@@ -50,6 +53,12 @@ def meant_by(text: str) -> Meant | None:
         if is_check(meant.line):
             return meant
     return None
+
+
+def with_tolerance(text: str) -> str | None:
+    """The line that says how near a number is, where one says `about 20`; None for any other."""
+    line = _ABOUT.sub("within 1 of ", text, count=1)
+    return line if line != text and is_check(line) else None
 
 
 def meant_by_pair(words: str, rule: str | None, text: str | None, written: str) -> str | None:

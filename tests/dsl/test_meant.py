@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import evalc
 from evalc.dsl.meant import Meant, is_keyword, meant_by, meant_by_pair
 from evalc.grammar.read_check import read_check
 
+HEAD = "suite: s\neval:\n  test_cases:\n    - name: a\n      message: hi\n      validate:\n        - "
 SAFE = [
     ("contains Tokyo", 'contains "Tokyo"'),
     ("not contains New York", 'not contains "New York"'),
@@ -202,3 +204,27 @@ def test_guessed_lines_are_checks(text: str) -> None:
     meant = meant_by(text)
     for line in (None if meant is None else meant.line, meant_by_pair("contains", text, text, f"contains: {text}")):
         assert line is None or not read_check(line).faults
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("at total is about 20", "at total within 1 of 20"),
+        ("at total approximately 19.5", "at total within 1 of 19.5"),
+        ("every item of prices should be around -3", "every item of prices within 1 of -3"),
+        ("about 20", "within 1 of 20"),
+        ("response ~= 20", "response within 1 of 20"),
+        ("tool t.p is roughly {{n}}", "tool t.p within 1 of {{n}}"),
+    ],
+)
+def test_how_near_is_asked(written: str, line: str) -> None:
+    assert meant_by(written) is None
+    problem = next(each for each in evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n")) if each.fix is None)
+    assert problem.finding.help() == f"how near? for instance `- {line}`"
+
+
+@pytest.mark.parametrize("written", ["contains about 20", "about", "at total about", 'judge "x" >= about 3'])
+def test_how_near_is_not_asked(written: str) -> None:
+    problems = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n"))
+    assert problems
+    assert not any("how near" in each.finding.help() for each in problems)
