@@ -99,6 +99,16 @@ def test_a_path_gives_an_operand_and_leads_nowhere_at_its_row(blanks: Blanks) ->
     assert said == ["r.jsonl:2:16 EV180", "r.jsonl:3:1 EV208"]
 
 
+def test_no_block_is_advised_where_none_can_stand() -> None:
+    Path("r.jsonl").write_text('{"id": 1, "n": 2, "o": {"n": 5}}\n{"id": 2, "o": {"m": 5}}\n')
+    head = SUITE.replace("- name: a\n", "- name: a{{id}}\n      for_each: r.jsonl\n")
+    for check, advised in ("at x == {{n}}", False), ("at x == {{o.n}}", False), ('contains "{{n}} {{o.n}}"', True):
+        problems = evalc.check(evalc.Source("s.eval.yaml", head.replace("[non-empty]", f"['{check}']")))
+        assert {problem.code for problem in problems} <= {"EV180", "EV208"}
+        assert problems
+        assert [("#if" in problem.finding.help()) for problem in problems] == [advised] * len(problems)
+
+
 def test_an_empty_cell_is_an_error_unless_its_row_is_skipped(blanks: Blanks) -> None:
     Path("r.csv").write_text("id,n,why\n1,5,\n2,,down\n3, ,\n")
     table = '      for_each: r.csv\n      skip: "{{why}}"\n'

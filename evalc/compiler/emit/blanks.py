@@ -52,10 +52,11 @@ def _given(emission: Emission, blank: Blank, template: g.Template, variable: g.V
     is_misnamed = False
     for named, misnamed, in_row in () if emission.quiet else emission.misnamed(template):
         is_misnamed = True
+        finding = misnamed.replaced(bare=True)
         if in_row is None:
-            report(named.start, named.end, misnamed)
+            report(named.start, named.end, finding)
         else:
-            emission.problems.add(*in_row, misnamed)
+            emission.problems.add(*in_row, finding)
     node = value_of(variable.name, emission.inputs)
     if is_misnamed or (node is None and not emission.knows_all):
         return _failed(emission)
