@@ -14,7 +14,7 @@ from evalc.translate.expressions import Denoted
 from evalc.translate.names import KEYS
 from evalc.translate.python import read_python
 from evalc.translate.trees import Part, Place, joined, negated, negated_if, none, refuse_if
-from evalc.translate.words import Words, words_of
+from evalc.translate.words import Words, bare_operator, words_of
 
 
 class Mappings(Words):
@@ -121,15 +121,15 @@ class Mappings(Words):
         return self._limit(key, plain, value) or self._predicate(Place(), key, value)
 
     def _limit(self, key: str, plain: str, value: Any) -> Check | None:
-        """A measure and its limit, which is an upper one unless it says more; a count of words is exact."""
+        """A measure and its limit."""
         bound, known = re.fullmatch(r"(max|min|)(.*)", plain).groups()  # type: ignore[union-attr]
         subject = Part("run", *names.RUNS[known]) if known in names.RUNS else None
         if known in names.MEASURES and (known not in ("length", "size") or bound):
             subject = Part("measure", Place(), names.MEASURES[known])
-        op = {"max": "<=", "min": ">="}.get(bound, "==" if known in names.MEASURES else "<=")
+        if subject is None:
+            return None
+        op = {"max": "<=", "min": ">="}.get(bound) or bare_operator(subject)
         match value:
-            case _ if subject is None:
-                return None
             case dict():
                 return self.limits(subject, value)
             case str():

@@ -158,7 +158,7 @@ class Words(Meaning):
         if between:
             verb, values = _several(verb, values, between)
         if not verb:
-            verb = "<=" if isinstance(subject, Part) and subject.of in ("ms", "dollars") else "=="
+            verb = bare_operator(subject)
             refuse_if(isinstance(subject, Place) or not values)
         return self.asked(subject, verb, values)
 
@@ -320,6 +320,12 @@ def operator_of(words: str) -> str:
     meant, negative = words_of(words)
     op = names.OPERATORS.get(meant) or none()
     return OPPOSITE[op] if negative else str(op)
+
+
+def bare_operator(subject: Denoted) -> str:
+    """The comparison with a number right behind a subject: what a run spends has a limit, what is counted is exact."""
+    is_spent = isinstance(subject, Part) and subject.kind == "run" and subject.of not in ("calls", "errors")
+    return "<=" if is_spent else "=="
 
 
 def _test(phrase: str, *rest: Any) -> Check:
