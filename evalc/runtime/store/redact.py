@@ -110,7 +110,7 @@ class Redactor:
 
     def redact_bytes(self, data: bytes) -> bytes:
         """The JSON, in UTF-8, without any of the secrets: it stays JSON, whatever characters a secret has."""
-        if next(self._found(_all_texts(data)), None) is None:
+        if not self._forms or next(self._found(_all_texts(data)), None) is None:
             return data
         return _JSON_TOKEN.sub(self._redact_token, data)
 
@@ -136,9 +136,12 @@ class Redactor:
             yield start, stop
 
     def _found(self, text: str) -> Iterator[tuple[int, int]]:
-        cut = any(ellipsis in text for ellipsis in _ELLIPSES)
+        is_cut = _ELLIPSES[0] in text or _ELLIPSES[1] in text
         for form in self._forms:
-            yield from _places(form, text) if cut else _stretches(form, text)
+            if is_cut:
+                yield from _places(form, text)
+            elif form in text:
+                yield from _stretches(form, text)
         yield from self._any_encoding.places(text)
 
 
@@ -219,6 +222,7 @@ _DECIMAL_GAP: Final = r"(?:&(?:amp;)?#0*)"
 _OCTAL_GAP: Final = rf"(?:{_SLASHES}(?:0(?=[0-7]{{3}}))?)"
 """The prefix of each number in `\\163\\145`."""
 
+_ESCAPES: Final = re.compile(r"[\\%=&]")
 _BREAKS: Final = re.compile(f"{_BREAK}+")
 _WRITTEN_BREAKS: Final = re.compile(_WRITTEN_BREAK)
 _NEVER_ENCODED: Final = re.compile("[A-Za-z0-9]+")
@@ -231,7 +235,8 @@ class AnyEncoding:
     def __init__(self, secrets: Iterable[str]) -> None:
         values = sorted(secrets, key=lambda secret: (-len(secret), secret))
         self._written_out = [(_never_encoded(value), re.compile(_written_out(value))) for value in values]
-        self._bases = {written for secret in values for written in (*_base64_of(secret), *_base32_of(secret))}
+        bases = {written for secret in values for written in (*_base64_of(secret), *_base32_of(secret))}
+        self._bases = [(written, written.encode()) for written in bases]
         self._numbers = [
             _Numbers(gap, {units for secret in values for units in units_of(secret)})
             for gap, units_of in ((_HEX_GAP, _hex_of), (_DECIMAL_GAP, _decimal_of), (_OCTAL_GAP, _octal_of))
@@ -240,43 +245,45 @@ class AnyEncoding:
 
     def places(self, text: str) -> Iterator[tuple[int, int]]:
         """Where the secrets are, in no order; places may overlap."""
-        yield from self._places_written_out(text)
-        yield from self._places_in_bases(text)
+        joined = _SOFT_BREAKS.sub("", text)
+        for part, pattern in self._written_out:
+            if part in joined:
+                yield from _places_written_out(pattern, text, joined)
+        unescaped = _WRITTEN_BREAKS.sub("", text) if _ESCAPES.search(text) else text
+        unbroken = unescaped.encode(errors="replace").translate(None, _WHITESPACE)
+        for written, raw in self._bases:
+            if raw in unbroken:
+                bare = _Bare(text, _BREAKS)
+                yield from (bare.place(*place) for place in _stretches(written, bare.text))
         small = text.lower()
         for numbers in self._numbers:
-            yield from numbers.places(text, small)
+            for first in numbers.firsts:
+                if first in small:
+                    yield from numbers.places(text, small)
+                    break
         for written in self._in_one_case:
-            yield from _stretches(written, text)
+            if written in text:
+                yield from _stretches(written, text)
 
-    def _places_written_out(self, text: str) -> Iterator[tuple[int, int]]:
-        joined = _SOFT_BREAKS.sub("", text)
-        patterns = [pattern for part, pattern in self._written_out if part in joined]
-        for pattern in patterns:
-            yield from (match.span() for match in pattern.finditer(text))
-        if patterns and joined != text:
-            bare = _Bare(text, _SOFT_BREAKS)
-            for pattern in patterns:
-                yield from (bare.place(*match.span()) for match in pattern.finditer(joined))
 
-    def _places_in_bases(self, text: str) -> Iterator[tuple[int, int]]:
-        has_escapes = any(mark in text for mark in "\\%=&")
-        unescaped = _WRITTEN_BREAKS.sub("", text) if has_escapes else text
-        unbroken = unescaped.encode(errors="replace").translate(None, _WHITESPACE)
-        if any(written.encode() in unbroken for written in self._bases):
-            bare = _Bare(text, _BREAKS)
-            for written in self._bases:
-                yield from (bare.place(*place) for place in _stretches(written, bare.text))
+def _places_written_out(pattern: re.Pattern[str], text: str, joined: str) -> Iterator[tuple[int, int]]:
+    yield from (match.span() for match in pattern.finditer(text))
+    if joined != text:
+        bare = _Bare(text, _SOFT_BREAKS)
+        yield from (bare.place(*match.span()) for match in pattern.finditer(joined))
 
 
 @final
 class _Numbers:
-    """Finds secrets whose characters or bytes are numbers in the text, in small letters, with gaps between them."""
+    """Finds secrets whose characters or bytes are numbers in the text, in small letters, with gaps between them.
+
+    A text that holds the numbers of one holds one of `firsts`, which is cheap to see, and the second number behind it.
+    """
 
     def __init__(self, gap: str, secrets: Collection[tuple[str, ...]]) -> None:
         self._gaps = re.compile(f"{gap}+")
-        # A text that holds the numbers holds the first of them, which is cheap to see, and the second behind it.
         firsts = {first for first, *_ in secrets}
-        self._firsts = [first for first in firsts if not any(less in first for less in firsts - {first})]
+        self.firsts = [first for first in firsts if not any(less in first for less in firsts - {first})]
         self._secrets = [
             (re.compile(f"{first}{gap}*{second}"), re.compile("".join((first, second, *more)), re.IGNORECASE))
             for first, second, *more in secrets
@@ -284,8 +291,6 @@ class _Numbers:
 
     def places(self, text: str, small: str) -> Iterator[tuple[int, int]]:
         """Where the secrets are, in no order; `small` is the text in small letters."""
-        if not any(first in small for first in self._firsts):
-            return
         if patterns := [pattern for begin, pattern in self._secrets if begin.search(small) is not None]:
             bare = _Bare(text, self._gaps)
             for pattern in patterns:
