@@ -180,13 +180,13 @@ def within(check: Check) -> Sequence[Check]:
     return found
 
 
-def asks(check: Check, predicate: str) -> bool:
-    """Whether the check tests a predicate anywhere: `asks(check, "judge")`."""
+def asks(check: Check, *predicates: str) -> bool:
+    """Whether the check tests one of the predicates anywhere: `asks(check, "judge")`."""
     while not isinstance(check, Test):
         if isinstance(check, All | Some):
-            return any(asks(part, predicate) for part in check.checks)
+            return any(asks(part, *predicates) for part in check.checks)
         check = check.check
-    return check.predicate == predicate
+    return check.predicate in predicates
 
 
 def steps_of(check: Check) -> tuple[tuple[Step, ...], Check]:

@@ -75,7 +75,9 @@ class Progress:
         """A case has its result; on a terminal, a case that did not pass is named at once."""
         self._done += 1
         self._passed += result.passed
-        self._cost_usd += _cost_of(result)
+        for usage in (result.details.usage, result.details.judge_usage):
+            if usage is not UNSET:
+                self._cost_usd += usage.get("costUsd", 0)
         if self._drawn and not result.passed:
             self._name(result)
         if self._drawn and (now := time.monotonic()) - self._last_drawing >= _SECONDS_BETWEEN_DRAWINGS:
@@ -129,12 +131,6 @@ class Progress:
         width = self._screen.width - 1
         self._stream.write(f"\r{padded(shortened(line, width, '...'), width)}")
         self._stream.flush()
-
-
-def _cost_of(result: CaseResult) -> float:
-    """The cost of the case in US dollars, as far as known."""
-    usages = (result.details.usage, result.details.judge_usage)
-    return sum(usage.get("costUsd", 0) for usage in usages if usage is not UNSET)
 
 
 def _duration(seconds: float) -> str:

@@ -206,49 +206,50 @@ class _Asking(NamedTuple):
     check: ir.Check
 
 
+@final
+class _Needs(msgspec.Struct):
+    """The needs of cases that not everybody can meet.
+
+    `judge` and `language` are the first checks that ask a judge, and in which language a text is; `user` is whether
+    some case has a simulated user.
+    """
+
+    judge: _Asking | None = None
+    language: _Asking | None = None
+    user: bool = False
+
+
+def _needs_of(suites: Iterable[CompiledSuite]) -> _Needs:
+    """The needs of the cases of suites. The rows of a table have the same checks, and a user each or none."""
+    needs = _Needs()
+    for suite in suites:
+        for part in suite.ir.cases.parts:
+            case = next(part.expand(), None) if isinstance(part, ir.CaseRows) else part
+            if case is None:
+                continue
+            needs.user = needs.user or case.user is not None
+            for check in case.checks:
+                if asks(check.check, "judge", "language") and case.running and case.tier == suite.tier:
+                    if needs.judge is None and asks(check.check, "judge"):
+                        needs.judge = _Asking(suite, case, check)
+                    if needs.language is None and asks(check.check, "language"):
+                        needs.language = _Asking(suite, case, check)
+    return needs
+
+
 def judge_warning(suites: Iterable[CompiledSuite]) -> Problem | None:
     """The warning that a judge is needed, at the first check that asks one; None if none does."""
-    found = next(_asking(suites, "judge"), None)
+    found = _needs_of(suites).judge
     if found is None:
         return None
     source, span = found.suite.ir.place(found.check.where)
     return Problem(source=source, span=span, finding=Finding("EV420", case=found.case.id), severity="warning")
 
 
-def asking(predicate: str, compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) -> str | None:
-    """The id of the first chosen case that tests a predicate, such as `judge`; None if none does."""
-    if next(_asking(compiled, predicate), None) is None:  # few suites do, and choosing makes all cases
-        return None
-    return _first(chosen, lambda case: _asks(case, predicate))
-
-
-def needing_user(compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) -> str | None:
-    """The id of the first chosen case with a simulated user; None if none has one."""
-    if not any(case.user is not None for suite in compiled for case in _samples(suite)):
-        return None
-    return _first(chosen, lambda case: case.input.user is not None)
-
-
 def _first(chosen: Iterable[Suite], needs: Callable[[Case], bool]) -> str | None:
+    """The id of the first chosen case that needs something. To look is to make all cases, and few suites need any."""
     cases = (located.case for suite in chosen for located in suite.cases)
     return next((case.id for case in cases if case.running and needs(case)), None)
-
-
-def _samples(suite: CompiledSuite) -> Iterator[ir.Case]:
-    """A case of each part of a suite: the rows of a table have the same checks, and a user each or none."""
-    for part in suite.ir.cases.parts:
-        case = next(part.expand(), None) if isinstance(part, ir.CaseRows) else part
-        if case is not None:
-            yield case
-
-
-def _asking(suites: Iterable[CompiledSuite], predicate: str) -> Iterator[_Asking]:
-    for suite in suites:
-        for case in _samples(suite):
-            if case.running and case.tier == suite.tier:
-                for check in case.checks:
-                    if asks(check.check, predicate):
-                        yield _Asking(suite, case, check)
 
 
 def _asks(case: Case, predicate: str) -> bool:
@@ -307,6 +308,7 @@ def to_run(
         suites = select_cases(all_suites, selection, known)
     except UsageError as error:  # it quotes what chooses, which may hold a secret
         raise type(error)(redactor_of(settings, os.environ).redact(str(error))) from None
+    needs = _needs_of(compilation.suites)
     return ToRun(
         suites=suites,
         problems=compilation.problems,
@@ -315,9 +317,13 @@ def to_run(
         selection=selection,
         inventory=compilation.inventory,
         notes=known.notes,
-        needs_judge=None if settings.judge.use else asking("judge", compilation.suites, suites),
-        needs_user=None if settings.user else needing_user(compilation.suites, suites),
-        asks_language=asking("language", compilation.suites, suites) is not None,
+        needs_judge=_first(suites, lambda case: _asks(case, "judge"))
+        if needs.judge and not settings.judge.use
+        else None,
+        needs_user=_first(suites, lambda case: case.input.user is not None)
+        if needs.user and not settings.user
+        else None,
+        asks_language=needs.language is not None and _first(suites, lambda case: _asks(case, "language")) is not None,
     )
 
 

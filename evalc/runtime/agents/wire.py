@@ -66,7 +66,7 @@ def sent_fields(request: AgentRequest) -> dict[str, Any]:
     """The fields of a request that an agent is sent, by the names that the case model has for it."""
     fields: dict[str, Any] = {
         "message": request.message,
-        "messages": [dict(message) for message in request.messages],
+        "messages": list(map(dict, request.messages)),
         "system": request.system,
         "stubs": request.stubs,
         "maxTurns": request.max_turns,

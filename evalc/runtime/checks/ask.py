@@ -67,7 +67,9 @@ async def tested(test: Test, view: View, *, negated: bool) -> Verdict:
         elif "{{" in str(test.operand):
             filled = _filled(test, view)
         if (asked := _ASKED.get(filled.predicate)) is None:
-            value = _SIDES.get(filled.predicate, _compared)(view, filled.operand)
+            value = view.value
+            if view.kind not in _ONE_SIDED:
+                value = _SIDES.get(filled.predicate, _compared)(view, filled.operand)
             found: Found = HOLDS[filled.predicate](value, filled.operand, filled.ignoring_case)
         else:
             answer = asked(filled, view)
@@ -255,9 +257,9 @@ def _number(value: Any) -> Any:
 
 def _compared(view: View, expected: Any) -> Any:
     """The side of the subject that is compared: its text with a text, its JSON with anything else."""
-    if view.kind in ("names", "count"):
-        return view.value
-    return view.text if isinstance(expected, str | tuple) else _json(view, expected)
+    if isinstance(expected, str | tuple):
+        return view.text if view.kind == "argument" else view.value
+    return _json(view, expected)
 
 
 def _of_group(test: Test, view: View) -> bool:
@@ -281,6 +283,8 @@ def _holding(view: View, _: Any) -> Any:
     return view.value if isinstance(value, int | float) else value
 
 
+_ONE_SIDED: Final = frozenset({"names", "count"})
+"""The kinds of subjects that have no text."""
 _SIDES: Final[Mapping[str, Callable[[View, Any], Any]]] = {
     **dict.fromkeys(("is", "between", "within", "is_a", "sorted", "unique"), _json),
     **dict.fromkeys(("non_empty", "format"), lambda view, _: view.value),

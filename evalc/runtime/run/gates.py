@@ -255,12 +255,15 @@ class Limits:
 class StopPolicy:
     """Compares the limits with what has happened. `reason` is why nothing more is sent; None while it goes on.
 
+    `held` is whether there is any limit.
+
     What the next case costs is not known before it ends: each is taken to cost as much as the dearest so far, and so
     are those under way.
     """
 
     def __init__(self, limits: Limits) -> None:
         self.reason: str | None = None
+        self.held = limits.max_fail is not None or limits.max_cost is not None
         self.unseen = 0
         self._max_fail = limits.max_fail
         self._max_cost = None if limits.max_cost is None else exact(limits.max_cost)
@@ -268,11 +271,6 @@ class StopPolicy:
         self._under_way = 0
         self._spent = Fraction(0)
         self._dearest = Fraction(0)
-
-    @property
-    def held(self) -> bool:
-        """Whether there is any limit."""
-        return self._max_fail is not None or self._max_cost is not None
 
     def recall(self, entries: Iterable[Entry]) -> None:
         """Count the cases that were done before the run was resumed."""
@@ -440,11 +438,13 @@ class Watches:
 
     def enough_of(self, suite: int) -> Decided | None:
         """Why no more cases of a suite are needed: its gates and those of the run are decided; None if they are."""
-        watches = [watch for watch in self._watches if watch.suite in (None, suite)]
-        if self._needs_run or not watches:
-            return None
-        decided = [watch.gates.decided for watch in watches]
-        return None if None in decided else decided[-1]
+        decided: Decided | None = None
+        for watch in () if self._needs_run else self._watches:
+            if watch.suite in (None, suite):
+                decided = watch.gates.decided
+                if decided is None:
+                    return None
+        return decided
 
     def decided(self, stopped: Collection[int]) -> Mapping[int | None, Decided]:
         """The decisions on the suites that stopped, by number, and on the run (None) where any did."""

@@ -385,12 +385,13 @@ class _Run:
         """Every case of the suites that has no line in the journal yet."""
         for number in numbers:
             suite = self._suites[number]
+            kept = self._journal.cases.count(number)
             if self._observer:
                 self._observer.suite_started(suite)
-                if kept := self._journal.cases.count(number):
+                if kept:
                     self._observer.cases_kept(suite, kept)
             for index, located in enumerate(suite.cases):
-                if not self._journal.cases.has(number, index):
+                if not kept or not self._journal.cases.has(number, index):
                     yield _Job(number, index, located)
 
     def _watched_jobs(self, numbers: Sequence[int]) -> Iterator[_Job]:
@@ -452,7 +453,15 @@ class _Run:
 
     def _attempted(self, job: _Job, worker: CaseWorker) -> Coroutine[Any, Any, CaseRun]:
         until_sure = self._options.stop_when_sure and not self._needs_all_attempts(job.suite)
-        return run_attempts(job.located, self._attempt_of(job, worker), until_sure=until_sure)
+        sent = job.located.case.input
+        is_conversation = bool(sent.follow_ups) or sent.user is not None
+        attempt = self._with_turns_kept(job, worker) if is_conversation else worker.attempt
+        return run_attempts(job.located, attempt, until_sure=until_sure)
+
+    def _with_turns_kept(self, job: _Job, worker: CaseWorker) -> Attempting:
+        """How a conversation is attempted: its turns are kept as they are answered."""
+        numbers = counted()
+        return lambda located: worker.attempt(located, self._turns.attempt(job.suite, job.case, next(numbers)))
 
     def _needs_all_attempts(self, suite: int) -> bool:
         """Whether the attempts that a decided case lacks would still count: for its score, or for the time of each."""
@@ -461,17 +470,10 @@ class _Run:
         threshold = None if metadata is None else metadata.threshold
         return threshold is not None or any(map(measures_attempts, gates))
 
-    def _attempt_of(self, job: _Job, worker: CaseWorker) -> Attempting:
-        """How a case is attempted: the turns of a conversation are kept as they are answered."""
-        sent = job.located.case.input
-        if not sent.follow_ups and sent.user is None:
-            return worker.attempt
-        numbers = counted()
-        return lambda located: worker.attempt(located, self._turns.attempt(job.suite, job.case, next(numbers)))
-
     def _not_sent(self, job: _Job) -> SkippedCase | None:
         """The record of a case that is not to be sent: it says so, others failed before it, or the run has stopped."""
-        skipped = skipped_case(job.located.case, self._no_rubrics_for(job))
+        no_rubrics = self._no_rubrics_for(job) if self._no_rubrics else None
+        skipped = skipped_case(job.located.case, no_rubrics)
         surely = None if skipped is not None else self._watches.enough_of(job.suite)
         if skipped is not None or (surely is None and self._brake.lets_go()):
             return skipped
@@ -493,7 +495,8 @@ class _Run:
         if job.located.case.expected_failure is not None:
             run = msgspec.structs.replace(run, result=as_expected(job.located.case, run.result))
         self._brake.finished(run.result, run.cost_usd)
-        self._watches.finished((job.suite, job.case), run.result.status)
+        if self._options.stop_when_sure:
+            self._watches.finished((job.suite, job.case), run.result.status)
         result = self._journal.append(job.suite, job.case, run, sent=fingerprint_of(request_of(job.located.case)))
         if self._observer:
             self._observer.case_finished(self._suites[job.suite], result)

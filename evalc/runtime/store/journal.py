@@ -461,9 +461,13 @@ class Journal:
             tool_mode=run.tool_mode,
             answers=tuple(map(_answer, run.attempts)),
         )
-        whole, json = _encoded(line)
-        written, struck = redacted(whole, json, self._redactor)
-        if struck is not json and _answers_of(written) != _answers_of(whole):
+        try:
+            json = encoded(line)
+        except Exception as error:  # whatever an agent sent, its case must not be lost
+            line = _unwritable(line, error)
+            json = encoded(line)
+        written, struck = redacted(line, json, self._redactor)
+        if struck is not json and _answers_of(written) != _answers_of(line):
             written = msgspec.structs.replace(written, struck=True)
             struck = encoded(written)
         self._put(suite, case, struck)
@@ -511,15 +515,6 @@ class Journal:
             message = f"the run's journal cannot be written: {error.strerror}"
             raise OSError(error.errno, message, str(self.path)) from error
         self._end += length
-
-
-def _encoded(line: _Line) -> tuple[_Line, bytes]:
-    """The line and its JSON; where an agent sent what cannot be written at all, another line that says so."""
-    try:
-        return line, encoded(line)
-    except Exception as error:  # whatever an agent sent, its case must not be lost
-        line = _unwritable(line, error)
-        return line, encoded(line)
 
 
 def _unwritable(line: _Line, error: Exception) -> _Line:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from math import isfinite
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -108,7 +110,8 @@ class _Sums:
 
     def add(self, entry: Entry, case: _Tally) -> None:
         self._statuses[case.status] += 1
-        self._notes.update(entry.notes)
+        if entry.notes:
+            self._notes.update(entry.notes)
         self._flaky += case.flaky
         self._skipped_assertions += case.assertions_skipped
         self._duration_ms += case.duration_ms
@@ -245,23 +248,26 @@ def write_result(path: Path, result: bytes, cases: Iterable[Entry], skipped: Ite
 
 def _stitched(result: bytes, cases: Iterable[Entry], skipped: Iterable[SkippedCase]) -> Iterator[bytes]:
     """The file, by pieces. The keys are found by their lines: a line end inside a text would be escaped."""
-    head, cases_key, rest = _pretty(result).partition(_NO_CASES)
+    head, cases_key, rest = msgspec.json.format(result, indent=2).partition(_NO_CASES)
     middle, skipped_key, tail = rest.partition(_NONE_SKIPPED)
-    yield head + cases_key[:-1]
-    yield from _items(bytes(entry.result) for entry in cases)
-    yield middle + skipped_key[:-1]
-    yield from _items(map(msgspec.json.encode, skipped))
-    yield tail + b"\n"
+    return chain(
+        (head + cases_key[:-1],),
+        _items(map(_RESULT, cases)),
+        (middle + skipped_key[:-1],),
+        _items(map(msgspec.json.encode, skipped)),
+        (tail + b"\n",),
+    )
 
 
-def _items(records: Iterable[bytes]) -> Iterator[bytes]:
+_RESULT: Final = attrgetter("result")
+
+
+def _items(records: Iterator[bytes]) -> Iterable[bytes]:
     """The items of a list of the file, and the bracket that ends it."""
-    separator = b"\n    "
-    for record in records:
-        yield separator + _pretty(record).replace(b"\n", b"\n    ")
-        separator = b",\n    "
-    yield b"]" if separator == b"\n    " else b"\n  ]"
+    for first in records:
+        return chain((_item(first, b"\n    "),), map(_item, records), (b"\n  ]",))
+    return (b"]",)
 
 
-def _pretty(encoded: bytes) -> bytes:
-    return msgspec.json.format(encoded, indent=2)
+def _item(record: bytes, before: bytes = b",\n    ") -> bytes:
+    return before + msgspec.json.format(record, indent=2).replace(b"\n", b"\n    ")
