@@ -137,7 +137,9 @@ def _items(step: Items, view: View) -> Several:
         else:
             at = At(path_of_key(key) if isinstance(key, str) else f"[{key}]")
             views = [led_to(at, each) for each in views]  # type: ignore[misc] # the path is one place
-    return Several(step.which, views, "item", f"{shown(step.path)} has no items")
+    path = _inside(view.name, step.path)
+    items = [replace(each, item=(each.name, path)) for each in views]
+    return Several(step.which, items, "item", f"{shown(step.path)} has no items")
 
 
 def _list(view: View) -> list[Any]:
@@ -157,9 +159,11 @@ def _as_json(view: View) -> View:
 
 
 def _place(view: View, value: Any, path: str) -> View:
-    before = view.name
-    name = f"{before}{'' if path.startswith('[') else '.'}{path}" if before and path else before or path
-    return _there(view, "value", value, name)
+    return _there(view, "value", value, _inside(view.name, path))
+
+
+def _inside(before: str, path: str) -> str:
+    return f"{before}{'' if path.startswith('[') else '.'}{path}" if before and path else before or path
 
 
 # --- calls -----------------------------------------------------------------------------------------------------------

@@ -131,6 +131,7 @@ class View(msgspec.Struct, frozen=True):
         name: what messages call it; empty for the response, and for a call as a whole.
         unit: the unit of a count.
         in_call: whether it is a part of a call.
+        item: of an item or a place in it, the name of the item, and the path to all of them.
         beside: the checks of the case, which may compete for calls.
         fault: if the subject is missing, the verdict on every check of it but `exists`.
     """
@@ -141,6 +142,7 @@ class View(msgspec.Struct, frozen=True):
     name: str = ""
     unit: str = ""
     in_call: bool = False
+    item: tuple[str, str] = ("", "")
     beside: Beside = NONE_BESIDE
     fault: Verdict | None = None
 

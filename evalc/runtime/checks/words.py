@@ -94,7 +94,8 @@ def cannot_ask(error: CannotAsk, view: View) -> str:
         words = f"no item is {item}, but {whole} contains it"
         if view.where is None:
             return words
-        line = f"item of {shown(view.where)} contains {shown(to_json(error.sought))}"
+        name, items = view.item
+        line = f"item of {shown(items + view.where.removeprefix(name))} contains {shown(to_json(error.sought))}"
         return f"{words}; write `any {line}` or `no {line}`"
     at = f" at {shown(view.name)}" if view.name else ""
     found = shown(error.found) if isinstance(error.found, str) else error.found

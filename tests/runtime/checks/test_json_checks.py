@@ -10,6 +10,7 @@ import pytest
 from evalc.check.forms import check_of, record_of
 from evalc.check.tree import Check
 from evalc.ecma.regexp import RegexpError
+from evalc.grammar.read_check import read_check
 from evalc.runtime.checks import schema as schema_module
 from tests.runtime.checks.conftest import Ask
 
@@ -302,3 +303,22 @@ def test_a_value_nested_too_deeply_is_an_error_or_a_failure(ask: Ask, check: Che
             "passed",
             "error",
         )
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ('no item of a has b contains "x"', 'any item of a[].b contains "x"'),
+        ('at a[*].b not contains "x"', 'any item of a[].b contains "x"'),
+        ('no item of a[0].c contains "x"', 'any item of a[0].c[] contains "x"'),
+        ('at a[0].b contains "x"', 'any item of a[0].b contains "x"'),
+    ],
+)
+def test_the_line_for_what_is_only_inside_an_item_asks_all_items(ask: Ask, line: str, advice: str) -> None:
+    advised, node = read_check(advice).node, read_check(line).node
+    assert node is not None
+    assert advised is not None
+    response = '{"a": [{"b": ["xy"], "c": [["xy"]]}, {"b": ["y"], "c": []}]}'
+    message = ask(node.check, response).message or ""
+    assert message.endswith(f"write `{advice}` or `{advice.replace('any', 'no', 1)}`")
+    assert ask(advised.check, response).outcome == "passed"
