@@ -78,9 +78,8 @@ class Words(Meaning):
         refuse_if(pattern(r"(?<![\w-])but\s+<TEXT>").search(text))  # `does not contain "x" but "y"`
         for word, joint in (("or", r"or|\|\|"), ("and", r"and|&&|but")):
             first, *others = _pieces(text, joint)
-            elided = pattern(r"(?!\w+ (?:call|item) of)([A-Za-z' -]+?)\s*<TEXT>").fullmatch(
-                first
-            )  # `contains "x" and not "y"`
+            # `contains "x" and not "y"`
+            elided = pattern(r"(?!\w+ (?:call|item) of)([A-Za-z' -]+?)\s*<TEXT>").fullmatch(first)
             verb = elided[1] if elided else "("
             pieces = [first, *(pattern("^(not )?(?=<TEXT>$)").sub(rf"\g<1>{verb} ", each) for each in others)]
             is_neither = elided and _is_negative(first) and all(map(pattern("<TEXT>").fullmatch, others))
