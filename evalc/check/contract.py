@@ -20,6 +20,7 @@ from evalc.check.forms import (
     filler,
     hole,
     holes_of,
+    is_text,
     kind_of,
     record_of,
     taker,
@@ -87,7 +88,7 @@ def _lists(name: str, **rest: Any) -> Any:
 
 
 def _text(name: str) -> Any:
-    return hole(name, fits=lambda value: isinstance(value, str))
+    return hole(name, fits=is_text)
 
 
 def _bounds(low: str, high: str) -> Test:

@@ -136,22 +136,34 @@ def _hole_taker(hole: Hole) -> Take:
 
 
 def _node_taker(form: Node) -> Take:
-    kind = type(form)
-    parts = {name: getattr(form, name) for name in form.__struct_fields__}
-    moving = [(name, taker(part)) for name, part in parts.items() if any(holes_of(part))]
-    fixed = parts.keys() - dict(moving)
-    constants = attrgetter(*fixed) if fixed else type
+    parts = list(_parts_of(form))
+    constants = attrgetter(*(path for path, part in parts if not any(holes_of(part))))
     required = constants(form)
+    moving = [(attrgetter(path), taker(part)) for path, part in parts if any(holes_of(part))]
 
     def take(tree: Any, found: Record) -> bool:
-        if type(tree) is not kind or constants(tree) != required:
+        try:
+            if constants(tree) != required:
+                return False
+        except AttributeError:  # the tree has nodes of other kinds
             return False
-        for name, take_part in moving:  # noqa: SIM110 - quicker
-            if not take_part(getattr(tree, name), found):
+        for part_of, take_part in moving:  # noqa: SIM110 - quicker
+            if not take_part(part_of(tree), found):
                 return False
         return True
 
     return take
+
+
+def _parts_of(node: Node, path: str = "") -> Iterator[tuple[str, Any]]:
+    """The kinds of the nodes that have holes, and their other parts, each with the path of its attribute."""
+    yield f"{path}__class__", type(node)
+    for name in node.__struct_fields__:
+        part = getattr(node, name)
+        if isinstance(part, Node) and any(holes_of(part)):
+            yield from _parts_of(part, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", part
 
 
 def _tuple_taker(form: tuple[Any, ...]) -> Take:
@@ -188,13 +200,13 @@ def _field_records(fields: Iterable[tuple[str, str | None]]) -> list[dict[str, s
     return [{"path": path} if type_ is None else {"path": path, "type": type_} for path, type_ in fields]
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+is_text: Final[Callable[[Any], bool]] = str.__instancecheck__
+"""Whether a value is a text."""
 
 
 def are_texts(value: Any) -> bool:
     """Whether a value is a text, or a list of texts alone."""
-    return isinstance(value, str) or (isinstance(value, tuple) and all(map(_is_text, value)))
+    return isinstance(value, str) or (isinstance(value, tuple) and all(map(is_text, value)))
 
 
 def hole(key: str, default: Any = ABSENT, **rest: Any) -> Any:
@@ -234,7 +246,7 @@ def _param(assertion: str, test: Any) -> Form:
 
 FORMS: Final[tuple[Form, ...]] = (
     _form("contains", Test("contains", hole("value"))),
-    _form("not_contains", Not(Test("contains", hole("value", fits=_is_text)))),
+    _form("not_contains", Not(Test("contains", hole("value", fits=is_text)))),
     _form("icontains", Test("contains", hole("value"), True)),
     _form("contains_any", Test("contains_any", _values("values"), _CASE)),
     _form("regex", Test("matches", (hole("pattern"), hole("flags", "")))),
@@ -415,9 +427,9 @@ _CANDIDATES: Final[Mapping[Any, Sequence[Form]]] = _grouped(lambda form: kind_of
 
 CALL_HAS: Final = "call_has"
 _TESTS: Final = (
-    _form("equals", Test("equals", hole("equals", fits=_is_text))),
+    _form("equals", Test("equals", hole("equals", fits=is_text))),
     _form("equals", Test("is", hole("equals", fits=lambda value: not isinstance(value, str)))),
-    _form("contains", Test("contains", hole("contains", fits=_is_text))),
+    _form("contains", Test("contains", hole("contains", fits=is_text))),
     _form("matches", Test("matches", (hole("matches"), ""))),
     _form("oneOf", Test("one_of", _values("oneOf"))),
     _form("exists", Test("exists"), "exists", exists=True),
