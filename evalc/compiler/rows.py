@@ -25,7 +25,7 @@ from evalc.base.json_fault import fault_of, unique_keys
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.compiler.discover import shown
-from evalc.compiler.fill import root_of, value_of, variables
+from evalc.compiler.fill import root_of, text_of_input, value_of, variables
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_case import ForEachTree, InputValue
@@ -167,7 +167,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if column is None:
             return row._replace(key=str(number), numbered=True)
         value = value_of(column, {cell.name.value: cell.value for cell in row.cells})
-        return row._replace(key=value.text.strip() if isinstance(value, Scalar) else "")
+        return row._replace(key=text_of_input(value).strip() if isinstance(value, Scalar) else "")
 
     def _column_of_key(self, row: Row) -> str | None:
         if self.tree.key is not None:

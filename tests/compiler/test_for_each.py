@@ -157,6 +157,9 @@ def test_bytes_that_are_no_text() -> None:
         ("{key: city}", "7:18 EV202"),
         ("{rows: [{city: a}], file: x.csv}", "7:18 EV312"),
         ("{key: city, rows: [{city: ''}]}", "7:37 EV215"),
+        ("{key: city, rows: [{city: null}]}", "7:37 EV215"),
+        ("{key: o.z, rows: [{city: x, o: {z: }}]}", "7:36 EV215"),
+        ("[{id: null, city: x}]", "7:19 EV215"),
         ("{key: city, rows: [{city: a}, {city: a}]}", "7:48 EV206"),
     ],
 )
