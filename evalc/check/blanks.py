@@ -51,7 +51,8 @@ def fitted(blank: Blank, given: Given) -> Any:
     Where any value fits, a cell is JSON only if that is how the value is written: `007`, `1.10` and `1e5` are texts.
     """
     if blank.asks in ("text", "name") and not isinstance(given.value, list | dict):
-        return given.text if given.text or blank.asks == "text" else Misfit(REQUIRED["name"], "empty", is_empty=True)
+        is_blank = blank.asks == "name" and not given.text.strip()
+        return Misfit(REQUIRED["name"], "empty", is_empty=True) if is_blank else given.text
     if given.is_cell and not given.text.strip():
         return Misfit(REQUIRED[blank.asks], "empty", is_empty=True)
     if blank.asks == "any":
@@ -80,7 +81,7 @@ def fitted(blank: Blank, given: Given) -> Any:
 
 
 def _are_names(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(name, str) and name for name in value)
+    return isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value)
 
 
 def _of_cell(cell: str) -> Any:

@@ -239,9 +239,9 @@ class Reader:
         return self.scalar(token, "text")
 
     def tool(self, token: Child, *, in_list: bool = False) -> Any:
-        """The name of a tool; reports an empty one, and words such as `was` outside of quotes and lists."""
+        """The name of a tool; reports a blank one, and words such as `was` outside of quotes and lists."""
         name = self.scalar(token, "name")
-        if name == "" or (not in_list and str(token) in NO_TOOL_NAMES):
+        if (isinstance(name, str) and not name.strip()) or (not in_list and str(token) in NO_TOOL_NAMES):
             self.expected("the name of a tool", token)
         return name
 
@@ -877,7 +877,7 @@ _Make = Callable[[list[str]], Any]
 
 def read_check(text: str) -> Parsed[ReadCheck]:
     """A whole one-line check."""
-    if len(text) > _LONGEST or '""' in text or "''" in text:  # a place may refuse an empty text
+    if len(text) > _LONGEST:
         return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _read_with_care(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece
     if len(pieces) > 2 * len(_MARKS):
@@ -886,6 +886,8 @@ def read_check(text: str) -> Parsed[ReadCheck]:
     for at in range(1, len(pieces), 2):
         literal = pieces[at]
         texts.append(literal[1:-1])
+        if not texts[-1].strip():  # a place may refuse a blank text
+            return _remembered(text)
         pieces[at] = _STAND_INS[literal[0]][at // 2]
     shape = _shape_of("".join(pieces))
     if shape is None:

@@ -173,3 +173,28 @@ def test_a_tool_has_one_name_that_is_not_empty(line: str) -> None:
 def test_texts_of_rows_are_no_tokens(blanks: Blanks, asks: Asked) -> None:
     value = '"{{seed:x}}"' if asks in ("text", "name", "any") else '["{{seed:x}}"]'
     assert blanks.fill(asks, f"      for_each: [{{id: 1, n: {value}}}]\n") == ([UNFILLED], ["s.eval.yaml:4:13 EV415"])
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "'tools not called [\"{{t}}\"]'",
+        "tools not called [{{t}}]",
+        "tools not called {{l}}",
+        "tool {{t}} not called",
+        "tool '{{t}}' called 2 times",
+        "no call of '{{t}}' fails",
+        "{type: tools_not_called, rule: ['{{t}}']}",
+        "{type: tools_not_called, rule: ['']}",
+        "{type: call_has, which: no, tool: '', args: {a: 1}}",
+        "{type: tool_param, tool: ' ', param: p, op: notExists}",
+        "tools not called [' ']",
+        "tool '  ' not called",
+    ],
+)
+def test_what_is_blank_names_no_tool(check: str) -> None:
+    Path("r.jsonl").write_text(json.dumps({"id": 1, "t": " ", "l": ["a", " "]}) + "\n")
+    text = SUITE.replace("[non-empty]", f"\n        - {check}")
+    text = text.replace("message", "for_each: r.jsonl\n      message")
+    errors = [each.code for each in evalc.check(evalc.Source("s.eval.yaml", text)) if each.severity == "error"]
+    assert errors in (["EV181"], ["EV309"], ["EV131"])

@@ -17,7 +17,7 @@ from evalc.base.slug import dimension_of
 from evalc.base.source import AliasedSpan, Source, Span
 from evalc.check.forms import check_of
 from evalc.check.places import Placed, bare, places_of
-from evalc.check.predicates import EXAMINED, MATCHED, QUESTION, Role, mapped
+from evalc.check.predicates import EXAMINED, MATCHED, QUESTION, TOOL, Role, mapped
 from evalc.check.tree import (
     All,
     At,
@@ -189,7 +189,9 @@ class CheckEmitter:
                     self._add(self._span(leaf, index), unknown)
             case _:
                 if "{{" in text and (not role.is_pattern or OPENS_TEMPLATE.search(text)):
-                    return self._text(text, role, lambda start, end: self._within(leaf, index, start, end))
+                    text = self._text(text, role, lambda start, end: self._within(leaf, index, start, end))
+        if role is TOOL and not text.strip():
+            self._add(self._span(leaf, index), Finding("EV309", what="the name of a tool"))
         return text
 
     def _look_at(self, check: Check, leaf: CheckLeaf, seen: list[tuple[Role, Any]]) -> None:
