@@ -11,8 +11,7 @@ from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate.trees import Part, refuse_if
 
-_TEXT: Final = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
-_AT: Final = re.compile(rf"{_TEXT}|(?<![\w.$])at\s+([A-Za-z_$][\w$]*(?:\.[\w$]+|\[(?:\d+|\*)\])*)")
+_AT: Final = names.pattern(r"(<TEXT>)|(?<![\w.$])at\s+([A-Za-z_$][\w$]*(?:\.[\w$]+|\[(?:\d+|\*)\])*)")
 _FLAGS: Final = {"I": "i", "IGNORECASE": "i", "M": "m", "MULTILINE": "m", "S": "s", "DOTALL": "s", "A": "", "ASCII": ""}
 _ONLY_PYTHON: Final = re.compile(r"\(\?(?![:=!]|<[=!])|\\[AZ\d]|\\N|\[\[|[+*?}]\+|--|&&|\|\||~~")
 
