@@ -406,8 +406,8 @@ LITERALLY: Final = Spelling(text=_escaped_text, pattern=_escaped_pattern)
 AS_TEMPLATES: Final = Spelling(text=str, pattern=str)
 """Texts that may hold templates."""
 
-KeepSchema = Callable[[object], str]
-"""Puts a check's JSON Schema into a file and returns its path."""
+KeepSchema = Callable[[Any], Any]
+"""Returns what stands for a JSON Schema in a line: the path of a file that it puts it into, or the schema."""
 
 
 def line_of(check: Check, spelling: Spelling, keep_schema: KeepSchema) -> str | None:

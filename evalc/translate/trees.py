@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable
@@ -26,12 +25,13 @@ from evalc.check.tree import (
     Some,
     Test,
     Tools,
+    Which,
     all_of,
     within,
 )  # fmt: skip
 from evalc.ecma.regexp import PatternError, parse
 from evalc.grammar.read_check import read_check
-from evalc.grammar.write_check import NoLine, Speller, quoted
+from evalc.grammar.write_check import AS_TEMPLATES, NoLine, line_of
 
 Root = Literal["response", "json", "item", "call"]
 _OF_FUNCTIONS: Final = ("item", "call")
@@ -212,17 +212,13 @@ def _is_some(check: Check) -> bool:
 # --- quantifiers -----------------------------------------------------------------------------------------------------
 
 
-def inside(condition: Check, root: Root) -> Check:
-    """The conditions that one item or one call has to meet together."""
-    several = condition.checks if isinstance(condition, All) else (condition,)
-    refuse_if(not all(isinstance(each, Of) and each.step == Argument(root) for each in several))
-    return together(each.check for each in several)  # type: ignore[union-attr]
-
-
-def items(which: str, of: Place, condition: Check) -> Check:
-    """A condition of every, any or no item of a list."""
+def items(which: Which, of: Place, condition: Check) -> Check:
+    """A condition of every, any or no item of a list, whose parts one item has to meet together."""
     refuse_if(of.root not in ("json", "response") or of.folded or of.trimmed or "[]" in of.path)
-    return Of(Items(f"{of.path}[]", which), inside(condition, "item"))  # type: ignore[arg-type]
+    several = condition.checks if isinstance(condition, All) else (condition,)
+    parts = [each.check for each in several if isinstance(each, Of) and each.step == Argument("item")]
+    refuse_if(len(parts) < len(several))
+    return Of(Items(f"{of.path}[]", which), together(parts))
 
 
 # --- tests -----------------------------------------------------------------------------------------------------------
@@ -255,9 +251,8 @@ def equal(value: Any) -> Check:
 def with_arguments(tool: Any, arguments: Any) -> Check:
     """Ask that some call of a tool has these arguments."""
     refuse_if(not isinstance(arguments, dict) or not arguments or not isinstance(tool, str))
-    return Of(
-        Call(tool), together([Place("json").member(name).asks(equal(value)) for name, value in arguments.items()])
-    )
+    tests = [Place("json").member(name).asks(equal(value)) for name, value in arguments.items()]
+    return Of(Call(tool), together(tests))
 
 
 def matches(pattern: str, flags: str = "") -> Check:
@@ -274,13 +269,6 @@ def matches(pattern: str, flags: str = "") -> Check:
 
 # --- lines -----------------------------------------------------------------------------------------------------------
 
-_SPELLER: Final = Speller(
-    text=quoted,
-    pattern=lambda pattern, flags: f"/{pattern}/{flags}",
-    schema=lambda schema: json.dumps(schema, ensure_ascii=False),
-    exact=True,
-)
-
 
 def read(line: str) -> Check:
     """The check that a line of the language is."""
@@ -291,7 +279,7 @@ def read(line: str) -> Check:
 def written(check: Check) -> str:
     """The line of a check; it reads as just this check."""
     try:
-        line = _SPELLER.line(check)
+        line = line_of(check, AS_TEMPLATES, lambda schema: schema) or none()
         line.encode()
     except (UnicodeEncodeError, TypeError, ValueError):
         raise NoLine from None
