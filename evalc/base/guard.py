@@ -201,7 +201,7 @@ class TimeLimit:
     def __init__(self, milliseconds: float) -> None:
         self.milliseconds = milliseconds
         self._task: asyncio.Task[Any] | None = None
-        self._deadline = 0.0
+        self._deadline = self._started = 0.0
         self._bound: Token[float | None] | None = None
         self._expired = False
         self._timer: asyncio.TimerHandle | None = None
@@ -215,6 +215,7 @@ class TimeLimit:
         self._bound = bounded(self._deadline)
         if self._timer is None:
             self._timer = loop.call_at(self._deadline, self._ring)
+        self._started = time.monotonic()
         return self._deadline
 
     def end(self) -> bool:
@@ -225,7 +226,7 @@ class TimeLimit:
         if self._expired and task is not None:
             task.uncancel()
         # Code that blocked the event loop comes back before the timer has its turn.
-        return self._expired or asyncio.get_running_loop().time() > self._deadline
+        return self._expired or time.monotonic() - self._started > self.milliseconds / 1000
 
     def close(self) -> None:
         """Stop the timer."""

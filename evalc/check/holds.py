@@ -72,7 +72,7 @@ HOLDS: Final[Mapping[str, Callable[[Any, Any, bool], bool]]] = {
     "one_of": lambda value, expected, case: v.is_one_of(value, expected, ignoring_case=case),
     "starts_with": lambda value, expected, case: v.folded(v.text_of(value), case).startswith(v.folded(expected, case)),
     "ends_with": lambda value, expected, case: v.folded(v.text_of(value), case).endswith(v.folded(expected, case)),
-    "between": lambda value, bounds, _: v.is_between(value, bounds),
+    "between": v.is_between,
     "within": lambda value, asked, _: v.is_within(value, *asked),
     "empty": lambda value, _, __: v.is_empty(value),
     "non_empty": lambda value, _, __: not v.is_empty(value),

@@ -153,7 +153,7 @@ def _is_inside(value: Any, required: Any, ignoring_case: bool) -> bool:
 # --- numbers and order -----------------------------------------------------------------------------------------------
 
 
-def is_between(value: Any, bounds: Bounds) -> bool:
+def is_between(value: Any, bounds: Bounds, _ignoring_case: bool = False) -> bool:
     """Whether a number is within the bounds, exactly, also beyond 2^53.
 
     Bounds that leave one number ask whether the value is that one, which can be asked of every value.

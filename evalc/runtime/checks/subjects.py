@@ -225,7 +225,8 @@ def _measured(step: Measure, view: View) -> View:
     unit, of = _MEASURES[step.of]
     if step.of == "calls" and step.tool:
         unit = f"calls of {quoted(step.tool)}"
-    return replace(view, kind="count", value=of(step, view), unit=unit)
+    value = measure(view.value, step.of) if of is None else of(step, view)  # type: ignore[arg-type] # one of its units
+    return replace(view, kind="count", value=value, unit=unit)
 
 
 def _calls_made(step: Measure, view: View) -> int:
@@ -275,13 +276,9 @@ def count_tokens(text: str) -> int:
     return total
 
 
-def _length(step: Measure, view: View) -> int:
-    return measure(view.value, step.of)  # type: ignore[arg-type] # one of its units
-
-
-_MEASURES: Final[Mapping[str, tuple[str, Callable[[Measure, View], Any]]]] = {
-    "chars": ("characters", _length),
-    **{unit: (unit, _length) for unit in ("words", "lines", "bytes", "sentences")},
+_MEASURES: Final[Mapping[str, tuple[str, Callable[[Measure, View], Any] | None]]] = {
+    "chars": ("characters", None),
+    **{unit: (unit, None) for unit in ("words", "lines", "bytes", "sentences")},
     **{f"{kind}_tokens": (f"{kind} tokens", _used) for kind in ("total", "input", "output")},
     "tokens": ("tokens", lambda _, view: count_tokens(as_text(view.value))),
     "items": ("items", lambda _, view: count(json_of(view.value) if view.kind == "response" else view.value)),
@@ -290,7 +287,7 @@ _MEASURES: Final[Mapping[str, tuple[str, Callable[[Measure, View], Any]]]] = {
     "ms": ("ms", lambda _, view: view.evidence.duration_ms),
     "dollars": ("$", _spent),
 }
-"""The unit of each measure, and the function that takes it."""
+"""The unit of each measure, and the function that takes it; None where it is the length of a text in that unit."""
 _STEPS: Final[Mapping[type[Step], Callable[[Any, View], View | Several]]] = {
     Turn: _turn,
     At: _at,

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any, Final, final
 
 import msgspec
+from msgspec.structs import replace
 
 from evalc.base.errors import JudgeError
 from evalc.check.contract import Assertion, assertions, judge_check
@@ -79,7 +80,7 @@ async def _check(located: LocatedCase, evidence: Evidence, *, run_all: bool) -> 
     case, places = located
     checked = Checked()
     made = assertions(case.expect)
-    view = View.of(evidence, Beside([assertion.check for assertion in made]))
+    view = View.of(evidence, Beside(list(map(_CHECK, made))))
     for assertion in _in_order(case, made):
         at, field = assertion.at, assertion.field
         if checked.error or checked.failure:
@@ -133,6 +134,7 @@ def _in_order(case: Case, made: Sequence[Assertion]) -> Sequence[Assertion]:
     return sorted(made, key=_IS_JUDGED)
 
 
+_CHECK: Final = attrgetter("check")
 _IS_JUDGED: Final = attrgetter("is_judged")
 _EXPECTED: Final = Assertion(EXPECTED, "expected", Test("contains"))
 """The assertion that `expected` makes; its check is `_as_expected`."""
@@ -260,45 +262,11 @@ def agent_broke(located: LocatedCase, error: BaseException) -> CaseRun:
 def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: CaseJudge | None = None) -> Evidence:
     """The evidence for the checks of a case; an answer without a response is an empty text."""
     response = answer.response or AgentResponse(response="")
-    evidence = _evidence(case, response, answer.duration_ms, options, judge)
-    if not answer.turns:
-        return evidence
-    said = tuple(turn.message for turn in answer.turns)
-    # An agent that reports calls in some turn has made none in one whose answer has no list of them.
-    reports_calls, near_calls = response.reports_calls, response.near_calls
-    turns = [
-        msgspec.structs.replace(
-            _evidence(case, turn.response, turn.duration_ms, options, judge),
-            turn=count,
-            said=said[:count],
-            earlier_calls=tuple(call for each in answer.turns[: count - 1] for call in each.response.tool_calls),
-            reports_calls=reports_calls,
-            near_calls=near_calls,
-        )
-        for count, turn in enumerate(answer.turns, 1)
-    ]
-    return msgspec.structs.replace(evidence, turns=tuple(turns), said=said)
-
-
-def _messages(turns: Iterable[AnsweredTurn]) -> Iterator[Message]:
-    """A conversation as messages, as judges see it."""
-    for turn in turns:
-        yield Message(role="user", content=turn.message)
-        yield Message(role="assistant", content=turn.response.response)
-
-
-def _evidence(
-    case: Case,
-    response: AgentResponse,
-    duration_ms: float,
-    options: CaseOptions,
-    judge: CaseJudge | None,
-) -> Evidence:
-    return Evidence(
+    evidence = Evidence(
         response=response.response,
         tool_calls=response.tool_calls,
         tool_mode=response.tool_mode,
-        duration_ms=duration_ms,
+        duration_ms=answer.duration_ms,
         usage=response.usage,
         stubs=case.stubs,
         seed=options.seed,
@@ -310,6 +278,32 @@ def _evidence(
         reports_calls=response.reports_calls,
         near_calls=response.near_calls,
     )
+    if not answer.turns:
+        return evidence
+    said = tuple(turn.message for turn in answer.turns)
+    # An agent that reports calls in some turn has made none in one whose answer has no list of them.
+    turns = [
+        replace(
+            evidence,
+            response=turn.response.response,
+            tool_calls=turn.response.tool_calls,
+            tool_mode=turn.response.tool_mode,
+            duration_ms=turn.duration_ms,
+            usage=turn.response.usage,
+            turn=count,
+            said=said[:count],
+            earlier_calls=tuple(call for each in answer.turns[: count - 1] for call in each.response.tool_calls),
+        )
+        for count, turn in enumerate(answer.turns, 1)
+    ]
+    return replace(evidence, turns=tuple(turns), said=said)
+
+
+def _messages(turns: Iterable[AnsweredTurn]) -> Iterator[Message]:
+    """A conversation as messages, as judges see it."""
+    for turn in turns:
+        yield Message(role="user", content=turn.message)
+        yield Message(role="assistant", content=turn.response.response)
 
 
 def _judged(located: LocatedCase, answer: AgentAnswer, checked: Checked, judge: CaseJudge | None) -> CaseRun:
@@ -388,13 +382,16 @@ def _result(
         timed_out=True if response is None and answer.status == "failed" else msgspec.UNSET,
         variant=msgspec.UNSET if case.variant is None else case.variant,
         tags=case.tags or msgspec.UNSET,
-        case_hash=_hash_of(case),
+        # What identifies the case does not change with `--repeat`.
+        case_hash=short_hash(encoded(case if case.repeat is None else replace(case, repeat=None, require=None))),
         details=_details(case, answer, checked, judge),
         assertions=tuple(checked.results),
         label=msgspec.UNSET if label is None or status == "error" else _label(label, answer),
         place=msgspec.UNSET if place is None else place,
     )
-    return CaseRun(result, tuple(notes), sum_of_known(costs), response.tool_mode if response else None)
+    return CaseRun(
+        result, tuple(notes), sum_of_known(costs) if costs else None, response.tool_mode if response else None
+    )
 
 
 def _label(label: Label, answer: AgentAnswer) -> LabelResult:
@@ -404,25 +401,17 @@ def _label(label: Label, answer: AgentAnswer) -> LabelResult:
 def with_places(run: CaseRun, places: Mapping[str, Place]) -> CaseRun:
     """The run of a case that was run without its places: with those of the case and of what did not pass."""
     result = run.result
-    return msgspec.structs.replace(
+    return replace(
         run,
-        result=msgspec.structs.replace(
+        result=replace(
             result,
             place=places.get("", msgspec.UNSET),
             assertions=tuple(
-                assertion
-                if assertion.outcome == "passed"
-                else msgspec.structs.replace(assertion, place=_place(places, assertion.at))
+                assertion if assertion.outcome == "passed" else replace(assertion, place=_place(places, assertion.at))
                 for assertion in result.assertions
             ),
         ),
     )
-
-
-def _hash_of(case: Case) -> str:
-    """The hash that identifies the case, which `--repeat` does not change."""
-    once = case if case.repeat is None else msgspec.structs.replace(case, repeat=None, require=None)
-    return short_hash(encoded(once))
 
 
 def sum_of_known(costs: Iterable[float | None]) -> float | None:
@@ -441,7 +430,7 @@ def _details(case: Case, answer: AgentAnswer, checked: Checked, judge: CaseJudge
     if len(message) > _LONGEST_SENT:
         message = _sent(message)
     if case.input.messages:
-        sent = tuple([msgspec.structs.replace(turn, content=_sent(turn.content)) for turn in case.input.messages])
+        sent = tuple([replace(turn, content=_sent(turn.content)) for turn in case.input.messages])
     if answer.turns:
         turns = tuple(map(_turn_details, answer.turns))
     user_usage = msgspec.UNSET if answer.user is None else _user_usage(answer.user)

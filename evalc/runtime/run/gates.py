@@ -289,8 +289,7 @@ class StopPolicy:
     def finished(self, result: CaseResult, cost_usd: float | None) -> None:
         """A case that was let go has its result."""
         self._under_way -= 1
-        if self.held:
-            self._count(result.passed, cost_usd)
+        self._count(result.passed, cost_usd)
 
     def _count(self, passed: bool, cost_usd: float | None) -> None:
         self._failed += not passed

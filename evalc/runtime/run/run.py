@@ -474,9 +474,11 @@ class _Run:
         """The record of a case that is not to be sent: it says so, others failed before it, or the run has stopped."""
         no_rubrics = self._no_rubrics_for(job) if self._no_rubrics else None
         skipped = skipped_case(job.located.case, no_rubrics)
-        surely = None if skipped is not None else self._watches.enough_of(job.suite)
-        if skipped is not None or (surely is None and self._brake.lets_go()):
+        if skipped is not None:
             return skipped
+        surely = self._watches.enough_of(job.suite) if self._options.stop_when_sure else None
+        if surely is None and (not self._brake.held or self._brake.lets_go()):
+            return None
         if surely is not None:
             self.surely_stopped |= {job.suite}
         reason = (self._brake.reason or "") if surely is None else surely.reason
@@ -494,7 +496,8 @@ class _Run:
     def _keep(self, job: _Job, run: CaseRun) -> None:
         if job.located.case.expected_failure is not None:
             run = msgspec.structs.replace(run, result=as_expected(job.located.case, run.result))
-        self._brake.finished(run.result, run.cost_usd)
+        if self._brake.held:
+            self._brake.finished(run.result, run.cost_usd)
         if self._options.stop_when_sure:
             self._watches.finished((job.suite, job.case), run.result.status)
         result = self._journal.append(job.suite, job.case, run, sent=fingerprint_of(request_of(job.located.case)))
