@@ -15,6 +15,7 @@ from evalc.model.result import AssertionResult, AttemptResult, CaseResult, Crite
 from evalc.model.suite import Place
 from evalc.report.others import PARTS, idle_checks, reasons_not_challenged, weak_cases
 from evalc.report.reported import ReportedSuite
+from evalc.report.words import main_reason
 
 LONGEST_TEXT: Final = 20_000
 """The characters of a message or a response that the page holds; what is cut says so."""
@@ -74,7 +75,10 @@ class OutcomeRecord(_Record, frozen=True, kw_only=True):
 
 
 class CaseRecord(_Record, frozen=True, kw_only=True):
-    """A case as the page shows it. `suite` is the suite's index; a skipped case has a `reason` and no details."""
+    """A case as the page shows it. `suite` is the suite's index.
+
+    A case that was skipped, or in which nothing was checked, has a `reason`; one that was skipped has no details.
+    """
 
     suite: int
     id: str
@@ -155,7 +159,7 @@ def in_html(record: object) -> bytes:
 
 
 def _case_record(index: int, case: CaseResult, before: CaseResult | None) -> CaseRecord:
-    details = case.details
+    details, why = case.details, main_reason(case) if case.status == "unverified" else None
     return CaseRecord(
         suite=index,
         id=case.id,
@@ -164,6 +168,7 @@ def _case_record(index: int, case: CaseResult, before: CaseResult | None) -> Cas
         duration_ms=case.duration_ms,
         score=case.score,
         error=_optional(case.error, _LONGEST_NOTE),
+        reason=None if why is None else _cut(why.message, _LONGEST_NOTE),
         expected_failure=_optional(case.expected_failure, _LONGEST_NOTE),
         flaky=case.flaky is True,
         variant=None if case.variant is UNSET else case.variant,

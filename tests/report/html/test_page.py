@@ -89,6 +89,13 @@ def test_cases_are_in_source_order_and_then_those_that_were_skipped() -> None:
     assert cases[450]["status"] == "skipped"
 
 
+def test_a_case_in_which_nothing_was_checked_says_why() -> None:
+    details = msgspec.structs.replace(answered("a", "b").details, skipped_tokens=("{{seed:x}}",))
+    case = msgspec.structs.replace(answered("a", "b"), status="unverified", details=details)
+    (cases,) = data(rendered(suite([case, answered("c", "d")])), "cases")
+    assert [each.get("reason") for each in cases[:2]] == ["nothing was checked, no value for {{seed:x}}", None]
+
+
 def test_long_texts_and_many_calls_are_cut_and_counted() -> None:
     case = answered("a", "x" * 1_000_000)
     calls = ({"name": "t", "params": {"n": 2**70}},) * 150
