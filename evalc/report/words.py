@@ -270,7 +270,7 @@ def timed_out(case: CaseResult) -> bool:
 def _why_unverified(case: CaseResult) -> str:
     if case.details.skipped_tokens:
         return f"no value for {', '.join(case.details.skipped_tokens)}"
-    return "no assertion applies to what the agent did"
+    return "no assertion applies to what the agent did and reported"
 
 
 # --- gates -----------------------------------------------------------------------------------------------------------

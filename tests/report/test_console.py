@@ -86,7 +86,7 @@ def test_every_status_has_its_mark_and_its_reason() -> None:
         "  ✗ d  says so  100ms",
         "    → timeout",
         "  ? e  says so  100ms",
-        "    → nothing was checked, no assertion applies to what the agent did",
+        "    → nothing was checked, no assertion applies to what the agent did and reported",
         "  ⊘ f  says so  100ms",
         "    → a failure is expected: too terse",
         "  ✘ g  says so  100ms",
