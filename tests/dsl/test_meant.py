@@ -99,6 +99,10 @@ def test_meant_checks(written: str, meant: str, is_sure: bool) -> None:
         "contains Tokyo, Paris",
         'any call of t with qty 2 and contains "x"',  # which may be about the call
         'every call of t with city "Rome" or "Paris"',
+        'any call of t with args {"a": 1}',
+        'any call of t with result "x"',
+        'any call of t where contains "x"',
+        'any item of items with starts "x"',
         "every item of items value > 5",
         "every item of items always > 5",
         "every item of items size > 5",
