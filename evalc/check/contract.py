@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -297,8 +298,7 @@ class Assertion(msgspec.Struct, frozen=True, gc=False):
 def assertions(expect: Expect) -> Sequence[Assertion]:
     """Every assertion of `expect`, in the order in which a runner evaluates them (contract, Assertion Execution)."""
     found: list[Assertion] = []
-    for name, make in _MAKE.items():
-        value = getattr(expect, name)
+    for (name, make), value in zip(_MAKE.items(), _values(expect), strict=True):
         if value is None or value is False or (not value and name not in ASSERT_BY_NOTHING):
             continue
         key = KEYS[name]
@@ -332,6 +332,7 @@ _MAKERS: Final[Mapping[str, Callable[[Any], Check]]] = {
 } | {field: filler(tree, field) for field, tree in _READ_ONLY.items()}
 _MAKE: Final = {field: _MAKERS[field] for field in _FIELDS if field in _MAKERS}
 """The functions that make checks of the values of the fields, in the order of the fields."""
+_values: Final = attrgetter(*_MAKE)
 ASSERT_BY_NOTHING: Final = frozenset(
     {"tools_called", "tools_acceptable", "tools_not_called", "max_length", "max_tool_calls", "max_cost"}
 )

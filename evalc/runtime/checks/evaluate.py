@@ -36,35 +36,40 @@ _MOST_SHOWN: Final = 3
 
 async def evaluate(check: Check, view: View, *, negated: bool = False) -> Verdict:
     """Evaluate one check of a subject, which for a whole check is the response (`View.of`)."""
-    while True:  # along the steps to a test, or to checks that are joined
-        match check:
-            case Test("numbers_from" | "quotes_from", sources) if "tools" in sources and _knows_no_calls(view):
+    while not isinstance(check, Test):  # along the steps to a test, or to checks that are joined
+        if isinstance(check, Not):
+            check, negated = check.check, not negated
+            continue
+        if isinstance(check, Of):
+            step = check.step
+            is_about_calls = step.of in _COUNTED if isinstance(step, Measure) else type(step) in _REPORTED
+            if is_about_calls and not view.evidence.reports_calls and view.fault is None:
                 return await _with_calls_unknown(check, view, negated=negated)
-            case Of(Tools() | Call() | Measure("calls" | "errors")) if _knows_no_calls(view):
-                return await _with_calls_unknown(check, view, negated=negated)
-            case Test():
-                return await tested(check, view, negated=negated)
-            case Not(inner):
-                check, negated = inner, not negated
+            subject = led_to(step, view)
+            if isinstance(subject, View):
+                check, view = check.check, subject
                 continue
-            case Of(step, inner):
-                subject = led_to(step, view)
-                if isinstance(subject, View):
-                    check, view = inner, subject
-                    continue
-                verdict = await _of_several(check, subject, view.beside)
-            case All() | Some() if view.fault is not None:
-                return view.fault
-            case All(checks):
-                verdict = await (_together(check, view) if view.in_call else _composed(checks, view, "failed"))
-            case Some(checks):
-                verdict = await _composed(checks, view, "passed", negated=negated)
+            verdict = await _of_several(check, subject, view.beside)
+        elif view.fault is not None:
+            return view.fault
+        elif isinstance(check, Some):
+            verdict = await _composed(check.checks, view, "passed", negated=negated)
+        elif view.in_call:
+            verdict = await _together(check, view)
+        else:
+            verdict = await _composed(check.checks, view, "failed")
         return _inverted(verdict, check) if negated else verdict
+    is_about_calls = check.predicate in _GROUNDED and "tools" in check.operand
+    if is_about_calls and not view.evidence.reports_calls and view.fault is None:
+        return await _with_calls_unknown(check, view, negated=negated)
+    return await tested(check, view, negated=negated)
 
 
-def _knows_no_calls(view: View) -> bool:
-    """Whether the answer does not mention tools, and the subject is still to be looked for in it."""
-    return not view.evidence.reports_calls and view.fault is None
+_REPORTED: Final = frozenset({Tools, Call})
+_COUNTED: Final = frozenset({"calls", "errors"})
+"""The steps and the measures that lead to what an agent reports of its calls."""
+_GROUNDED: Final = frozenset({"numbers_from", "quotes_from"})
+"""The predicates that may look at what calls gave back."""
 
 
 async def _with_calls_unknown(check: Check, view: View, *, negated: bool) -> Verdict:
