@@ -192,7 +192,7 @@ def test_texts_of_rows_are_no_tokens(blanks: Blanks, asks: Asked) -> None:
         "tool '  ' not called",
     ],
 )
-def test_what_is_blank_names_no_tool(check: str) -> None:
+def test_a_blank_text_names_no_tool(check: str) -> None:
     Path("r.jsonl").write_text(json.dumps({"id": 1, "t": " ", "l": ["a", " "]}) + "\n")
     text = SUITE.replace("[non-empty]", f"\n        - {check}")
     text = text.replace("message", "for_each: r.jsonl\n      message")

@@ -77,7 +77,7 @@ class OutcomeRecord(_Record, frozen=True, kw_only=True):
 class CaseRecord(_Record, frozen=True, kw_only=True):
     """A case as the page shows it. `suite` is the suite's index.
 
-    A case that was skipped, or in which nothing was checked, has a `reason`; one that was skipped has no details.
+    A case that was skipped, or in which nothing was checked, has a `reason`; a skipped case has no details.
     """
 
     suite: int
