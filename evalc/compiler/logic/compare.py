@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain, combinations, starmap
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, combinations
 from typing import Final, final
 
 import msgspec
@@ -13,7 +13,7 @@ from evalc.check.contract import single_values
 from evalc.check.tree import Call, Check, Measure, Of, Test, Tools, Turn
 from evalc.compiler import ir
 from evalc.compiler.logic.formula import Either, Every, Formula, facts_of, formula_of, negation, there_is
-from evalc.compiler.logic.implies import always, group_of, implies, is_asked, never, touches
+from evalc.compiler.logic.implies import Spoken, always, group_of, implies, is_asked, never
 from evalc.diagnostics.problem import Diagnostics, Finding, Severity
 from evalc.grammar.write_check import describe
 
@@ -24,18 +24,20 @@ _MOST_FACTS: Final = 200
 
 def compared(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Where, Finding]:
     """Report the contradictions of a case; what is redundant in it, by the places of the checks."""
-    formulas = [formula_of(item.check) for item in case.checks[:_MOST_FACTS]]
-    if not any(starmap(touches, combinations(formulas, 2))):
+    said = list(_in_written_order(suite, case))
+    related = _related(said)
+    if not related:
         return {}
-    once, repeated = _distinct(_in_written_order(suite, case))
-    deciding = [said for said in once if not always(said.formula) and not never(said.formula)]
-    contradictions = list(_contradictions(suite, deciding))
+    once, repeated = _distinct(said)
+    deciding = [said for said in once if said in related and not always(said.formula) and not never(said.formula)]
+    near = {said: [other for other in deciding if other in related[said]] for said in deciding}
+    contradictions = list(_contradictions(suite, near))
     for where, finding in contradictions:
         at_most: Severity = "warning" if finding.fields["unless"] else suite.gravest
         problems.add(*suite.place(where), finding, row=suite.row_of(case), at_most=at_most)
     found = list(_repetitions(suite, repeated))
     if not contradictions:  # from a contradiction everything would follow
-        found += _redundant(suite, deciding)
+        found += _redundant(suite, near)
     return dict(found)
 
 
@@ -49,14 +51,29 @@ class _Said(msgspec.Struct, frozen=True, eq=False):
     fields: frozenset[str]
 
 
-def _contradictions(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
+_Near = dict[_Said, list[_Said]]
+"""The checks in the order in which they were written, each with those that bear on it."""
+
+
+def _related(checks: Sequence[_Said]) -> dict[_Said, set[_Said]]:
+    """The checks that bear on each other: only those that speak of the same are compared."""
+    related: dict[_Said, set[_Said]] = {}
+    for (said, spoken), (other, spoken_too) in combinations([(said, Spoken.of(said.formula)) for said in checks], 2):
+        if spoken.touches(spoken_too):
+            related.setdefault(said, set()).add(other)
+            related.setdefault(other, set()).add(said)
+    return related
+
+
+def _contradictions(suite: ir.Suite, near: _Near) -> Iterator[_Found]:
     """The checks that cannot all pass, each reported at the last of them."""
     reported: set[_Said] = set()
-    for said in checks:
-        against = _witnesses(said, negation(said.formula), [other for other in checks if other is not said])
+    order = list(near)
+    for said, others in near.items():
+        against = _witnesses(said, negation(said.formula), others)
         if not against:
             continue
-        *earlier, last = sorted([said, *against], key=checks.index)
+        *earlier, last = sorted([said, *against], key=order.index)
         if last not in reported:
             reported.add(last)
             unless = _unless(said, against)
@@ -80,13 +97,15 @@ def _repetitions(suite: ir.Suite, repeated: list[tuple[_Said, _Said]]) -> Iterat
             yield said.item.where, Finding("EV504", check=_shown(said), line=suite.line(earlier.item.where))
 
 
-def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
+def _redundant(suite: ir.Suite, near: _Near) -> Iterator[_Found]:
     """The checks that the others imply, the last first: of two that say the same the earlier one stays."""
-    kept = list(checks)
-    for said in reversed(checks):
+    dropped: set[_Said] = set()
+    for said in reversed(near):
         if _is_guard(said.item.check) or _takes_a_call(said.item.check):
             continue
-        others = [other for other in kept if other is not said]
+        others = [other for other in near[said] if other not in dropped]
+        if not others:
+            continue
         if (call := group_of(said.formula)) and isinstance(call[-1], Call) and call[-1].which == "first":
             not_asked = negation(there_is(call))
             ruling_out = next((other for other in others if implies(other.formula, not_asked)), None)
@@ -96,13 +115,13 @@ def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
                 continue
         same = [other for other in others if other.criteria == said.criteria]
         if implying := _witnesses(said, said.formula, same):
-            kept.remove(said)
+            dropped.add(said)
             yield said.item.where, Finding("EV505", check=_shown(said), others=_others(suite, implying))
 
 
 def _witnesses(said: _Said, target: Formula, others: Iterable[_Said]) -> list[_Said]:
     """The other checks that prove the target, a formula of what this one asserts; none if they do not."""
-    if not is_asked(target):
+    if not others or not is_asked(target):
         return []
     return _proving(target, [other for other in others if said.fields.isdisjoint(other.fields)])
 

@@ -6,13 +6,14 @@ both directions: that "dog" in a text puts "do" in it also means that no "do" le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product, starmap
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from evalc.check.holds import is_within_order
-from evalc.check.tree import Argument, Call, Measure, Not, Test
+from evalc.check.tree import Argument, Call, Measure, Not, Test, Turn
 from evalc.check.values import text_of
 from evalc.compiler.logic.formula import (
     JSON,
@@ -21,6 +22,7 @@ from evalc.compiler.logic.formula import (
     Every,
     Fact,
     Formula,
+    Json,
     Subject,
     Times,
     facts_of,
@@ -47,25 +49,63 @@ def implies(first: Formula, second: Formula) -> bool:
     if isinstance(second, Either) and any(implies(first, part) for part in second.parts):
         return True
     if isinstance(first, Every):
-        return any(implies(part, second) for part in _counting(first))
+        proofs = [id(part) for part in first.parts if implies(part, second)]
+        return bool(proofs) and any(id(part) in proofs for part in _counting(first))
     return False
 
 
-def touches(first: Formula, second: Formula) -> bool:
-    """Whether a fact of one says anything about a fact of the other, or about its call or its items."""
-    ones, others = facts_of(first), facts_of(second)
-    return any(_touches(one, other) for one in ones for other in (*others, *_groups_of(others))) or any(
-        _touches(one, other) for one in _groups_of(ones) for other in others
-    )
+class Spoken(NamedTuple):
+    """What a formula speaks of: its facts, that there are the calls and items which they are about, and topics.
+
+    Formulas bear on each other only if they share a topic, or `None` is a topic of one.
+    """
+
+    facts: Sequence[Fact]
+    groups: Sequence[Fact]
+    topics: frozenset[Any]
+
+    @classmethod
+    def of(cls, formula: Formula) -> Spoken:
+        """What a formula speaks of."""
+        facts = facts_of(formula)
+        groups = [there_is(group) for group in {*map(_group, facts)} if group is not None]
+        return cls(facts, groups, frozenset(topic for fact in facts for topic in _topics_of(fact)))
+
+    def touches(self, other: Spoken) -> bool:
+        """Whether a fact of one says anything about a fact of the other, or about its call or its items."""
+        if self.topics.isdisjoint(other.topics) and None not in self.topics and None not in other.topics:
+            return False
+        pairs = (*product(self.facts, (*other.facts, *other.groups)), *product(self.groups, other.facts))
+        return any(starmap(_touches, pairs))
+
+
+def _topics_of(fact: Fact) -> Sequence[Any]:
+    """The text of a turn or of the whole, its JSON, the calls, or a number of the run."""
+    if fact.predicate == "sure":
+        return (None,)  # every fact of its group says that much
+    turn = fact.subject[:1] if fact.subject and isinstance(fact.subject[0], Turn) else ()
+    text, json = (*turn, "text"), (*turn, JSON)
+    match fact.subject[len(turn) :]:
+        case ():
+            return (text, json) if fact.predicate in ("equals", "json") else (text,)
+        case (Json(), *_):
+            return (json,)
+        case (Times() | Measure("chars" | "words" | "lines" | "bytes" | "sentences" | "tokens"), *_):
+            return text, json
+        case (Measure(of), *_) if of not in ("calls", "errors"):
+            return ((*turn, of),)
+        case _:
+            return ((*turn, TOOLS),)
 
 
 def _touches(one: Fact, other: Fact) -> bool:
-    pairs = ((one, other), (other, one))
-    return _is_same(one, other) or any(_entails(*pair, holds) for pair in pairs for holds in (True, False))
-
-
-def _groups_of(facts: list[Fact]) -> list[Fact]:
-    return [there_is(group) for group in {*map(_group, facts)} if group is not None]
+    return (
+        _is_same(one, other)
+        or _entails(one, other, True)
+        or _entails(one, other, False)
+        or _entails(other, one, True)
+        or _entails(other, one, False)
+    )
 
 
 def always(formula: Formula) -> bool:
@@ -101,6 +141,8 @@ def group_of(formula: Formula) -> Subject | None:
 
 
 def _group(fact: Fact) -> Subject | None:
+    if not fact.subject:
+        return None
     if fact.predicate in ("every", "not every"):
         return fact.subject
     for at, step in enumerate(fact.subject, 1):
@@ -260,7 +302,7 @@ def _types_at(fact: Fact, depth: int) -> frozenset[str]:
 def _is_of_type(fact: Fact, other: Fact, holds: bool) -> bool:
     """Whether a fact of a value gives it a type, or a place in it, that the other fact asks for or rules out."""
     subject, deeper = _subject_of(fact), _subject_of(other)
-    if subject[:1] != deeper[:1]:
+    if not subject or subject[:1] != deeper[:1]:
         return False
     parted = (at for at, (one, two) in enumerate(zip(subject, deeper, strict=False)) if one != two)
     depth = next(parted, min(len(subject), len(deeper)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evalc.check.tree import Check
 from evalc.compiler.logic.formula import formula_of, negation
-from evalc.compiler.logic.implies import always, implies, never
+from evalc.compiler.logic.implies import Spoken, always, implies, never
 from evalc.runtime.checks.verdict import Evidence
 from tests.compiler.logic.trees import CHECKS, LEAVES, answers, outcomes
 
@@ -30,3 +30,16 @@ def test_conclusions_of_checks_are_so(checks: list[Check], evidence: list[Eviden
         of_other = {outcome[other] for outcome in met if outcome[one] == "passed"}
         assert of_other <= {"passed"} or not implies(formulas[one], formulas[other])
         assert "passed" not in of_other or not implies(formulas[one], negation(formulas[other]))
+
+
+@given(checks=st.lists(st.one_of(LEAVES, LEAVES, CHECKS), min_size=6, max_size=10))
+@settings(max_examples=300, deadline=None)
+def test_what_follows_from_each_other_is_compared(checks: list[Check]) -> None:
+    """Formulas that do not touch are not compared: nothing may follow from one for the other."""
+    formulas = [formula for formula in map(formula_of, checks) if not always(formula) and not never(formula)]
+    for one, other in permutations(formulas, 2):
+        ones, others = Spoken.of(one), Spoken.of(other)
+        touch = ones.touches(others)
+        assert touch is others.touches(ones)
+        assert touch is ones._replace(topics=frozenset({None})).touches(others)
+        assert touch or not (implies(one, other) or implies(one, negation(other)))
