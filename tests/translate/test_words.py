@@ -79,6 +79,12 @@ LINES = {
     'pattern "A: \\d+"': "matches /A: \\d+/",
     "the response should have 3 lines": "length == 3 lines",
     "50 words or fewer": "length <= 50 words",
+    'any(len(i["name"]) > 3 for i in items)': (
+        "any item of items has name count > 3 or any item of items has name length > 3 chars"
+    ),
+    'not any(len(i["name"]) > 3 for i in items)': (
+        "no item of items has name count > 3 and no item of items has name length > 3 chars"
+    ),
     "never calls refund or cancel": "tools not called [refund, cancel]",
     "faster than 2 seconds": "latency < 2s",
     'assert len(response) < 9, "too long"': "length < 9 chars",
@@ -276,6 +282,11 @@ len(re.findall("x", response)) == 2
 choices.length === 1
 toolCalls.some(c => c.name !== "book")
 (json.tags || toolCalls).includes("x")
+any("a" in response for i in items)
+any(i["x"] > 1 and "a" in response for i in items)
+json.items.every(i => json.total > 5)
+toolCalls.some(c => c.name === "book" && response.includes("x"))
+all(len(i["name"]) > 3 for i in items)
 set(data["tags"]) == {"a", "b"}
 exact "Paris" [search]
 the price is between 10 and 20
