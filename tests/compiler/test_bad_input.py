@@ -170,6 +170,7 @@ JSON: dict[str, tuple[str, list[str]]] = {
         ["EV414"],
     ),
     "both tool expectations": (envelope({"toolsCalled": ["a"], "toolsAcceptable": [["__none__"]]}), ["EV402"]),
+    "a blank name of a tool": (envelope({"toolsNotCalled": ["", " "]}), ["EV501"]),
     "a limit of 0 and a false": (envelope({"maxTokens": 0, "noToolErrors": False}), ["EV401", "EV501", "EV501"]),
     "bounds that contradict": (envelope({"minLength": 5, "maxLength": 3}), ["EV502"]),
     "a negative limit": (envelope({"maxTokens": -1}), ["EV502"]),

@@ -191,7 +191,8 @@ def _unless(asked: Callable[[Any], Any], passes: bool, why: str) -> Callable[[An
 
 _VERDICTS: Final[Mapping[str, Callable[[Any], _Verdict | None]]] = {
     **dict.fromkeys(("contains", "starts_with", "ends_with"), _of_text),
-    **dict.fromkeys(("not_called", "include", "in_order"), _unless(bool, True, "it names no tool")),
+    **dict.fromkeys(("include", "in_order"), _unless(bool, True, "it names no tool")),
+    "not_called": _unless(lambda names: any(map(str.strip, names)), True, "it names no tool"),
     "acceptable": _unless(bool, False, "no set of tools is acceptable"),
     "contains_any": _of_group,
     "one_of": _unless(bool, False, "there is nothing to choose from"),
