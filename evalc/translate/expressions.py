@@ -413,7 +413,7 @@ class Meaning:
         if found := re.fullmatch(r"re\.(search|match|fullmatch|findall)", name):
             whole = {"match": "^(?:{})", "fullmatch": "^(?:{})$"}.get(found[1], "{}")
             match (*arguments, named.pop("flags", None)):
-                case [ast.Constant(source), text, flags, *_] if text and not named:
+                case [ast.Constant(str() as source), text, flags, *_] if text and not named:
                     return self.matches(self.denoted(text), regex(source, flags, whole))
         refuse_if(named)
         if name in _FUNCTIONS:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from evalc.grammar.write_check import NoLine
 from evalc.translate import names
-from evalc.translate.trees import Part, refuse_if
+from evalc.translate.trees import Part, none, refuse_if
 
 _AT: Final = names.pattern(r"(<TEXT>)|(?<![\w.$])at\s+([A-Za-z_$][\w$]*(?:\.[\w$]+|\[(?:\d+|\*)\])*)")
 _FLAGS: Final = {"I": "i", "IGNORECASE": "i", "M": "m", "MULTILINE": "m", "S": "s", "DOTALL": "s", "A": "", "ASCII": ""}
@@ -75,19 +75,13 @@ def _fits(form: Any, node: Any, parts: dict[str, str]) -> bool:
     return True
 
 
-def regex(pattern: object, flags: ast.expr | str | None = None, whole: str = "{}") -> Part:
+def regex(pattern: str, flags: ast.expr | None = None, whole: str = "{}") -> Part:
     """A pattern of Python in JavaScript's syntax, where both read it alike."""
-    if isinstance(flags, ast.expr):
-        named = [each.strip().removeprefix("re.") for each in ast.unparse(flags).split("|")]
-        refuse_if(not all(name in _FLAGS for name in named))
-        flags = "".join(_FLAGS[name] for name in named)
-    if not isinstance(pattern, str):
-        raise NoLine
-    opening = re.match(r"\(\?([ims]+)\)|", pattern)
-    pattern, letters = pattern[opening.end() :] if opening else pattern, (opening and opening[1]) or ""
-    flags = "".join(sorted({*(flags or ""), *letters}))
-    refuse_if(_ONLY_PYTHON.search(pattern) or (whole != "{}" and "m" in flags))
-    return Part("regex", whole.replace("{}", pattern), flags, foreign=bool(re.search(r"\\[dwbsDWBS]|[$.]", pattern)))
+    letters, pattern = re.fullmatch(r"(?:\(\?([ims]+)\))?(.*)", pattern, re.DOTALL).groups("")  # type: ignore[union-attr]
+    named = [each.strip().removeprefix("re.") for each in ast.unparse(flags).split("|")] if flags else []
+    given = "".join(sorted({*letters, *(_FLAGS[name] if name in _FLAGS else none() for name in named)}))
+    refuse_if(_ONLY_PYTHON.search(pattern) or (whole != "{}" and "m" in given))
+    return Part("regex", whole.replace("{}", pattern), given, foreign=bool(re.search(r"\\[dwbsDWBS]|[$.]", pattern)))
 
 
 def constant(node: ast.expr | str) -> Any:
