@@ -91,7 +91,7 @@ class Results:
         try:
             for suite, cases in enumerate(ran):
                 for index, case in enumerate(cases):
-                    journal.append(suite, index, case.run, sent=fingerprint_of(request_of(case.located.case)))
+                    journal.append(suite, index, case.run)
             finished = finish_run(written, journal, Ending(registry=options.registry, redactor=options.redactor))
         except OSError as error:
             yield f"no results are written: {error}"
@@ -303,7 +303,8 @@ class EvalSession:
         """
         asked = self._asked_of(agent)
         run = asked.loop.run(located)
-        run = msgspec.structs.replace(run, result=as_expected(located.case, run.result))
+        result, sent = as_expected(located.case, run.result), fingerprint_of(request_of(located.case))
+        run = msgspec.structs.replace(run, result=result, sent=sent)
         if self._wishes.output_dir is not None:
             self._results.add(asked.agent.endpoint, number, located, run)
         result, _ = redacted(run.result, encoded(run.result), asked.options.redactor)

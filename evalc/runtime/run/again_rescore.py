@@ -278,10 +278,11 @@ class _Rescoring:
                 if run is None:
                     self._skip(case, _not_recorded(located.case, entry))
                     continue
-                run = msgspec.structs.replace(run, result=as_expected(located.case, run.result))
-                if self._is_same and judges is None and _status_of(entry) != run.result.status:
+                result = as_expected(located.case, run.result)
+                if self._is_same and judges is None and _status_of(entry) != result.status:
                     self._read_otherwise.append(name)
-                self._show(self._journal.append(self._number, case, run, sent=entry.sent))
+                run = msgspec.structs.replace(run, result=result, sent=entry.sent)
+                self._show(self._journal.append(self._number, case, run))
 
     def _reads_what_is_lost(self, case: Case) -> bool:
         return self._lost and any(token.source == "snapshot" for token in find_tokens(to_json(case).decode()))

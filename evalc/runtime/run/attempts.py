@@ -93,7 +93,7 @@ def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
         result,
         tuple(note for run in runs for note in run.notes),
         sum_of_known(run.cost_usd for run in runs),
-        attempts=tuple(runs),
+        answers=tuple([run.answer for run in runs]),
     )
 
 

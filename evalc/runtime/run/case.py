@@ -390,7 +390,7 @@ def _result(
         place=msgspec.UNSET if place is None else place,
     )
     return CaseRun(
-        result, tuple(notes), sum_of_known(costs) if costs else None, response.tool_mode if response else None
+        result, tuple(notes), sum_of_known(costs) if costs else None, tool_mode=response.tool_mode if response else None
     )
 
 

@@ -494,13 +494,14 @@ class _Run:
             self._observer.case_skipped(self._suites[job.suite], skipped)
 
     def _keep(self, job: _Job, run: CaseRun) -> None:
-        if job.located.case.expected_failure is not None:
-            run = msgspec.structs.replace(run, result=as_expected(job.located.case, run.result))
+        case = job.located.case
+        sent = fingerprint_of(request_of(case))
+        run = msgspec.structs.replace(run, result=as_expected(case, run.result), sent=sent)
         if self._brake.held:
             self._brake.finished(run.result, run.cost_usd)
         if self._options.stop_when_sure:
             self._watches.finished((job.suite, job.case), run.result.status)
-        result = self._journal.append(job.suite, job.case, run, sent=fingerprint_of(request_of(job.located.case)))
+        result = self._journal.append(job.suite, job.case, run)
         if self._observer:
             self._observer.case_finished(self._suites[job.suite], result)
 

@@ -356,11 +356,12 @@ _CREATE: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, 
 _REOPEN: Final = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
-class _Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A case's line as it is written."""
+class CaseRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A case that was run, as its line says it behind the numbers of its suite and itself.
 
-    suite: int
-    case: int
+    The fields are those of `Entry`.
+    """
+
     result: CaseResult
     notes: tuple[Note, ...] = ()
     cost_usd: float | None = None
@@ -368,6 +369,18 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     tool_mode: ToolMode | None = None
     struck: bool = False
     answers: tuple[RecordedAnswer, ...] = ()
+
+    @property
+    def answer(self) -> RecordedAnswer:
+        """The answer, of a case that is not repeated."""
+        result = self.result
+        return RecordedAnswer(
+            duration_ms=result.duration_ms,
+            tool_mode=self.tool_mode,
+            error=result.error,
+            timed_out=result.timed_out,
+            details=result.details,
+        )
 
 
 @final
@@ -445,32 +458,21 @@ class Journal:
             self.cases.forget_stopped()
         os.ftruncate(self._file, self._end)
 
-    def append(self, suite: int, case: int, run: CaseRun, *, sent: str | None = None) -> CaseResult:
-        """Write a case's line and return its result as written, without secrets. `sent` is a hash of what was asked.
+    def append(self, suite: int, case: int, run: CaseRun) -> CaseResult:
+        """Write a case's line and return its result as written, without secrets.
 
         Raises:
             OSError: the line could not be written; the journal then ends with the line before.
         """
-        line = _Line(
-            suite=suite,
-            case=case,
-            result=run.result,
-            notes=run.notes,
-            cost_usd=run.cost_usd,
-            sent=sent,
-            tool_mode=run.tool_mode,
-            answers=tuple(map(_answer, run.attempts)),
-        )
         try:
-            json = encoded(line)
+            json = encoded(run)
         except Exception as error:  # whatever an agent sent, its case must not be lost
-            line = _unwritable(line, error)
-            json = encoded(line)
-        written, struck = redacted(line, json, self._redactor)
-        if struck is not json and _answers_of(written) != _answers_of(line):
-            written = msgspec.structs.replace(written, struck=True)
-            struck = encoded(written)
-        self._put(suite, case, struck)
+            run = _unwritable(run, error)
+            json = encoded(run)
+        written, struck = redacted(run, json, self._redactor)
+        if struck is not json and _answers_of(written) != _answers_of(run):
+            struck = encoded(msgspec.structs.replace(written, struck=True))
+        self._put(suite, case, b'{"suite":%d,"case":%d,%b' % (suite, case, struck[1:]))
         return written.result
 
     def keep(self, suite: int, case: int, entry: Entry) -> CaseResult:
@@ -517,10 +519,10 @@ class Journal:
         self._end += length
 
 
-def _unwritable(line: _Line, error: Exception) -> _Line:
+def _unwritable(run: CaseRun, error: Exception) -> CaseRun:
     """The last resort: the case ends in error, without its details."""
     result = msgspec.structs.replace(
-        line.result,
+        run.result,
         passed=False,
         status="error",
         score=None,
@@ -531,34 +533,10 @@ def _unwritable(line: _Line, error: Exception) -> _Line:
         assertions=(),
         attempts=msgspec.UNSET,
     )
-    return _Line(suite=line.suite, case=line.case, result=result, sent=line.sent)
+    return CaseRun(result, sent=run.sent)
 
 
-def _answer(run: CaseRun) -> RecordedAnswer:
-    result = run.result
-    return RecordedAnswer(
-        duration_ms=result.duration_ms,
-        tool_mode=run.tool_mode,
-        error=result.error,
-        timed_out=result.timed_out,
-        details=result.details,
-    )
-
-
-def _answers_of(line: _Line) -> tuple[object, ...]:
-    """The texts that the checks of the line's case read."""
-    attempts = [answer.details for answer in line.answers] or [line.result.details]
+def _answers_of(run: CaseRun) -> tuple[object, ...]:
+    """The texts that the checks of the case read."""
+    attempts = [answer.details for answer in run.answers] or [run.result.details]
     return tuple((details.response, details.tool_calls, details.turns) for details in attempts)
-
-
-class CaseRun(msgspec.Struct, frozen=True):
-    """A case's result, and what its suite adds up besides.
-
-    `tool_mode` is that of the answer, None without one; `attempts` are those at a case that is repeated.
-    """
-
-    result: CaseResult
-    notes: tuple[Note, ...] = ()
-    cost_usd: float | None = None
-    tool_mode: ToolMode | None = None
-    attempts: tuple[CaseRun, ...] = ()
