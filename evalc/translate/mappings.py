@@ -138,7 +138,7 @@ class Mappings(Words):
 
     def _at(self, path: str, value: Any) -> Check:
         place = to.at(path)
-        return self._asked_all(place, dict(value)) if isinstance(value, dict) else place.asks(to.equal(value))
+        return self._asked_all(place, dict(value)) if isinstance(value, dict) else place.asks(to.equal(to.data(value)))
 
     def _tool(self, value: Any, rest: dict[str, Any]) -> Check:
         """`{tool_called: book, args: {...}}`, `{toolCall: {name: book, params: {...}}}`."""

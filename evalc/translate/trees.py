@@ -32,6 +32,7 @@ from evalc.check.tree import (
 from evalc.ecma.regexp import PatternError, parse
 from evalc.grammar.read_check import read_check
 from evalc.grammar.write_check import AS_TEMPLATES, NoLine, line_of
+from evalc.translate import names
 
 Root = Literal["response", "json", "item", "call"]
 _OF_FUNCTIONS: Final = ("item", "call")
@@ -250,8 +251,15 @@ def equal(value: Any) -> Check:
 def with_arguments(tool: Any, arguments: Any) -> Check:
     """Ask that some call of a tool has these arguments."""
     refuse_if(not isinstance(arguments, dict) or not arguments or not isinstance(tool, str))
-    tests = [Place("json").member(name).asks(equal(value)) for name, value in arguments.items()]
+    tests = [Place("json").member(name).asks(equal(data(value))) for name, value in arguments.items()]
     return Of(Call(tool), together(tests))
+
+
+def data(value: Any) -> Any:
+    """The value that another one is compared with, unless it reads as a test: `{"gt": 3}`, `> 3`."""
+    tests = isinstance(value, dict) and value and {*map(names.key, value)} <= {*names.OPERATORS, *names.VERBS}
+    refuse_if(tests or (isinstance(value, str) and re.match(r"[<>=!]=?\s*[-$\d]", value)))
+    return value
 
 
 def matches(pattern: str, flags: str = "") -> Check:

@@ -165,6 +165,13 @@ MAPPINGS: list[tuple[dict[str, Any], str | None]] = [
     ({"length": {"min": 1, "max": 3}}, "length >= 1 chars and length <= 3 chars"),
     ({"json": {"status": "ok", "items": {"count": 2}}}, 'at status equals "ok" and at items count == 2'),
     ({"tool": "book", "args": {"city": "Paris"}}, 'any call of book has city "Paris"'),
+    ({"tool": "book", "args": {"guest": {"name": "Ann"}}}, 'any call of book has guest {"name": "Ann"}'),
+    ({"tool": "book", "args": {"guest": {}}}, "any call of book has guest {}"),
+    ({"tool": "book", "args": {"nights": {"gt": 3}}}, None),  # tests rather than an object
+    ({"tool": "book", "args": {"nights": {"$gte": 3, "max": 5}}}, None),
+    ({"tool": "book", "args": {"city": {"contains": "Par"}}}, None),
+    ({"tool": "book", "args": {"nights": "> 3"}}, None),
+    ({"json": {"total": ">= 3"}}, None),
     ({"tool": "book", "times": 2}, "tool book called 2 times"),
     ({"not": {"contains": "x"}}, 'not contains "x"'),
     ({"any": ["contains 'x'", {"contains": "y"}]}, 'contains "x" or contains "y"'),
