@@ -232,6 +232,23 @@ def only_names(template: g.Template, inputs: Inputs) -> bool:
     return True
 
 
+def is_of_plain_texts(template: g.Template, inputs: Inputs) -> bool:
+    """Whether a template is words and names of texts without braces alone, so that nothing can be wrong with it."""
+    for part in template.parts:
+        if type(part) is g.Words:
+            text = part.value
+        elif type(part) is g.Variable:
+            node = value_of(part.name, inputs)
+            if not isinstance(node, Scalar):
+                return False
+            text = node.text
+        else:
+            return False
+        if "{{" in text:
+            return False
+    return True
+
+
 def not_texts(parts: tuple[g.Part, ...], inputs: Inputs) -> Iterator[tuple[g.Variable, Node]]:
     """The variables of a template whose value is a list or mapping, which would become JSON."""
     for part in parts:

@@ -46,7 +46,6 @@ class Blanks:
             return made(emission)
 
         monkeypatch.setattr("evalc.compiler.emit.case.checks_of", checks_of)
-        monkeypatch.setattr("evalc.compiler.emit.row_checks.row_checks", lambda *_: None)
 
     def fill(self, asks: Asked, more: str, template: str = "{{n}}", scale: float = 1) -> tuple[list[Any], list[str]]:
         """The operands, and what was reported."""

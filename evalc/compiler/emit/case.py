@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, final, get_args
+from typing import Any, Final, final, get_args
 
 import msgspec
 
@@ -29,9 +29,6 @@ from evalc.dsl.tree import Str
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m
 from evalc.model.json import pointer_step
-
-if TYPE_CHECKING:
-    from evalc.compiler.emit.row_checks import RowChecks
 
 
 def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> str | None:
@@ -150,17 +147,15 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         problems: Diagnostics | None,
         *,
         like: ir.Case | None = None,
-        checks: RowChecks | None = None,
     ) -> ir.Case:
         """The case; what is wrong is reported, unless `problems` is None because all of it was reported before.
 
         `like` is the case of another row of the table, with which nothing is wrong: only what a row fills is made.
-        `checks` says how the checks of its rows are made, if that is known.
         """
         emission = self._emission(case, row, variant, quiet=problems is None, has_sound_row=like is not None)
         if problems is not None:
             _check_inputs(emission)
-        made = _made(emission, like, checks)
+        made = _made(emission, like)
         if problems is None:
             return made
         if len(emission.problems):
@@ -194,12 +189,6 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             quiet and has_sound_row,
             has_sound_row,
         )
-
-    def row_checks(self, case: MergedCase, row: Row, variant: Variant, made: ir.Case) -> RowChecks | None:
-        """How the checks of the other rows of a table are made, given the case of one with which nothing is wrong."""
-        from evalc.compiler.emit.row_checks import row_checks  # noqa: PLC0415 - for start-up: few cases have rows
-
-        return row_checks(case, self.suite.source, made, self._emission(case, row, variant).inputs)
 
     def _is_first_at(self, problem: Problem) -> bool:
         place = problem.source.name, problem.span
@@ -250,15 +239,11 @@ def _case(emission: Emission) -> ir.Case:
     )
 
 
-def _made(emission: Emission, like: ir.Case | None, row_checks: RowChecks | None = None) -> ir.Case:
+def _made(emission: Emission, like: ir.Case | None) -> ir.Case:
     """The case; with all that no row fills taken from that of another row, if there is one."""
     if like is None:
         return _case(emission)
-    filled = None
-    if row_checks is not None:
-        filled = row_checks.of(emission.inputs) if emission.quiet else row_checks.sound(emission.inputs)
-    checks = checks_of(emission) if filled is None else (filled, like.links)
-    fields, wheres = _filled_fields(emission, *checks), like.wheres | _wheres_of_row(emission)
+    fields, wheres = _filled_fields(emission, *checks_of(emission)), like.wheres | _wheres_of_row(emission)
     partial = emission.case.partial or emission.failed
     return msgspec.structs.replace(like, **fields, wheres=wheres, partial=partial)
 

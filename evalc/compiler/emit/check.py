@@ -37,7 +37,7 @@ from evalc.check.tree import (
     within,
 )
 from evalc.compiler.emit.emission import Emission
-from evalc.compiler.fill import fill, not_texts, root_of, tokens, variables
+from evalc.compiler.fill import fill, is_of_plain_texts, not_texts, root_of, tokens, variables
 from evalc.compiler.include import Scope
 from evalc.compiler.ir import Located
 from evalc.compiler.packages import unknown_custom
@@ -164,7 +164,9 @@ class CheckEmitter:
             return seen[-1][1]
 
         check = mapped(leaf.check, change)
-        self._look_at(check, leaf, seen)
+        test = check.check if type(check) is Not else check
+        if type(test) is not Test or test.predicate in EXAMINED:
+            self._look_at(check, leaf, seen)
         return check
 
     def _value(self, role: Role, text: str | Blank, leaf: CheckLeaf, index: int) -> Any:
@@ -236,7 +238,7 @@ class CheckEmitter:
         if parse.node is None:
             return value
         filled = fill(parse.node, self._case.inputs, transform=escape if role.is_pattern else str)
-        if not self._case.quiet:
+        if not (self._case.quiet or is_of_plain_texts(parse.node, self._case.inputs)):
             self._check_names(parse.node, role, place)
             self._check_tokens(value, filled, parse.node, role, place)
         return filled

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 import msgspec
 
@@ -12,6 +12,7 @@ from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.check.contract import fields_of
 from evalc.check.forms import type_of
+from evalc.check.predicates import texts_of
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.emission import gates_of, number_of
@@ -25,11 +26,8 @@ from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.build_criterion import CriterionTree
 from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import span_of
-from evalc.dsl.tree import Str
+from evalc.dsl.tree import CheckBody, CheckLeaf, Str
 from evalc.model import case as m
-
-if TYPE_CHECKING:
-    from evalc.compiler.emit.row_checks import RowChecks
 
 MOST_FAULTS: Final = 10
 """How many problems of the rows of one case are reported one by one."""
@@ -191,16 +189,12 @@ def _rows(
     case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: CaseEmitter, checked: _CheckedRows
 ) -> ir.CaseRows:
     def expand() -> Iterator[ir.Case]:
-        first: dict[str | None, tuple[ir.Case, RowChecks | None]] = {}
+        first: dict[str | None, ir.Case] = {}
         for row in rows.read_again(sound=checked.sound):
             for variant in variants:
-                if variant.name in first:
-                    like, checks = first[variant.name]
-                    yield emitter.emit(case, row, variant, None, like=like, checks=checks)
-                    continue
-                made = emitter.emit(case, row, variant, None)
+                made = emitter.emit(case, row, variant, None, like=first.get(variant.name))
                 if checked.clean:
-                    first[variant.name] = made, emitter.row_checks(case, row, variant, made)
+                    first.setdefault(variant.name, made)
                 yield made
 
     return ir.CaseRows(
@@ -241,17 +235,27 @@ def _stands_in(problem: Problem, row: Row) -> bool:
 
 @final
 class _OwnAssertions:
-    """The names of the assertions that only evalc checks, of cases, most of which have the same kinds of checks."""
+    """The names of the assertions that only evalc checks, of the cases of a table."""
 
-    def __init__(self) -> None:
+    def __init__(self, case: MergedCase) -> None:
         self.names: set[str] = set()
         self._shapes: set[tuple[object, ...]] = set()
+        bodies = [placed.tree.body for layer in case.checks for placed in layer]
+        # A bare template, or an `expected` that a row leaves empty, decides what the checks of a row are.
+        self._may_differ = case.tree.expected is not None or not all(map(_holds_texts_alone, bodies))
 
-    def add(self, case: ir.Case) -> None:
+    def add(self, case: ir.Case, like: ir.Case | None) -> None:
+        """Add those of a case; `like` is the case of an earlier row."""
+        if like is not None and not self._may_differ:
+            return
         shape = *[tuple(fields_of(item.check)) or type_of(item.check) for item in case.checks], bool(case.expected)
         if shape not in self._shapes:
             self._shapes.add(shape)
             self.names |= own_assertions(lower(case, ()))
+
+
+def _holds_texts_alone(body: CheckBody) -> bool:
+    return isinstance(body, CheckLeaf) and all(isinstance(text, str) for _, text in texts_of(body.check))
 
 
 def _check_rows(
@@ -263,9 +267,9 @@ def _check_rows(
     size = running = 0
     kept: list[ir.Case] | None = []
     numbered = False
-    own = _OwnAssertions()
+    own = _OwnAssertions(case)
     clean = True
-    first: dict[str | None, tuple[ir.Case, RowChecks | None]] = {}
+    first: dict[str | None, ir.Case] = {}
 
     def report(source: Source, span: Span, finding: Finding) -> None:
         """Mistakes in a row are reported there; a missing file, where it is named."""
@@ -282,11 +286,11 @@ def _check_rows(
         numbered |= row.numbered
         for variant in variants:
             found = Diagnostics()
-            like, checks = first.get(variant.name, (None, None))
-            made = emitter.emit(case, row, variant, found, like=like, checks=checks)
+            like = first.get(variant.name)
+            made = emitter.emit(case, row, variant, found, like=like)
             if like is None and not len(found):
-                first[variant.name] = made, emitter.row_checks(case, row, variant, made)
-            own.add(made)
+                first[variant.name] = made
+            own.add(made, like)
             running += made.running
             clean = clean and not len(found)
             if kept is not None:
