@@ -61,7 +61,7 @@ class Engine(Protocol):
 
 
 _CLOSING_SECONDS: Final = 10.0
-_YIELD_SECONDS: Final = 0.001
+_YIELD_SECONDS: Final = 0.005
 """How long a worker may keep the event loop to itself."""
 
 

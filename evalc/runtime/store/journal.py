@@ -472,7 +472,8 @@ class Journal:
         written, struck = redacted(run, json, self._redactor)
         if struck is not json and _answers_of(written) != _answers_of(run):
             struck = encoded(msgspec.structs.replace(written, struck=True))
-        self._put(suite, case, b'{"suite":%d,"case":%d,%b' % (suite, case, struck[1:]))
+        offset = self._write(b'{"suite":%d,"case":%d,%b' % (suite, case, struck[1:]))
+        self.cases.add(suite, case, offset, skipped=False)
         return written.result
 
     def keep(self, suite: int, case: int, entry: Entry) -> CaseResult:
@@ -483,7 +484,7 @@ class Journal:
         """
         line = msgspec.structs.replace(entry, suite=suite, case=case)
         line, json = redacted(line, encoded(line), self._redactor)
-        self._put(suite, case, json)
+        self.cases.add(suite, case, self._write(json), skipped=False)
         return msgspec.json.decode(line.result, type=CaseResult)
 
     def skip(self, suite: int, case: int, skipped: SkippedCase) -> SkippedCase:
@@ -494,19 +495,15 @@ class Journal:
         """
         line = SkippedLine(suite=suite, case=case, skipped=skipped)
         line, json = redacted(line, encoded(line), self._redactor)
-        self._put(suite, case, json, skipped=True)
+        self.cases.add(suite, case, self._write(json), skipped=True)
         return line.skipped
 
     def close(self) -> None:
         """Write no more; what was written can still be read."""
         os.close(self._file)
 
-    def _put(self, suite: int, case: int, json: bytes, *, skipped: bool = False) -> None:
-        offset = self._end
-        self._write(json)
-        self.cases.add(suite, case, offset, skipped=skipped)
-
-    def _write(self, line: bytes) -> None:
+    def _write(self, line: bytes) -> int:
+        """Write a line; where it begins."""
         unwritten = memoryview(line + b"\n")
         length = len(unwritten)
         try:
@@ -517,6 +514,7 @@ class Journal:
             message = f"the run's journal cannot be written: {error.strerror}"
             raise OSError(error.errno, message, str(self.path)) from error
         self._end += length
+        return self._end - length
 
 
 def _unwritable(run: CaseRun, error: Exception) -> CaseRun:
