@@ -55,7 +55,7 @@ def implies(first: Formula, second: Formula) -> bool:
 
 
 class Spoken(NamedTuple):
-    """What a formula speaks of: its facts, that there are the calls and items which they are about, and topics.
+    """The facts of a formula, that there are the calls and items which they are about, and its topics.
 
     Formulas bear on each other only if they share a topic, or `None` is a topic of one.
     """
@@ -66,7 +66,7 @@ class Spoken(NamedTuple):
 
     @classmethod
     def of(cls, formula: Formula) -> Spoken:
-        """What a formula speaks of."""
+        """The facts, groups and topics of a formula."""
         facts = facts_of(formula)
         groups = [there_is(group) for group in {*map(_group, facts)} if group is not None]
         return cls(facts, groups, frozenset(topic for fact in facts for topic in _topics_of(fact)))

@@ -34,7 +34,7 @@ def test_conclusions_of_checks_are_so(checks: list[Check], evidence: list[Eviden
 
 @given(checks=st.lists(st.one_of(LEAVES, LEAVES, CHECKS), min_size=6, max_size=10))
 @settings(max_examples=300, deadline=None)
-def test_what_follows_from_each_other_is_compared(checks: list[Check]) -> None:
+def test_formulas_of_which_one_follows_touch(checks: list[Check]) -> None:
     """Formulas that do not touch are not compared: nothing may follow from one for the other."""
     formulas = [formula for formula in map(formula_of, checks) if not always(formula) and not never(formula)]
     for one, other in permutations(formulas, 2):
