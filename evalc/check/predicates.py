@@ -324,7 +324,7 @@ def _mapped_step(step: Step, change: Change) -> Step:
             field, role = "path", PATH
         case _:
             return step
-    changed = change(role, text) if text or isinstance(step, Call) else ""  # of `Measure`, no tool at all
+    changed = text if isinstance(step, Measure | At) and not text else change(role, text)
     return step if changed is text else msgspec.structs.replace(step, **{field: changed})
 
 

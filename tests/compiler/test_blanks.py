@@ -189,9 +189,13 @@ def test_texts_of_rows_are_no_tokens(blanks: Blanks, asks: Asked) -> None:
         "{type: tool_param, tool: ' ', param: p, op: notExists}",
         "tools not called [' ']",
         "tool '  ' not called",
+        "tool x.'{{t}}' not exists",
+        "tool x.'' not exists",
+        "{type: tool_param, tool: x, param: ' ', op: notExists}",
+        "not has headings '{{t}}'",
     ],
 )
-def test_a_blank_text_names_no_tool(check: str) -> None:
+def test_a_blank_text_names_nothing(check: str) -> None:
     Path("r.jsonl").write_text(json.dumps({"id": 1, "t": " ", "l": ["a", " "]}) + "\n")
     text = SUITE.replace("[non-empty]", f"\n        - {check}")
     text = text.replace("message", "for_each: r.jsonl\n      message")

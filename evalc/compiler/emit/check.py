@@ -17,7 +17,7 @@ from evalc.base.slug import dimension_of
 from evalc.base.source import AliasedSpan, Source, Span
 from evalc.check.forms import check_of
 from evalc.check.places import Placed, bare, places_of
-from evalc.check.predicates import EXAMINED, MATCHED, QUESTION, TOOL, Role, mapped
+from evalc.check.predicates import EXAMINED, HEADING, MATCHED, PARAM, QUESTION, TOOL, Role, mapped
 from evalc.check.tree import (
     All,
     At,
@@ -59,6 +59,7 @@ from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.parse import OPENS_TEMPLATE, parse_template
 
 _TOKEN: Final = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
+_NEVER_BLANK: Final = frozenset((TOOL, PARAM, HEADING))
 
 _Find = Callable[[], Iterator[tuple[str, Located]]]
 """Finds texts that a check names, and their places."""
@@ -192,8 +193,8 @@ class CheckEmitter:
             case _:
                 if "{{" in text and (not role.is_pattern or OPENS_TEMPLATE.search(text)):
                     text = self._text(text, role, lambda start, end: self._within(leaf, index, start, end))
-        if role is TOOL and not text.strip():
-            self._add(self._span(leaf, index), Finding("EV309", what="the name of a tool"))
+        if role in _NEVER_BLANK and not text.strip():
+            self._add(self._span(leaf, index), Finding("EV309", what=role.no_tokens_in))
         return text
 
     def _look_at(self, check: Check, leaf: CheckLeaf, seen: list[tuple[Role, Any]]) -> None:
