@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
 import msgspec
@@ -60,6 +60,8 @@ class Hole(NamedTuple):
 
 Take = Callable[[Any, Record], bool]
 """Says whether a tree has a form; what is in its holes goes to the record."""
+Make = Callable[[Mapping[str, Any]], Any]
+"""Makes the tree of a form of a record with what is in its holes."""
 
 
 @final
@@ -78,6 +80,11 @@ class Form(msgspec.Struct, frozen=True, dict=True, eq=False):
     def take(self) -> Take:
         """The function that takes trees of this form apart."""
         return taker(self.tree)
+
+    @cached_property
+    def make(self) -> Make:
+        """The function that makes trees of this form of their records."""
+        return _maker(self.tree) or (lambda _: self.tree)
 
     @cached_property
     def holes(self) -> tuple[Hole, ...]:
@@ -178,6 +185,32 @@ def _tuple_taker(form: tuple[Any, ...]) -> Take:
         return True
 
     return take
+
+
+def _maker(form: Any) -> Make | None:
+    """The function that makes trees of a form; None if it has no holes."""
+    if isinstance(form, Hole):
+        key, default, _, read, _ = form
+        if read is not None:
+            return lambda record: read(record[key]) if key in record else default
+        return itemgetter(key) if default is ABSENT else lambda record: record.get(key, default)
+    if not isinstance(form, Node | tuple):
+        return None
+    into, parts = (type(form), msgspec.structs.astuple(form)) if isinstance(form, Node) else (_tuple, form)
+    makers = {at: make for at, part in enumerate(parts) if (make := _maker(part)) is not None}
+    if not makers:
+        return None
+    at, make = makers.popitem()
+    before, after = parts[:at], parts[at + 1 :]
+    if not makers:  # as most have one
+        return lambda record: into(*before, make(record), *after)
+    return lambda record: into(
+        *[makers[at](record) if at in makers else part for at, part in enumerate(before)], make(record), *after
+    )
+
+
+def _tuple(*parts: Any) -> tuple[Any, ...]:
+    return parts
 
 
 # --- holes -----------------------------------------------------------------------------------------------------------
@@ -342,7 +375,7 @@ def check_of(record: Record) -> Check:
     """The check that a record means; the record has the shape that its type asks for."""
     if record["type"] == CALL_HAS:
         return _calls_of(record)
-    check: Check = filled(form_of(record).tree, record)
+    check: Check = form_of(record).make(record)
     return check
 
 
@@ -372,20 +405,6 @@ def type_of(check: Check) -> str:
     return str(record_of(check)["type"])
 
 
-def filled(tree: Any, record: Mapping[str, Any]) -> Any:
-    """The tree that a form is with these values in its holes."""
-    match tree:
-        case Hole(key, default, _, read):
-            value = record.get(key, ABSENT)
-            return default if value is ABSENT else value if read is None else read(value)
-        case Node():
-            return type(tree)(*(filled(getattr(tree, name), record) for name in tree.__struct_fields__))
-        case tuple():
-            return tuple(filled(part, record) for part in tree)
-        case _:
-            return tree
-
-
 def filler(form: Any, key: str) -> Callable[[Any], Any]:
     """The function that makes a tree of a form of the value of one hole; the other holes have their defaults.
 
@@ -399,7 +418,8 @@ def filler(form: Any, key: str) -> Callable[[Any], Any]:
         index = next((at for at, each in enumerate(parts) if key in {hole.key for hole in holes_of(each)}), None)
         if index is None:
             return lambda _: form
-        rest = filled(parts, {})
+        makers = [None if at == index else _maker(each) for at, each in enumerate(parts)]
+        rest = tuple([make({}) if make else each for make, each in zip(makers, parts, strict=True)])
         around.append((kind, rest[:index], rest[index + 1 :]))
         part = parts[index]
     around.reverse()
@@ -441,7 +461,7 @@ _ORDER: Final = tuple(dict.fromkeys(key for form in _TESTS for key in form.keys)
 
 
 def _calls_of(record: Record) -> Check:
-    tests = [Of(At(path), test) for path, entry in record["args"].items() for test in _tests_of(entry)]
+    tests = [Of(At(path), test) for path, entry in record["args"].items() for test in tests_of(entry)]
     return Of(Call(record["tool"], record.get("which", "any")), together(tests))
 
 
@@ -460,12 +480,13 @@ def _position(test: Any) -> int:
     return min((_ORDER.index(key) for key in entry or ()), default=len(_ORDER))
 
 
-def _tests_of(entry: Mapping[str, Any]) -> Iterator[Check]:
+def tests_of(entry: Mapping[str, Any]) -> Iterator[Check]:
+    """The tests of an argument that its entry holds."""
     given = {key: value for key, value in entry.items() if value is not None or key == "equals"}
     for form in _TESTS:
         fit = all(each.fits is None or each.fits(given.get(each.key)) for each in form.holes)
         if fit and not given.keys().isdisjoint(form.keys) and form.fixed.items() <= given.items():
-            yield filled(form.tree, given)
+            yield form.make(given)
 
 
 def _call_has(check: Check) -> Record | None:
