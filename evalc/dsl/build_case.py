@@ -12,7 +12,7 @@ from evalc.diagnostics.problem import Finding
 from evalc.dsl import kinds as k
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, is_cut, span_of
 from evalc.dsl.reasons import NO_REASONS, reason_of
 from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, described
@@ -301,7 +301,7 @@ def _listed(fields: Fields, key: str, column: Str | None) -> ForEachTree | None:
     items = fields.items(key)
     if items is None:
         return None
-    if not items and not fields.is_cut(key):
+    if not items and not is_cut(fields.node(key)):
         fields.fault(fields.key(key), Finding("EV309", what=f"`{key}`"))
     rows = tuple(row for row in (_row(fields, item) for item in items) if row is not None)
     return ForEachTree(span=span_of(fields.key(key)), rows=rows, key=column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final, Literal, get_args
 
 import msgspec
@@ -16,10 +16,10 @@ from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding, Fix
 from evalc.diagnostics.raised import outside
 from evalc.dsl import kinds as k
+from evalc.dsl import operands as o
 from evalc.dsl.asked import SUBJECTS, Asked, Pairs, asked, says_more
-from evalc.dsl.build_rule import CHECK_TYPES, CHECKS, TEXT_TYPES, is_sound_rule
+from evalc.dsl.build_rule import CHECK_TYPES, CHECKS, TEXT_TYPES, is_sound_rule, typed_check
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
-from evalc.dsl.operands import leaf_of, placed, placed_value
 from evalc.dsl.places import locate
 from evalc.dsl.quoting import (
     as_item,
@@ -35,8 +35,9 @@ from evalc.dsl.quoting import (
     split_at_comma,
 )
 from evalc.dsl.scalars import to_plain
-from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Num, Str
+from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.dsl.walk import Fields
+from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_check
 from evalc.grammar.read_check import misread, unclear_halves
 from evalc.model.numbers import WEIGHT
@@ -49,14 +50,27 @@ GroupOp = Literal["any_of", "all_of", "not"]
 GROUPS: Final[tuple[GroupOp, ...]] = get_args(GroupOp)
 USE: Final = "use"
 """The key of an entry that inserts the checks of a named rule."""
+
+
+def _weight(fields: Fields, node: Node, what: str, _places: o.Places) -> int | float | None:
+    number = k.NUMBER.take(fields, node, what)
+    finding = None if number is None else outside("the weight", number.value, WEIGHT)
+    if finding is not None:
+        fields.fault(number.span, finding)
+    return None if number is None or finding is not None else number.value
+
+
 LINKS: Final = {
-    "criterion": k.Key(k.TEXT, "The criterion that the check counts for.", ("clarity",)),
+    "criterion": k.Key(
+        o.Operand(k.text(), o.of_kind(k.TEXT), absent=None), "The criterion that the check counts for.", ("clarity",)
+    ),
     "weight": k.Key(
-        k.Number(k.number(minimum=0), int, float),
+        o.Operand(k.number(minimum=0), _weight, absent=1),
         "How often the check counts within its criterion; by default 1.",
         (2,),
     ),
 }
+_LINKS: Final[dict[str, Any]] = {key: each.holds for key, each in LINKS.items()}
 LINK_KEYS: Final = tuple(LINKS)
 _WITHIN: Final = k.ref("checkWithin")
 WITHOUT_TYPE: Final = {
@@ -204,37 +218,70 @@ def _in_other_words(fields: Fields, item: Mapping) -> Finding | None:
 
 
 def _mapping(fields: Fields, item: Mapping, links: tuple[str, ...]) -> CheckTree | None:
-    found = _mapped(fields, item, links)
+    pairs = item.pairs if item.alias is None else fields.tree.pairs(item)
+    by_key: o.Keys = {pair[0].text: pair for pair in pairs or ()}
+    _, type_ = by_key.get("type", _NO_PAIR)
+    if not isinstance(type_, Scalar) or type_.text not in CHECKS:
+        found = _mapped(fields, item, type_, by_key, links)
+    elif item.cut or fields.cut or not _has_its_keys(type_.text, tuple(by_key), links):
+        found = _typed(fields, item, type_, by_key, links)
+    else:
+        found = fields, typed_check(fields, type_, by_key)
     if found is None:
         return None
     inner, body = found
-    weight: Num | None = k.NUMBER.read(inner, "weight") if links else None
-    if weight is not None and (finding := outside("the weight", weight.value, WEIGHT)) is not None:
-        inner.fault(weight.span, finding)
-        weight = None
-    criterion = inner.text("criterion") if links else None
+    linked: dict[str, Any] = {}
+    for key in links:
+        if key in by_key and (value := _LINKS[key].of_key(inner, *by_key[key], [])) is not o.WRONG:
+            linked[key] = value
     fields.partial |= inner.partial
-    if body is None:
+    return None if body is None else CheckTree(span=body.span, body=body, **linked)
+
+
+_NO_PAIR: Final = (None, None)
+_Found = tuple[Fields, CheckBody | None] | None
+"""The check that a mapping means, with its fields; None if it is not a check at all."""
+
+
+def _typed(fields: Fields, item: Mapping, type_: Scalar, by_key: o.Keys, links: tuple[str, ...]) -> _Found:
+    """The check of one of the `CHECKS` whose mapping lacks keys or has others, which are reported or renamed."""
+    shape = CHECKS[type_.text]
+    own = ("type", *shape.keys, *_RULE)
+    rules = [by_key[key][1] for key in _RULE if key in by_key]
+    is_own = all(key in own or _is_beside(key) for key in by_key) and all(
+        is_sound_rule(type_.text, rule.text) for rule in rules if isinstance(rule, Scalar)
+    )
+    if not is_own and _is_foreign(fields, item):
         return None
-    return CheckTree(span=body.span, body=body, criterion=criterion, weight=1 if weight is None else weight.value)
+    other = next((key for key in _RULE if key in by_key and key not in shape.keys), None)
+    if other is not None and "rule" not in by_key and "rule" in shape.keys:
+        by_key = {**by_key, other: (msgspec.structs.replace(by_key[other][0], text="rule"), by_key[other][1])}
+        by_key = {key.text: (key, value) for key, value in by_key.values()}
+    known = k.keyed(f"a `{type_.text}` check", ("type", *shape.keys, *links))
+    inner = fields.inside(item, known, pairs=by_key.values())
+    for name in shape.lacks(by_key):
+        inner.require(name)
+    return inner, typed_check(inner, type_, by_key)
 
 
-def _mapped(fields: Fields, item: Mapping, links: tuple[str, ...]) -> tuple[Fields, CheckBody | None] | None:
-    """The fields of a check's mapping and the check that they mean; None if it is not a check at all."""
-    pairs: Pairs = tuple(fields.tree.pairs(item) or ())
-    by_key = {key.text: value for key, value in pairs}
+_RULE: Final = ("value", "expected", "pattern", "threshold")
+"""The names that other tools have for the rule of a check."""
 
-    def inside(what: str, *keys: str, pairs: Pairs = pairs) -> Fields:
-        return fields.inside(item, k.keyed(what, (*keys, *links)), pairs=pairs)
+
+@lru_cache(1_024)
+def _has_its_keys(type_: str, keys: tuple[str, ...], links: tuple[str, ...]) -> bool:
+    """Whether a mapping of a known type has all keys that it needs, and no others than it may have."""
+    shape = CHECKS[type_]
+    return {"type", *shape.keys, *links}.issuperset(keys) and not shape.lacks(keys)
+
+
+def _mapped(fields: Fields, item: Mapping, type_: Node | None, by_key: o.Keys, links: tuple[str, ...]) -> _Found:
+    """The check of a mapping without a type that is known here."""
+
+    def inside(what: str, *keys: str) -> Fields:
+        return fields.inside(item, k.keyed(what, (*keys, *links)), pairs=by_key.values())
 
     free = tuple(key for key in by_key if key not in LINK_KEYS)
-    type_ = by_key.get("type")
-    if isinstance(type_, Scalar) and type_.text in CHECKS:
-        shape = CHECKS[type_.text]
-        if not _is_own(type_.text, pairs) and _is_foreign(fields, item):
-            return None
-        inner = inside(f"a `{type_.text}` check", "type", *shape.keys, pairs=_with_rule(pairs, shape))
-        return inner, shape.of(inner)
     if type_ is not None:
         name = fields.text_of(type_, "`type`")
         if name is None:
@@ -256,7 +303,7 @@ def _mapped(fields: Fields, item: Mapping, links: tuple[str, ...]) -> tuple[Fiel
     if trap := split_at_colon(fields.source, item):
         fields.fault(trap, _unquoted("EV120", fields.source, *trap))
         return None
-    own = tuple(pair for pair in pairs if not _is_beside(pair[0].text))
+    own = tuple(pair for key, pair in by_key.items() if not _is_beside(key))
     line = asked(own)
     if line is None:
         fields.fault(*_no_check(fields, item, own))
@@ -282,13 +329,15 @@ def _custom(fields: Fields, type_: Str) -> CheckLeaf:
     """The check of a name that some package provides, called with what the mapping says."""
     rule = fields.node("rule")
     by_place = rule.items if isinstance(rule, Sequence) else () if rule is None else (rule,)
-    args = [placed_value(fields, node) for node in by_place]
+    places: o.Places = [g.Text(*type_.span, type_.value)]
+    args = tuple([o.read_json(fields, node, "", places) for node in by_place])
     options = {
-        key.text: placed_value(fields, node)
-        for key, node in fields.pairs
-        if key.text not in ("type", "rule") and not _is_beside(key.text)
+        key: o.read_json(fields, node, "", places)
+        for key, (_, node) in fields.by_key.items()
+        if key not in ("type", "rule") and not _is_beside(key)
     }
-    return leaf_of(type_.span, Test("check", (placed(type_), tuple(args), options, Bounds())))
+    check = Test("check", (type_.value, args, options, Bounds()))
+    return CheckLeaf(span=type_.span, check=check, places=tuple(places))
 
 
 def _is_foreign(fields: Fields, item: Mapping) -> bool:
@@ -297,31 +346,6 @@ def _is_foreign(fields: Fields, item: Mapping) -> bool:
     if finding is not None:
         fields.fault(item.pairs[0][0], finding)
     return finding is not None
-
-
-def _is_own(type_: str, pairs: Pairs) -> bool:
-    """Whether a mapping of a known type has its keys, and a rule under another name is one of its rules."""
-    known = ("type", *CHECKS[type_].keys, *_RULE)
-    return all(
-        (key.text in known or _is_beside(key.text))
-        and not (key.text in _RULE and isinstance(value, Scalar) and not is_sound_rule(type_, value.text))
-        for key, value in pairs
-    )
-
-
-def _with_rule(pairs: Pairs, shape: k.Shape) -> Pairs:
-    """The pairs of a mapping, a key that other tools have for `rule` being called so."""
-    written = {key.text for key, _ in pairs}
-    other = next((key for key in _RULE if key in written and key not in shape.keys), None)
-    if other is None or "rule" in written or "rule" not in shape.keys:
-        return pairs
-    return tuple(
-        (msgspec.structs.replace(key, text="rule") if key.text == other else key, value) for key, value in pairs
-    )
-
-
-_RULE: Final = ("value", "expected", "pattern", "threshold")
-"""The names that other tools have for the rule of a check."""
 
 
 def _is_beside(key: str) -> bool:
@@ -400,17 +424,13 @@ def _group(inner: Fields, op: GroupOp) -> CheckBody | None:
     else:
         inner.fault(node, inner.tree.wrong(node, f"`{op}`", "a list of checks", _listed(inner, op, node)))
         return None
-    trees = [build_check(inner, child, links=()) for child in nodes]
-    bodies = tuple([tree.body for tree in trees if tree is not None and not _counts(inner, tree)])
+    trees = [tree for child in nodes if (tree := build_check(inner, child, links=())) is not None]
+    for tree in trees:
+        if tree.criterion is not None:  # on one line
+            inner.fault(tree.criterion.span, Finding("EV311"))
+    bodies = tuple([tree.body for tree in trees if tree.criterion is None])
     if len(bodies) != len(nodes):
         return None
     if op == "not" and len(bodies) > 1:
         bodies = (CheckGroup(span=inner.anchor, op="all_of", items=bodies),)
     return CheckGroup(span=inner.anchor, op=op, items=bodies)
-
-
-def _counts(fields: Fields, tree: CheckTree) -> bool:
-    """Whether a check within a group counts for a criterion of its own, which is reported."""
-    if tree.criterion is not None:
-        fields.fault(tree.criterion.span, Finding("EV311"))
-    return tree.criterion is not None

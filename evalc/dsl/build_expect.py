@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from typing import Any, Final, get_args
 
 from evalc.base.source import Span
 from evalc.check.contract import ASSERT_BY_NOTHING, KEYS, PAIRS, check_in
-from evalc.check.forms import check_of, record_of
-from evalc.check.places import bare
+from evalc.check.forms import Record, check_of, record_of
 from evalc.diagnostics.problem import Finding, Fix
 from evalc.dsl import kinds as k
-from evalc.dsl.build_rule import PARAM, is_whole, operator, param_record, value_by
+from evalc.dsl import operands as o
+from evalc.dsl.build_rule import PARAM, operator, param_record, value_by
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
-from evalc.dsl.operands import Text, leaf_of, number_at, placed, sets_of_tools, texts
 from evalc.dsl.quoting import quoted_line
 from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree
 from evalc.dsl.walk import Fields, described
+from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_check
 from evalc.model.case import FieldType
 
@@ -48,18 +47,19 @@ def _is_a_line(fields: Fields) -> bool:
 # --- what fields hold ------------------------------------------------------------------------------------------------
 
 
-def _leaf(span: Span, key: str, value: Any) -> CheckLeaf:
-    """The check that a value of a field means; its texts know where they were written."""
-    return leaf_of(span, check_in(_NAMES[key], value))
+def _leaf(span: Span, key: str, value: Any, places: o.Places) -> CheckLeaf:
+    """The check that a value of a field means."""
+    return CheckLeaf(span=span, check=check_in(_NAMES[key], value), places=tuple(places))
 
 
-def _one(schema: k.Schema, read: k.Read, sentence: str) -> k.Key:
+def _one(schema: k.Schema, take: o.Take, sentence: str) -> k.Key:
     """A field that is one check; most assert nothing by `false`, 0 and an empty list."""
 
     def build(fields: Fields, key: str) -> _Built:
-        value = read(fields, key)
+        node, places = fields.node(key), o.Places()
+        value = None if node is None else take(fields, node, f"`{key}`", places)
         if value or (value is not None and _NAMES[key] in ASSERT_BY_NOTHING):
-            return (_leaf(span_of(fields.key(key)), key, value),)
+            return (_leaf(span_of(fields.key(key)), key, value, places),)
         if value is not None:
             _warn_of_nothing(fields, key, value)
         return ()
@@ -67,17 +67,17 @@ def _one(schema: k.Schema, read: k.Read, sentence: str) -> k.Key:
     return k.Key(k.Kind(schema, build), sentence)
 
 
-def _each(item: k.Schema, take: Callable[[Fields, Node, str], Any], called: str, sentence: str) -> k.Key:
+def _each(item: k.Schema, take: o.Take, called: str, sentence: str) -> k.Key:
     """A field that is a list with a check for each item; messages put `called` before its key."""
 
     def build(fields: Fields, key: str) -> _Built:
         items = fields.items(key)
         if items is not None and not items:
             _warn_of_nothing(fields, key, [])
-        taken = ((node, take(fields, node, f"{called} `{key}`")) for node in items or ())
+        taken = ((node, places := o.Places(), take(fields, node, f"{called} `{key}`", places)) for node in items or ())
         return tuple(
-            value if isinstance(value, CheckLeaf | CheckJson) else _leaf(span_of(node), key, value)
-            for node, value in taken
+            value if isinstance(value, CheckLeaf | CheckJson) else _leaf(span_of(node), key, value, places)
+            for node, places, value in taken
             if value is not None
         )
 
@@ -89,11 +89,10 @@ def _warn_of_nothing(fields: Fields, key: str, value: Any) -> None:
     fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why=f"{nothing} asserts nothing"))
 
 
-def _group(fields: Fields, node: Node, what: str) -> Any:
+def _group(fields: Fields, node: Node, what: str, places: o.Places) -> Any:
     if not isinstance(node, Sequence):
         return fields.wrong(node, what, "a list of texts")
-    read = fields.together(node.items, "a synonym")
-    return None if read is None else [*map(placed, read)]
+    return o.texts_in(fields, node.items, "a synonym", places)
 
 
 def _bound(fields: Fields, key: str) -> _Built:
@@ -105,40 +104,45 @@ def _bound(fields: Fields, key: str) -> _Built:
     checks = [check_in(_NAMES[name], int(number.value)) for name, number in given if number is not None]
     if not checks:
         return ()
-    return (leaf_of(span_of(fields.key(key)), check_of(reduce(or_, map(record_of, checks)))),)
+    return (CheckLeaf(span=span_of(fields.key(key)), check=check_of(reduce(or_, map(record_of, checks)))),)
 
 
 def _pattern(fields: Fields, key: str) -> _Built:
     text = fields.text(key)
-    return () if text is None else (_leaf(text.span, key, placed(text)),)
+    return () if text is None else (_leaf(text.span, key, text.value, [g.Text(*text.span, text.value)]),)
 
 
-def _types(fields: Fields, key: str) -> dict[str, str] | None:
-    block = fields.mapping(key)
-    if block is None:
+def _keys(fields: Fields, node: Node, what: str, _places: o.Places) -> list[str] | None:
+    return o.read_texts(fields, node, what, [])
+
+
+def _types(fields: Fields, node: Node, what: str, _places: o.Places) -> dict[str, str] | None:
+    pairs = fields.pairs_of(node, what)
+    if pairs is None:
         return None
-    given = k.Shape(f"`{key}`", {name.text: _OF_TYPE for name, _ in block.pairs}).take(fields, block, "")
+    given = k.Shape(what, {name.text: _OF_TYPE for name, _ in pairs}).take(fields, node, what)
     return {name: type_.value for name, type_ in given.items()} or None
 
 
-def _json(fields: Fields, node: Node, what: str) -> Any:
+def _json(fields: Fields, node: Node, what: str, _places: o.Places) -> Any:
     if not isinstance(node, Mapping):
         return fields.wrong(node, what, "a mapping")
     return CheckJson(span=span_of(node.pairs[0][0] if node.pairs else node), node=node)
 
 
-def _param(fields: Fields, given: dict[str, Any]) -> CheckLeaf | None:
-    record = param_record(fields, given) if is_whole(TOOL_PARAM.keys, fields, given) else None
-    return None if record is None else leaf_of(fields.anchor, check_of({"type": "tool_param", **record}))
+def _param(fields: Fields, given: Record, by_key: o.Keys, places: o.Places) -> CheckLeaf | None:
+    record = param_record(fields, given, by_key, places)
+    if record is None:
+        return None
+    return CheckLeaf(span=fields.anchor, check=check_of({"type": "tool_param", **record}), places=tuple(places))
 
 
 # --- the fields ------------------------------------------------------------------------------------------------------
 
 _TEXTS: Final[k.Schema] = {"type": "array", "items": k.text()}
-_TEXT: Final = Text(k.text())
 _BOUND: Final = k.Kind(k.whole(), _bound)
 _OF_TYPE: Final = k.Key(k.Choice(get_args(FieldType), called="type"))
-TOOL_PARAM: Final = k.Shape(
+TOOL_PARAM: Final = o.Operands(
     "an entry of `toolParams`",
     {
         "tool": PARAM["tool"]._replace(sentence="The name of the tool."),
@@ -146,26 +150,26 @@ TOOL_PARAM: Final = k.Shape(
         "assertion": PARAM["op"]._replace(holds=operator("parameter assertion"), into=""),
         "value": PARAM["value"]._replace(sentence="What it is compared with: a text, or a list for `oneOf`."),
     },
+    _param,
     title="parameter of a tool",
     narrow=value_by("assertion"),
-    build=_param,
 )
 
 
 def _flag(sentence: str) -> k.Key:
-    return _one(k.flag(), k.FLAG.read, sentence)
+    return _one(k.flag(), o.of_kind(k.FLAG), sentence)
 
 
 def _limit(sentence: str) -> k.Key:
-    return _one(k.number(), number_at, sentence)
+    return _one(k.number(), o.read_number, sentence)
 
 
 def _texts(sentence: str) -> k.Key:
-    return _each(k.text(), _TEXT.take, "an item of", sentence)
+    return _each(k.text(), o.read_text, "an item of", sentence)
 
 
 def _names(sentence: str) -> k.Key:
-    return _one(k.list_of(k.text()), texts, sentence)
+    return _one(k.list_of(k.text()), o.read_texts, sentence)
 
 
 EXPECT: Final = k.Shape(
@@ -174,12 +178,12 @@ EXPECT: Final = k.Shape(
         "toolsCalled": _names("Exactly these tools were called, in this order; an empty list says that none was."),
         "toolsAcceptable": _one(
             k.list_of(k.any_of({"const": "none"}, _TEXTS)),
-            sets_of_tools,
+            o.read_sets,
             "The tools that were called are one of these sets; `__none__` alone is the empty set.",
         ),
         "toolsNotCalled": _names("None of these tools was called."),
         "toolParams": _each(
-            TOOL_PARAM.definition(), TOOL_PARAM.take, "", "Parameters of tool calls have these values."
+            TOOL_PARAM.definition(), TOOL_PARAM.taken, "", "Parameters of tool calls have these values."
         ),
         "noToolErrors": _flag("No call of a tool failed."),
         "responseNonEmpty": _flag("The response holds more than white space."),
@@ -194,11 +198,7 @@ EXPECT: Final = k.Shape(
         "minLength": k.Key(_BOUND, "The response has at least this many characters."),
         "maxLength": k.Key(_BOUND, "The response has at most this many characters."),
         "jsonValid": _flag("The response is JSON."),
-        "requiredKeys": _one(
-            k.list_of(k.text()),
-            lambda fields, key: bare(texts(fields, key)),
-            "The response is a JSON object with these keys.",
-        ),
+        "requiredKeys": _one(k.list_of(k.text()), _keys, "The response is a JSON object with these keys."),
         "typeChecks": _one(
             k.anything(), _types, "The response is a JSON object whose keys have values of these types."
         ),

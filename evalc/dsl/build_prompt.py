@@ -189,7 +189,8 @@ def _options(inner: Fields, key: str) -> tuple[Str, ...] | None:
     items = inner.items(key)
     if items is None:
         return None
-    return inner.together(tuple(map(_value_of, items)), "an item of `options`")
+    texts = tuple(inner.each_text(map(_value_of, items), "an item of `options`"))
+    return texts if len(texts) == len(items) else None
 
 
 def _value_of(item: Node) -> Node:

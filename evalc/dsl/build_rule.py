@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
 from typing import Any, Final, get_args
 
-from evalc.base.source import Span
-from evalc.check.forms import Record, check_of
-from evalc.check.places import Placed
+from evalc.check.forms import Record, check_of, tests_of
+from evalc.check.predicates import texts_of
 from evalc.check.tree import At, Of, Test
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import kinds as k
-from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
-from evalc.dsl.operands import Json, Numeral, Text, Written, leaf_of, number_at, placed_value, sets_of_tools, texts
+from evalc.dsl import operands as o
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, is_cut, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import half_characters
 from evalc.dsl.tree import CheckLeaf, Str
@@ -28,8 +26,11 @@ PARAM_OPS: Final[tuple[ParamAssertion, ...]] = get_args(ParamAssertion)
 _WITHOUT_VALUE: Final = ("exists", "notExists")
 _QUANTIFIERS: Final = ("any", "every", "no")
 _SOURCES: Final = ("tools", "message")
-_NUMERAL: Final = Numeral({"type": "number"})
-_TEXT: Final = Written(k.text())
+_NAMES: Final[k.Schema] = {"type": "array", "items": k.text()}
+_NUMERAL: Final = o.Operand({"type": "number"}, o.read_number)
+_TEXT: Final = o.Operand(k.text(), o.read_text, null=o.WRITTEN)
+_TEXTS: Final = o.Operand(_NAMES, o.read_texts, absent=None)
+_JSON: Final = o.Operand(k.anything(), o.read_json, null=None)
 
 
 def _parse(type_: str, rule: str) -> Parsed[ReadCheck]:
@@ -59,43 +60,50 @@ def is_sound_rule(type_: str, rule: str) -> bool:
     return type_ not in RULE_TYPES or not _parse(type_, rule).faults
 
 
-def _parsed_rule(fields: Fields, key: str) -> CheckLeaf | None:
-    """The check of a rule that is a small language of its own (`min:100`, `fields:title,content`)."""
-    type_, text = fields.text("type"), fields.written(key)
-    if type_ is None or text is None:
+def _parsed(type_: str) -> o.Operand:
+    """A rule that is a small language of its own (`min:100`, `fields:title,content`): the check that it means."""
+
+    def taken(fields: Fields, node: Node, what: str, _places: o.Places) -> CheckLeaf | None:
+        rule = fields.text_of(node, what)
+        if rule is None:
+            return None
+        parse = _parse(type_, rule.value)
+        for fault in parse.faults:
+            fields.fault(locate(fields.source, rule.span, fault.start, fault.end), fault.finding)
+        line = parse.node
+        return None if line is None else CheckLeaf(span=rule.span, check=line.check, places=line.places, origin=rule)
+
+    return o.Operand(k.text(), taken, null=o.WRITTEN)
+
+
+def _filled(fields: Fields, node: Node, what: str, places: o.Places) -> list[str] | None:
+    return o.read_texts(fields, node, what, places) or None
+
+
+def _sources(fields: Fields, node: Node, what: str, _places: o.Places) -> list[str] | None:
+    items = (node,) if isinstance(node, Scalar) else o.items_of(fields, node, what)
+    read = o.texts_in(fields, items, f"an item of {what}", [])
+    if read is None or is_cut(node):
         return None
-    parse = _parse(type_.value, text.value)
-    for fault in parse.faults:
-        fields.fault(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
-    line = parse.node
-    return None if line is None else CheckLeaf(span=text.span, check=line.check, places=line.places, origin=text)
-
-
-def _filled(fields: Fields, key: str) -> list[Placed] | None:
-    fields.forbid_empty(key)
-    return texts(fields, key) or None
-
-
-def _sources(fields: Fields, key: str) -> list[str] | None:
-    one = fields.text(key) if isinstance(fields.node(key), Scalar) else None
-    given = fields.all_texts(key) if one is None else (one,)
-    for index, text in enumerate(given or ()):
-        if text.value not in _SOURCES:
-            finding = Finding("EV301", what=f"`{key}`", expected="`tools` or `message`", found=f"`{text.value}`")
-        elif text.value in {earlier.value for earlier in (given or ())[:index]}:
-            finding = Finding("EV206", what="source", name=text.value)
+    for index, source in enumerate(read):
+        if source not in _SOURCES:
+            finding = Finding("EV301", what=what, expected="`tools` or `message`", found=f"`{source}`")
+        elif source in read[:index]:
+            finding = Finding("EV206", what="source", name=source)
         else:
             continue
-        fields.fault(text.span, finding)
+        fields.fault(items[index], finding)
         return None
-    return [text.value for text in given or ()] or None
+    return read or None
 
 
-def _place(fields: Fields, key: str) -> Placed | None:
-    """The path that `at:` names, written as the fields of `structure` are."""
-    fields.require(key)
-    text = fields.filled(key)
+def _place(fields: Fields, node: Node, what: str, _places: o.Places) -> g.Text | None:
+    """The path that `at:` names, written as the fields of `structure` are, and its place."""
+    text = fields.text_of(node, what)
     if text is None:
+        return None
+    if not text.value.strip():
+        fields.fault(text.span, Finding("EV309", what=what))
         return None
     lead = "fields:"
     parse = _parse("structure", lead + text.value)
@@ -105,48 +113,36 @@ def _place(fields: Fields, key: str) -> Placed | None:
     path = _one_path(parse)
     if path is None and not parse.faults:
         expected = "one place such as `items[0].title`"
-        fields.fault(text.span, Finding("EV301", what=f"`{key}`", expected=expected, found=f"`{text.value}`"))
-    return None if path is None else _placed_path(fields, text.value, text.span, path)
+        fields.fault(text.span, Finding("EV301", what=what, expected=expected, found=f"`{text.value}`"))
+    return None if path is None else _placed(fields, text, path)
 
 
-def _placed_path(fields: Fields, written: str, span: Span, path: str) -> Placed:
+def _placed(fields: Fields, written: Str, path: str) -> g.Text:
     """A path at its place; reports a spelling that meant another path in earlier versions."""
-    if path != written.strip():
-        fields.warn(span, Finding("EV436", why="path"))
-    return Placed(path, g.Text(*span, path))
-
-
-def _beside(other: str) -> k.Kind:
-    """A number that requires another key beside it."""
-
-    def read(fields: Fields, key: str) -> Any:
-        if other not in fields:
-            fields.require(other)
-        return _NUMERAL.read(fields, key)
-
-    return k.Kind(_NUMERAL.schema, read)
+    if path != written.value.strip():
+        fields.warn(written.span, Finding("EV436", why="path"))
+    return g.Text(*written.span, path)
 
 
 # --- arguments of calls ----------------------------------------------------------------------------------------------
 
 
-def param_record(fields: Fields, given: Record) -> Record | None:
+def param_record(fields: Fields, given: Record, by_key: o.Keys, places: o.Places) -> Record | None:
     """The record of the check of one parameter, whose `value` is read as the operator wants it."""
     operator: Str = given["assertion"]
     record = {**given, "assertion": operator.value}
     if operator.value in _WITHOUT_VALUE:
         return record
-    if "value" not in fields:
+    if "value" not in by_key:
         fields.fault(operator.span, Finding("EV414", assertion=operator.value, wants="needs a `value`"))
         return None
-    value = texts(fields, "value") if operator.value == "oneOf" else _TEXT.read(fields, "value")
-    return None if value is None else {**record, "value": value}
+    value = (_TEXTS if operator.value == "oneOf" else _TEXT).of_key(fields, *by_key["value"], places)
+    return None if value in (None, o.WRONG) else {**record, "value": value}
 
 
-def _which(fields: Fields, key: str) -> str | int | None:
+def _which(fields: Fields, node: Node, what: str, _places: o.Places) -> str | int | None:
     """The call that is meant."""
-    fields.require(key)
-    text = fields.text(key)
+    text = fields.text_of(node, what)
     if text is None:
         return None
     if text.value in _QUANTIFIERS:
@@ -154,83 +150,81 @@ def _which(fields: Fields, key: str) -> str | int | None:
     if text.value.isdecimal() and int(text.value[:MAX_DIGITS]) > 0:
         return int(text.value[:MAX_DIGITS])
     expected = "`any`, `every`, `no` or a number from 1"
-    fields.fault(text.span, Finding("EV301", what=f"`{key}`", expected=expected, found=f"`{text.value}`"))
+    fields.fault(text.span, Finding("EV301", what=what, expected=expected, found=f"`{text.value}`"))
     return None
 
 
-def _args(fields: Fields, key: str) -> dict[Placed | None, Any] | None:
+def _args(fields: Fields, node: Node, what: str, places: o.Places) -> Record | None:
     """The tests of arguments, by their paths."""
-    fields.forbid_empty(key)
-    args = fields.node(key)
-    if args is None:
+    if not isinstance(node, Mapping):
+        fields.wrong(node, what, "a mapping from arguments to values")
         return None
-    if not isinstance(args, Mapping):
-        fields.wrong(args, f"`{key}`", "a mapping from arguments to values")
-        return None
-    if not args.pairs:
-        fields.fault(fields.key(key), Finding("EV309", what=f"`{key}`"))
-    tests = [(_argument(fields, name), _arg_test(fields, name, node)) for name, node in args.pairs]
-    return None if any(path is None or test is None for path, test in tests) else dict(tests) or None
+    args: Record = {}
+    is_whole = bool(node.pairs)
+    for name, value in node.pairs:
+        path, own = _argument(fields, name), o.Places()
+        test = _arg_test(fields, name, value, own)
+        if path is None or test is None:
+            is_whole = False
+            continue
+        args[path.value] = test
+        for each in tests_of(test):  # the path stands before each of them
+            size = len(texts_of(each))
+            places += (path, *own[:size])
+            own = own[size:]
+    return args if is_whole else None
 
 
-def _argument(fields: Fields, name: Scalar) -> Placed | None:
+def _argument(fields: Fields, name: Scalar) -> g.Text | None:
     """The path of an argument, which is a key of `args:`."""
     path = _one_path(_parse("structure", f"fields:{name.text}"))
     if path is not None:
-        return _placed_path(fields, name.text, span_of(name), path)
+        return _placed(fields, Str(name.text, span_of(name)), path)
     expected, found = "a path such as `city` or `units.temperature`", f"`{name.text}`"
     fields.fault(name, Finding("EV301", what="an argument", expected=expected, found=found))
     return None
 
 
-def _arg_test(fields: Fields, name: Scalar, node: Node) -> Record | None:
+def _arg_test(fields: Fields, name: Scalar, node: Node, places: o.Places) -> Record | None:
     """The test of one argument: a value that it equals, or a mapping of tests."""
     what = f"the test of `{name.text}`"
     match node:
         case Mapping(pairs=()):
             fields.fault(node, Finding("EV309", what=what))
         case Mapping():
-            test: Record | None = _ARGUMENT.take(fields, node, what)
+            test: Record | None = _ARGUMENT.taken(fields, node, what, places)
             return test
         case Scalar(text="", style="plain"):
             fields.fault(name, Finding("EV309", what=what))
         case _:
-            return {"equals": placed_value(fields, node)}
+            return {"equals": o.read_json(fields, node, what, places)}
     return None
 
 
-def _values(fields: Fields, key: str) -> list[Any] | None:
-    items = fields.items(key)
-    return None if items is None else [placed_value(fields, item) for item in items]
+def _values(fields: Fields, node: Node, what: str, places: o.Places) -> list[Any] | None:
+    values = [o.read_json(fields, item, "", places) for item in o.items_of(fields, node, what)]
+    return values if isinstance(node, Sequence) else None
 
 
-def _tested(fields: Fields, given: Record) -> Record | None:
-    """The test of one argument, each of whose keys has a value; it may equal null."""
-    for key, _ in [*fields.pairs]:
-        if key.text in _ARGUMENT.keys:
-            _ARGUMENT.keys[key.text].holds.require(fields, key.text, "")
-    return None if fields.partial else {"equals": None, **given} if "equals" in fields else given
-
-
-_ARGUMENT: Final = k.Shape(
+_ARGUMENT: Final = o.Operands(
     "",
     {
-        "equals": k.Key(Json(k.anything()), "The value that the argument equals, of any type."),
-        "contains": k.Key(Text(k.text()), "A text in it, or an item of it.", ("Par",)),
-        "matches": k.Key(Text(k.text()), "A pattern that it matches.", ("^P",)),
+        "equals": k.Key(_JSON, "The value that the argument equals, of any type."),
+        "contains": k.Key(o.Operand(k.text(), o.read_text), "A text in it, or an item of it.", ("Par",)),
+        "matches": k.Key(o.Operand(k.text(), o.read_text), "A pattern that it matches.", ("^P",)),
         "one_of": k.Key(
-            k.Kind({"type": ["array", "null"]}, _values),
+            o.Operand({"type": ["array", "null"]}, _values),
             "The values, one of which it must equal.",
             (["EUR", "USD"],),
             into="oneOf",
         ),
-        "exists": k.Key(k.FLAG, "Whether it was sent."),
-        "min": k.Key(k.Kind(k.number(), number_at), "The least number that it is.", (1,)),
-        "max": k.Key(k.Kind(k.number(), number_at), "The greatest number that it is.", (3,)),
+        "exists": k.Key(o.Operand(k.flag(), o.of_kind(k.FLAG)), "Whether it was sent."),
+        "min": k.Key(o.Operand(k.number(), o.read_number), "The least number that it is.", (1,)),
+        "max": k.Key(o.Operand(k.number(), o.read_number), "The greatest number that it is.", (3,)),
     },
+    lambda fields, given, _pairs, _places: None if fields.partial else given,
     title="argument",
     narrow={"minProperties": 1},
-    build=_tested,
 )
 """The tests of an argument of a call."""
 
@@ -238,70 +232,43 @@ _ARGUMENT: Final = k.Shape(
 # --- the types -------------------------------------------------------------------------------------------------------
 
 
-def _judge(_fields: Fields, given: Record) -> Record | None:
+def _judge(_fields: Fields, given: Record, _pairs: o.Keys, places: o.Places) -> Record | None:
     if ("minScore" in given) is not ("maxScore" in given):
         return None
-    return {"dimension": Placed("", given["criteria"].place), "minScore": 1, "maxScore": 1, **given}
+    places.insert(0, places[0])  # what the question is called by is made of it
+    return {"dimension": "", "minScore": 1, "maxScore": 1, **given}
 
 
-def _shape(
-    keys: dict[str, k.Key],
-    record_of: Callable[[Fields, Record], Record | None] = lambda _, given: given,
-    *,
-    at: bool = False,
-    narrow: k.Schema | None = None,
-) -> k.Shape:
-    """The shape of a type; with `at`, its check can be asked of one place."""
-    keys = {**keys, **_AT} if at else keys
-
-    def build(fields: Fields, given: Record) -> CheckLeaf | None:
-        type_ = fields.text("type")
-        if type_ is None or not is_whole(keys, fields, given):
-            return None
-        place = given.pop("at", None)
-        leaf = given.get("rule")
-        if not isinstance(leaf, CheckLeaf):
-            record = record_of(fields, given)
-            leaf = None if record is None else leaf_of(type_.span, check_of({"type": type_.value, **record}))
-        if leaf is None or place is None:
-            return leaf
-        here = place.place if leaf.origin is None else g.Text(0, 0, str(place))
-        check = Of(At(str(place)), leaf.check)
-        return CheckLeaf(span=leaf.span, check=check, places=(here, *leaf.places), origin=leaf.origin)
-
-    return k.Shape("", keys, build=build, narrow=narrow)
+def typed_check(fields: Fields, type_: Scalar, by_key: o.Keys) -> CheckLeaf | None:
+    """The check of a mapping of a type, read from its keys; None if it is wrong, which is reported."""
+    places: o.Places = []
+    given = CHECKS[type_.text].of_keys(fields, by_key, places)
+    if given is None:
+        return None
+    at: g.Text | None = given.pop("at", None)
+    leaf: CheckLeaf | None = given.get("rule")
+    if leaf is None:
+        given["type"] = type_.text
+        leaf = CheckLeaf(span=span_of(type_), check=check_of(given), places=tuple(places))
+    if at is None:
+        return leaf
+    here = at if leaf.origin is None else g.Text(0, 0, at.value)
+    check = Of(At(at.value), leaf.check)
+    return CheckLeaf(span=leaf.span, check=check, places=(here, *leaf.places), origin=leaf.origin)
 
 
-def is_whole(keys: AnyMapping[str, k.Key], fields: Fields, given: Record) -> bool:
-    """Whether all keys that are there or required have a value, which may be null where any JSON may stand."""
-    for name, key in keys.items():
-        if (key.into or name) in given or key.kept or not (key.required or name in fields):
-            continue
-        if name not in fields or not isinstance(key.holds, Json) or fields.has_hole(name) or fields.is_blank(name):
-            return False
-        given[key.into or name] = None
-    return True
+def _rule(holds: o.Operand, *examples: Any, into: str = "") -> k.Key:
+    return k.Key(holds, "What the check compares with.", examples, required=True, into=into)
 
 
-def _rule(holds: k.Kind, *examples: Any, into: str = "") -> dict[str, k.Key]:
-    return {"rule": k.Key(holds, "What the check compares with.", examples, required=True, into=into)}
+def _of(rule: o.Operand, *examples: Any, into: str = "", at: bool = True, **others: k.Key) -> o.Operands:
+    """A type with a rule, and perhaps other keys; with `at`, its check can be asked of one place."""
+    return o.Operands("", {"rule": _rule(rule, *examples, into=into), **others, **(_AT if at else {})})
 
 
-def _of_rule(holds: k.Kind, *examples: Any, into: str = "", at: bool = True) -> k.Shape:
-    return _shape(_rule(holds, *examples, into=into), at=at)
-
-
-def _of_text(*examples: str) -> k.Shape:
-    return _of_rule(_TEXT, *examples, into="value")
-
-
-def _of_names(*examples: list[str]) -> k.Shape:
-    return _of_rule(k.Kind(_NAMES, texts), *examples, into="names", at=False)
-
-
-def operator(called: str) -> k.Kind:
+def operator(called: str) -> o.Operand:
     """An operator that compares a parameter, which messages call `called`."""
-    return k.Kind({"enum": [*PARAM_OPS]}, k.Choice(PARAM_OPS, called=called).read)
+    return o.Operand({"enum": [*PARAM_OPS]}, o.of_kind(k.Choice(PARAM_OPS, called=called)))
 
 
 def value_by(key: str) -> k.Schema:
@@ -316,13 +283,12 @@ def value_by(key: str) -> k.Schema:
     }
 
 
-_PARSED: Final = Written(k.text(), _parsed_rule)
-_NAMES: Final[k.Schema] = {"type": "array", "items": k.text()}
-_FROM: Final = k.Kind(k.any_of(k.choice(_SOURCES), k.filled_list_of(k.choice(_SOURCES))), _sources)
-_NAME: Final = Text({"type": ["string", "number", "boolean"]})
+_FROM: Final = o.Operand(k.any_of(k.choice(_SOURCES), k.filled_list_of(k.choice(_SOURCES))), _sources)
+_NAME: Final = o.Operand({"type": ["string", "number", "boolean"]}, o.read_text)
+_LIST: Final = o.Operand(_NAMES, o.read_texts)
 _AT: Final = {
     "at": k.Key(
-        k.Kind(k.filled(), _place),
+        o.Operand(k.filled(), _place),
         "The place of a JSON response that is looked at; by default the whole.",
         ("items[0].title",),
     )
@@ -340,71 +306,78 @@ PARAM: Final = {
     ),
 }
 """The keys of a check of one parameter."""
-CHECKS: Final[AnyMapping[str, k.Shape]] = {
-    "contains": _of_text("type hint"),
-    "not_contains": _of_text("I don't know"),
-    "icontains": _of_text("refund"),
-    "contains_any": _of_rule(k.Kind(k.filled_list_of(k.text()), _filled), ["rain", "umbrella"], into="values"),
-    "regex": _of_rule(_PARSED, "/^def .*:/m"),
-    "equals": _of_text("42"),
-    "starts_with": _of_text("Dear"),
-    "ends_with": _of_text("Best regards"),
-    "non_empty": _shape({}, at=True),
-    "length": _of_rule(_PARSED, "min:100", "max:2000", "min:20,max:80 words"),
-    "similar": _shape(
-        {
-            **_rule(_TEXT, into="value"),
-            "threshold": k.Key(_NUMERAL, "The least likeness that passes, from 0 to 1.", (0.8,)),
-        },
-        at=True,
+CHECKS: Final[AnyMapping[str, o.Operands]] = {
+    "contains": _of(_TEXT, "type hint", into="value"),
+    "not_contains": _of(_TEXT, "I don't know", into="value"),
+    "icontains": _of(_TEXT, "refund", into="value"),
+    "contains_any": _of(
+        o.Operand(k.filled_list_of(k.text()), _filled, filled=(Sequence,)), ["rain", "umbrella"], into="values"
     ),
-    "json": _of_rule(_PARSED, "strict", "lenient", "object", "array", "schema:answer.schema.json"),
-    "structure": _of_rule(
-        _PARSED, "fields:title,content", "fields:meta.title:string,items[].id:number", "headings:Summary,Risks"
+    "regex": _of(_parsed("regex"), "/^def .*:/m"),
+    "equals": _of(_TEXT, "42", into="value"),
+    "starts_with": _of(_TEXT, "Dear", into="value"),
+    "ends_with": _of(_TEXT, "Best regards", into="value"),
+    "non_empty": o.Operands("", _AT),
+    "length": _of(_parsed("length"), "min:100", "max:2000", "min:20,max:80 words"),
+    "similar": _of(
+        _TEXT, into="value", threshold=k.Key(_NUMERAL, "The least likeness that passes, from 0 to 1.", (0.8,))
     ),
-    "number": _of_rule(_PARSED, "min:18", "min:0,max:1", 30),
-    "count": _of_rule(_PARSED, "min:2,max:5", 3),
-    "value": _of_rule(Json(k.anything()), 30, True, [1, 2], into="value"),
-    "numbers_from": _of_rule(_FROM, "tools", ["tools", "message"], into="sources"),
-    "quotes_from": _of_rule(_FROM, "tools", ["tools", "message"], into="sources"),
-    "tools_called": _of_names(["get_weather"], []),
-    "tools_acceptable": _of_rule(
-        k.Kind({"type": "array", "items": k.any_of({"const": "none"}, _NAMES)}, sets_of_tools),
+    "json": _of(_parsed("json"), "strict", "lenient", "object", "array", "schema:answer.schema.json"),
+    "structure": _of(
+        _parsed("structure"),
+        "fields:title,content",
+        "fields:meta.title:string,items[].id:number",
+        "headings:Summary,Risks",
+    ),
+    "number": _of(_parsed("number"), "min:18", "min:0,max:1", 30),
+    "count": _of(_parsed("count"), "min:2,max:5", 3),
+    "value": _of(_JSON, 30, True, [1, 2], into="value"),
+    "numbers_from": _of(_FROM, "tools", ["tools", "message"], into="sources"),
+    "quotes_from": _of(_FROM, "tools", ["tools", "message"], into="sources"),
+    "tools_called": _of(_LIST, ["get_weather"], [], into="names", at=False),
+    "tools_acceptable": _of(
+        o.Operand({"type": "array", "items": k.any_of({"const": "none"}, _NAMES)}, o.read_sets),
         [["get_weather"], ["get_weather", "get_forecast"], "none"],
         into="sets",
         at=False,
     ),
-    "tools_not_called": _of_names(["delete_account"]),
-    "tools_include": _of_names(["search", "search", "book"]),
-    "tools_in_order": _of_names(["search", "book"]),
-    "tools_only": _of_names(["search", "book"]),
-    "tool_param": _shape(PARAM, param_record, narrow=value_by("op")),
-    "call_has": _shape(
+    "tools_not_called": _of(_LIST, ["delete_account"], into="names", at=False),
+    "tools_include": _of(_LIST, ["search", "search", "book"], into="names", at=False),
+    "tools_in_order": _of(_LIST, ["search", "book"], into="names", at=False),
+    "tools_only": _of(_LIST, ["search", "book"], into="names", at=False),
+    "tool_param": o.Operands("", PARAM, param_record, narrow=value_by("op")),
+    "call_has": o.Operands(
+        "",
         {
             "tool": _TOOL,
             "which": k.Key(
-                k.Kind(k.any_of({"enum": [*_QUANTIFIERS]}, {"type": "integer", "minimum": 1}), _which),
+                o.Operand(k.any_of({"enum": [*_QUANTIFIERS]}, {"type": "integer", "minimum": 1}), _which),
                 "Which of the tool's calls is meant; by default any one.",
                 ("every", 2),
             ),
             "args": k.Key(
-                k.Kind({"type": "object", "minProperties": 1, "additionalProperties": _ARGUMENTS}, _args),
+                o.Operand(
+                    {"type": "object", "minProperties": 1, "additionalProperties": _ARGUMENTS},
+                    _args,
+                    filled=(Sequence, Mapping),
+                ),
                 "What the arguments are: each a value that it equals, or a mapping of tests.",
                 ({"city": "Paris", "days": {"min": 1, "max": 3}},),
                 required=True,
             ),
-        }
+        },
     ),
-    "no_tool_errors": _shape({}),
-    "tool_count": _of_rule(_PARSED, "min:1,max:3", at=False),
-    "latency": _of_rule(_PARSED, "30s", "500ms", at=False),
-    "tokens": _of_rule(_PARSED, 500, at=False),
-    "cost": _of_rule(_PARSED, "$0.02", at=False),
-    "judge": _shape(
+    "no_tool_errors": o.Operands("", {}),
+    "tool_count": _of(_parsed("tool_count"), "min:1,max:3", at=False),
+    "latency": _of(_parsed("latency"), "30s", "500ms", at=False),
+    "tokens": _of(_parsed("tokens"), 500, at=False),
+    "cost": _of(_parsed("cost"), "$0.02", at=False),
+    "judge": o.Operands(
+        "",
         {
-            **_rule(_TEXT, "Is the tone kind?", into="criteria"),
-            "scale": k.Key(_beside("min"), "The best score that the judge can give.", (5,), into="maxScore"),
-            "min": k.Key(_beside("scale"), "The least score that passes.", (4,), into="minScore"),
+            "rule": _rule(_TEXT, "Is the tone kind?", into="criteria"),
+            "scale": k.Key(_NUMERAL, "The best score that the judge can give.", (5,), into="maxScore"),
+            "min": k.Key(_NUMERAL, "The least score that passes.", (4,), into="minScore"),
         },
         _judge,
         narrow={"dependentRequired": {"min": ["scale"], "scale": ["min"]}},

@@ -195,7 +195,7 @@ def _build_gates(gates: Fields, given: dict[str, Any]) -> GatesTree:
 
 def _places_of_gates(gates: Fields) -> Iterator[tuple[str, Span]]:
     """Where each gate is written; of one by class also each class, as in `recall.refund`."""
-    for key, value in gates.pairs:
+    for key, value in gates.by_key.values():
         yield "max_p95_ms" if key.text == "max_p95" else key.text, span_of(key)
         for name, _ in value.pairs if isinstance(value, Mapping) else ():
             yield f"{key.text}.{name.text}", span_of(name)

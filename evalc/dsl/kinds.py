@@ -60,10 +60,6 @@ class Kind:
         """The value that a node is, which messages call `what`; None if it is not of the kind, which is reported."""
         return node
 
-    def require(self, fields: Fields, key: str, why: str) -> None:
-        """Report that a required key has no value."""
-        fields.require(key, why=why)
-
 
 class Text(Kind):
     """A text; if it is `filled`, one with something in it."""
@@ -311,9 +307,7 @@ class Shape(Kind):
         self._build = build
         self.narrow = narrow or {}
         self._required = {
-            key: (each.holds.require, each.required if isinstance(each.required, str) else "")
-            for key, each in keys.items()
-            if each.required
+            key: each.required if isinstance(each.required, str) else "" for key, each in keys.items() if each.required
         }
         self._readers = {
             key: (each.into or key, each.holds.read, each.excludes) for key, each in keys.items() if not each.kept
@@ -338,16 +332,16 @@ class Shape(Kind):
 
     def of(self, fields: Fields) -> Any:
         """The struct that the fields of a mapping of this shape are read into."""
-        for key, (require, why) in self._required.items():
-            require(fields, key, why)
+        for key, why in self._required.items():
+            fields.require(key, why=why)
         readers = self._readers
         given: dict[str, Any] = {}
-        for key, _ in fields.pairs:  # only keys that are there are looked at: mappings have few of the many
-            into, read, excludes = readers.get(key.text, _UNREAD)
+        for key in fields.by_key:  # only keys that are there are looked at: mappings have few of the many
+            into, read, excludes = readers.get(key, _UNREAD)
             for other in excludes:
                 if other in fields:
-                    fields.exclude(other, key.text)
-            if read is not None and (value := read(fields, key.text)) is not None:
+                    fields.exclude(other, key)
+            if read is not None and (value := read(fields, key)) is not None:
                 given[into] = value
         return self._build(fields, given)
 

@@ -1,113 +1,189 @@
-"""Reads the operands of checks that are mappings: values whose texts know where they were written."""
+"""Reads the operands of checks that are mappings, and where their texts were written."""
 
 from __future__ import annotations
 
-from typing import Any, assert_never
+from collections.abc import Callable, Container, Sequence
+from collections.abc import Mapping as AnyMapping
+from typing import Any, Final
 
-from evalc.base.source import Span
-from evalc.check.places import Placed
-from evalc.check.tree import NO_TOOL, Check
+from evalc.check.tree import NO_TOOL
 from evalc.dsl import kinds as k
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
-from evalc.dsl.tree import CheckLeaf, Str
-from evalc.dsl.walk import Fields
+from evalc.dsl import nodes as n
+from evalc.dsl.nodes import Mapping, Node, Scalar, is_cut, span_of
+from evalc.dsl.scalars import NULLS
+from evalc.dsl.walk import Fields, is_null
 from evalc.grammar import nodes as g
-from evalc.grammar.nodes import ReadCheck
-from evalc.grammar.read_check import settled
+
+Places = list[g.Atom]
+"""Where the texts of a check were written: a reader of some adds theirs, in the order of `texts_of`."""
+Keys = dict[str, tuple[Scalar, Node]]
+"""The keys of a mapping, with their nodes and their values."""
+Take = Callable[[Fields, Any, str, Places], Any]
+"""Gives the operand that a node is, which messages call by the text; None if it is wrong, which is reported."""
+
+WRONG: Final = k.UNREADABLE
+"""The operand of a key that has none, which is reported."""
+WRITTEN: Final = object()
+"""Stands for null that is taken as it is written: the text `null`."""
 
 
-def leaf_of(span: Span, check: Check) -> CheckLeaf:
-    """The leaf of a check whose texts know where they were written."""
-    line = settled(ReadCheck(*span, check, ()))
-    return CheckLeaf(span=span, check=line.check, places=line.places)
+class Operand(k.Kind):
+    """A kind of operand.
+
+    Args:
+        schema: its JSON Schema.
+        taken: gives it.
+        absent: what it is if nothing is written.
+        null: what it is if null is written; by default the same.
+        filled: the collections that may not be empty.
+    """
+
+    def __init__(
+        self, schema: k.Schema, taken: Take, *, absent: Any = WRONG, null: Any = WRONG, filled: tuple[type, ...] = ()
+    ) -> None:
+        super().__init__(schema)
+        self.taken = taken
+        self._absent, self._null = absent, absent if null is WRONG else null
+        self._filled = filled
+
+    def of_key(self, fields: Fields, key: Scalar, node: Node, places: Places) -> Any:
+        """The operand that a key has; `WRONG` if it has none, which is reported."""
+        if isinstance(node, Scalar):
+            if node.tag or node.text in NULLS:
+                is_blank = not node.text and node.style == "plain"
+                value = self._absent if is_blank else self._null if is_null(node) else WRITTEN
+                if value is WRONG:
+                    fields.report_empty(key)
+                if value is not WRITTEN:
+                    return value
+            if node.style == "hole":
+                fields.partial = True
+                return WRONG
+        elif isinstance(node, self._filled) and not (
+            node.pairs if isinstance(node, Mapping) else node.items or node.cut
+        ):
+            fields.report_empty(key)
+        value = self.taken(fields, node, f"`{key.text}`", places)
+        return WRONG if value is None else value
 
 
-def placed(text: Str) -> Placed:
-    """A text that knows where it was written; the offsets count from the start of the source."""
-    return Placed(text.value, g.Text(*text.span, text.value))
+def of_kind(kind: k.Kind) -> Take:
+    """Reads an operand as a value of a kind that has no texts in it."""
+    return lambda fields, node, what, _places: kind.take(fields, node, what)
 
 
-def _placed(text: Str | None) -> Placed | None:
-    return None if text is None else placed(text)
+def read_text(fields: Fields, node: Node, what: str, places: Places) -> str | None:
+    """A text."""
+    if not isinstance(node, Scalar) or node.style == "hole":
+        return fields.text_of(node, what)  # type: ignore[return-value] # it is none, which is reported
+    places.append(g.Text(node.start, node.end, node.text))
+    return node.text
 
 
-def placed_value(fields: Fields, node: Node) -> Any:
-    """A JSON value whose texts know where they were written."""
+def read_json(fields: Fields, node: Node, _what: str, places: Places) -> Any:
+    """A JSON value."""
     match node:
         case Scalar():
             value = fields.value(node)
-            return placed(Str(node.text, span_of(node))) if isinstance(value, str) else value
-        case Sequence(items=items):
-            return [placed_value(fields, item) for item in items]
+            if isinstance(value, str):
+                places.append(g.Text(*span_of(node), node.text))
+            return value
+        case n.Sequence(items=items):
+            return [read_json(fields, item, "", places) for item in items]
         case Mapping(pairs=pairs):
-            return {key.text: placed_value(fields, item) for key, item in pairs}
-        case _:
-            assert_never(node)
+            return {key.text: read_json(fields, item, "", places) for key, item in pairs}
 
 
-def number_at(fields: Fields, key: str) -> int | float | None:
-    """A number, the same however it was written: `1.0` is 1."""
-    number = k.NUMBER.read(fields, key)
-    return None if number is None else int(number.value) if number.value == int(number.value) else number.value
+def read_number(fields: Fields, node: Node, what: str, _places: Places) -> int | float | None:
+    """A number, the same however it is written: `1.0` is 1."""
+    found = k.NUMBER.take(fields, node, what)
+    return None if found is None else int(found.value) if found.value == int(found.value) else found.value
 
 
-def texts(fields: Fields, key: str) -> list[Placed] | None:
-    """A list of texts; None if one of them is not a text."""
-    read = fields.all_texts(key)
-    return None if read is None else [*map(placed, read)]
+def items_of(fields: Fields, node: Node, what: str) -> Sequence[Node]:
+    """The items of a list, as far as it goes; none of what is no list, which is reported."""
+    fields.partial |= is_cut(node)
+    return fields.items_of(node, what) or ()
 
 
-def sets_of_tools(fields: Fields, key: str) -> list[list[Placed]] | None:
+def texts_in(fields: Fields, items: Sequence[Node], called: str, places: Places) -> list[str] | None:
+    """Texts that belong together: None if some item is not a text."""
+    read = [read_text(fields, item, called, places) for item in items]
+    return None if None in read else read  # type: ignore[return-value]
+
+
+def read_texts(fields: Fields, node: Node, what: str, places: Places) -> list[str] | None:
+    """A list of texts."""
+    read = texts_in(fields, items_of(fields, node, what), f"an item of {what}", places)
+    return read if isinstance(node, n.Sequence) and not node.cut else None
+
+
+def read_sets(fields: Fields, node: Node, what: str, places: Places) -> list[Any] | None:
     """A list of sets of tools; `none` is the empty set."""
-    items = fields.items(key)
-    sets = None if items is None else [_set_of_tools(fields, item) for item in items]
-    return None if sets is None or None in sets else sets
+    sets = [_set_of_tools(fields, item, places) for item in items_of(fields, node, what)]
+    return sets if isinstance(node, n.Sequence) and None not in sets else None
 
 
-def _set_of_tools(fields: Fields, node: Node) -> Any:
-    if isinstance(node, Scalar) and node.text == "none":
-        return [Placed(NO_TOOL, g.Text(*span_of(node), node.text))]
-    if isinstance(node, Sequence):
-        names = fields.together(node.items, "the name of a tool")
-        return None if names is None else [*map(placed, names)] or [Placed(NO_TOOL, g.Text(*span_of(node), ""))]
-    return fields.wrong(node, "a tool set", "a list of tools, or `none`")
+def _set_of_tools(fields: Fields, node: Node, places: Places) -> Any:
+    match node:
+        case n.Sequence(items=()) | Scalar(text="none"):
+            places.append(g.Text(*span_of(node), node.text if isinstance(node, Scalar) else ""))
+            return [NO_TOOL]
+        case n.Sequence():
+            return texts_in(fields, node.items, "the name of a tool", places)
+        case _:
+            return fields.wrong(node, "a tool set", "a list of tools, or `none`")
 
 
-# --- kinds -----------------------------------------------------------------------------------------------------------
+# --- mappings --------------------------------------------------------------------------------------------------------
 
 
-class Text(k.Text):
-    """A text that knows where it was written."""
+class Operands(k.Shape):
+    """A mapping of operands, which are read in the order of its keys.
 
-    def read(self, fields: Fields, key: str) -> Any:
-        return _placed(super().read(fields, key))
+    Args:
+        what: what messages call it; by default what is around calls it.
+        keys: its keys.
+        made: makes the value of the operands, the keys and the places; by default the operands are the value.
+        rest: its title in the JSON Schema, and what that says besides.
+    """
 
-    def take(self, fields: Fields, node: Any, what: str) -> Any:
-        return _placed(super().take(fields, node, what))
+    def __init__(
+        self,
+        what: str,
+        keys: AnyMapping[str, k.Key],
+        made: Callable[[Fields, dict[str, Any], Keys, Places], Any] | None = None,
+        **rest: Any,
+    ) -> None:
+        super().__init__(what, keys, **rest)
+        self._made = made
+        kinds = {key: (each.into or key, each.holds) for key, each in keys.items()}
+        self._reads = [(key, into, kind.of_key) for key, (into, kind) in kinds.items() if isinstance(kind, Operand)]
 
+    def lacks(self, keys: Container[str]) -> list[str]:
+        """The keys that have to be there as well."""
+        others = self.narrow.get("dependentRequired", {})
+        required = [*self._required, *(other for key in others if key in keys for other in others[key])]
+        return [key for key in required if key not in keys]
 
-class Written(k.Kind):
-    """A text that is taken literally, `null` and `~` too."""
+    def taken(self, fields: Fields, node: Node, what: str, places: Places) -> Any:
+        """The value that is made of a mapping; None if it is wrong, which is reported."""
+        pairs = fields.pairs_of(node, self.what or what)
+        if pairs is None:
+            return None
+        inner = fields.inside(node, self, what, pairs)
+        for key in self.lacks(inner.by_key):
+            inner.require(key)
+        made = self.of_keys(inner, inner.by_key, places)
+        fields.partial |= inner.partial
+        return made
 
-    def require(self, fields: Fields, key: str, why: str) -> None:
-        if key not in fields or fields.is_blank(key):
-            fields.require(key, why=why)
-
-    def read(self, fields: Fields, key: str) -> Any:
-        return _placed(fields.written(key))
-
-
-class Json(Written):
-    """A JSON value; None is null if the key is there."""
-
-    def read(self, fields: Fields, key: str) -> Any:
-        node = fields.node(key)
-        return None if node is None else placed_value(fields, node)
-
-
-class Numeral(k.Kind):
-    """A number, not null, that is the same however it is written: `1.0` is 1."""
-
-    def read(self, fields: Fields, key: str) -> Any:
-        fields.require(key)
-        return number_at(fields, key)
+    def of_keys(self, fields: Fields, by_key: Keys, places: Places) -> Any:
+        """The value that is made of the keys of a mapping; None if some of them lack a value."""
+        given: dict[str, Any] = {}
+        for key, into, read in self._reads:
+            if key in by_key:
+                given[into] = read(fields, *by_key[key], places)
+        if WRONG in given.values() or not self._required.keys() <= by_key.keys():
+            return None
+        return given if self._made is None else self._made(fields, given, by_key, places)

@@ -207,56 +207,50 @@ class Fields:
     """
 
     def __init__(
-        self, tree: Tree, node: Any, shape: Shape, what: str = "", pairs: Sequence[tuple[Any, Any]] | None = None
+        self, tree: Tree, node: Any, shape: Shape, what: str = "", pairs: Iterable[tuple[Any, Any]] | None = None
     ) -> None:
         self.tree = tree
         self.source: Source = tree.source
         self.cut = getattr(node, "cut", False)
         self.partial = self.cut
         self._what = shape.what or what
-        pairs = pairs or tree.pairs(node) or ()
-        self._pairs = {key.text: (key, value) for key, value in pairs}
+        self.by_key = {key.text: (key, value) for key, value in pairs or tree.pairs(node) or ()}
         self._node = node
         self._misspelt = _NONE
         self._holes = _NONE
-        if not self._pairs.keys() <= shape.keys.keys():
+        if not self.by_key.keys() <= shape.keys.keys():
             self._report_unknown(shape)
 
     def _report_unknown(self, shape: Shape) -> None:
         foreign = shape.foreign
-        for key, _ in self._pairs.values():
+        for key, _ in self.by_key.values():
             if key.text in shape.keys or (shape.extensible and key.text.startswith("x-")):
                 continue
             near = nearest(key.text, shape.keys)
-            if foreign is None or (near in foreign and near not in self._pairs):
+            if foreign is None or (near in foreign and near not in self.by_key):
                 self._misspelt |= {near}
                 other = shape.meant_by(key.text)
                 meant = other if near != key.text else ""
                 self._misspelt |= {meant} if meant else set()
                 self.fault(key, self.tree.unknown(key.text, shape, self._what, meant))
-            elif near is not None and not shape.keys[near].kept and near not in self._pairs:
+            elif near is not None and not shape.keys[near].kept and near not in self.by_key:
                 self._misspelt |= {near}
                 self.warn(key, Finding("EV219", key=key.text, what=self._what, meant=near))
 
     def __contains__(self, key: str) -> bool:
-        return key in self._pairs
-
-    @property
-    def pairs(self) -> Iterable[tuple[Any, Any]]:
-        """The keys with their values, in the order of the source."""
-        return self._pairs.values()
+        return key in self.by_key
 
     @property
     def anchor(self) -> Span:
         """Where messages about a mapping in YAML as a whole point: its first key."""
-        return span_of(next((key for key, _ in self.pairs), self._node))
+        return span_of(next((key for key, _ in self.by_key.values()), self._node))
 
     @property
     def has_typos(self) -> bool:
         """Whether some key is a misspelling of a key that evalc reads."""
         return bool(self._misspelt)
 
-    def inside(self, node: Any, shape: Shape, what: str = "", pairs: Sequence[tuple[Any, Any]] | None = None) -> Fields:
+    def inside(self, node: Any, shape: Shape, what: str = "", pairs: Iterable[tuple[Any, Any]] | None = None) -> Fields:
         """The fields of a mapping within this one, reported to the same place."""
         return Fields(self.tree, node, shape, what, pairs)
 
@@ -275,7 +269,7 @@ class Fields:
 
         Something of its value is wrong and left out, or the key itself is misspelt or after a syntax error.
         """
-        return key in self._holes or (key not in self._pairs and (self.cut or key in self._misspelt))
+        return key in self._holes or (key not in self.by_key and (self.cut or key in self._misspelt))
 
     def warn(self, node: Any, finding: Finding) -> None:
         """Report a finding that leaves nothing out of the tree."""
@@ -296,17 +290,21 @@ class Fields:
 
     def require(self, key: str, *, why: str = "") -> None:
         """Report that a key is missing or has no value, if it is so; a misspelt one is reported already."""
-        if self.cut or key in self._misspelt:
-            return
-        if key not in self._pairs:
+        if key in self.by_key:
+            if self.tree.is_absent(self.by_key[key][1]):
+                self.report_empty(self.key(key))
+        elif not self.cut and key not in self._misspelt:
             self.fault(self.tree.anchor(self._node), self.tree.missing(key, self._what, why))
-        elif self.tree.is_absent(self._pairs[key][1]):
-            self.fault(self._pairs[key][0], Finding("EV309", what=f"`{key}`"))
+
+    def report_empty(self, key: Any) -> None:
+        """Report that a key has no value; if it may have been meant to be somewhere else, that is reported already."""
+        if not self.cut and key.text not in self._misspelt:
+            self.fault(key, Finding("EV309", what=f"`{key.text}`"))
 
     def forbid_empty(self, key: str) -> None:
         """Report that a key is there and has no value, or a list without items, if it is so."""
-        key_node, node = self._pairs.get(key, (None, None))
-        if key_node is None or node is None or self.cut:
+        key_node, node = self.by_key.get(key, (None, None))
+        if key_node is None or self.cut:
             return
         items = self.tree.items(node)
         if self.tree.is_absent(node) or (items is not None and not items and not getattr(node, "cut", False)):
@@ -314,15 +312,11 @@ class Fields:
 
     def key(self, key: str) -> Any:
         """The key itself, as a node; it must be there."""
-        return self._pairs[key][0]
-
-    def is_cut(self, key: str) -> bool:
-        """Whether a syntax error ended the file inside the list or mapping of this key."""
-        return getattr(self._pairs[key][1], "cut", False)
+        return self.by_key[key][0]
 
     def node(self, key: str) -> Any:
         """The value, unread; None if it is absent, null or a hole."""
-        pair = self._pairs.get(key)
+        pair = self.by_key.get(key)
         if pair is None or self.tree.is_absent(pair[1]):
             return None
         if isinstance(pair[1], Scalar) and pair[1].style == "hole":
@@ -334,7 +328,7 @@ class Fields:
 
     def text(self, key: str) -> Str | None:
         """A text, taken as it was written: `1.50` is "1.50"."""
-        pair = self._pairs.get(key)
+        pair = self.by_key.get(key)
         if pair is None:
             return None
         node = pair[1]
@@ -350,22 +344,6 @@ class Fields:
             self.fault(text.span, Finding("EV309", what=f"`{key}`"))
             return None
         return text
-
-    def written(self, key: str) -> Str | None:
-        """A required text, taken literally, `null` and `~` too."""
-        pair = self._pairs.get(key)
-        if pair is None:
-            self.require(key)
-            return None
-        if self.is_blank(key):
-            self.fault(pair[0], Finding("EV309", what=f"`{key}`"))
-            return None
-        return self.text_of(pair[1], f"`{key}`")
-
-    def is_blank(self, key: str) -> bool:
-        """Whether nothing is written behind a key, not even `null`."""
-        node = self._pairs[key][1]
-        return isinstance(node, Scalar) and node.style == "plain" and not node.text
 
     def text_of(self, node: Any, what: str) -> Str | None:
         """A node as a text; `what` names it in the message if it is not a text."""
@@ -408,22 +386,12 @@ class Fields:
             self.leave_out(key)
         return texts
 
-    def all_texts(self, key: str) -> tuple[Str, ...] | None:
-        """A list of texts that belong together: None if one of them is not a text."""
-        texts = self.texts(key)
-        return None if key in self._holes else texts
-
     def each_text(self, items: Iterable[Any], what: str) -> Iterator[Str]:
         """The items that are texts; the others are reported."""
         for item in items:
             text = self.text_of(item, what)
             if text is not None:
                 yield text
-
-    def together(self, items: Sequence[Any], what: str) -> tuple[Str, ...] | None:
-        """The items where all are texts; else None, and those that are not are reported."""
-        texts = tuple(self.each_text(items, what))
-        return texts if len(texts) == len(items) else None
 
     def mapping(self, key: str) -> Any:
         """A mapping."""
