@@ -5,26 +5,26 @@ Checks that no field can hold are entries of `expect.checks`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
 from evalc.check.forms import (
     FORMS,
+    Form,
     Record,
-    Take,
     are_texts,
     check_of,
     filler,
+    form,
+    grouped,
     hole,
-    holes_of,
     is_text,
     kind_of,
     record_of,
-    taker,
     tuples,
     type_of,
 )
@@ -55,35 +55,6 @@ PAIRS: Final = (("minLength", "maxLength"), ("minToolCalls", "maxToolCalls"))
 # --- which fields hold which check -----------------------------------------------------------------------------------
 
 
-class _Row(NamedTuple):
-    """A form of checks that fields of `expect` hold.
-
-    Attributes:
-        type: the `type` of its records.
-        fields: the fields, in the order of the form.
-        kind: the kind of its checks, see `kind_of`.
-        take: puts the values of the fields into a mapping if a check has the form.
-        make: makes the check of the value of one of the fields, by the fields.
-    """
-
-    type: str
-    fields: tuple[str, ...]
-    kind: Any
-    take: Take
-    make: Mapping[str, Callable[[Any], Check]]
-
-    @property
-    def is_range(self) -> bool:
-        """Whether it has two bounds, one of which at least is given."""
-        return len(self.fields) > 1
-
-
-def _row(type_: str, tree: Any, flag: str = "") -> _Row:
-    """A row for a form whose holes are named after the fields; `flag` is the field of a form without holes."""
-    fields = (flag,) if flag else tuple(each.key for each in holes_of(tree))
-    return _Row(type_, fields, kind_of(tree), taker(tree), {field: filler(tree, field) for field in fields})
-
-
 def _lists(name: str, **rest: Any) -> Any:
     return hole(name, read=tuples, write=tuples, **rest)
 
@@ -108,21 +79,10 @@ def _tools(predicate: str) -> Of:
     return Of(Tools(), Test(predicate, _lists(f"tools_{predicate}")))
 
 
-def _take_param(check: Check, found: dict[str, Any]) -> bool:
+def _param_of(check: Check) -> ToolParamExpectation:
     record = record_of(check)
-    if record["type"] != "tool_param":
-        return False
-    found["tool_params"] = ToolParamExpectation(
-        tool=record["tool"],
-        param_name=record["paramName"],
-        assertion=record["assertion"],
-        value=tuples(record.get("value")),
-    )
-    return True
-
-
-def _param_check(entry: ToolParamExpectation) -> Check:
-    return check_of({"type": "tool_param", **msgspec.to_builtins(entry)})
+    tool, name, value = record["tool"], record["paramName"], tuples(record.get("value"))
+    return ToolParamExpectation(tool=tool, param_name=name, assertion=record["assertion"], value=value)
 
 
 def _are_keys(fields: Any) -> bool:
@@ -134,15 +94,24 @@ def _required(name: str, **rest: Any) -> Test:
     return Test("structure", (hole(name, **rest), ()))
 
 
+_PARAM: Final = form(
+    "tool_param",
+    hole(
+        "tool_params",
+        fits=lambda check: type_of(check) == "tool_param",
+        read=lambda entry: check_of({"type": "tool_param", **msgspec.to_builtins(entry)}),
+        write=_param_of,
+    ),
+)
 _ROWS: Final = (
-    _row("contains", Test("contains", _text("response_contains"))),
-    _row("not_contains", Not(Test("contains", _text("response_not_contains")))),
-    _row("contains_any", Test("contains_any", _lists("response_contains_any", fits=are_texts))),
-    _row("regex", Test("matches", (hole("response_matches"), ""))),
-    _row("non_empty", Test("non_empty"), "response_non_empty"),
-    _row("length", Of(Measure("chars"), _bounds("min_length", "max_length"))),
-    _row("json", Test("json", ("strict", None)), "json_valid"),
-    _row(
+    form("contains", Test("contains", _text("response_contains"))),
+    form("not_contains", Not(Test("contains", _text("response_not_contains")))),
+    form("contains_any", Test("contains_any", _lists("response_contains_any", fits=are_texts))),
+    form("regex", Test("matches", (hole("response_matches"), ""))),
+    form("non_empty", Test("non_empty"), "response_non_empty"),
+    form("length", Of(Measure("chars"), _bounds("min_length", "max_length"))),
+    form("json", Test("json", ("strict", None)), "json_valid"),
+    form(
         "structure",
         _required(
             "required_keys",
@@ -151,31 +120,35 @@ _ROWS: Final = (
             write=lambda fields: tuple(only_key(path) for path, _ in fields),
         ),
     ),
-    _row("tools_called", _tools("called")),
-    _row("tools_acceptable", _tools("acceptable")),
-    _row("tools_not_called", _tools("not_called")),
-    _Row("tool_param", ("tool_params",), Call, _take_param, {"tool_params": _param_check}),
-    _row("no_tool_errors", Of(Tools(), Test("no_errors")), "no_tool_errors"),
-    _row("tool_count", Of(Measure("calls"), _bounds("min_tool_calls", "max_tool_calls"))),
-    _row("latency", Of(Measure("ms"), _limit("max_latency_ms", 0))),
-    _row("tokens", Of(Measure("tokens"), _limit("max_tokens", 0))),
-    _row("cost", Of(Measure("dollars"), _limit("max_cost"))),
+    form("tools_called", _tools("called")),
+    form("tools_acceptable", _tools("acceptable")),
+    form("tools_not_called", _tools("not_called")),
+    _PARAM,
+    form("no_tool_errors", Of(Tools(), Test("no_errors")), "no_tool_errors"),
+    form("tool_count", Of(Measure("calls"), _bounds("min_tool_calls", "max_tool_calls"))),
+    form("latency", Of(Measure("ms"), _limit("max_latency_ms", 0))),
+    form("tokens", Of(Measure("tokens"), _limit("max_tokens", 0))),
+    form("cost", Of(Measure("dollars"), _limit("max_cost"))),
 )
-_OF_KIND: Final = {kind: tuple(row for row in _ROWS if row.kind == kind) for kind in {row.kind for row in _ROWS}}
-_READ_ONLY: Final = {
-    "type_checks": _required(
-        "type_checks", read=lambda types: tuple((path_of_key(key), type_) for key, type_ in types.items())
+"""The forms of checks that fields of `expect` hold. Their keys are the fields; of one without holes it is a flag."""
+_OF_KIND: Final = grouped(_ROWS, lambda row: Call if row is _PARAM else kind_of(row.tree))
+_RANGES: Final = frozenset(row.type for row in _ROWS if len(row.keys) > 1)
+"""The types with two bounds, one of which at least is given."""
+_READ_ONLY: Final = (
+    form(
+        "structure",
+        _required("type_checks", read=lambda types: tuple((path_of_key(key), type_) for key, type_ in types.items())),
     ),
-    "regex_pattern": Test("matches", (hole("regex_pattern"), "")),
-    "cop_out_phrases": Not(Test("contains", hole("cop_out_phrases"), True)),
-}
-"""The fields that lowering never writes, each with its form."""
+    form("regex", Test("matches", (hole("regex_pattern"), ""))),
+    form("not_contains", Not(Test("contains", hole("cop_out_phrases"), True))),
+)
+"""The forms of checks in fields that lowering never writes."""
 
 
-def _row_of(check: Check) -> tuple[_Row | None, dict[str, Any]]:
+def _row_of(check: Check) -> tuple[Form | None, dict[str, Any]]:
     for row in _OF_KIND.get(kind_of(check), ()):
         found: dict[str, Any] = {}
-        if row.take(check, found) and (found or not row.is_range):
+        if row.take(check, found) and (found or row.type not in _RANGES):
             return row, found
     return None, {}
 
@@ -186,11 +159,11 @@ def fields_of(check: Check) -> dict[str, Any]:
     Empty for an entry of `expect.checks`.
     """
     row, found = _row_of(check)
-    return {} if row is None else found or {row.fields[0]: True}
+    return {} if row is None else found or {row.keys[0]: True}
 
 
 _POSITION: Final = {form.type: len(_FIELDS) + index for index, form in reversed(list(enumerate(FORMS)))} | {
-    row.type: _FIELDS.index(row.fields[0]) for row in _ROWS
+    row.type: _FIELDS.index(row.keys[0]) for row in _ROWS
 }
 
 
@@ -220,9 +193,6 @@ def _rank(check: Check) -> tuple[int, bool, bool]:
     row, _ = _row_of(check)
     type_ = type_of(check) if row is None else row.type
     return _POSITION.get(type_, _POSITION["argument"]), row is None, type_ in _RANGES and _is_upper(check)
-
-
-_RANGES: Final = frozenset(row.type for row in _ROWS if row.is_range)
 
 
 def _is_upper(check: Check) -> bool:
@@ -324,12 +294,11 @@ def named(check: Check, record: Record) -> str:
 
 def check_in(name: str, value: Any) -> Check:
     """The check that a value in a field of `Expect` is; of a list with an entry for each, that one entry."""
-    return _MAKE[name](value)
+    check: Check = _MAKE[name](value)
+    return check
 
 
-_MAKERS: Final[Mapping[str, Callable[[Any], Check]]] = {
-    field: make for row in _ROWS for field, make in row.make.items()
-} | {field: filler(tree, field) for field, tree in _READ_ONLY.items()}
+_MAKERS: Final = {field: filler(row.tree, field) for row in (*_ROWS, *_READ_ONLY) for field in row.keys}
 _MAKE: Final = {field: _MAKERS[field] for field in _FIELDS if field in _MAKERS}
 """The functions that make checks of the values of the fields, in the order of the fields."""
 _values: Final = attrgetter(*_MAKE)

@@ -97,7 +97,8 @@ class Form(msgspec.Struct, frozen=True, dict=True, eq=False):
         return tuple(dict.fromkeys((*self.first, *(hole.key for hole in self.holes))))
 
 
-def _form(type_: str, tree: Any, *first: str, **fixed: Any) -> Form:
+def form(type_: str, tree: Any, *first: str, **fixed: Any) -> Form:
+    """A form of checks."""
     return Form(type_, tree, first, fixed)
 
 
@@ -200,13 +201,11 @@ def _maker(form: Any) -> Make | None:
     makers = {at: make for at, part in enumerate(parts) if (make := _maker(part)) is not None}
     if not makers:
         return None
-    at, make = makers.popitem()
+    if len(makers) > 1:
+        return lambda record: into(*[makers[at](record) if at in makers else part for at, part in enumerate(parts)])
+    ((at, make),) = makers.items()
     before, after = parts[:at], parts[at + 1 :]
-    if not makers:  # as most have one
-        return lambda record: into(*before, make(record), *after)
-    return lambda record: into(
-        *[makers[at](record) if at in makers else part for at, part in enumerate(before)], make(record), *after
-    )
+    return lambda record: into(*before, make(record), *after)
 
 
 def _tuple(*parts: Any) -> tuple[Any, ...]:
@@ -274,79 +273,79 @@ _CHECKS: Final = hole(
 
 def _param(assertion: str, test: Any) -> Form:
     tree = Of(Call(hole("tool"), "first"), Of(Argument(hole("paramName")), test))
-    return _form("tool_param", tree, "tool", "paramName", "assertion", assertion=assertion)
+    return form("tool_param", tree, "tool", "paramName", "assertion", assertion=assertion)
 
 
 FORMS: Final[tuple[Form, ...]] = (
-    _form("contains", Test("contains", hole("value"))),
-    _form("not_contains", Not(Test("contains", hole("value", fits=is_text)))),
-    _form("icontains", Test("contains", hole("value"), True)),
-    _form("contains_any", Test("contains_any", _values("values"), _CASE)),
-    _form("regex", Test("matches", (hole("pattern"), hole("flags", "")))),
-    _form("equals", Test("equals", hole("value"), _CASE)),
-    _form("starts_with", Test("starts_with", hole("value"), _CASE)),
-    _form("ends_with", Test("ends_with", hole("value"), _CASE)),
-    _form("non_empty", Test("non_empty")),
-    _form(
+    form("contains", Test("contains", hole("value"))),
+    form("not_contains", Not(Test("contains", hole("value", fits=is_text)))),
+    form("icontains", Test("contains", hole("value"), True)),
+    form("contains_any", Test("contains_any", _values("values"), _CASE)),
+    form("regex", Test("matches", (hole("pattern"), hole("flags", "")))),
+    form("equals", Test("equals", hole("value"), _CASE)),
+    form("starts_with", Test("starts_with", hole("value"), _CASE)),
+    form("ends_with", Test("ends_with", hole("value"), _CASE)),
+    form("non_empty", Test("non_empty")),
+    form(
         "length", Of(Measure(hole("unit", "chars", fits=(OF_TEXT - {"tokens"}).__contains__)), _BETWEEN), "min", "max"
     ),
-    _form("similar", Test("similar", (hole("value"), hole("threshold", 0.8)))),
-    _form("contains_all", Test("contains_all", _values("values"), _CASE)),
-    _form("occurs", Test("occurs", (hole("value"), _BOUNDS), _CASE)),
-    _form("markdown", Test("markdown", (hole("has"), hole("language", None)))),
-    _form("language", Test("language", hole("of"))),
-    _form("json", Test("json", (hole("mode", "strict"), hole("schema", None)))),
-    _form(
+    form("similar", Test("similar", (hole("value"), hole("threshold", 0.8)))),
+    form("contains_all", Test("contains_all", _values("values"), _CASE)),
+    form("occurs", Test("occurs", (hole("value"), _BOUNDS), _CASE)),
+    form("markdown", Test("markdown", (hole("has"), hole("language", None)))),
+    form("language", Test("language", hole("of"))),
+    form("json", Test("json", (hole("mode", "strict"), hole("schema", None)))),
+    form(
         "structure",
         Test("structure", (hole("fields", (), read=_fields, write=_field_records), _texts("headings", ()))),
     ),
-    _form("number", _BETWEEN),
-    _form("count", Of(Measure("items"), _BETWEEN)),
-    _form("value", Test("is", hole("value"))),
-    _form("within", Test("within", (hole("by"), hole("of")))),
-    _form("one_of", Test("one_of", _values("values"), _CASE)),
-    _form("exists", Test("exists")),
-    _form("empty", Test("empty")),
-    _form("is_a", Test("is_a", hole("of"))),
-    _form("format", Test("format", hole("of"))),
-    _form("sorted", Test("sorted", (hole("descending", False), hole("by", None)))),
-    _form("unique", Test("unique")),
-    _form("numbers_from", Test("numbers_from", _texts("sources", ("tools",)))),
-    _form("quotes_from", Test("quotes_from", _texts("sources", ("tools",)))),
-    _form("tools_called", Of(Tools(), Test("called", _texts("names")))),
-    _form("tools_acceptable", Of(Tools(), Test("acceptable", _texts("sets")))),
-    _form("tools_not_called", Of(Tools(), Test("not_called", _texts("names")))),
-    _form("tools_include", Of(Tools(), Test("include", _texts("names")))),
-    _form("tools_in_order", Of(Tools(), Test("in_order", _texts("names")))),
-    _form("tools_only", Of(Tools(), Test("only", _texts("names")))),
-    _form("called_before", Of(Tools(), Test("before", (hole("first"), hole("then"))))),
+    form("number", _BETWEEN),
+    form("count", Of(Measure("items"), _BETWEEN)),
+    form("value", Test("is", hole("value"))),
+    form("within", Test("within", (hole("by"), hole("of")))),
+    form("one_of", Test("one_of", _values("values"), _CASE)),
+    form("exists", Test("exists")),
+    form("empty", Test("empty")),
+    form("is_a", Test("is_a", hole("of"))),
+    form("format", Test("format", hole("of"))),
+    form("sorted", Test("sorted", (hole("descending", False), hole("by", None)))),
+    form("unique", Test("unique")),
+    form("numbers_from", Test("numbers_from", _texts("sources", ("tools",)))),
+    form("quotes_from", Test("quotes_from", _texts("sources", ("tools",)))),
+    form("tools_called", Of(Tools(), Test("called", _texts("names")))),
+    form("tools_acceptable", Of(Tools(), Test("acceptable", _texts("sets")))),
+    form("tools_not_called", Of(Tools(), Test("not_called", _texts("names")))),
+    form("tools_include", Of(Tools(), Test("include", _texts("names")))),
+    form("tools_in_order", Of(Tools(), Test("in_order", _texts("names")))),
+    form("tools_only", Of(Tools(), Test("only", _texts("names")))),
+    form("called_before", Of(Tools(), Test("before", (hole("first"), hole("then"))))),
     _param("equals", Test("equals", hole("value", None))),
     _param("contains", Test("contains", hole("value", None, fits=lambda value: value is None or are_texts(value)))),
     _param("oneOf", Test("one_of", _texts("value", None, fits=lambda value: value is None or are_texts(value)))),
     _param("exists", Test("exists")),
     _param("notExists", Not(Test("exists"))),
     _param("matches", Test("matches", (hole("value", None), ""))),
-    _form("argument", Of(Call(hole("tool"), "first"), Of(Argument(hole("name")), _CHECK))),
-    _form("call", Of(Call(hole("tool"), hole("which", "any")), _CHECK)),
-    _form("result", Of(Result(), _CHECK)),
-    _form("failure", Of(Failure(), _CHECK)),
-    _form("fails", Test("fails")),
-    _form("no_tool_errors", Of(Tools(), Test("no_errors"))),
-    _form("tool_count", Of(Measure("calls", hole("tool", "")), _BETWEEN), "min", "max"),
-    _form("tool_errors", Of(Measure("errors"), _BETWEEN)),
-    _form("latency", Of(Measure("ms"), _BETWEEN), "max"),
-    _form("tokens", Of(Measure("tokens"), _BETWEEN), "max"),
-    _form("cost", Of(Measure("dollars"), _BETWEEN), "max"),
-    _form("usage", Of(Measure(hole("of")), _BETWEEN)),
-    _form("measure", Of(Measure(hole("of"), hole("tool", "")), _CHECK)),
-    _form("check", Test("check", (hole("name"), _values("args", ()), hole("options", {}), _BOUNDS))),
-    _form("at", Of(At(hole("path")), _CHECK)),
-    _form("items", Of(Items(hole("path"), hole("which")), _CHECK)),
-    _form("turn", Of(Turn(hole("turn")), _CHECK)),
-    _form("any_of", Some(_CHECKS)),
-    _form("all_of", All(_CHECKS)),
-    _form("not", Not(_CHECK)),
-    _form(
+    form("argument", Of(Call(hole("tool"), "first"), Of(Argument(hole("name")), _CHECK))),
+    form("call", Of(Call(hole("tool"), hole("which", "any")), _CHECK)),
+    form("result", Of(Result(), _CHECK)),
+    form("failure", Of(Failure(), _CHECK)),
+    form("fails", Test("fails")),
+    form("no_tool_errors", Of(Tools(), Test("no_errors"))),
+    form("tool_count", Of(Measure("calls", hole("tool", "")), _BETWEEN), "min", "max"),
+    form("tool_errors", Of(Measure("errors"), _BETWEEN)),
+    form("latency", Of(Measure("ms"), _BETWEEN), "max"),
+    form("tokens", Of(Measure("tokens"), _BETWEEN), "max"),
+    form("cost", Of(Measure("dollars"), _BETWEEN), "max"),
+    form("usage", Of(Measure(hole("of")), _BETWEEN)),
+    form("measure", Of(Measure(hole("of"), hole("tool", "")), _CHECK)),
+    form("check", Test("check", (hole("name"), _values("args", ()), hole("options", {}), _BOUNDS))),
+    form("at", Of(At(hole("path")), _CHECK)),
+    form("items", Of(Items(hole("path"), hole("which")), _CHECK)),
+    form("turn", Of(Turn(hole("turn")), _CHECK)),
+    form("any_of", Some(_CHECKS)),
+    form("all_of", All(_CHECKS)),
+    form("not", Not(_CHECK)),
+    form(
         "judge",
         Test("judge", (hole("dimension"), hole("maxScore", 1), hole("criteria", ""), hole("minScore", None))),
     ),
@@ -357,14 +356,15 @@ Of the forms that a tree has, the first one is its record's.
 """
 
 
-def _grouped(key: Callable[[Form], Any]) -> Mapping[Any, Sequence[Form]]:
+def grouped(forms: Iterable[Form], key: Callable[[Form], Any]) -> Mapping[Any, Sequence[Form]]:
+    """Forms by a key that several may have."""
     groups: dict[Any, list[Form]] = {}
-    for form in FORMS:
+    for form in forms:
         groups.setdefault(key(form), []).append(form)
     return groups
 
 
-TYPES: Final[Mapping[str, Sequence[Form]]] = _grouped(lambda form: form.type)
+TYPES: Final[Mapping[str, Sequence[Form]]] = grouped(FORMS, lambda form: form.type)
 """The forms by their `type`: one each, but for the six of `tool_param`."""
 
 
@@ -440,21 +440,21 @@ def kind_of(check: Any) -> Any:
     return check.predicate if kind is Test else type(check.step) if kind is Of else kind
 
 
-_CANDIDATES: Final[Mapping[Any, Sequence[Form]]] = _grouped(lambda form: kind_of(form.tree))
+_CANDIDATES: Final[Mapping[Any, Sequence[Form]]] = grouped(FORMS, lambda form: kind_of(form.tree))
 
 
 # --- calls with arguments --------------------------------------------------------------------------------------------
 
 CALL_HAS: Final = "call_has"
 _TESTS: Final = (
-    _form("equals", Test("equals", hole("equals", fits=is_text))),
-    _form("equals", Test("is", hole("equals", fits=lambda value: not isinstance(value, str)))),
-    _form("contains", Test("contains", hole("contains", fits=is_text))),
-    _form("matches", Test("matches", (hole("matches"), ""))),
-    _form("oneOf", Test("one_of", _values("oneOf"))),
-    _form("exists", Test("exists"), "exists", exists=True),
-    _form("exists", Not(Test("exists")), "exists", exists=False),
-    _form("between", Test("between", Bounds(hole("min", None), hole("max", None)))),
+    form("equals", Test("equals", hole("equals", fits=is_text))),
+    form("equals", Test("is", hole("equals", fits=lambda value: not isinstance(value, str)))),
+    form("contains", Test("contains", hole("contains", fits=is_text))),
+    form("matches", Test("matches", (hole("matches"), ""))),
+    form("oneOf", Test("one_of", _values("oneOf"))),
+    form("exists", Test("exists"), "exists", exists=True),
+    form("exists", Not(Test("exists")), "exists", exists=False),
+    form("between", Test("between", Bounds(hole("min", None), hole("max", None)))),
 )
 """The forms of a test of one argument."""
 _ORDER: Final = tuple(dict.fromkeys(key for form in _TESTS for key in form.keys))

@@ -17,23 +17,11 @@ from evalc.diagnostics.problem import Finding, Fix
 from evalc.diagnostics.raised import outside
 from evalc.dsl import kinds as k
 from evalc.dsl import operands as o
+from evalc.dsl import quoting
 from evalc.dsl.asked import SUBJECTS, Asked, Pairs, asked, says_more
 from evalc.dsl.build_rule import CHECK_TYPES, CHECKS, TEXT_TYPES, is_sound_rule, typed_check
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.places import locate
-from evalc.dsl.quoting import (
-    as_item,
-    check_in_quotes,
-    cut_off,
-    has_comment,
-    in_quotes,
-    is_check,
-    lost_to_comment,
-    quoted_line,
-    rewritten_item,
-    split_at_colon,
-    split_at_comma,
-)
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.dsl.walk import Fields
@@ -104,7 +92,7 @@ def _items_with_care(fields: Fields, key: str, node: Node | None) -> Iterable[No
         fields.leave_out(key)
         fields.fault(node, fields.tree.wrong(node, f"`{key}`", "a list", _listed(fields, key, node)))
         return ()
-    torn = split_at_comma(fields.source, node)  # `[contains "a, b"]`, which YAML tore apart
+    torn = quoting.split_at_comma(fields.source, node)  # `[contains "a, b"]`, which YAML tore apart
     for span in torn:
         fields.fault(span, _unquoted("EV122", fields.source, *span))
     items = fields.items(key) or ()
@@ -118,12 +106,14 @@ def _listed(fields: Fields, key: str, node: Node) -> str:
     raw = fields.source.text[node.start : node.end]
     if "\n" in raw:
         return f"{key}: [...]"
-    return f"{key}: [{quoted_line(raw) if isinstance(node, Scalar) and node.style == 'plain' else raw}]"
+    return f"{key}: [{quoting.quoted_line(raw) if isinstance(node, Scalar) and node.style == 'plain' else raw}]"
 
 
 def _unquoted(code: Literal["EV120", "EV121", "EV122"], source: Source, start: int, end: int) -> Finding:
     """The finding for a check that YAML took apart, since it is not in quotes."""
-    return Finding(code, fix=check_in_quotes(source, start, end), quoted=quoted_line(source.text[start:end]))
+    return Finding(
+        code, fix=quoting.check_in_quotes(source, start, end), quoted=quoting.quoted_line(source.text[start:end])
+    )
 
 
 def build_check(fields: Fields, item: Node, links: tuple[str, ...] = LINK_KEYS) -> CheckTree | None:
@@ -142,18 +132,18 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
     text = fields.text_of(item, "a check")
     if text is None:
         return None
-    lost = lost_to_comment(fields.source, item)
+    lost = quoting.lost_to_comment(fields.source, item)
     if lost is not None:
         fields.fault(lost, _unquoted("EV121", fields.source, item.start, lost.end))
         return None
     parse = parse_check(text.value)
-    cut = cut_off(fields.source, item)
+    cut = quoting.cut_off(fields.source, item)
     if cut is not None and (cut_check := _cut_check(fields.source, cut, is_sound=not parse.faults)) is not None:
         fields.fault(cut, cut_check)
         return None
     for fault in parse.faults:
         finding = _with_line(fault.finding, text.value, item, fields.source)
-        if finding.code == "EV131" and not finding.fields["found"] and has_comment(fields.source, item):
+        if finding.code == "EV131" and not finding.fields["found"] and quoting.has_comment(fields.source, item):
             finding = finding.replaced(before_comment=True)
         fields.fault(locate(fields.source, text.span, fault.start, fault.end), finding)
     line = parse.node
@@ -175,14 +165,14 @@ def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> Finding | None:
     whole = source.text[cut.start : cut.end]
     if "\n" not in whole:
         if not parse_check(whole).faults:
-            return Finding("EV156", fix=in_quotes(source, *cut), quoted=quoted_line(whole))
+            return Finding("EV156", fix=quoting.in_quotes(source, *cut), quoted=quoting.quoted_line(whole))
         from evalc.dsl.meant import meant_by  # noqa: PLC0415 - as below
 
         meant = meant_by(whole)
         lost = " ".join(whole[whole.index("#") :].split()).replace("\\", "\\\\").replace('"', '\\"')
         if meant is not None and lost in meant.line:
-            line = as_item(meant.line)
-            return Finding("EV156", fix=rewritten_item(source, *cut, line), line=line)
+            line = quoting.as_item(meant.line)
+            return Finding("EV156", fix=quoting.rewritten_item(source, *cut, line), line=line)
     return Finding("EV156") if is_sound else None
 
 
@@ -195,9 +185,9 @@ def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Fin
     meant = meant_by(text)
     if meant is None:
         near = with_tolerance(text)
-        return finding if near is None else finding.replaced(near=as_item(near))
-    line = as_item(meant.line)
-    fix = rewritten_item(source, item.start, item.end, line, sure=meant.is_sure and finding.code == "EV131")
+        return finding if near is None else finding.replaced(near=quoting.as_item(near))
+    line = quoting.as_item(meant.line)
+    fix = quoting.rewritten_item(source, item.start, item.end, line, sure=meant.is_sure and finding.code == "EV131")
     return finding.replaced(fix, line=line, note=meant.note)
 
 
@@ -209,11 +199,11 @@ def _in_other_words(fields: Fields, item: Mapping) -> Finding | None:
         return None
     written: Any = to_plain(item, lambda _span, _finding: None)
     found = translated(written)
-    if found is None or not is_check(found.line):
+    if found is None or not quoting.is_check(found.line):
         return None
-    line = as_item(found.line)
+    line = quoting.as_item(found.line)
     end = item.start + len(fields.source.text[item.start : item.end].rstrip())
-    fix = rewritten_item(fields.source, item.start, end, line)
+    fix = quoting.rewritten_item(fields.source, item.start, end, line)
     return Finding("EV163", fix=fix, line=line, note=found.note)
 
 
@@ -300,7 +290,7 @@ def _mapped(fields: Fields, item: Mapping, type_: Node | None, by_key: o.Keys, l
     if op := next((op for op in GROUPS if op in by_key), None):
         inner = inside(f"an `{op}` check", op)
         return inner, _group(inner, op)
-    if trap := split_at_colon(fields.source, item):
+    if trap := quoting.split_at_colon(fields.source, item):
         fields.fault(trap, _unquoted("EV120", fields.source, *trap))
         return None
     own = tuple(pair for key, pair in by_key.items() if not _is_beside(key))
@@ -370,8 +360,8 @@ def _without_type(fields: Fields, item: Mapping) -> Finding:
     line = _line_of_pair(fields.source, item)
     if line is not None:
         end = item.end if text[item.start] == "{" else item.pairs[0][1].end
-        fix = rewritten_item(fields.source, item.start, end, as_item(line))
-        return no_type(fix=fix, why="a check on one line has no colon after its name", line=as_item(line))
+        fix = quoting.rewritten_item(fields.source, item.start, end, quoting.as_item(line))
+        return no_type(fix=fix, why="a check on one line has no colon after its name", line=quoting.as_item(line))
     foreign = _in_other_words(fields, item) if item.pairs else None
     if foreign is not None:
         return foreign

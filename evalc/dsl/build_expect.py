@@ -89,10 +89,13 @@ def _warn_of_nothing(fields: Fields, key: str, value: Any) -> None:
     fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why=f"{nothing} asserts nothing"))
 
 
+_SYNONYMS: Final = o.read_list(o.read_text, "a synonym")
+
+
 def _group(fields: Fields, node: Node, what: str, places: o.Places) -> Any:
     if not isinstance(node, Sequence):
         return fields.wrong(node, what, "a list of texts")
-    return o.texts_in(fields, node.items, "a synonym", places)
+    return _SYNONYMS(fields, node, what, places)
 
 
 def _bound(fields: Fields, key: str) -> _Built:
@@ -112,7 +115,7 @@ def _pattern(fields: Fields, key: str) -> _Built:
     return () if text is None else (_leaf(text.span, key, text.value, [g.Text(*text.span, text.value)]),)
 
 
-def _keys(fields: Fields, node: Node, what: str, _places: o.Places) -> list[str] | None:
+def _keys(fields: Fields, node: Node, what: str, _places: o.Places) -> Any:
     return o.read_texts(fields, node, what, [])
 
 

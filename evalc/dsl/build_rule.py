@@ -81,9 +81,9 @@ def _filled(fields: Fields, node: Node, what: str, places: o.Places) -> list[str
 
 
 def _sources(fields: Fields, node: Node, what: str, _places: o.Places) -> list[str] | None:
-    items = (node,) if isinstance(node, Scalar) else o.items_of(fields, node, what)
-    read = o.texts_in(fields, items, f"an item of {what}", [])
-    if read is None or is_cut(node):
+    items = (node,) if isinstance(node, Scalar) else fields.items_of(node, what) or ()
+    read = [each.text for each in items if o.read_text(fields, each, f"an item of {what}", []) is not None]
+    if len(read) < len(items) or is_cut(node):
         return None
     for index, source in enumerate(read):
         if source not in _SOURCES:
@@ -202,8 +202,8 @@ def _arg_test(fields: Fields, name: Scalar, node: Node, places: o.Places) -> Rec
 
 
 def _values(fields: Fields, node: Node, what: str, places: o.Places) -> list[Any] | None:
-    values = [o.read_json(fields, item, "", places) for item in o.items_of(fields, node, what)]
-    return values if isinstance(node, Sequence) else None
+    items = fields.items_of(node, what)
+    return None if items is None else [o.read_json(fields, item, "", places) for item in items]
 
 
 _ARGUMENT: Final = o.Operands(

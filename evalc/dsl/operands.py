@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container
 from collections.abc import Mapping as AnyMapping
 from typing import Any, Final
 
@@ -28,14 +28,9 @@ WRITTEN: Final = object()
 
 
 class Operand(k.Kind):
-    """A kind of operand.
+    """A kind of operand: `taken` gives it. If nothing is written, or null, it is `absent` or `null`.
 
-    Args:
-        schema: its JSON Schema.
-        taken: gives it.
-        absent: what it is if nothing is written.
-        null: what it is if null is written; by default the same.
-        filled: the collections that may not be empty.
+    The collections that are `filled` may not be empty.
     """
 
     def __init__(
@@ -100,39 +95,35 @@ def read_number(fields: Fields, node: Node, what: str, _places: Places) -> int |
     return None if found is None else int(found.value) if found.value == int(found.value) else found.value
 
 
-def items_of(fields: Fields, node: Node, what: str) -> Sequence[Node]:
-    """The items of a list, as far as it goes; none of what is no list, which is reported."""
-    fields.partial |= is_cut(node)
-    return fields.items_of(node, what) or ()
+def read_list(read: Take, called: str = "") -> Take:
+    """Reads a list of operands, which messages call `called`; none if one of them is wrong."""
+
+    def taken(fields: Fields, node: Node, what: str, places: Places) -> list[Any] | None:
+        items = fields.items_of(node, what)
+        operands = [read(fields, item, called or f"an item of {what}", places) for item in items or ()]
+        fields.partial |= is_cut(node)
+        return None if items is None or None in operands or is_cut(node) else operands
+
+    return taken
 
 
-def texts_in(fields: Fields, items: Sequence[Node], called: str, places: Places) -> list[str] | None:
-    """Texts that belong together: None if some item is not a text."""
-    read = [read_text(fields, item, called, places) for item in items]
-    return None if None in read else read  # type: ignore[return-value]
+read_texts: Final = read_list(read_text)
+_read_names: Final = read_list(read_text, "the name of a tool")
 
 
-def read_texts(fields: Fields, node: Node, what: str, places: Places) -> list[str] | None:
-    """A list of texts."""
-    read = texts_in(fields, items_of(fields, node, what), f"an item of {what}", places)
-    return read if isinstance(node, n.Sequence) and not node.cut else None
-
-
-def read_sets(fields: Fields, node: Node, what: str, places: Places) -> list[Any] | None:
-    """A list of sets of tools; `none` is the empty set."""
-    sets = [_set_of_tools(fields, item, places) for item in items_of(fields, node, what)]
-    return sets if isinstance(node, n.Sequence) and None not in sets else None
-
-
-def _set_of_tools(fields: Fields, node: Node, places: Places) -> Any:
+def _read_set(fields: Fields, node: Node, what: str, places: Places) -> Any:
+    """A set of tools; `none` is the empty one."""
     match node:
         case n.Sequence(items=()) | Scalar(text="none"):
             places.append(g.Text(*span_of(node), node.text if isinstance(node, Scalar) else ""))
             return [NO_TOOL]
         case n.Sequence():
-            return texts_in(fields, node.items, "the name of a tool", places)
+            return _read_names(fields, node, what, places)
         case _:
-            return fields.wrong(node, "a tool set", "a list of tools, or `none`")
+            return fields.wrong(node, what, "a list of tools, or `none`")
+
+
+read_sets: Final = read_list(_read_set, "a tool set")
 
 
 # --- mappings --------------------------------------------------------------------------------------------------------
@@ -141,11 +132,7 @@ def _set_of_tools(fields: Fields, node: Node, places: Places) -> Any:
 class Operands(k.Shape):
     """A mapping of operands, which are read in the order of its keys.
 
-    Args:
-        what: what messages call it; by default what is around calls it.
-        keys: its keys.
-        made: makes the value of the operands, the keys and the places; by default the operands are the value.
-        rest: its title in the JSON Schema, and what that says besides.
+    Its value is made by `made` of the operands, the keys and the places; by default the operands are the value.
     """
 
     def __init__(
