@@ -197,7 +197,8 @@ def _maker(form: Any) -> Make | None:
         return itemgetter(key) if default is ABSENT else lambda record: record.get(key, default)
     if not isinstance(form, Node | tuple):
         return None
-    into, parts = (type(form), msgspec.structs.astuple(form)) if isinstance(form, Node) else (_tuple, form)
+    into: Callable[..., Any] = type(form) if isinstance(form, Node) else lambda *made: made
+    parts = msgspec.structs.astuple(form) if isinstance(form, Node) else form
     makers = {at: make for at, part in enumerate(parts) if (make := _maker(part)) is not None}
     if not makers:
         return None
@@ -206,10 +207,6 @@ def _maker(form: Any) -> Make | None:
     ((at, make),) = makers.items()
     before, after = parts[:at], parts[at + 1 :]
     return lambda record: into(*before, make(record), *after)
-
-
-def _tuple(*parts: Any) -> tuple[Any, ...]:
-    return parts
 
 
 # --- holes -----------------------------------------------------------------------------------------------------------

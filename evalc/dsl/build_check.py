@@ -210,7 +210,7 @@ def _in_other_words(fields: Fields, item: Mapping) -> Finding | None:
 def _mapping(fields: Fields, item: Mapping, links: tuple[str, ...]) -> CheckTree | None:
     pairs = item.pairs if item.alias is None else fields.tree.pairs(item)
     by_key: o.Keys = {pair[0].text: pair for pair in pairs or ()}
-    _, type_ = by_key.get("type", _NO_PAIR)
+    _, type_ = by_key.get("type", (None, None))
     if not isinstance(type_, Scalar) or type_.text not in CHECKS:
         found = _mapped(fields, item, type_, by_key, links)
     elif item.cut or fields.cut or not _has_its_keys(type_.text, tuple(by_key), links):
@@ -228,7 +228,6 @@ def _mapping(fields: Fields, item: Mapping, links: tuple[str, ...]) -> CheckTree
     return None if body is None else CheckTree(span=body.span, body=body, **linked)
 
 
-_NO_PAIR: Final = (None, None)
 _Found = tuple[Fields, CheckBody | None] | None
 """The check that a mapping means, with its fields; None if it is not a check at all."""
 

@@ -89,13 +89,10 @@ def _warn_of_nothing(fields: Fields, key: str, value: Any) -> None:
     fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why=f"{nothing} asserts nothing"))
 
 
-_SYNONYMS: Final = o.read_list(o.read_text, "a synonym")
-
-
 def _group(fields: Fields, node: Node, what: str, places: o.Places) -> Any:
     if not isinstance(node, Sequence):
         return fields.wrong(node, what, "a list of texts")
-    return _SYNONYMS(fields, node, what, places)
+    return o.read_list(o.read_text, "a synonym")(fields, node, what, places)
 
 
 def _bound(fields: Fields, key: str) -> _Built:

@@ -154,11 +154,10 @@ def _which(fields: Fields, node: Node, what: str, _places: o.Places) -> str | in
     return None
 
 
-def _args(fields: Fields, node: Node, what: str, places: o.Places) -> Record | None:
+def _args(fields: Fields, node: Node, what: str, places: o.Places) -> Any:
     """The tests of arguments, by their paths."""
     if not isinstance(node, Mapping):
-        fields.wrong(node, what, "a mapping from arguments to values")
-        return None
+        return fields.wrong(node, what, "a mapping from arguments to values")
     args: Record = {}
     is_whole = bool(node.pairs)
     for name, value in node.pairs:
@@ -185,15 +184,14 @@ def _argument(fields: Fields, name: Scalar) -> g.Text | None:
     return None
 
 
-def _arg_test(fields: Fields, name: Scalar, node: Node, places: o.Places) -> Record | None:
+def _arg_test(fields: Fields, name: Scalar, node: Node, places: o.Places) -> Any:
     """The test of one argument: a value that it equals, or a mapping of tests."""
     what = f"the test of `{name.text}`"
     match node:
         case Mapping(pairs=()):
             fields.fault(node, Finding("EV309", what=what))
         case Mapping():
-            test: Record | None = _ARGUMENT.taken(fields, node, what, places)
-            return test
+            return _ARGUMENT.taken(fields, node, what, places)
         case Scalar(text="", style="plain"):
             fields.fault(name, Finding("EV309", what=what))
         case _:
