@@ -30,8 +30,8 @@ _HOLDS_NO_ITEMS: Final = re.compile(
 _MOST_TRIALS: Final = 100
 """How many suggestions of a source are tried alone; further ones are not made."""
 
-_BETWEEN_LINES: Final = frozenset({"EV402", "EV412", "EV503"})
-"""The codes of errors in lines that are sound, and do not go together: they speak of what was meant, not of an edit."""
+_BETWEEN_LINES: Final = frozenset({"EV402", "EV412", "EV422", "EV503"})
+"""The codes of errors in sound lines that do not fit their case: they speak of what was meant, not of an edit."""
 _ENDS_THE_FILE: Final = frozenset(f"EV{number}" for number in (*range(100, 110), 123, 124, 125, 126, 127, 130))
 """The codes of syntax errors after which a file is not read."""
 
