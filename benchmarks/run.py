@@ -62,7 +62,7 @@ LIMITS: Final = """\
 
 The goals are a tenth of the time that pydantic-evals takes from YAML, and a twentieth from JSON. Neither is met. The
 imports, the event loop and the calls of the agent take about 0.37 s by themselves, as much as the goal from JSON. The
-rest has no peak: no function takes more than 5 %. A case passes through about 700 calls, each of which makes, checks
+rest has no peak: no function takes more than 5 %. A case passes through about 340 calls, each of which makes, checks
 or writes something that the result needs.
 
 What helped last (10,000 cases, in turn with the version before):

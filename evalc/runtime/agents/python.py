@@ -44,7 +44,7 @@ class Code:
         """The function's value, as `read` reads it: what is read may be the code of others, too.
 
         Raises:
-            AgentError: whatever the function raised, or its value.
+            AgentError: whatever the function raised.
         """
         if self.is_async:
             return _in_task(self.function, argument, read)
@@ -86,7 +86,7 @@ async def _in_task(function: Callable[[Any], Awaitable[Any]], argument: object, 
     that never suspends cannot starve timers and Ctrl-C; and a task that ignores cancellation can be left behind.
 
     Raises:
-        AgentError: whatever the function raised, or its value.
+        AgentError: whatever the function raised.
     """
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[T | AgentError] = loop.create_future()
