@@ -225,11 +225,11 @@ def single_values(check: Check) -> dict[str, str]:
             return {"operand": KEYS[f"tools_{predicate}"]}
         case Of(Measure(of, tool), Test("between", Bounds() as bounds)) if of in _SINGLE:
             narrower = tool or (of if _SINGLE[of] == PAIRS[0] and of != "chars" else "")
-            names = {
-                side: f"{name} in {narrower}" if narrower else name
-                for side, name in zip(_SIDES, _SINGLE[of], strict=True)
-            }
-            return {side: name for side, name in names.items() if name and getattr(bounds, side) is not None}
+            found: dict[str, str] = {}
+            for side, limit, name in zip(_SIDES, (bounds.min, bounds.max), _SINGLE[of], strict=True):
+                if name and limit is not None:
+                    found[side] = f"{name} in {narrower}" if narrower else name
+            return found
         case _:
             return {}
 

@@ -35,7 +35,7 @@ class Fingerprints:
 
     def add(self, text: str, number: int = 0) -> int | None:
         """Note a text that is new, with its number, below 2^32; for a text that was seen before, return its number."""
-        hashed = (hash(composed(text)) & _BITS) or 1  # 0 means an empty place
+        hashed = (hash(text if text.isascii() else composed(text)) & _BITS) or 1  # 0 means an empty place
         at = self._place_of(hashed)
         if self._hashes[at]:
             return self._numbers[at]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, final
 
@@ -198,6 +199,11 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {name: tree.default for name, tree in (self.declared or {}).items() if tree.default is not None}
 
     @cached_property
+    def alone(self) -> Variant:
+        """The same without a prompt."""
+        return msgspec.structs.replace(self, name=None, prompt=None)
+
+    @cached_property
     def required(self) -> Set[str]:
         """The inputs that are declared as required; where none is declared, those that the prompt cannot do without."""
         if self.declared is not None:
@@ -225,10 +231,10 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
         if case.prompt_id is not None:
             return (_named(self.case_prompts.get(case.prompt_id.value), self.given),)
         if case.message is not None:
-            return (msgspec.structs.replace(self.variants[0], name=None, prompt=None),)
+            return (self.variants[0].alone,)
         if case.has_own_words:
             first = self.variants[0]  # its role and instructions precede a conversation, if no others compete
-            return (first if first.name is None else msgspec.structs.replace(first, name=None, prompt=None),)
+            return (first if first.name is None else first.alone,)
         return self.variants
 
 
@@ -246,7 +252,7 @@ def resolve_names(
         wants_prompt=_wants_prompt(tree),
         case_prompts=dict(_case_prompts(tree, library, problems)),
         given=given,
-        given_partial=any(case.inputs_partial for case in suite.cases),
+        given_partial=any(map(attrgetter("inputs_partial"), suite.cases)),
     )
     _check_unique(tree, name, problems)
     _check_prompt_variables(tree, names, problems)
@@ -504,7 +510,7 @@ def _check_used(tree: SuiteTree, names: Names, inputs_sent: frozenset[str], prob
     prompts = list(_prompts(names))
     if tree.partial or tree.shared.includes or any(prompt.template is None for prompt in prompts):
         return
-    if not prompts and (_wants_prompt(tree) or any(not case.has_own_words for case in tree.cases)):
+    if not prompts and (_wants_prompt(tree) or not all(map(attrgetter("has_own_words"), tree.cases))):
         return
     texts = [text for prompt in prompts for text in (prompt.tree.text.value, *prompt.tree.system)]
     for declared in tree.inputs or ():

@@ -27,7 +27,7 @@ from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse
 from evalc.dsl.walk import Fields
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_check
-from evalc.grammar.read_check import misread, unclear_halves
+from evalc.grammar.read_check import misread, odd_readings
 from evalc.model.numbers import WEIGHT
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
@@ -154,7 +154,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         span = locate(fields.source, text.span, line.criterion.start, line.criterion.end)
         criterion = Str(line.criterion.value, span)
     if not isinstance(line.check, Test):
-        for fault in (*unclear_halves(text.value), *misread(text.value)):
+        for fault in odd_readings(text.value):
             fields.warn(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
     leaf = CheckLeaf(span=text.span, check=line.check, places=line.places, origin=text)
     return CheckTree(span=text.span, body=leaf, criterion=criterion)

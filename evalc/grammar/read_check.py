@@ -397,9 +397,19 @@ def _is_about_response(about: Child) -> bool:
     return bool(clause.type == "judge" or about.first.type == "TOKENS")
 
 
+def odd_readings(text: str) -> Sequence[Fault]:
+    """The parts of a check that read otherwise than they are taken: halves of `and` and `or`, places, arguments."""
+    found: list[Fault] = []
+    if _JOINED.search(text):
+        found += unclear_halves(text)
+    if _MISREAD.search(text):
+        found += misread(text)
+    return found
+
+
 def unclear_halves(text: str) -> Iterator[Fault]:
     """The halves of `and` and `or` that ask the response, but read as if they asked the subject before them."""
-    tree = read("check", "line", text) if _JOINED.search(text) else None
+    tree = read("check", "line", text)
     if isinstance(tree, Tree):
         yield from _unclear(tree.children[0], text, "", "")
 
@@ -431,7 +441,7 @@ def _unclear(tree: Child, text: str, subject: str, asked: str) -> Iterator[Fault
 
 def misread(text: str) -> Iterator[Fault]:
     """The places that read as quantities, `at least` and `at most`, and the arguments whose dots read as a path."""
-    tokens = following(load("check"), "line", text).tokens if _MISREAD.search(text) else ()
+    tokens = following(load("check"), "line", text).tokens
     for tool, at, path in zip(("", *tokens), tokens, tokens[1:], strict=False):
         if at.type == "AT" and path.type == "PATH" and path in ("least", "most"):
             yield Fault(at.start_pos, path.end_pos, Finding("EV438", path=str(path)))

@@ -152,29 +152,8 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
 
         `like` is the case of another row of the table, with which nothing is wrong: only what a row fills is made.
         """
-        emission = self._emission(case, row, variant, quiet=problems is None, has_sound_row=like is not None)
-        if problems is not None:
-            _check_inputs(emission)
-        made = _made(emission, like)
-        if problems is None:
-            return made
-        if len(emission.problems):
-            for problem in emission.problems:
-                if problem.code != "EV205" or self._is_first_at(problem):
-                    problems.add(problem.source, problem.span, problem.finding)
-        return made
-
-    def _emission(
-        self,
-        case: MergedCase,
-        row: Row | None,
-        variant: Variant,
-        *,
-        quiet: bool = False,
-        has_sound_row: bool = False,
-    ) -> Emission:
         given = case.inputs(row)
-        return Emission(
+        emission = Emission(
             self.suite.source,
             case,
             row,
@@ -186,9 +165,23 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             variant.defaults | {name: value.value for name, value in given.items()},
             not (variant.partial or case.inputs_partial),
             Diagnostics(),
-            quiet and has_sound_row,
-            has_sound_row,
+            problems is None and like is not None,
+            like is not None,
         )
+        if problems is not None:
+            _check_inputs(emission)
+        fields = _filled_fields(emission)
+        partial = case.partial or emission.failed
+        if like is None:
+            made = ir.Case(**fields, **_fixed_fields(emission), partial=partial)
+        else:
+            wheres = like.wheres | _wheres_of_row(emission)
+            made = msgspec.structs.replace(like, **fields, wheres=wheres, partial=partial)
+        if problems is not None and len(emission.problems):
+            for problem in emission.problems:
+                if problem.code != "EV205" or self._is_first_at(problem):
+                    problems.add(problem.source, problem.span, problem.finding)
+        return made
 
     def _is_first_at(self, problem: Problem) -> bool:
         place = problem.source.name, problem.span
@@ -213,9 +206,10 @@ def _check_inputs(emission: Emission) -> None:
     )
 
 
-def _case(emission: Emission) -> ir.Case:
+def _fixed_fields(emission: Emission) -> dict[str, Any]:
+    """The fields that are the same for all rows of a table, by name."""
     case, tree = emission.case, emission.case.tree
-    fields = _filled_fields(emission, *checks_of(emission))
+    fields: dict[str, Any] = {}
     if case.picked:
         fields["repeat"], fields["require"] = repetitions_of(emission)
         fields["max_turns"] = count_in_case(emission, "max_turns")
@@ -227,34 +221,23 @@ def _case(emission: Emission) -> ir.Case:
     if tree.reference_data is not None:
         data = emission.typed(tree.source, tree.reference_data, _JSON_OBJECT, "`reference_data`")
         fields["reference_data"] = data
-    return ir.Case(
-        **fields,
-        tier=emission.tier,
-        difficulty=_difficulty(case, emission.tier),
-        stubs=_stubs(emission),
-        variant=emission.variant.name,
-        where=tree.span,
-        wheres=_wheres(emission),
-        partial=case.partial or emission.failed,
-    )
+    fields["tier"] = emission.tier
+    fields["difficulty"] = _difficulty(case, emission.tier)
+    fields["stubs"] = _stubs(emission)
+    fields["variant"] = emission.variant.name
+    fields["where"] = tree.span
+    fields["wheres"] = _wheres(emission)
+    return fields
 
 
-def _made(emission: Emission, like: ir.Case | None) -> ir.Case:
-    """The case; with all that no row fills taken from that of another row, if there is one."""
-    if like is None:
-        return _case(emission)
-    fields, wheres = _filled_fields(emission, *checks_of(emission)), like.wheres | _wheres_of_row(emission)
-    partial = emission.case.partial or emission.failed
-    return msgspec.structs.replace(like, **fields, wheres=wheres, partial=partial)
-
-
-def _filled_fields(emission: Emission, checks: tuple[ir.Check, ...], links: tuple[ir.Link, ...]) -> dict[str, Any]:
+def _filled_fields(emission: Emission) -> dict[str, Any]:
     """The fields that contain inputs, by name: those that differ between the rows of a table."""
     case, tree = emission.case, emission.case.tree
+    checks, links = checks_of(emission)
     messages = None if tree.messages is None else messages_of(emission, tree.messages)
     message = message_of(emission, messages)
     emission.failed |= message is None
-    name = _of_row(emission, tree.name, "the name")
+    name = tree.name.value if emission.row is None else _of_row(emission, tree.name, "the name")
     fields: dict[str, Any] = {
         "id": _id(emission, name),
         "name": name,
@@ -328,7 +311,7 @@ def _difficulty(case: MergedCase, tier: m.Tier) -> m.Difficulty | None:
     if written is None and tier == "regression":
         return "regression"
     if written is None and tier == "labeled":
-        picked = case.pick("difficulty")
+        picked = case.picked.get("difficulty")
         if picked is None:
             return "straightforward"
         written = picked.value

@@ -306,12 +306,7 @@ class CheckEmitter:
         self._case.problems.add(self.source, span, finding)
 
 
-def as_written(body: CheckBody) -> Check | None:
-    """The check of a leaf that asks for one text, a sound pattern or a number, as most do, if no template is in it."""
-    return body.check if isinstance(body, CheckLeaf) and _is_plain(body.check) else None
-
-
-def _is_plain(check: Check) -> bool:
+def is_plain(check: Check) -> bool:
     """Whether a check is in its simplest form, has nothing to fill or to look at, and names no tool."""
     if type(check) is Test:
         operand = check.operand
@@ -328,9 +323,9 @@ def _is_plain(check: Check) -> bool:
                 return False
     match check:
         case Not(Test() | Of() as denied):
-            return _is_plain(denied)
+            return is_plain(denied)
         case Of(At(text), part) | Of(Measure(_, text), part):
-            return "{{" not in text and _is_plain(part)
+            return "{{" not in text and is_plain(part)
         case _:
             return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from operator import attrgetter
 from typing import Final, NamedTuple, final
 
 import msgspec
@@ -74,7 +75,7 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         named_after=_named_after(tree, names.suite),
         tool_at=_first_of(tree, tree.tool, tree.name),
         locate=_locate,
-        partial=tree.partial or any(case.partial for case in suite.cases),
+        partial=tree.partial or any(map(attrgetter("partial"), suite.cases)),
     )
 
     def complete(emitted: ir.Suite) -> ir.Suite:

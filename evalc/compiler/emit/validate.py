@@ -12,13 +12,14 @@ from evalc.base.source import Span
 from evalc.check.contract import judge_check, rank, single_values, without
 from evalc.check.tree import At, Bounds, Check, Measure, Of, Test, Turn
 from evalc.compiler import ir
-from evalc.compiler.emit.check import CheckEmitter, as_written
+from evalc.compiler.emit.check import CheckEmitter, is_plain
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge import Picked, PlacedCheck
 from evalc.compiler.places import node_at
 from evalc.diagnostics.problem import Finding
 from evalc.diagnostics.raised import outside
 from evalc.dsl.nodes import Node, span_of
+from evalc.dsl.tree import CheckLeaf
 from evalc.ecma.text import class_name
 from evalc.model import case as m
 from evalc.model.numbers import WEIGHT
@@ -37,7 +38,7 @@ class _Written(msgspec.Struct, frozen=True, gc=False):
 def checks_of(emission: Emission) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
     """The checks of a case, what its nearer layers replace left out, and its links."""
     rubric = [] if emission.case.tree.rubric is None else _rubric(emission, emission.case.tree.rubric)
-    dimensions = {dimension.dimension: 1 for dimension, _ in rubric}
+    dimensions = {dimension.dimension: 1 for dimension, _ in rubric} if rubric else {}
     written: list[_Written] = []
     for layer in emission.case.checks:
         brought = _brought(emission, layer, dimensions)
@@ -112,13 +113,13 @@ def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dic
         beyond = None if weight == 1 else outside("the weight", weight, WEIGHT)  # of several `use:`, multiplied
         if beyond is not None:
             emission.problems.add(source, tree.span, beyond)
-        written = as_written(tree.body) if placed.turn is None else None
-        if written is not None:
-            brought.append(_Written(ir.Check(check=written, where=where), criterion, criterion_at, weight))
+        body = tree.body
+        if placed.turn is None and isinstance(body, CheckLeaf) and is_plain(body.check):
+            brought.append(_Written(ir.Check(check=body.check, where=where), criterion, criterion_at, weight))
             continue
         if emitter is None or emitter.scope is not placed.scope or emitter.source is not source:
             emitter = CheckEmitter(case=emission, source=source, scope=placed.scope)
-        for made in emitter.emit(tree.body):
+        for made in emitter.emit(body):
             check = made if placed.turn is None else Of(Turn(placed.turn), made)
             if isinstance(check, Test) and check.predicate == "judge":
                 check = _named(check, criterion, dimensions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from evalc.check.contract import KEYS, fields_of, single_values
 from evalc.check.forms import kind_of, record_of
@@ -52,9 +52,11 @@ def _is_of_meaning(finding: Finding) -> bool:
 
 
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    checks = [item.check.check if type(item.check) is Not else item.check for item in case.checks]
-    kinds = {check.predicate if type(check) is Test else kind_of(check) for check in checks}
-    if not checks or suite.from_json or case.tier != "labeled":
+    kinds = set[Any]()
+    for item in case.checks:
+        check = item.check.check if type(item.check) is Not else item.check
+        kinds.add(check.predicate if type(check) is Test else kind_of(check))
+    if not kinds or suite.from_json or case.tier != "labeled":
         yield from _completeness(suite, case)
     allowed = _DIFFICULTIES.get(case.tier)
     if allowed is not None and case.difficulty not in (None, *allowed):
@@ -138,12 +140,13 @@ def _fields_of_calls(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     """The mistakes in fields that hold one value, and in values of parameters."""
     places: dict[str, ir.Where] = {}
     for item in case.checks:
+        if type(item.check) is not Of:
+            continue
         for value in single_values(item.check).values():
             if value in places:
                 yield item.where, Finding("EV412", field=value)
             places.setdefault(value, item.where)
-        check = item.check.check if type(item.check) is Not else item.check
-        match record_of(item.check) if kind_of(check) is Call else {}:
+        match record_of(item.check) if kind_of(item.check) is Call else {}:
             case {"type": "tool_param", "assertion": assertion, **rest} if assertion not in ("exists", "notExists"):
                 wants_list = assertion == "oneOf"
                 if not isinstance(rest.get("value"), list if wants_list else str):

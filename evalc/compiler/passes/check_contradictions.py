@@ -121,5 +121,5 @@ def _is_for_itself(length: Bounds, texts: Iterable[str], *, non_empty: bool) -> 
     if length.above is not None or length.below is not None or isinstance(least, str) or isinstance(most, str):
         return False
     if most is None:
-        return bool(least > non_empty) and all(len(text) < least for text in texts)
-    return bool(most >= 1) and all(len(text) <= most for text in texts)
+        return bool(least > non_empty) and max(map(len, texts), default=0) < least
+    return bool(most >= 1) and max(map(len, texts), default=0) <= most

@@ -18,15 +18,17 @@ from evalc.model.numbers import shown_number
 def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report the checks of each case that decide nothing by themselves, and a threshold that no score is below."""
     for case in suite.cases:
+        others: list[Check] = []
         for item in case.checks:
             verdict = _verdict(item.check)
+            if type(item.check) not in _OF_THE_RESPONSE:
+                others.append(item.check)
             if verdict is not None:
                 from evalc.grammar.write_check import describe  # noqa: PLC0415 - for start-up: only for what is found
 
                 code = "EV501" if verdict.passes else "EV502"
                 found = Finding(code, check=f"`{describe(item.check)}`", why=verdict.why)
                 problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most=suite.gravest)
-        others = [item.check for item in case.checks if type(item.check) not in _OF_THE_RESPONSE]
         if others and not case.partial and any(map(_is_of_first_call, others)):
             _check_calls(suite, case, problems)
         if case.threshold == 0:
