@@ -79,6 +79,10 @@ LINES = {
     'pattern "A: \\d+"': "matches /A: \\d+/",
     "the response should have 3 lines": "length == 3 lines",
     "50 words or fewer": "length <= 50 words",
+    'all(c.name in ["search", "book"] for c in tool_calls)': "tools only [search, book]",
+    'result.output == "OK"': 'equals "OK"',
+    'typeof json.error === "undefined"': "at error not exists",
+    "type(data['x']) is NoneType": "at x equals null",
     'any(len(i["name"]) > 3 for i in items)': (
         "any item of items has name count > 3 or any item of items has name length > 3 chars"
     ),
@@ -294,6 +298,11 @@ any(i["x"] > 1 and "a" in response for i in items)
 json.items.every(i => json.total > 5)
 toolCalls.some(c => c.name === "book" && response.includes("x"))
 all(len(i["name"]) > 3 for i in items)
+isinstance(data["x"], float)
+response.strip() == " OK"
+" x" in response.strip()
+all(c.name for c in tool_calls)
+sorted(data["p"], reverse=True) == data["p"]
 set(data["tags"]) == {"a", "b"}
 exact "Paris" [search]
 the price is between 10 and 20
