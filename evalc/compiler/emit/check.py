@@ -193,7 +193,7 @@ class CheckEmitter:
             case _:
                 if "{{" in text and (not role.is_pattern or OPENS_TEMPLATE.search(text)):
                     text = self._text(text, role, lambda start, end: self._within(leaf, index, start, end))
-        if role in _NEVER_BLANK and not text.strip():
+        if not text.strip() and role in _NEVER_BLANK:
             self._add(self._span(leaf, index), Finding("EV309", what=role.no_tokens_in))
         return text
 
