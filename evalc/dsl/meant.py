@@ -24,7 +24,8 @@ _LONGEST: Final = 1_000
 _MOST_REPAIRS: Final = 8
 _BARE: Final = re.compile(r"[\w .-]+")
 _ABOUT: Final = re.compile(
-    r"(?:(?:should be|is) )?(?<!most )(?<!least )(?:(?<![\w-])(?:about|approximately|around)(?= )|~=?|≈) ?(?=[-\d{])"
+    r"(?:(?:should be|is) )?(?<!most )(?<!least )"
+    r"(?:(?<![\w-])(?:about|approximately|around|roughly)(?= )|~=?|≈) ?(?=[-\d{])"
 )
 _LINK: Final = re.compile(r"""(?P<line>.+\S)(?P<link>\s+for\s+(?:[A-Za-z_][\w-]*|"[^"\\]*"|'[^'\\]*'))""", re.ASCII)
 

@@ -236,7 +236,7 @@ def test_guessed_lines_are_checks(text: str) -> None:
         ("every item of prices should be around -3", "every item of prices within 1 of -3"),
         ("about 20", "within 1 of 20"),
         ("response ~= 20", "response within 1 of 20"),
-        ("tool t.p is around {{n}}", "tool t.p within 1 of {{n}}"),
+        ("tool t.p is roughly {{n}}", "tool t.p within 1 of {{n}}"),
     ],
 )
 def test_how_near_is_asked(written: str, line: str) -> None:
