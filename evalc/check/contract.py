@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from evalc.check.forms import (
+    ABSENT,
     FORMS,
     Form,
     Record,
@@ -79,8 +80,10 @@ def _tools(predicate: str) -> Of:
     return Of(Tools(), Test(predicate, _lists(f"tools_{predicate}")))
 
 
-def _param_of(check: Check) -> ToolParamExpectation:
+def _param_of(check: Check) -> Any:
     record = record_of(check)
+    if record["type"] != "tool_param":
+        return ABSENT
     tool, name, value = record["tool"], record["paramName"], tuples(record.get("value"))
     return ToolParamExpectation(tool=tool, param_name=name, assertion=record["assertion"], value=value)
 
@@ -98,7 +101,6 @@ _PARAM: Final = form(
     "tool_param",
     hole(
         "tool_params",
-        fits=lambda check: type_of(check) == "tool_param",
         read=lambda entry: check_of({"type": "tool_param", **msgspec.to_builtins(entry)}),
         write=_param_of,
     ),

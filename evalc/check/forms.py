@@ -48,7 +48,7 @@ class Hole(NamedTuple):
         default: what an absent key means, which is then left out of the record; `ABSENT` where it is required.
         fits: whether a value has this form; any has without it.
         read: makes the tree's value of the record's; they are the same without it.
-        write: makes the record's value of the tree's, likewise.
+        write: makes the record's value of the tree's, likewise; `ABSENT` if a tree has not this form.
     """
 
     key: str
@@ -137,7 +137,8 @@ def _hole_taker(hole: Hole) -> Take:
         if fits is not None and not fits(tree):
             return False
         if tree != default or type(tree) is not type(default):
-            found[key] = tree if write is None else write(tree)
+            value = found[key] = tree if write is None else write(tree)
+            return value is not ABSENT
         return True
 
     return take
