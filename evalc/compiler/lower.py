@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 from math import inf
 from operator import attrgetter
 from typing import Any, Final, NoReturn
@@ -21,15 +22,18 @@ _RUBRIC: Final = "rubric"
 def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> m.Case:
     """The case as the JSON case model has it (case model, and the additions of evalc)."""
     slots, pointers = _slots_of(case)
-    fields: dict[str, Any] = {field: tuple(v) if type(v) is list else v for field, v in slots.items()}
-    rubric = fields.pop(_RUBRIC, None)
+    for field, value in slots.items():
+        if type(value) is list:
+            slots[field] = tuple(value)
+    rubric = slots.pop(_RUBRIC, None)
+    unlinked = tuple([_link(link, pointers) for link in case.links if link.criterion is None]) if case.links else ()
     return m.Case(
         **dict(zip(_OF_CASE, _of_case(case), strict=True)),
         input=m.Input(**dict(zip(_OF_INPUT, _of_input(case), strict=True))),
-        expect=m.Expect(**fields),
+        expect=m.Expect(**slots),
         rubric=rubric,
-        criteria=tuple([_criterion(criterion, case, pointers) for criterion in criteria]) or None,
-        unlinked=tuple([_link(link, pointers) for link in case.links if link.criterion is None]) or None,
+        criteria=tuple([_criterion(criterion, case, pointers) for criterion in criteria]) if criteria else None,
+        unlinked=unlinked or None,
     )
 
 
@@ -78,17 +82,18 @@ def _place(check: Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ...]
         slots["regex_pattern"] = values[first]
         return ("/expect/regexPattern",)
     if first in EACH:
-        return _append(slots, first, values[first])
-    if not values or not slots.keys().isdisjoint(values):
-        return _append(slots, "checks", record_of(check))
-    slots.update(values)
-    return tuple([f"/expect/{KEYS[field]}" for field in values])
-
-
-def _append(slots: dict[str, Any], field: str, value: object) -> tuple[str, ...]:
+        field, value = first, values[first]
+    elif values and slots.keys().isdisjoint(values):
+        slots.update(values)
+        return tuple(map(_AT.__getitem__, values))
+    else:
+        field, value = "checks", record_of(check)
     entries = slots.setdefault(field, [])
     entries.append(value)
     return (pointer_to(KEYS[field], len(entries) - 1),)
+
+
+_AT: Final = {field: f"/expect/{key}" for field, key in KEYS.items()}
 
 
 def _append_dimension(slots: dict[str, Any], asked: tuple[Any, ...]) -> tuple[str, ...]:
@@ -102,7 +107,7 @@ def _append_dimension(slots: dict[str, Any], asked: tuple[Any, ...]) -> tuple[st
 def own_assertions(case: m.Case) -> set[str]:
     """The names of the assertions of a case that a runner which knows only the contract would not check."""
     expect = case.expect
-    names = {json for field, json in _OWN_FIELDS if getattr(expect, field)}
+    names = set(compress(_OWN_FIELDS.values(), _own_fields(expect)))
     if expect.checks:
         names |= {f"checks.{record['type']}" for record in expect.checks}
     if case.input.follow_ups:
@@ -111,16 +116,15 @@ def own_assertions(case: m.Case) -> set[str]:
         names.add("input.user")
     if case.expected and expect == m.Expect():
         names.add("expected")
-    if any(dimension.min_score is not None for dimension in case.rubric or ()):
+    if case.rubric and any(dimension.min_score is not None for dimension in case.rubric):
         names.add("rubric.minScore")
     if case.threshold:
         names.add("threshold")
     return names
 
 
-_OWN_FIELDS: Final = tuple(
-    (field, json) for field, json in KEYS.items() if json not in CONTRACT_FIELDS and json != "checks"
-)
+_OWN_FIELDS: Final = {field: json for field, json in KEYS.items() if json not in CONTRACT_FIELDS and json != "checks"}
+_own_fields: Final = attrgetter(*_OWN_FIELDS)
 
 
 class BrokenPromiseError(AssertionError):

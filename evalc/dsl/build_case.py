@@ -338,7 +338,7 @@ def _merged(fields: Fields, given: dict[str, Any]) -> dict[str, Any]:
     turns: tuple[_Turn, ...] | None = given.pop("turns", None)
     if turns is not None:
         given["turns"] = tuple(turn.say for turn in turns)
-    of_turns = tuple(check for turn in turns or () for check in turn.checks)
+    of_turns = () if turns is None else tuple(check for turn in turns for check in turn.checks)
     given["checks"] = given.pop("validate", ()) + given.pop("expect", ()) + of_turns
     given["source"] = fields.source
     return given

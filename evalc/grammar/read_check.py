@@ -13,6 +13,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from evalc.base.durations import MILLISECONDS
@@ -907,7 +908,8 @@ def read_check(text: str) -> Parsed[ReadCheck]:
     if criterion is not None:  # it is last
         value = texts[-1] if quotes else criterion.value
         criterion = Text(end - len(value) - quotes, end, value)
-    return Parsed(ReadCheck(line.start, end, make(texts), _Places(text, len(line.places)), criterion), ())
+    places: Any = _Places(text, len(line.places))
+    return Parsed(ReadCheck(line.start, end, make(texts), places, criterion), ())
 
 
 class _Shape(NamedTuple):
@@ -919,21 +921,21 @@ class _Shape(NamedTuple):
 
 
 @final
-class _Places(Sequence[Atom]):
-    """The places of the texts of a check, found when they are first needed."""
+class _Places(Struct, frozen=True, gc=False):
+    """The places of the texts of a check, found when they are first needed: a sequence that is quickly made."""
 
-    __slots__ = ("_size", "_text")
-
-    def __init__(self, text: str, size: int) -> None:
-        self._text = text
-        self._size = size
+    text: str
+    size: int
 
     def __getitem__(self, index: Any) -> Any:
-        line = _remembered(self._text).node
+        line = _remembered(self.text).node
         return () if line is None else line.places[index]
 
+    def __iter__(self) -> Iterator[Atom]:
+        return iter(self[:])
+
     def __len__(self) -> int:
-        return self._size
+        return self.size
 
 
 @lru_cache(_SHAPES_REMEMBERED)
