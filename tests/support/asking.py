@@ -12,7 +12,7 @@ from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.judges.panel import JudgePool
-from evalc.runtime.run.ask import ask_agent
+from evalc.runtime.run.ask import ask_agent, request_of
 from evalc.runtime.run.case import CaseOptions, result_of
 from evalc.runtime.store.journal import CaseRun
 
@@ -72,6 +72,7 @@ async def run_case(
     """Run one case. Whatever the agent or a check does, there is a result; only cancellation passes."""
     limit = TimeLimit(options.timeout_ms)
     try:
-        return await result_of(located, await ask_agent(located.case, session, limit), options, judges)
+        answer = await ask_agent(located.case, request_of(located.case), session, limit)
+        return await result_of(located, answer, options, judges)
     finally:
         limit.close()

@@ -35,8 +35,6 @@ from evalc.report.words import main_reason, symbols_of
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.pace import Pace
 from evalc.runtime.agents.python import PythonAgent
-from evalc.runtime.agents.wire import fingerprint_of
-from evalc.runtime.run.ask import request_of
 from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case
 from evalc.runtime.run.engine import Worker
 from evalc.runtime.run.finish import Ending, finish_run
@@ -303,8 +301,7 @@ class EvalSession:
         """
         asked = self._asked_of(agent)
         run = asked.loop.run(located)
-        result, sent = as_expected(located.case, run.result), fingerprint_of(request_of(located.case))
-        run = msgspec.structs.replace(run, result=result, sent=sent)
+        run = msgspec.structs.replace(run, result=as_expected(located.case, run.result))
         if self._wishes.output_dir is not None:
             self._results.add(asked.agent.endpoint, number, located, run)
         result, _ = redacted(run.result, encoded(run.result), asked.options.redactor)

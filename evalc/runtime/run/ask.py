@@ -63,19 +63,21 @@ class ConversationLog(Protocol):
 
 def ask_agent(
     case: Case,
+    request: AgentRequest,
     session: Session,
     limit: TimeLimit,
     log: ConversationLog | None = None,
     player: UserPlayer | None = None,
 ) -> Coroutine[Any, Any, AgentAnswer]:
-    """Send the case: once, or turn by turn."""
+    """Send the request of a case: once, or turn by turn."""
     if case.input.follow_ups or case.input.user is not None:
-        return hold_conversation(case, session, limit, log, player)
-    return _ask(request_of(case), session, limit)
+        return hold_conversation(case, request, session, limit, log, player)
+    return _ask(request, session, limit)
 
 
 async def hold_conversation(
     case: Case,
+    request: AgentRequest,
     session: Session,
     limit: TimeLimit,
     log: ConversationLog | None = None,
@@ -89,7 +91,7 @@ async def hold_conversation(
     holder = session if isinstance(session, HoldsConversations) else None
     kept = None if holder and holder.holds else log
     try:
-        answer = await _turns(case, session, limit, kept, player)
+        answer = await _turns(case, request, session, limit, kept, player)
     finally:
         if holder is not None:
             # The answers are there: what goes wrong at the end changes nothing.
@@ -100,11 +102,16 @@ async def hold_conversation(
 
 
 async def _turns(
-    case: Case, session: Session, limit: TimeLimit, log: ConversationLog | None, player: UserPlayer | None
+    case: Case,
+    request: AgentRequest,
+    session: Session,
+    limit: TimeLimit,
+    log: ConversationLog | None,
+    player: UserPlayer | None,
 ) -> AgentAnswer:
     texts = None if case.input.user is not None else (case.input.message, *(case.input.follow_ups or ()))
     conversation, turns = _begun(texts, log)
-    request = msgspec.structs.replace(request_of(case), follow_ups=(), user=None, conversation=conversation)
+    request = msgspec.structs.replace(request, follow_ups=(), user=None, conversation=conversation)
     said_before = request.messages
     if said_before and said_before[-1]["role"] == "user":
         said_before = said_before[:-1]  # which is the message itself

@@ -93,6 +93,7 @@ def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
         result,
         tuple(note for run in runs for note in run.notes),
         sum_of_known(run.cost_usd for run in runs),
+        sent=runs[0].sent,
         answers=tuple([run.answer for run in runs]),
     )
 

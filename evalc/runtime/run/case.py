@@ -29,12 +29,13 @@ from evalc.model.result import (
 )
 from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.judged import as_expected, expected_text, label_result
 from evalc.runtime.checks.verdict import PASSED, Beside, Embeddings, Evidence, Note, Verdict, View, broken, failed
 from evalc.runtime.checks.words import shown
 from evalc.runtime.judges.panel import CaseJudge, JudgePool, Meter
-from evalc.runtime.run.ask import broken_answer, error_text
+from evalc.runtime.run.ask import broken_answer, error_text, request_of
 from evalc.runtime.run.score import EXPECTED, CaseScore, below, score_case, unscored
 from evalc.runtime.store.journal import CaseRun
 from evalc.runtime.store.redact import encoded
@@ -256,7 +257,8 @@ async def result_of(
 
 def agent_broke(located: LocatedCase, error: BaseException) -> CaseRun:
     """The result of a case whose agent could not even be opened, or gave nothing that can be looked at."""
-    return _without_response(located, broken_answer(error))
+    run = _without_response(located, broken_answer(error))
+    return replace(run, sent=fingerprint_of(request_of(located.case)))
 
 
 def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: CaseJudge | None = None) -> Evidence:

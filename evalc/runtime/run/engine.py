@@ -8,14 +8,18 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final, Protocol, final
 
+import msgspec
+
 from evalc.base.errors import AgentUnavailable
 from evalc.base.guard import LoopBlocked, TimeLimit, bounded, is_of_the_run, said_by, unbounded, watched
-from evalc.model.answer import AgentAnswer
+from evalc.model.answer import AgentAnswer, AgentRequest
+from evalc.model.case import Case
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.agents.pace import Pace
+from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool, Panel
-from evalc.runtime.run.ask import ConversationLog, ask_agent, broken_answer
+from evalc.runtime.run.ask import ConversationLog, ask_agent, broken_answer, request_of
 from evalc.runtime.run.case import CaseOptions, result_of
 from evalc.runtime.run.user import UserPlayer
 from evalc.runtime.store.journal import CaseRun
@@ -103,22 +107,23 @@ class Worker:
         if time.monotonic() - self._yielded >= _YIELD_SECONDS:
             await asyncio.sleep(0)
             self._yielded = time.monotonic()
+        case, request = located.case, request_of(located.case)
         if self._pace is None:
-            answer = await self._ask(located, log)
+            answer = await self._ask(case, request, log)
         else:
             # Judges are asked outside: the agent's rate and load are nothing to them.
             async with self._pace.turn():
-                answer = await self._ask(located, log)
-        return await result_of(located, answer, self._options, self._judges)
+                answer = await self._ask(case, request, log)
+        run = await result_of(located, answer, self._options, self._judges)
+        return msgspec.structs.replace(run, sent=fingerprint_of(request))
 
-    async def _ask(self, located: LocatedCase, log: ConversationLog | None) -> AgentAnswer:
+    async def _ask(self, case: Case, request: AgentRequest, log: ConversationLog | None) -> AgentAnswer:
         try:
             session = self._session = self._session or await self._open(self._agent)
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # an agent that cannot be opened breaks this attempt only
             return broken_answer(error)
-        case = located.case
         player: UserPlayer | None = None
         if case.input.user is not None:
             try:
@@ -129,7 +134,7 @@ class Worker:
                 return AgentAnswer(0.0, None, "error", f"user: {said_by(error)}")
             timeout_ms = self._options.timeout_ms
             player = None if user is None else UserPlayer(user, case.input.user, case_id=case.id, timeout_ms=timeout_ms)
-        return await ask_agent(case, session, self._limit, log, player)
+        return await ask_agent(case, request, session, self._limit, log, player)
 
     async def _user_session(self) -> Session | None:
         """The session of whoever plays users; None if nobody does."""

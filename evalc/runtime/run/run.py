@@ -21,8 +21,6 @@ from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.pace import MOST_AT_A_TIME
-from evalc.runtime.agents.wire import fingerprint_of
-from evalc.runtime.run.ask import request_of
 from evalc.runtime.run.attempts import Attempting, as_expected, run_attempts, skipped_case, why_no_rubrics
 from evalc.runtime.run.engine import CaseWorker, NewWorker
 from evalc.runtime.run.finish import Ending, finish_run
@@ -494,9 +492,7 @@ class _Run:
             self._observer.case_skipped(self._suites[job.suite], skipped)
 
     def _keep(self, job: _Job, run: CaseRun) -> None:
-        case = job.located.case
-        sent = fingerprint_of(request_of(case))
-        run = msgspec.structs.replace(run, result=as_expected(case, run.result), sent=sent)
+        run = msgspec.structs.replace(run, result=as_expected(job.located.case, run.result))
         if self._brake.held:
             self._brake.finished(run.result, run.cost_usd)
         if self._options.stop_when_sure:
