@@ -104,17 +104,15 @@ def form(type_: str, tree: Any, *first: str, **fixed: Any) -> Form:
 
 def holes_of(tree: Any) -> Iterator[Hole]:
     """The holes of a form, in order."""
-    match tree:
-        case Hole():
-            yield tree
-        case Node():
-            for name in tree.__struct_fields__:
-                yield from holes_of(getattr(tree, name))
-        case tuple():
-            for part in tree:
-                yield from holes_of(part)
-        case _:
-            pass
+    if isinstance(tree, Hole):
+        yield tree
+    for part in _members(tree):
+        yield from holes_of(part)
+
+
+def _members(tree: Any) -> tuple[Any, ...]:
+    """The fields of a node and the items of a tuple; a hole and a constant have none."""
+    return msgspec.structs.astuple(tree) if isinstance(tree, Node) else tree if type(tree) is tuple else ()
 
 
 def taker(form: Any) -> Take:
@@ -196,10 +194,8 @@ def _maker(form: Any) -> Make | None:
         if read is not None:
             return lambda record: read(record[key]) if key in record else default
         return itemgetter(key) if default is ABSENT else lambda record: record.get(key, default)
-    if not isinstance(form, Node | tuple):
-        return None
     into: Callable[..., Any] = type(form) if isinstance(form, Node) else lambda *made: made
-    parts = msgspec.structs.astuple(form) if isinstance(form, Node) else form
+    parts = _members(form)
     makers = {at: make for at, part in enumerate(parts) if (make := _maker(part)) is not None}
     if not makers:
         return None
@@ -412,7 +408,7 @@ def filler(form: Any, key: str) -> Callable[[Any], Any]:
     part = form
     while not isinstance(part, Hole):
         kind = type(part) if isinstance(part, Node) else None
-        parts: tuple[Any, ...] = part if kind is None else msgspec.structs.astuple(part)
+        parts = _members(part)
         index = next((at for at, each in enumerate(parts) if key in {hole.key for hole in holes_of(each)}), None)
         if index is None:
             return lambda _: form

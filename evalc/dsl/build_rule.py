@@ -8,7 +8,7 @@ from typing import Any, Final, get_args
 from evalc.check.forms import Record, check_of, tests_of
 from evalc.check.predicates import texts_of
 from evalc.check.tree import At, Of, Test
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.problem import Fault, Finding
 from evalc.dsl import kinds as k
 from evalc.dsl import operands as o
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, is_cut, span_of
@@ -26,6 +26,7 @@ PARAM_OPS: Final[tuple[ParamAssertion, ...]] = get_args(ParamAssertion)
 _WITHOUT_VALUE: Final = ("exists", "notExists")
 _QUANTIFIERS: Final = ("any", "every", "no")
 _SOURCES: Final = ("tools", "message")
+_LEAD: Final = "fields:"
 _NAMES: Final[k.Schema] = {"type": "array", "items": k.text()}
 _NUMERAL: Final = o.Operand({"type": "number"}, o.read_number)
 _TEXT: Final = o.Operand(k.text(), o.read_text, null=o.WRITTEN)
@@ -42,14 +43,6 @@ def _parse(type_: str, rule: str) -> Parsed[ReadCheck]:
             return Parsed(None, halves) if halves else parse
         case _:
             return parse
-
-
-def _one_path(parse: Parsed[ReadCheck]) -> str | None:
-    match parse.node:
-        case ReadCheck(check=Test("structure", (((path, None),), ()))):
-            return str(path)
-        case _:
-            return None
 
 
 # --- rules and places ------------------------------------------------------------------------------------------------
@@ -105,23 +98,26 @@ def _place(fields: Fields, node: Node, what: str, _places: o.Places) -> g.Text |
     if not text.value.strip():
         fields.fault(text.span, Finding("EV309", what=what))
         return None
-    lead = "fields:"
-    parse = _parse("structure", lead + text.value)
-    for fault in parse.faults:
-        start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
+    place, faults = _path(fields, text)
+    for fault in faults:
+        start, end = (max(at - len(_LEAD), 0) for at in (fault.start, fault.end))
         fields.fault(locate(fields.source, text.span, start, end), fault.finding)
-    path = _one_path(parse)
-    if path is None and not parse.faults:
+    if place is None and not faults:
         expected = "one place such as `items[0].title`"
         fields.fault(text.span, Finding("EV301", what=what, expected=expected, found=f"`{text.value}`"))
-    return None if path is None else _placed(fields, text, path)
+    return place
 
 
-def _placed(fields: Fields, written: Str, path: str) -> g.Text:
-    """A path at its place; reports a spelling that meant another path in earlier versions."""
-    if path != written.value.strip():
-        fields.warn(written.span, Finding("EV436", why="path"))
-    return g.Text(*written.span, path)
+def _path(fields: Fields, text: Str) -> tuple[g.Text | None, tuple[Fault, ...]]:
+    """The path that a text is, at its place; reports a spelling that meant another path in earlier versions."""
+    parse = _parse("structure", _LEAD + text.value)
+    match parse.node:
+        case ReadCheck(check=Test("structure", (((path, None),), ()))):
+            if path != text.value.strip():
+                fields.warn(text.span, Finding("EV436", why="path"))
+            return g.Text(*text.span, str(path)), ()
+        case _:
+            return None, parse.faults
 
 
 # --- arguments of calls ----------------------------------------------------------------------------------------------
@@ -176,12 +172,11 @@ def _args(fields: Fields, node: Node, what: str, places: o.Places) -> Any:
 
 def _argument(fields: Fields, name: Scalar) -> g.Text | None:
     """The path of an argument, which is a key of `args:`."""
-    path = _one_path(_parse("structure", f"fields:{name.text}"))
-    if path is not None:
-        return _placed(fields, Str(name.text, span_of(name)), path)
-    expected, found = "a path such as `city` or `units.temperature`", f"`{name.text}`"
-    fields.fault(name, Finding("EV301", what="an argument", expected=expected, found=found))
-    return None
+    path, _ = _path(fields, Str(name.text, span_of(name)))
+    if path is None:
+        expected, found = "a path such as `city` or `units.temperature`", f"`{name.text}`"
+        fields.fault(name, Finding("EV301", what="an argument", expected=expected, found=found))
+    return path
 
 
 def _arg_test(fields: Fields, name: Scalar, node: Node, places: o.Places) -> Any:
