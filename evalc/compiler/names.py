@@ -354,7 +354,7 @@ def _check_unique(tree: SuiteTree, suite: str, problems: Diagnostics) -> None:
 
 
 def _note(source: Source, what: str, name: Str, id_: str, first: dict[str, Str], problems: Diagnostics) -> None:
-    earlier = first.setdefault(composed(id_), name)
+    earlier = first.setdefault(id_ if id_.isascii() else composed(id_), name)
     if earlier is not name:
         line = source.position(earlier.span.start).line
         problems.add(source, where_used(name.span), Finding("EV206", what=what, name=name.value, line=line))

@@ -132,12 +132,13 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
     text = fields.text_of(item, "a check")
     if text is None:
         return None
-    lost = quoting.lost_to_comment(fields.source, item)
+    goes_on = quoting.goes_on(fields.source, item)
+    lost = quoting.lost_to_comment(fields.source, item) if goes_on else None
     if lost is not None:
         fields.fault(lost, _unquoted("EV121", fields.source, item.start, lost.end))
         return None
     parse = parse_check(text.value)
-    cut = quoting.cut_off(fields.source, item)
+    cut = quoting.cut_off(fields.source, item) if goes_on else None
     if cut is not None and (cut_check := _cut_check(fields.source, cut, is_sound=not parse.faults)) is not None:
         fields.fault(cut, cut_check)
         return None

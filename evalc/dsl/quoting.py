@@ -84,10 +84,13 @@ def rewritten_item(source: Source, start: int, end: int, item: str, *, sure: boo
     return Fix.of(text, start, end, line, sure=sure)
 
 
+def goes_on(source: Source, scalar: Scalar) -> bool:
+    """Whether a space is behind a plain scalar, and so perhaps a comment that cut it off."""
+    return scalar.style == "plain" and source.text[scalar.end : scalar.end + 1] in _SPACES
+
+
 def lost_to_comment(source: Source, scalar: Scalar) -> Span | None:
-    """The `#...` that cut a plain scalar off inside a string (`contains "a #b"`), up to the end of its line."""
-    if scalar.style != "plain" or source.text[scalar.end : scalar.end + 1] not in _SPACES:
-        return None
+    """The `#...` that cut a scalar that `goes_on` off inside a string (`contains "a #b"`), up to the end of its line."""
     match = _COMMENT_BEHIND.match(source.text, scalar.end)
     if match is None or not _inside_string(scalar.text) or not _inside_string(match[1]):
         return None
@@ -99,7 +102,7 @@ def cut_off(source: Source, scalar: Scalar) -> Span | None:
 
     It ends where the line ends: `Where is order #4711?`, of which YAML reads the first three words.
     """
-    if scalar.style != "plain" or source.text[scalar.end : scalar.end + 1] not in _SPACES:
+    if not goes_on(source, scalar):
         return None
     match = _CUT_OFF.match(source.text, scalar.end)
     if match is None:

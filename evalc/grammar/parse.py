@@ -14,7 +14,7 @@ from evalc.check.tree import At, Of, Test
 from evalc.diagnostics.problem import Fault, Finding
 from evalc.grammar.lalr import Following, following, load
 from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, CriterionLine, Parsed, ReadCheck, Template, Words
-from evalc.grammar.read_check import read_check
+from evalc.grammar.read_check import MAX_LINE, read_check
 from evalc.grammar.read_rule import RULE_TYPES, read_rule
 from evalc.grammar.template_nodes import criterion_line, template
 
@@ -32,15 +32,11 @@ __all__ = [
 
 OPENS_TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
 """The beginning of a template in a pattern, where braces may as well be its own."""
-MAX_LINE: Final = 100_000
-"""The most characters of a check, a rule or a criterion."""
 MAX_TEMPLATE: Final = 1_000_000
 """The most characters of a text that holds tags; a text without any may have any length."""
 
 
-def parse_check(text: str) -> Parsed[ReadCheck]:
-    """A check in its one-line form."""
-    return read_check(text) if len(text) <= MAX_LINE else _too_long(text)
+parse_check: Final = read_check
 
 
 def follow_check(text: str) -> Following:

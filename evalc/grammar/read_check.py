@@ -59,6 +59,8 @@ Child: TypeAlias = Any
 Unit = Measured | Literal["share", "times", ""]
 """The measure of a number, so that it may be a whole one or have a sign; nothing for a number of JSON."""
 
+MAX_LINE: Final = 100_000
+"""The most characters of a check, a rule or a criterion."""
 MAX_DEPTH: Final = 50
 """How deep parentheses, `not` and values may nest."""
 
@@ -888,6 +890,8 @@ _Make = Callable[[list[str]], Any]
 
 def read_check(text: str) -> Parsed[ReadCheck]:
     """A whole one-line check."""
+    if len(text) > MAX_LINE:
+        return Parsed(None, (Fault(MAX_LINE, len(text), Finding("EV139", what="length", limit=MAX_LINE)),))
     if len(text) > _LONGEST:
         return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _read_with_care(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evalc.base.source import Source
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
-from evalc.dsl.quoting import lost_to_comment, quoted_line, split_at_colon, split_at_comma
+from evalc.dsl.quoting import goes_on, lost_to_comment, quoted_line, split_at_colon, split_at_comma
 from evalc.dsl.read_yaml import read_yaml
 
 
@@ -71,7 +71,7 @@ def test_a_comment_inside_a_string(text: str, lost: str | None) -> None:
     assert isinstance(node, Sequence)
     scalar = node.items[0]
     assert isinstance(scalar, Scalar)
-    span = lost_to_comment(source, scalar)
+    span = lost_to_comment(source, scalar) if goes_on(source, scalar) else None
     assert (source.text[span.start : span.end] if span is not None else None) == lost
 
 

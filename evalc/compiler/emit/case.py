@@ -244,7 +244,7 @@ def _filled_fields(emission: Emission) -> dict[str, Any]:
         "description": name,
         "message": message or "",
         "messages": messages,
-        "inputs": emission.plain_inputs(),
+        "inputs": emission.plain_inputs() if emission.given else None,
         "checks": checks,
         "links": links,
     }

@@ -10,6 +10,7 @@ One that several cases share (by `defaults`, `use` or `for_each`) is redundant o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final, final
 
 from evalc.check.tree import Bounds, Call, Check, Measure, Not, Of, Test, Tools
@@ -33,19 +34,23 @@ class Contradictions:
         """Report the contradictions within cases, and remember what is redundant in them."""
         for case in suite.cases:
             found: dict[ir.Where, Finding] = {}
-            if not are_unrelated([item.check for item in case.checks]):
+            if not are_unrelated([*map(_check_of, case.checks)]):
                 from evalc.compiler.logic.compare import compared  # noqa: PLC0415 - for start-up: most are unrelated
 
                 found = compared(suite, case, problems)
             for where, finding in found.items():
                 self._redundant.setdefault(where, finding)
-            self._deciding.update([item.where for item in case.checks if item.where not in found])
+            places = map(_where, case.checks)
+            self._deciding.update(places if not found else set(places) - found.keys())
 
     def finish(self, suite: ir.Suite, problems: Diagnostics) -> None:
         """Report what is redundant in all the cases that have a check from there."""
         for where, finding in self._redundant.items():
             if where not in self._deciding:
                 problems.add(*suite.place(where), finding)
+
+
+_check_of, _where = attrgetter("check"), attrgetter("where")
 
 
 def are_unrelated(checks: Sequence[Check]) -> bool:

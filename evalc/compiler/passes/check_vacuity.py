@@ -98,6 +98,8 @@ def _verdict(check: Check) -> _Verdict | None:
             return _verdict(inner)
         case Of(Call(_, "first"), Of(Argument(), Test(predicate))) if predicate in _OF_TEXTS:
             return _of_parts(check)  # an argument that was not sent is a text to fields of the contract alone
+        case Of(Measure(of), Test("between", Bounds() as bounds)):
+            return _of_measure(of, bounds)
         case Of(Measure() | Tools(), Test()) | Of(Call(_, "first"), Of(Argument(), Test())):
             return _of_leaf(check)
         case Of(At(path)) if ("every", EVERY) in steps(path):
