@@ -90,7 +90,7 @@ def goes_on(source: Source, scalar: Scalar) -> bool:
 
 
 def lost_to_comment(source: Source, scalar: Scalar) -> Span | None:
-    """The `#...` that cut a scalar that `goes_on` off inside a string (`contains "a #b"`), up to the end of its line."""
+    """The `#...` that cut off, inside a string, a scalar that `goes_on` (`contains "a #b"`), to the end of its line."""
     match = _COMMENT_BEHIND.match(source.text, scalar.end)
     if match is None or not _inside_string(scalar.text) or not _inside_string(match[1]):
         return None
