@@ -65,8 +65,8 @@ class Engine(Protocol):
 
 
 _CLOSING_SECONDS: Final = 10.0
-_YIELD_SECONDS: Final = 0.005
-"""How long a worker may keep the event loop to itself."""
+_YIELD_SECONDS: Final = 0.001
+"""How long a worker may keep the event loop to itself: a case that another one has begun waits as long."""
 
 
 @final
