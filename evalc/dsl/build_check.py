@@ -320,9 +320,9 @@ def _custom(fields: Fields, type_: Str) -> CheckLeaf:
     rule = fields.node("rule")
     by_place = rule.items if isinstance(rule, Sequence) else () if rule is None else (rule,)
     places: o.Places = [g.Text(*type_.span, type_.value)]
-    args = tuple([o.read_json(fields, node, "", places) for node in by_place])
+    args = tuple([o.take_json(fields, node, "", places) for node in by_place])
     options = {
-        key: o.read_json(fields, node, "", places)
+        key: o.take_json(fields, node, "", places)
         for key, (_, node) in fields.by_key.items()
         if key not in ("type", "rule") and not _is_beside(key)
     }

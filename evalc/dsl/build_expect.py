@@ -92,7 +92,7 @@ def _warn_of_nothing(fields: Fields, key: str, value: Any) -> None:
 def _group(fields: Fields, node: Node, what: str, places: o.Places) -> Any:
     if not isinstance(node, Sequence):
         return fields.wrong(node, what, "a list of texts")
-    return o.read_list(o.read_text, "a synonym")(fields, node, what, places)
+    return o.take_list(o.take_text, "a synonym")(fields, node, what, places)
 
 
 def _bound(fields: Fields, key: str) -> _Built:
@@ -113,7 +113,7 @@ def _pattern(fields: Fields, key: str) -> _Built:
 
 
 def _keys(fields: Fields, node: Node, what: str, _places: o.Places) -> Any:
-    return o.read_texts(fields, node, what, [])
+    return o.take_texts(fields, node, what, [])
 
 
 def _types(fields: Fields, node: Node, what: str, _places: o.Places) -> dict[str, str] | None:
@@ -161,15 +161,15 @@ def _flag(sentence: str) -> k.Key:
 
 
 def _limit(sentence: str) -> k.Key:
-    return _one(k.number(), o.read_number, sentence)
+    return _one(k.number(), o.take_number, sentence)
 
 
 def _texts(sentence: str) -> k.Key:
-    return _each(k.text(), o.read_text, "an item of", sentence)
+    return _each(k.text(), o.take_text, "an item of", sentence)
 
 
 def _names(sentence: str) -> k.Key:
-    return _one(k.list_of(k.text()), o.read_texts, sentence)
+    return _one(k.list_of(k.text()), o.take_texts, sentence)
 
 
 EXPECT: Final = k.Shape(
@@ -178,7 +178,7 @@ EXPECT: Final = k.Shape(
         "toolsCalled": _names("Exactly these tools were called, in this order; an empty list says that none was."),
         "toolsAcceptable": _one(
             k.list_of(k.any_of({"const": "none"}, _TEXTS)),
-            o.read_sets,
+            o.take_sets,
             "The tools that were called are one of these sets; `__none__` alone is the empty set.",
         ),
         "toolsNotCalled": _names("None of these tools was called."),

@@ -28,10 +28,10 @@ _QUANTIFIERS: Final = ("any", "every", "no")
 _SOURCES: Final = ("tools", "message")
 _LEAD: Final = "fields:"
 _NAMES: Final[k.Schema] = {"type": "array", "items": k.text()}
-_NUMERAL: Final = o.Operand({"type": "number"}, o.read_number)
-_TEXT: Final = o.Operand(k.text(), o.read_text, null=o.WRITTEN)
-_TEXTS: Final = o.Operand(_NAMES, o.read_texts, absent=None)
-_JSON: Final = o.Operand(k.anything(), o.read_json, null=None)
+_NUMERAL: Final = o.Operand({"type": "number"}, o.take_number)
+_TEXT: Final = o.Operand(k.text(), o.take_text, null=o.WRITTEN)
+_TEXTS: Final = o.Operand(_NAMES, o.take_texts)
+_JSON: Final = o.Operand(k.anything(), o.take_json, null=None)
 
 
 def _parse(type_: str, rule: str) -> Parsed[ReadCheck]:
@@ -70,12 +70,12 @@ def _parsed(type_: str) -> o.Operand:
 
 
 def _filled(fields: Fields, node: Node, what: str, places: o.Places) -> list[str] | None:
-    return o.read_texts(fields, node, what, places) or None
+    return o.take_texts(fields, node, what, places) or None
 
 
 def _sources(fields: Fields, node: Node, what: str, _places: o.Places) -> list[str] | None:
     items = (node,) if isinstance(node, Scalar) else fields.items_of(node, what) or ()
-    read = [each.text for each in items if o.read_text(fields, each, f"an item of {what}", []) is not None]
+    read = [each.text for each in items if o.take_text(fields, each, f"an item of {what}", []) is not None]
     if len(read) < len(items) or is_cut(node):
         return None
     for index, source in enumerate(read):
@@ -190,21 +190,21 @@ def _arg_test(fields: Fields, name: Scalar, node: Node, places: o.Places) -> Any
         case Scalar(text="", style="plain"):
             fields.fault(name, Finding("EV309", what=what))
         case _:
-            return {"equals": o.read_json(fields, node, what, places)}
+            return {"equals": o.take_json(fields, node, what, places)}
     return None
 
 
 def _values(fields: Fields, node: Node, what: str, places: o.Places) -> list[Any] | None:
     items = fields.items_of(node, what)
-    return None if items is None else [o.read_json(fields, item, "", places) for item in items]
+    return None if items is None else [o.take_json(fields, item, "", places) for item in items]
 
 
 _ARGUMENT: Final = o.Operands(
     "",
     {
         "equals": k.Key(_JSON, "The value that the argument equals, of any type."),
-        "contains": k.Key(o.Operand(k.text(), o.read_text), "A text in it, or an item of it.", ("Par",)),
-        "matches": k.Key(o.Operand(k.text(), o.read_text), "A pattern that it matches.", ("^P",)),
+        "contains": k.Key(o.Operand(k.text(), o.take_text), "A text in it, or an item of it.", ("Par",)),
+        "matches": k.Key(o.Operand(k.text(), o.take_text), "A pattern that it matches.", ("^P",)),
         "one_of": k.Key(
             o.Operand({"type": ["array", "null"]}, _values),
             "The values, one of which it must equal.",
@@ -212,8 +212,8 @@ _ARGUMENT: Final = o.Operands(
             into="oneOf",
         ),
         "exists": k.Key(o.Operand(k.flag(), o.of_kind(k.FLAG)), "Whether it was sent."),
-        "min": k.Key(o.Operand(k.number(), o.read_number), "The least number that it is.", (1,)),
-        "max": k.Key(o.Operand(k.number(), o.read_number), "The greatest number that it is.", (3,)),
+        "min": k.Key(o.Operand(k.number(), o.take_number), "The least number that it is.", (1,)),
+        "max": k.Key(o.Operand(k.number(), o.take_number), "The greatest number that it is.", (3,)),
     },
     lambda fields, given, _pairs, _places: None if fields.partial else given,
     title="argument",
@@ -276,9 +276,11 @@ def value_by(key: str) -> k.Schema:
     }
 
 
-_FROM: Final = o.Operand(k.any_of(k.choice(_SOURCES), k.filled_list_of(k.choice(_SOURCES))), _sources)
-_NAME: Final = o.Operand({"type": ["string", "number", "boolean"]}, o.read_text)
-_LIST: Final = o.Operand(_NAMES, o.read_texts)
+_FROM: Final = o.Operand(
+    k.any_of(k.choice(_SOURCES), k.filled_list_of(k.choice(_SOURCES))), _sources, filled=(Sequence,)
+)
+_NAME: Final = o.Operand({"type": ["string", "number", "boolean"]}, o.take_text)
+_LIST: Final = o.Operand(_NAMES, o.take_texts)
 _AT: Final = {
     "at": k.Key(
         o.Operand(k.filled(), _place),
@@ -329,7 +331,7 @@ CHECKS: Final[AnyMapping[str, o.Operands]] = {
     "quotes_from": _of(_FROM, "tools", ["tools", "message"], into="sources"),
     "tools_called": _of(_LIST, ["get_weather"], [], into="names", at=False),
     "tools_acceptable": _of(
-        o.Operand({"type": "array", "items": k.any_of({"const": "none"}, _NAMES)}, o.read_sets),
+        o.Operand({"type": "array", "items": k.any_of({"const": "none"}, _NAMES)}, o.take_sets),
         [["get_weather"], ["get_weather", "get_forecast"], "none"],
         into="sets",
         at=False,

@@ -67,7 +67,7 @@ def of_kind(kind: k.Kind) -> Take:
     return lambda fields, node, what, _places: kind.take(fields, node, what)
 
 
-def read_text(fields: Fields, node: Node, what: str, places: Places) -> str | None:
+def take_text(fields: Fields, node: Node, what: str, places: Places) -> str | None:
     """A text."""
     if not isinstance(node, Scalar) or node.style == "hole":
         return fields.text_of(node, what)  # type: ignore[return-value] # it is none, which is reported
@@ -75,7 +75,7 @@ def read_text(fields: Fields, node: Node, what: str, places: Places) -> str | No
     return node.text
 
 
-def read_json(fields: Fields, node: Node, _what: str, places: Places) -> Any:
+def take_json(fields: Fields, node: Node, _what: str, places: Places) -> Any:
     """A JSON value."""
     match node:
         case Scalar():
@@ -84,18 +84,18 @@ def read_json(fields: Fields, node: Node, _what: str, places: Places) -> Any:
                 places.append(g.Text(*span_of(node), node.text))
             return value
         case n.Sequence(items=items):
-            return [read_json(fields, item, "", places) for item in items]
+            return [take_json(fields, item, "", places) for item in items]
         case Mapping(pairs=pairs):
-            return {key.text: read_json(fields, item, "", places) for key, item in pairs}
+            return {key.text: take_json(fields, item, "", places) for key, item in pairs}
 
 
-def read_number(fields: Fields, node: Node, what: str, _places: Places) -> int | float | None:
+def take_number(fields: Fields, node: Node, what: str, _places: Places) -> int | float | None:
     """A number, the same however it is written: `1.0` is 1."""
     found = k.NUMBER.take(fields, node, what)
     return None if found is None else int(found.value) if found.value == int(found.value) else found.value
 
 
-def read_list(read: Take, called: str = "") -> Take:
+def take_list(read: Take, called: str = "") -> Take:
     """Reads a list of operands, which messages call `called`; none if one of them is wrong."""
 
     def taken(fields: Fields, node: Node, what: str, places: Places) -> list[Any] | None:
@@ -107,8 +107,8 @@ def read_list(read: Take, called: str = "") -> Take:
     return taken
 
 
-read_texts: Final = read_list(read_text)
-_read_names: Final = read_list(read_text, "the name of a tool")
+take_texts: Final = take_list(take_text)
+_read_names: Final = take_list(take_text, "the name of a tool")
 
 
 def _read_set(fields: Fields, node: Node, what: str, places: Places) -> Any:
@@ -123,7 +123,7 @@ def _read_set(fields: Fields, node: Node, what: str, places: Places) -> Any:
             return fields.wrong(node, what, "a list of tools, or `none`")
 
 
-read_sets: Final = read_list(_read_set, "a tool set")
+take_sets: Final = take_list(_read_set, "a tool set")
 
 
 # --- mappings --------------------------------------------------------------------------------------------------------

@@ -37,8 +37,9 @@ FIELDS = [
 ]
 
 
-def fields_of(text: str) -> Fields:
-    source, problems = Source("a.yaml", text), Diagnostics()
+def fields_of(text: str, problems: Diagnostics | None = None) -> Fields:
+    source = Source("a.yaml", text)
+    problems = Diagnostics() if problems is None else problems
     (node,) = read_yaml(source, lambda span, finding: problems.add(source, span, finding))
     assert isinstance(node, Mapping)
     return Fields(Yaml(source, problems), node, k.keyed("a suite", ("validate", "expect")))
@@ -86,3 +87,21 @@ def test_only_a_literal_rule_may_be_null(type_: str, written_null: str) -> None:
     }
     assert bool(trees) is (written_null in may_be.get(type_, []))
     assert fields.partial is not bool(trees)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "{type: numbers_from, rule: []}",
+        "{type: quotes_from, rule: []}",
+        "{type: tool_param, tool: book, param: city, op: oneOf, value: }",
+        "{type: tool_param, tool: book, param: city, op: oneOf, value: null}",
+        "{type: tool_param, tool: book, param: city, op: equals, value: }",
+    ],
+)
+def test_a_check_without_an_operand_is_reported_and_left_out(check: str) -> None:
+    problems = Diagnostics()
+    fields = fields_of(f"validate:\n  - {check}\n", problems)
+    assert not build_checks(fields, "validate")
+    assert fields.partial
+    assert [problem.code for problem in problems] == ["EV309"]
