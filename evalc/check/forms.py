@@ -115,46 +115,38 @@ def _members(tree: Any) -> tuple[Any, ...]:
     return msgspec.structs.astuple(tree) if isinstance(tree, Node) else tree if type(tree) is tuple else ()
 
 
-def taker(form: Any) -> Take:
-    """The function that takes trees of a form apart."""
-    match form:
-        case Hole():
-            return _hole_taker(form)
-        case Node():
-            return _node_taker(form)
-        case tuple():
-            return _tuple_taker(form)
-        case _:
-            return lambda tree, _: bool(tree == form)
-
-
-def _hole_taker(hole: Hole) -> Take:
-    key, default, fits, _, write = hole
-
-    def take(tree: Any, found: Record) -> bool:
-        if fits is not None and not fits(tree):
-            return False
-        if tree != default or type(tree) is not type(default):
-            value = found[key] = tree if write is None else write(tree)
-            return value is not ABSENT
-        return True
-
-    return take
-
-
-def _node_taker(form: Node) -> Take:
-    parts = list(_parts_of(form))
-    constants = attrgetter(*(path for path, part in parts if not any(holes_of(part))))
+def taker(form: Node | tuple[Any, ...]) -> Take:
+    """The function that takes trees of a form apart; it looks at all that is fixed at once."""
+    if isinstance(form, Hole):
+        whole = taker((form,))
+        return lambda tree, found: whole((tree,), found)
+    size = len(form) if isinstance(form, tuple) else None
+    parts = dict(enumerate(form)) if isinstance(form, tuple) else dict(_parts_of(form))
+    getter: Any = attrgetter if size is None else itemgetter
+    moving = {key: part for key, part in parts.items() if any(holes_of(part))}
+    fixed = parts.keys() - moving.keys()
+    constants: Any = getter(*fixed) if fixed else len
     required = constants(form)
-    moving = [(attrgetter(path), taker(part)) for path, part in parts if any(holes_of(part))]
+    holes = [(getter(key), *part) for key, part in moving.items() if isinstance(part, Hole)]
+    others = [(getter(key), taker(part)) for key, part in moving.items() if not isinstance(part, Hole)]
 
     def take(tree: Any, found: Record) -> bool:
+        if size is not None and (not isinstance(tree, tuple) or len(tree) != size):
+            return False
         try:
             if constants(tree) != required:
                 return False
         except AttributeError:  # the tree has nodes of other kinds
             return False
-        for part_of, take_part in moving:  # noqa: SIM110 - quicker
+        for part_of, key, default, fits, _, write in holes:
+            part = part_of(tree)
+            if fits is not None and not fits(part):
+                return False
+            if part != default or type(part) is not type(default):
+                value = found[key] = part if write is None else write(part)
+                if value is ABSENT:
+                    return False
+        for part_of, take_part in others:  # noqa: SIM110 - quicker
             if not take_part(part_of(tree), found):
                 return False
         return True
@@ -171,20 +163,6 @@ def _parts_of(node: Node, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from _parts_of(part, f"{path}{name}.")
         else:
             yield f"{path}{name}", part
-
-
-def _tuple_taker(form: tuple[Any, ...]) -> Take:
-    takers = tuple(map(taker, form))
-
-    def take(tree: Any, found: Record) -> bool:
-        if not isinstance(tree, tuple) or len(tree) != len(takers):
-            return False
-        for take_part, part in zip(takers, tree, strict=True):  # noqa: SIM110 - quicker
-            if not take_part(part, found):
-                return False
-        return True
-
-    return take
 
 
 def _maker(form: Any) -> Make | None:
