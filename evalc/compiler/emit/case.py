@@ -171,12 +171,9 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         if problems is not None:
             _check_inputs(emission)
         fields = _filled_fields(emission)
-        partial = case.partial or emission.failed
-        if like is None:
-            made = ir.Case(**fields, **_fixed_fields(emission), partial=partial)
-        else:
-            wheres = like.wheres | _wheres_of_row(emission)
-            made = msgspec.structs.replace(like, **fields, wheres=wheres, partial=partial)
+        fields |= _fixed_fields(emission) if like is None else {"wheres": like.wheres | _wheres_of_row(emission)}
+        fields["partial"] = case.partial or emission.failed
+        made = ir.Case(**fields) if like is None else msgspec.structs.replace(like, **fields)
         if problems is not None and len(emission.problems):
             for problem in emission.problems:
                 if problem.code != "EV205" or self._is_first_at(problem):
