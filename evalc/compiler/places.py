@@ -1,13 +1,13 @@
-"""Reports problems at the places that JSON pointers lead to, in a YAML tree and in eval JSON."""
+"""Finds the places that JSON pointers lead to, in a YAML tree and in eval JSON."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Protocol, final
+from typing import final
 
-from evalc.base.source import AliasedSpan, Source, Span
+from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.nodes import Mapping, Node, Sequence
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces
 from evalc.model.json import key_of_step
@@ -23,42 +23,6 @@ def node_at(node: Node, pointer: str) -> Node:
         elif isinstance(node, Mapping):
             key, node = next(pair for pair in node.pairs if pair[0].text == name)
     return key if pointer.startswith("#") else node
-
-
-@final
-class NodePlaces:
-    """The places below one node, where findings are reported that know a JSON pointer."""
-
-    def __init__(self, source: Source, node: Node, problems: Diagnostics) -> None:
-        self._source = source
-        self._node = node
-        self._problems = problems
-
-    def add(self, pointer: str, finding: Finding) -> None:
-        """Report a finding at a place."""
-        self._problems.add(self._source, self._span(pointer), finding)
-
-    def add_within(self, pointer: str, start: int, end: int, finding: Finding) -> None:
-        """Report a finding about a stretch of a text's value; if it has templates, which are filled, about all."""
-        node = node_at(self._node, pointer)
-        if isinstance(node, Scalar) and "{{" in node.text:
-            start, end = 0, len(node.text)
-        self._problems.add(self._source, locate(self._source, self._span(pointer), start, end), finding)
-
-    def _span(self, pointer: str) -> Span:
-        span = span_of(node_at(self._node, pointer))
-        alias = self._node.alias
-        return span if alias is None else AliasedSpan(span, alias)
-
-
-class Reports(Protocol):
-    """Where findings are reported that know a JSON pointer; a pointer that begins with `#` means the key."""
-
-    def add(self, pointer: str, finding: Finding, /) -> None:
-        """Report a finding at a place."""
-
-    def add_within(self, pointer: str, start: int, end: int, finding: Finding, /) -> None:
-        """Report a finding about a stretch of a text's value."""
 
 
 @final
