@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import astuple
 
 from evalc.check.forms import (
     ABSENT,
@@ -29,7 +30,7 @@ from evalc.check.forms import (
     tuples,
     type_of,
 )
-from evalc.check.tree import OF_TEXT, Bounds, Call, Check, Measure, Not, Of, Test, Tools, Turn, asks
+from evalc.check.tree import OF_TEXT, Bounds, Call, Check, Measure, Not, Of, Step, Test, Tools, Turn, asks
 from evalc.model.case import Expect, RubricDimension, ToolParamExpectation
 from evalc.model.json import is_number, only_key, path_of_key
 
@@ -181,6 +182,8 @@ def rank(check: Check) -> tuple[int, bool, bool]:
             return _rank_of_text(test.predicate, "", test.ignoring_case, test is not check)
         if test.predicate == "matches":
             return _rank_of_text("matches", ("", operand[1]), test.ignoring_case, test is not check)
+    if type(check) is Of and type(check.check) is Test and type(check.check.operand) is Bounds:
+        return _rank_of_bounds(check.step, check.check.predicate, *astuple(check.check.operand))
     return _rank(check)
 
 
@@ -189,6 +192,11 @@ def _rank_of_text(predicate: str, operand: Any, ignoring_case: bool, denied: boo
     """The rank of a check for a text or a pattern, whichever it is."""
     test = Test(predicate, operand, ignoring_case)
     return _rank(Not(test) if denied else test)
+
+
+@lru_cache(1024, typed=True)  # a limit of 1.0 is in no field that takes whole numbers
+def _rank_of_bounds(step: Step, predicate: str, *limits: Any) -> tuple[int, bool, bool]:
+    return _rank(Of(step, Test(predicate, Bounds(*limits))))
 
 
 def _rank(check: Check) -> tuple[int, bool, bool]:

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from evalc.check.contract import fields_of, rank
 from evalc.check.forms import FORMS, check_of, record_of
+from evalc.check.tree import Bounds, Measure, Of, Test
 
 _TEXT = {"type": "contains", "value": "a"}
 RECORDS: list[dict[str, Any]] = [
@@ -105,3 +107,13 @@ def test_a_record_is_what_its_tree_is_written_as(record: dict[str, Any]) -> None
 
 def test_each_form_has_a_record() -> None:
     assert {record["type"] for record in RECORDS} == {form.type for form in FORMS} | {"call_has"}
+
+
+@pytest.mark.parametrize("limit", [0, 1, 1.0, 5, "{{seed:n}}", None])
+@pytest.mark.parametrize("of", ["chars", "calls", "ms", "words"])
+def test_bounds_are_ranked_by_what_their_limits_are(of: Any, limit: Any) -> None:
+    """Limits that are equal, such as 1 and 1.0, may be held by different fields."""
+    for bounds in (Bounds(min=limit), Bounds(max=limit), Bounds(limit, 7)):
+        check = Of(Measure(of), Test("between", bounds))
+        _, is_entry, _ = rank(check)
+        assert is_entry is not bool(fields_of(check))
