@@ -219,8 +219,15 @@ def _settled(fact: Fact) -> bool | None:
 
 
 def _is_refused(formula: Formula) -> bool:
-    """Whether a test among the parts of a call fails of every value, so that no value leaves it without an answer."""
-    return formula == Either(()) or (isinstance(formula, Every) and Either(()) in formula.parts)
+    """Whether a test among the parts of a call fails of every value, so that no value leaves it without an answer.
+
+    A test that asks for a type says so before it fails, and a value of another type leaves it without one.
+    """
+    parts = formula.parts if isinstance(formula, Every) else (formula,)
+    before = (None, *(part.predicate if isinstance(part, Fact) else None for part in parts))
+    return any(
+        part == Either(()) and asked not in ("is_a", "exists") for asked, part in zip(before, parts, strict=False)
+    )
 
 
 def _takes_nothing(fact: Fact) -> bool:

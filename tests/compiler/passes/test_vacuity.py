@@ -49,6 +49,7 @@ def all_said(*lines: str, more: str = "") -> list[str]:
         'not (contains "a" and not contains "a")',
         "no call of t has p one of []",
         "no call of t has p one of [], q 5",
+        "no call of t has q 5, p one of []",
     ],
 )
 def test_it_cannot_fail(line: str) -> None:
@@ -318,6 +319,8 @@ def test_a_parameter_of_a_tool_that_must_not_be_called(lines: tuple[str, ...]) -
         ("any call of t fails", "not any call of t fails"),
         ("every call of t fails", "not every call of t fails"),
         ("any item of x is in English", "no item of x is in English"),  # which may be unsure
+        ("no call of t has p length < 0",),  # of a number there is no answer
+        ("no call of t has q 5, p words < 0",),
     ],
     ids=" | ".join,
 )
