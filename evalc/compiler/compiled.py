@@ -122,15 +122,11 @@ class CompiledSuite:
 
     def cases(self) -> Iterator[m.Case]:
         """The cases, lowered one at a time."""
-        return (lowered for _, lowered in self._lowered())
-
-    def _lowered(self) -> Iterator[tuple[ir.Case, m.Case]]:
-        """The cases, and what they are lowered to: of a table each time anew, of others once."""
         for part, lowered in zip(self._cases.parts, self._written_out, strict=True):
             if isinstance(part, ir.CaseRows):
-                yield from ((case, lower(case, self.ir.criteria)) for case in part.expand())
+                yield from (lower(case, self.ir.criteria) for case in part.expand())
             elif lowered is not None:
-                yield part, lowered
+                yield lowered
 
     @cached_property
     def _written_out(self) -> Sequence[m.Case | None]:
@@ -180,8 +176,10 @@ class CompiledSuite:
 
     def located(self) -> Iterator[LocatedCase]:
         """The cases with the places that their parts were authored at."""
-        for case, lowered in self._lowered():
-            yield LocatedCase(lowered, _Places(self.ir, case, self._authored))
+        for part, lowered in zip(self._cases.parts, self._written_out, strict=True):
+            for case in part.expand() if isinstance(part, ir.CaseRows) else (part,):
+                made = lower(case, self.ir.criteria) if lowered is None else lowered
+                yield LocatedCase(made, _Places(self.ir, case, self._authored))
 
     @cached_property
     def _authored(self) -> Mapping[str, Place]:

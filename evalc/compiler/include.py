@@ -194,9 +194,10 @@ def _emptied(tree: RuleTree) -> RuleTree:
 
 def uses(checks: tuple[CheckTree, ...]) -> list[tuple[CheckUse, int]]:
     """Every `use:` in checks, and how many compositions it is in."""
-    pending: list[tuple[CheckBody, int]] = [
-        (check.body, 0) for check in checks if not isinstance(check.body, CheckLeaf)
-    ]
+    pending: list[tuple[CheckBody, int]] = []
+    for check in checks:
+        if not isinstance(check.body, CheckLeaf):
+            pending.append((check.body, 0))  # noqa: PERF401 - a comprehension is a call, and most find none
     found: list[tuple[CheckUse, int]] = []
     while pending:
         body, level = pending.pop()

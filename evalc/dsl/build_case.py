@@ -333,7 +333,7 @@ def _merged(fields: Fields, given: dict[str, Any]) -> dict[str, Any]:
     """The fields of a case's tree: its checks are in one list, wherever they are written."""
     if "inputs" in given:
         given["inputs_span"] = span_of(fields.key("inputs"))
-    has_no_rows = "for_each" in fields and given.get("for_each") is None
+    has_no_rows = "for_each" in fields.by_key and given.get("for_each") is None
     given["inputs_partial"] = has_no_rows or fields.has_hole("inputs")
     turns: tuple[_Turn, ...] | None = given.pop("turns", None)
     if turns is not None:

@@ -74,8 +74,12 @@ def build_checks(fields: Fields, key: str) -> tuple[CheckTree, ...]:
     """The checks of a list such as `validate:`; what is not a check is reported and left out."""
     node = fields.node(key)
     is_sound = isinstance(node, Sequence) and _is_whole_block(fields.source, node)
-    built = [build_check(fields, item) for item in (node.items if is_sound else _items_with_care(fields, key, node))]
-    return tuple([check for check in built if check is not None])
+    built: list[CheckTree] = []
+    for item in node.items if is_sound else _items_with_care(fields, key, node):
+        check = _one_line(fields, item) if isinstance(item, Scalar) else build_check(fields, item)
+        if check is not None:
+            built.append(check)
+    return tuple(built)
 
 
 def _is_whole_block(source: Source, node: Sequence) -> bool:

@@ -339,7 +339,7 @@ class Shape(Kind):
         for key in fields.by_key:  # only keys that are there are looked at: mappings have few of the many
             into, read, excludes = readers.get(key, _UNREAD)
             for other in excludes:
-                if other in fields:
+                if other in fields.by_key:
                     fields.exclude(other, key)
             if read is not None and (value := read(fields, key)) is not None:
                 given[into] = value

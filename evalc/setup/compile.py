@@ -15,7 +15,7 @@ import msgspec
 from evalc.base.errors import SourceError, UsageError
 from evalc.base.source import Source
 from evalc.check.contract import assertions
-from evalc.check.tree import Test, asks
+from evalc.check.tree import Not, Of, Test, asks
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
 from evalc.compiler.discover import Finder
@@ -229,7 +229,8 @@ def _needs_of(suites: Iterable[CompiledSuite]) -> _Needs:
                 continue
             needs.user = needs.user or case.user is not None
             for check in case.checks:
-                if type(check.check) is Test and check.check.predicate not in ("judge", "language"):
+                test = check.check.check if isinstance(check.check, Of | Not) else check.check
+                if type(test) is Test and test.predicate not in ("judge", "language"):
                     continue
                 if asks(check.check, "judge", "language") and case.running and case.tier == suite.tier:
                     if needs.judge is None and asks(check.check, "judge"):

@@ -153,6 +153,9 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         `like` is the case of another row of the table, with which nothing is wrong: only what a row fills is made.
         """
         given = case.inputs(row)
+        inputs = dict(variant.defaults)
+        for name, value in given.items():
+            inputs[name] = value.value
         emission = Emission(
             self.suite.source,
             case,
@@ -162,7 +165,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             self.names,
             self.schemas,
             given,
-            variant.defaults | {name: value.value for name, value in given.items()},
+            inputs,
             not (variant.partial or case.inputs_partial),
             Diagnostics(),
             problems is None and like is not None,
@@ -190,7 +193,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
 def _check_inputs(emission: Emission) -> None:
     """Report inputs that are not as they are declared, where the case is sent with what they fill."""
     case, variant = emission.case, emission.variant
-    if case.tree.has_own_words:
+    if case.tree.message is not None or case.tree.has_own_words:
         return
     check_inputs(
         case,
@@ -220,7 +223,7 @@ def _fixed_fields(emission: Emission) -> dict[str, Any]:
         fields["reference_data"] = data
     fields["tier"] = emission.tier
     fields["difficulty"] = _difficulty(case, emission.tier)
-    fields["stubs"] = _stubs(emission)
+    fields["stubs"] = _stubs(emission) if tree.stubs is not None or len(case.layers) > 1 else None
     fields["variant"] = emission.variant.name
     fields["where"] = tree.span
     fields["wheres"] = _wheres(emission)

@@ -87,7 +87,7 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         suite=emitted,
         cases=_cases(suite.cases, names, emitter, parts, problems),
         complete=complete,
-        has_tables=any(case.rows is not None for case in suite.cases),
+        has_tables=any(map(attrgetter("rows"), suite.cases)),
     )
 
 

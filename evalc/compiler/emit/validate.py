@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
+from operator import attrgetter
 from typing import Final, final
 
 import msgspec
@@ -51,7 +52,11 @@ def checks_of(emission: Emission) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, 
         written.append(_Written(check))
     if len(written) > 1:
         written = _in_order(written)
-    return tuple([entry.check for entry in written]), tuple(_links(written))
+    return tuple(map(_check_of, written)), tuple(_links(written))
+
+
+_check_of: Final = attrgetter("check")
+_tree_of: Final = attrgetter("check.check")
 
 
 def label_of(emission: Emission) -> m.Label | None:
@@ -92,7 +97,7 @@ _ESCAPED: Final = re.compile(r"[\^$.*+?()\[\]{}|/\\]")
 
 
 def _in_order(written: list[_Written]) -> list[_Written]:
-    places = [rank(entry.check.check) for entry in written]
+    places = list(map(rank, map(_tree_of, written)))
     if places == sorted(places):
         return written
     return [written[index] for index in sorted(range(len(places)), key=places.__getitem__)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import Final, Literal
 
 from evalc.check.tree import OF_TEXT, Argument, At, Call, Check, Items, Measure, Not, Of, Test, parts_of, steps_of
@@ -26,7 +26,7 @@ def check_meanings(suite: ir.Suite, problems: Diagnostics) -> None:
     if suite.from_json:
         return
     for case in suite.cases:
-        items = [item for item in case.checks if _may_have_changed(item.check)]
+        items = _that_may_have_changed(case.checks)
         if not items:
             continue
         lists = {path for item in case.checks for path in _lists(item.check)}
@@ -42,17 +42,20 @@ def _why(check: Check, written: str, lists: Set[str]) -> Why | None:
     return "path" if _NEW_PATH.search(outside_texts) else next(_changes(check, lists), None)
 
 
-def _may_have_changed(check: Check) -> bool:
-    """Whether a check is of more than the text of the response or a number of the run."""
-    match check:
-        case Test(predicate):
-            return predicate == "structure"
-        case Not(Test(predicate)):
-            return predicate in ("structure", "between")
-        case Of(Measure(of), Test()):
-            return of == "items"
-        case _:
-            return True
+def _that_may_have_changed(checks: Sequence[ir.Check]) -> list[ir.Check]:
+    """The checks of more than the text of the response or a number of the run."""
+    found: list[ir.Check] = []
+    for item in checks:
+        match item.check:
+            case Test(predicate) if predicate != "structure":
+                pass
+            case Not(Test(predicate)) if predicate not in ("structure", "between"):
+                pass
+            case Of(Measure(of), Test()) if of != "items":
+                pass
+            case _:
+                found.append(item)
+    return found
 
 
 def _lists(check: Check) -> Iterator[str]:

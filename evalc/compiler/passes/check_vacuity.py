@@ -11,7 +11,7 @@ from evalc.compiler import ir
 from evalc.compiler.patterns import examine
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma.tokens import find_tokens
-from evalc.model.json import EVERY, is_number, steps
+from evalc.model.json import EVERY, steps
 from evalc.model.numbers import shown_number
 
 
@@ -164,8 +164,17 @@ def _of_judge(operand: tuple[Any, ...]) -> _Verdict | None:
 
 def _limits(bounds: Bounds) -> tuple[float, float]:
     """The least and the most that bounds allow, as far as they are numbers already."""
-    least = max(filter(is_number, (bounds.min, bounds.above)), default=-inf)
-    return least, min(filter(is_number, (bounds.max, bounds.below)), default=inf)
+    least, most = -inf, inf
+    for lower in (bounds.min, bounds.above):
+        if type(lower) in _NUMBERS:
+            least = max(least, lower)
+    for upper in (bounds.max, bounds.below):
+        if type(upper) in _NUMBERS:
+            most = min(most, upper)
+    return least, most
+
+
+_NUMBERS: Final = (int, float)
 
 
 def _of_bounds(bounds: Bounds) -> _Verdict | None:
