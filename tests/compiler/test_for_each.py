@@ -374,3 +374,16 @@ def test_each_row_of_a_long_table_is_read_and_made_once_before_a_run(monkeypatch
     (suite,) = compile_sources([source], CompileOptions(hashed=True)).suites
     assert suite.to_suite().file_hash
     assert len(made) == 2500
+
+
+@pytest.mark.parametrize("kept", [MOST_KEPT, 0])
+def test_a_path_that_a_row_fills_may_make_a_check_of_another_kind(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalc.compiler.emit.suite.MOST_KEPT", kept)
+    suite = compiled(
+        "suite: s\neval:\n  test_cases:\n    - name: a\n      message: '{{path}}'\n"
+        "      for_each: [{path: town}, {path: city}]\n"
+        '      validate: [\'any call of book has "{{path}}" contains "Pa", city contains "ris"\']\n'
+    )
+    types = [check["type"] for case in suite.cases() for check in case.expect.checks or ()]
+    assert types == ["call_has", "call"]  # a mapping cannot hold two tests of the same kind at one path
+    assert suite.metadata.requires == ("checks.call", "checks.call_has")
