@@ -108,6 +108,7 @@ class Worker:
             await asyncio.sleep(0)
             self._yielded = time.monotonic()
         case, request = located.case, request_of(located.case)
+        sent = fingerprint_of(request)  # before an agent has it, which may change what is in it
         if self._pace is None:
             answer = await self._ask(case, request, log)
         else:
@@ -115,7 +116,7 @@ class Worker:
             async with self._pace.turn():
                 answer = await self._ask(case, request, log)
         run = await result_of(located, answer, self._options, self._judges)
-        return msgspec.structs.replace(run, sent=fingerprint_of(request))
+        return msgspec.structs.replace(run, sent=sent)
 
     async def _ask(self, case: Case, request: AgentRequest, log: ConversationLog | None) -> AgentAnswer:
         try:
