@@ -13,6 +13,7 @@ from evalc.check.tree import All, Call, Check, Measure, Not, Of, Some, Test, Too
 from evalc.compiler import ir
 from evalc.compiler.token_typos import typos_in
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.model.json import to_json
 
 _TOKEN: Final = re.compile(r"\{\{\s*(seed|snapshot):.*?\}\}", re.DOTALL)
 _NO_TOKENS_IN: Final = "the names of tools, in patterns and in a rubric"
@@ -175,6 +176,8 @@ def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]
         for token in _TOKEN.finditer(case.message):
             yield case.place_of("/input/message"), Finding("EV405", token=token[0], where="a message")
     for item in case.checks:
+        if b"{{" not in to_json(item.check):
+            continue
         for role, text, pointer in texts_at(record_of(item.check)):
             if suite.from_json and not role.no_tokens_in and isinstance(item.where, str):
                 for typo in typos_in(text):
