@@ -452,8 +452,8 @@ def misread(text: str) -> Iterator[Fault]:
             yield Fault(path.start_pos, path.end_pos, Finding("EV439", tool=str(tool), path=str(path)))
 
 
-# They begin with letters, not with `\b`, so that texts are searched for these at once.
-_MISREAD: Final = re.compile(r"at(?<=\bat)\s+(?:least|most)\b|tool(?<=\btool)\s[^.]*\..*\.")
+# They begin with letters, not with `\b`, so that texts are searched for these at once; two dots follow the first tool.
+_MISREAD: Final = re.compile(r"at(?<=\bat)\s+(?:least|most)\b|\A(?>[\s\S]*?tool(?<=\btool)\s)[^.]*\.[^.]*\.")
 _JOINED: Final = re.compile(r"and(?<=\band)\b|or(?<=\bor)\b|&&|\|\|")
 _OF_A_PART: Final = frozenset(("of_place", "of_named_place", "of_items", "of_calls"))
 _ASKING_VALUES: Final = frozenset(

@@ -94,6 +94,8 @@ _FIRST: Final = (
 def expected_words(terminals: frozenset[str]) -> tuple[str, ...]:
     """The expected words and signs, ten at most; `a value` for all that a value begins with."""
     rest = terminals - {"TEMPLATE"} or terminals
+    if "PATH" in rest:
+        rest -= {"STAR_PATH"}
     first: tuple[str, ...] = ()
     if rest >= {"STRING", "NUMBER", "TRUE"}:
         rest, first = rest - _VALUE, ("a value",)

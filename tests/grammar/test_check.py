@@ -13,7 +13,7 @@ from evalc.check.tree import NO_TOOL, Check
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.nodes import Atom, PatternAtom, Text
 from evalc.grammar.parse import parse_check
-from evalc.grammar.read_check import MAX_DEPTH
+from evalc.grammar.read_check import MAX_DEPTH, odd_readings
 from tests.grammar.build import literal, text
 from tests.support.places import atoms_of, placed_at
 
@@ -437,3 +437,18 @@ def test_the_way_back_to_a_place_in_a_pattern(written: str) -> None:
     assert isinstance(regexp, PatternAtom)
     assert source[offset_in_text(source, regexp, regexp.pattern.index("b"))] == "b"
     assert source[offset_in_text(source, regexp, 0)] == "a"
+
+
+def test_long_lines_are_searched_for_odd_readings_in_linear_time() -> None:
+    for words in ("tool ", "at ", "tool a "):
+        assert not odd_readings(f"equals {words * 200_000}")
+        assert not odd_readings(f"equals .{words * 200_000}.")
+
+
+def test_a_path_is_expected_once() -> None:
+    for line in ("at ", "has fields ", "every item of "):
+        (fault,) = parse_check(line).faults
+        assert (
+            fault.finding.message()
+            == "expected a path such as `items[0].title` or a text in quotes here, found the end"
+        )
