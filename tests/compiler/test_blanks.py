@@ -108,6 +108,15 @@ def test_no_block_is_advised_where_none_can_stand() -> None:
         assert [("#if" in problem.finding.help()) for problem in problems] == [advised] * len(problems)
 
 
+def test_what_a_row_lacks_is_reported_once_for_texts_and_values(blanks: Blanks) -> None:
+    Path("r.jsonl").write_text('{"id": 1, "n": 2, "o": {"n": 5}}\n{"id": 2, "o": {"m": 5}}\n')
+    head = SUITE.replace("- name: a\n", "- name: a{{id}}\n      for_each: r.jsonl\n")
+    checks = "['contains \"{{n}} {{o.n}}\"', 'at x == {{n}}', 'at y == {{o.n}}']"
+    problems = evalc.check(evalc.Source("s.eval.yaml", head.replace("[non-empty]", checks)))
+    assert sorted(problem.code for problem in problems) == ["EV180", "EV208"]
+    assert not any("#if" in problem.finding.help() for problem in problems)
+
+
 def test_an_empty_cell_is_an_error_unless_its_row_is_skipped(blanks: Blanks) -> None:
     Path("r.csv").write_text("id,n,why\n1,5,\n2,,down\n3, ,\n")
     table = '      for_each: r.csv\n      skip: "{{why}}"\n'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final, final, get_args
@@ -178,7 +178,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         fields["partial"] = case.partial or emission.failed
         made = ir.Case(**fields) if like is None else msgspec.structs.replace(like, **fields)
         if problems is not None and len(emission.problems):
-            for problem in emission.problems:
+            for problem in _each_once(emission.problems):
                 if problem.code != "EV205" or self._is_first_at(problem):
                     problems.add(problem.source, problem.span, problem.finding)
         return made
@@ -188,6 +188,15 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         is_first = place not in self.unknown
         self.unknown.add(place)
         return is_first
+
+
+def _each_once(problems: Diagnostics) -> Iterator[Problem]:
+    """The problems; of what a text and a value lack of a row, that of the value: no block may stand around it."""
+    of_values = {(each.span, each.finding.message()) for each in problems if each.finding.fields.get("bare")}
+    for problem in problems:
+        is_of_text = not problem.finding.fields.get("bare")
+        if not (of_values and is_of_text and (problem.span, problem.finding.message()) in of_values):
+            yield problem
 
 
 def _check_inputs(emission: Emission) -> None:
