@@ -41,7 +41,7 @@ def test_a_conversation_is_kept_and_long_texts_are_cut() -> None:
 
 
 class Rewrites:
-    """An agent that changes the messages which it is given, as one that adds to its context does."""
+    """An agent that changes the messages which it is given, as those do that add to their context."""
 
     endpoint = "rewrites"
 
