@@ -157,3 +157,18 @@ def test_a_label_and_a_description_are_filled_by_path() -> None:
 def test_names_and_ids_without_rows_are_what_they_are() -> None:
     text = 'suite: s\neval:\n  test_cases:\n    - {name: "{{x}}", message: hi, inputs: {x: 1}, validate: [non-empty]}\n'
     assert [case.id for case in cases(evalc.Source("s.eval.yaml", text))] == ["s/{{x}}"]
+
+
+def test_a_name_that_is_empty_for_want_of_an_input_is_no_second_mistake() -> None:
+    def said(rows: str, more: str = "") -> list[str]:
+        checks = '[\'tool "{{t}}" called\', \'tool "{{t}}".p contains "x"\', \'has headings "{{h}}"\']'
+        case = f"name: a, message: hi, validate: {checks}, for_each: {{key: id, rows: {rows}}}{more}"
+        text = f"suite: s\neval: {{test_cases: [{{{case}}}]}}\n"
+        return [problem.code for problem in evalc.check(evalc.Source("s.eval.yaml", text)) if problem.code != "EV427"]
+
+    sound, skip = "{id: 1, t: u, h: v}", ', skip: "{{why}}"'
+    assert said(f"[{sound}, {{id: 2, h: v}}]") == ["EV208"]
+    assert said("[{id: 1, u: u, h: v}]") == ["EV205", "EV205"]
+    assert said(f"[{sound}, {{id: 2, t: ' ', h: v}}]") == ["EV309", "EV309"]
+    assert said(f"[{sound}, {{id: 2, t: '', why: later}}]", skip) == []
+    assert said(f"[{{id: 2, t: '', why: later}}, {sound}]", skip) == []

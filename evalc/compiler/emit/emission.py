@@ -85,7 +85,11 @@ class Emission(msgspec.Struct):
     def filled(self, text: Str | None, what: str, source: Source | None = None) -> str | None:
         """Like `text`, for a text that must not be empty: it is reported if its inputs leave it empty."""
         filled = self.text(text, source)
-        if text is not None and filled is not None and not (filled.strip() or self.quiet or self._lacks_names(text)):
+        if (
+            text is not None
+            and filled is not None
+            and not (filled.strip() or self.quiet or self.lacks_names(text.value))
+        ):
             at = (source or self.case.tree.source, text.span) if self.row is None else (self.row.source, self.row.span)
             self._fail(*at, Finding("EV309", what=what))
         return filled
@@ -139,9 +143,9 @@ class Emission(msgspec.Struct):
         self.problems.add(source, span, finding)
         self.failed = True
 
-    def _lacks_names(self, text: Str) -> bool:
+    def lacks_names(self, text: str) -> bool:
         """Whether names of the text have no value, which is reported, or may have none."""
-        template = parse_template(text.value).node
+        template = parse_template(text).node
         return not self.knows_all or (template is not None and any(self.misnamed(template)))
 
     def misnamed(
