@@ -172,3 +172,14 @@ def test_a_name_that_is_empty_for_want_of_an_input_is_no_second_mistake() -> Non
     assert said(f"[{sound}, {{id: 2, t: ' ', h: v}}]") == ["EV309", "EV309"]
     assert said(f"[{sound}, {{id: 2, t: '', why: later}}]", skip) == []
     assert said(f"[{{id: 2, t: '', why: later}}, {sound}]", skip) == []
+
+
+def test_a_row_that_is_skipped_may_lack_what_all_checks_of_its_case_need() -> None:
+    def said(why: str) -> list[str]:
+        rows = f"[{{id: 1, v: 2}}, {{id: 2, why: {why}}}]"
+        case = "name: a, message: hi, skip: '{{why}}', validate: ['at a == {{v}}']"
+        text = f"suite: s\neval: {{test_cases: [{{{case}, for_each: {{key: id, rows: {rows}}}}}]}}\n"
+        return [problem.code for problem in evalc.check(evalc.Source("s.eval.yaml", text))]
+
+    assert said("later") == []
+    assert said("''") == ["EV208"]
