@@ -183,3 +183,13 @@ def test_a_row_that_is_skipped_may_lack_what_all_checks_of_its_case_need() -> No
 
     assert said("later") == []
     assert said("''") == ["EV208"]
+
+
+def test_what_only_evalc_checks_is_told_of_the_rows_that_are_not_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalc.compiler.emit.suite.MOST_KEPT", 0)
+    case = "name: a, message: hi, skip: '{{why}}', validate: ['tools only [\"{{t}}\"]']"
+    rows = "[{id: 1, t: '', why: later}, {id: 2, t: u}]"
+    text = f"suite: s\neval: {{test_cases: [{{{case}, for_each: {{key: id, rows: {rows}}}}}]}}\n"
+    (suite,) = evalc.compile(evalc.Source("s.eval.yaml", text)).suites
+    assert [len(case.expect.checks or ()) for case in suite.cases()] == [0, 1]
+    assert suite.metadata.requires == ("checks.tools_only",)

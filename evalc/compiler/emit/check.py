@@ -194,13 +194,13 @@ class CheckEmitter:
             case _:
                 if "{{" in text and (not role.is_pattern or OPENS_TEMPLATE.search(text)):
                     text = self._text(text, role, lambda start, end: self._within(leaf, index, start, end))
-        if not text.strip() and role in _NEVER_BLANK and not self._may_be_blank(written):
-            self._add(self._span(leaf, index), Finding("EV309", what=role.no_tokens_in))
+        if not text.strip() and role in _NEVER_BLANK:
+            is_template = "{{" in written
+            if is_template and self._case.is_left_out:  # such a row may lack anything
+                self._is_left_out = True
+            elif not (is_template and self._case.lacks_names(written)):
+                self._add(self._span(leaf, index), Finding("EV309", what=role.no_tokens_in))
         return text
-
-    def _may_be_blank(self, written: str) -> bool:
-        """Whether a template is empty for want of what a row may lack, or of what is reported as missing."""
-        return "{{" in written and (self._case.is_left_out or self._case.lacks_names(written))
 
     def _look_at(self, check: Check, leaf: CheckLeaf, seen: list[tuple[Role, Any]]) -> None:
         """Report what is wrong with patterns, schemas and questions, now that they are filled; remember names."""

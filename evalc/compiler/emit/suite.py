@@ -242,8 +242,10 @@ class _OwnAssertions:
         self.names: set[str] = set()
         self._shapes: set[tuple[object, ...]] = set()
         bodies = [placed.tree.body for layer in case.checks for placed in layer]
-        # A bare template, a path, or an `expected` that a row leaves empty decides what the checks of a row are.
-        self._may_differ = case.tree.expected is not None or not all(map(_holds_texts_alone, bodies))
+        # What the checks of a row are is decided by a bare template, a path, an `expected` that a row leaves empty, and
+        # by whether a row is skipped: then it may lack what a check needs.
+        decisive = (case.tree.expected, case.tree.skip, case.tree.archived)
+        self._may_differ = decisive != (None, None, None) or not all(map(_holds_texts_alone, bodies))
 
     def add(self, case: ir.Case, like: ir.Case | None) -> None:
         """Add those of a case; `like` is the case of an earlier row."""
