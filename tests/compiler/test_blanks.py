@@ -108,7 +108,7 @@ def test_no_block_is_advised_where_none_can_stand() -> None:
         assert [("#if" in problem.finding.help()) for problem in problems] == [advised] * len(problems)
 
 
-def test_what_a_row_lacks_is_reported_once_for_texts_and_values(blanks: Blanks) -> None:
+def test_an_input_that_a_row_lacks_is_reported_once_for_texts_and_values(blanks: Blanks) -> None:
     Path("r.jsonl").write_text('{"id": 1, "n": 2, "o": {"n": 5}}\n{"id": 2, "o": {"m": 5}}\n')
     head = SUITE.replace("- name: a\n", "- name: a{{id}}\n      for_each: r.jsonl\n")
     checks = "['contains \"{{n}} {{o.n}}\"', 'at x == {{n}}', 'at y == {{o.n}}']"

@@ -185,7 +185,7 @@ def test_a_row_that_is_skipped_may_lack_what_all_checks_of_its_case_need() -> No
     assert said("''") == ["EV208"]
 
 
-def test_what_only_evalc_checks_is_told_of_the_rows_that_are_not_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_assertions_of_rows_behind_a_skipped_one_are_required(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evalc.compiler.emit.suite.MOST_KEPT", 0)
     case = "name: a, message: hi, skip: '{{why}}', validate: ['tools only [\"{{t}}\"]']"
     rows = "[{id: 1, t: '', why: later}, {id: 2, t: u}]"
