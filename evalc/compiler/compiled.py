@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
@@ -122,11 +123,15 @@ class CompiledSuite:
 
     def cases(self) -> Iterator[m.Case]:
         """The cases, lowered one at a time."""
+        return map(itemgetter(1), self._lowered())
+
+    def _lowered(self) -> Iterator[tuple[ir.Case, m.Case]]:
+        """The cases, and what they are lowered to: of a table each time anew, of others once."""
         for part, lowered in zip(self._cases.parts, self._written_out, strict=True):
             if isinstance(part, ir.CaseRows):
-                yield from (lower(case, self.ir.criteria) for case in part.expand())
+                yield from ((case, lower(case, self.ir.criteria)) for case in part.expand())
             elif lowered is not None:
-                yield lowered
+                yield part, lowered
 
     @cached_property
     def _written_out(self) -> Sequence[m.Case | None]:
@@ -176,10 +181,8 @@ class CompiledSuite:
 
     def located(self) -> Iterator[LocatedCase]:
         """The cases with the places that their parts were authored at."""
-        for part, lowered in zip(self._cases.parts, self._written_out, strict=True):
-            for case in part.expand() if isinstance(part, ir.CaseRows) else (part,):
-                made = lower(case, self.ir.criteria) if lowered is None else lowered
-                yield LocatedCase(made, _Places(self.ir, case, self._authored))
+        for case, lowered in self._lowered():
+            yield LocatedCase(lowered, _Places(self.ir, case, self._authored))
 
     @cached_property
     def _authored(self) -> Mapping[str, Place]:

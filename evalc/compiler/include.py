@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
+from itertools import repeat
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, final
 
@@ -18,7 +20,7 @@ from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import read_source
-from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
+from evalc.dsl.tree import CheckBody, CheckGroup, CheckTree, CheckUse, Str
 
 LARGEST_RULE: Final = 10_000
 """How many checks a rule may insert, including those of the rules that it uses."""
@@ -194,10 +196,7 @@ def _emptied(tree: RuleTree) -> RuleTree:
 
 def uses(checks: tuple[CheckTree, ...]) -> list[tuple[CheckUse, int]]:
     """Every `use:` in checks, and how many compositions it is in."""
-    pending: list[tuple[CheckBody, int]] = []
-    for check in checks:
-        if not isinstance(check.body, CheckLeaf):
-            pending.append((check.body, 0))  # noqa: PERF401 - a comprehension is a call, and most find none
+    pending: list[tuple[CheckBody, int]] = [*zip(map(attrgetter("body"), checks), repeat(0))]
     found: list[tuple[CheckUse, int]] = []
     while pending:
         body, level = pending.pop()

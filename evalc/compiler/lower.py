@@ -144,17 +144,13 @@ def verify(suite: ir.Suite) -> None:
         _break("the names of criteria are unique", suite.name)
     ids: set[int] = set()  # their hashes, since there may be very many
     for case in suite.cases:
-        _verify_case(case, names)
+        if case.partial:
+            _break("nothing was left out", case.id)
+        if case.links:
+            _verify_links(case, names)
         ids.add(hash(case.id))
     if len(ids) != len(suite.cases):
         _break("ids are unique", suite.name)
-
-
-def _verify_case(case: ir.Case, criteria: set[str]) -> None:
-    if case.partial:
-        _break("nothing was left out", case.id)
-    if case.links:
-        _verify_links(case, criteria)
 
 
 def _verify_links(case: ir.Case, criteria: set[str]) -> None:

@@ -76,7 +76,7 @@ def build_checks(fields: Fields, key: str) -> tuple[CheckTree, ...]:
     is_sound = isinstance(node, Sequence) and _is_whole_block(fields.source, node)
     built: list[CheckTree] = []
     for item in node.items if is_sound else _items_with_care(fields, key, node):
-        check = _one_line(fields, item) if isinstance(item, Scalar) else build_check(fields, item)
+        check = build_check(fields, item)
         if check is not None:
             built.append(check)
     return tuple(built)
@@ -122,17 +122,11 @@ def _unquoted(code: Literal["EV120", "EV121", "EV122"], source: Source, start: i
 
 def build_check(fields: Fields, item: Node, links: tuple[str, ...] = LINK_KEYS) -> CheckTree | None:
     """One entry of `validate:` with what it counts for; `links` are the keys that say so."""
-    match item:
-        case Scalar():
-            return _one_line(fields, item)
-        case Mapping():
-            return _mapping(fields, item, links)
-        case Sequence():
-            fields.fault(item, Finding("EV301", what="a check", expected="a line or a mapping", found="a list"))
-            return None
-
-
-def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
+    if isinstance(item, Mapping):
+        return _mapping(fields, item, links)
+    if isinstance(item, Sequence):
+        fields.fault(item, Finding("EV301", what="a check", expected="a line or a mapping", found="a list"))
+        return None
     text = fields.text_of(item, "a check")
     if text is None:
         return None

@@ -40,7 +40,7 @@ def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> st
         return emission.text(tree.turns[0]) if tree.turns else None
     if tree.message is not None:
         return emission.text(tree.message)
-    if tree.messages is not None and tree.has_own_words:
+    if tree.has_own_words:
         return next((message.content for message in reversed(messages or ()) if message.role == "user"), "")
     if prompt is not None:
         return None if prompt.template is None else fill(prompt.template, emission.inputs)
@@ -171,7 +171,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             problems is None and like is not None,
             like is not None,
         )
-        if problems is not None:
+        if not (problems is None or case.tree.has_own_words):
             _check_inputs(emission)
         fields = _filled_fields(emission)
         fields |= _fixed_fields(emission) if like is None else {"wheres": like.wheres | _wheres_of_row(emission)}
@@ -200,10 +200,8 @@ def _each_once(problems: Diagnostics) -> Iterator[Problem]:
 
 
 def _check_inputs(emission: Emission) -> None:
-    """Report inputs that are not as they are declared, where the case is sent with what they fill."""
+    """Report inputs that are not as they are declared, of a case that is sent with what they fill."""
     case, variant = emission.case, emission.variant
-    if case.tree.message is not None or case.tree.has_own_words:
-        return
     check_inputs(
         case,
         emission.given,
@@ -386,7 +384,7 @@ def _wheres_of_input(emission: Emission) -> dict[str, ir.Where]:
             wheres[f"/input/followUps/{index}"] = say.span
     elif tree.message is not None:
         wheres["/input/message"] = tree.message.span
-    elif prompt is not None and (tree.messages is None or not tree.has_own_words):
+    elif prompt is not None and not tree.has_own_words:
         wheres["/input/message"] = emission.at(prompt.tree.source, prompt.tree.text.span)
     return wheres
 
