@@ -25,6 +25,7 @@ from typing import Final, NamedTuple
 
 from benchmarks import peers
 from benchmarks.check import machine
+from benchmarks.suites import AGENT, write_trivial_suite
 
 RESULTS: Final = Path(__file__).parent / "results" / "run.md"
 PLOT: Final = Path(__file__).parents[1] / "docs" / "speed.svg"
@@ -32,17 +33,8 @@ ROUNDS: Final = 3
 SIZES: Final = (1_000, 10_000, 100_000)
 COMPARED: Final = 10_000
 
-AGENT: Final = "async def answer(message):\n    return message\n"
 CONFIGURATION: Final = 'agentEndpoint = "python:answering:answer"\n'
 
-CASE: Final = """\
-    - name: case_{n}
-      message: "question number {n}"
-      validate:
-        - contains "question number {n}"
-        - not contains "sorry {n}"
-        - length 5..{most} chars
-"""
 TABLE: Final = """\
 suite: table
 eval:
@@ -121,8 +113,7 @@ def main() -> None:
 
 def _yaml(folder: Path, cases: int) -> Path:
     file = folder / f"yaml-{cases}.eval.yaml"
-    body = "".join(CASE.format(n=n, most=200 + n % 50) for n in range(cases))
-    file.write_text("suite: bench\neval:\n  test_cases:\n" + body)
+    write_trivial_suite(file, cases)
     return file
 
 

@@ -1,10 +1,10 @@
-"""Generates the suites that the benchmarks check."""
+"""Generates the suites that the benchmarks check and run."""
 
 from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 Form = Literal["mapping", "one-line"]
 
@@ -58,3 +58,22 @@ def write_suite(path: Path, cases: int, form: Form) -> None:
         for n in range(cases):
             a, b, c = chance.choices(_WORDS, k=3)
             file.write(template.format(n=n, a=a, b=b, c=c))
+
+
+AGENT: Final = "async def answer(message):\n    return message\n"
+"""The module of an agent that answers at once."""
+
+_TRIVIAL: Final = """\
+    - name: case_{n}
+      message: "question number {n}"
+      validate:
+        - contains "question number {n}"
+        - not contains "sorry {n}"
+        - length 5..{most} chars
+"""
+
+
+def write_trivial_suite(path: Path, cases: int) -> None:
+    """Write a suite of cases of three trivial checks, which that agent passes."""
+    body = "".join(_TRIVIAL.format(n=n, most=200 + n % 50) for n in range(cases))
+    path.write_text("suite: bench\neval:\n  test_cases:\n" + body, encoding="utf-8")

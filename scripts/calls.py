@@ -19,17 +19,11 @@ from types import FrameType
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.suites import AGENT, write_trivial_suite  # noqa: E402 - scripts have no packages
+
 SIZES: Final = (100, 600)
-AGENT: Final = "async def answer(message):\n    return message\n"
-HEAD: Final = "suite: calls\neval:\n  test_cases:\n"
-CASE: Final = """\
-    - name: case_{n}
-      message: "question number {n}"
-      validate:
-        - contains "question number {n}"
-        - not contains "sorry {n}"
-        - length 5..{most} chars
-"""
 COMMANDS: Final = {"check": (), "run": ("--quiet", "--agent", "python:answering:answer", "--output-dir", "results")}
 
 
@@ -45,8 +39,7 @@ def calls_of(command: str) -> Counter[str]:
 
 def _counted(command: str, cases: int, folder: Path) -> Counter[str]:
     suite, counts = folder / f"{cases}.eval.yaml", folder / "counts.json"
-    body = "".join(CASE.format(n=n, most=200 + n % 50) for n in range(cases))
-    suite.write_text(HEAD + body, encoding="utf-8")
+    write_trivial_suite(suite, cases)
     arguments = [command, suite.name, *COMMANDS[command]]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = [sys.executable, __file__, str(counts), *arguments]
