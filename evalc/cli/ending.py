@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from enum import IntEnum
@@ -229,9 +231,11 @@ def _let_standard_error_fail() -> None:
 
 
 def leave(code: int) -> Never:
-    """End the process at once, all that it holds with it: taking that apart is a tenth of what a small check takes."""
+    """End the process as Python does, but without taking apart what it holds, which takes a tenth of a small check."""
+    threading._shutdown()  # type: ignore[attr-defined] # waits for the threads that agents have started
+    atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # nobody is left to read it
+        with suppress(AttributeError, OSError, ValueError):  # of one that is closed, or that nobody reads
             stream.flush()
     os._exit(code)
 

@@ -57,23 +57,24 @@ _MADE_BEFORE_COLLECTING = 20_000
 
 def _run(arguments: list[str]) -> None:
     # Imported when they are needed, for start-up: typer takes about as long to import as a small file to be checked.
-    match arguments:
-        case ["check", *paths] if not any(map(_is_option, paths)):
-            from evalc.cli.checking import check_files  # noqa: PLC0415
-            from evalc.cli.ending import exits, leave  # noqa: PLC0415
+    from evalc.cli.ending import exits, leave  # noqa: PLC0415
 
-            kept_alive: list[object] = []
-            try:
+    kept_alive: list[object] = []
+    try:
+        match arguments:
+            case ["check", *paths] if not any(map(_is_option, paths)):
+                from evalc.cli.checking import check_files  # noqa: PLC0415
+
                 exits(check_files)(paths, kept_alive=kept_alive)
-            except SystemExit as end:
-                leave(int(end.code or 0))
-        case _:
-            from evalc.cli.app import app  # noqa: PLC0415
-            from evalc.cli.supervision import allow_supervision  # noqa: PLC0415
+            case _:
+                from evalc.cli.app import app  # noqa: PLC0415
+                from evalc.cli.supervision import allow_supervision  # noqa: PLC0415
 
-            allow_supervision()
-            gc.set_threshold(_MADE_BEFORE_COLLECTING, 20, 50)
-            app()
+                allow_supervision()
+                gc.set_threshold(_MADE_BEFORE_COLLECTING, 20, 50)
+                app()
+    except SystemExit as end:
+        leave(int(end.code or 0))
 
 
 def _is_option(argument: str) -> bool:

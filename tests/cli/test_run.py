@@ -177,9 +177,13 @@ def test_a_signal_ends_a_hanging_run_in_order(project: Path, number: signal.Sign
 
 
 PRINTING = """
-import atexit, os, sys
+import atexit, os, sys, threading, time
+def linger():
+    time.sleep(1)
+    os.write(1, b"afterwards\\n")
 def answer(message):
     print("printed")
+    threading.Thread(target=linger, daemon=False).start()
     os.write(1, b"written\\n")
     os.system("echo a child")
     atexit.register(os.write, 1, b"goodbye\\n")
@@ -194,7 +198,7 @@ def test_output_of_an_agent_is_not_in_the_report(project: Path) -> None:
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 1
     assert [suite["toolName"] for suite in json.loads(ended.stdout)["suites"]] == ["weather"]
-    assert all(word in ended.stderr for word in ("printed", "written", "a child", "goodbye"))
+    assert all(word in ended.stderr for word in ("printed", "written", "a child", "afterwards", "goodbye"))
 
 
 def test_an_agent_that_cancels_the_run_is_reported(invoke: Invoke, project: Path) -> None:
