@@ -62,7 +62,7 @@ TARGETS: Final = {
         "tests/runtime/checks/test_limits.py",
         "tests/runtime/checks/test_tools.py",
     ),
-    "check/json_text.py": (
+    "check/texts.py": (
         "tests/runtime/checks/test_json_checks.py",
         "tests/runtime/checks/test_structure.py",
     ),

@@ -1,7 +1,8 @@
 """The forms of checks in JSON: each `type` is a tree with holes, read in both directions.
 
 `check_of` makes the tree of a record, `record_of` the record of a tree; each form is its own inverse. `call_has` alone
-is written by hand, because the tests of its arguments are a mapping.
+is written by hand, because the tests of its arguments are a mapping. A `Placed` record knows where its texts were
+written, and so does the tree built from it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, final
 
 import msgspec
 
+from evalc.check.predicates import Role, texts_of
 from evalc.check.tree import (
     OF_TEXT,
     All,
@@ -33,6 +35,7 @@ from evalc.check.tree import (
     Tools,
     Turn,
 )
+from evalc.model.json import pointer_step
 
 Record: TypeAlias = dict[str, Any]
 """A check as the case model writes it in JSON: an object whose `type` names its form."""
@@ -486,3 +489,56 @@ def _entry(test: Check) -> Record | None:
         if form.take(test, found):
             return found
     return None
+
+
+@final
+class Placed(str):
+    """A text that knows where it was written."""
+
+    __slots__ = ("place",)
+
+    place: Any
+
+    def __new__(cls, text: str, place: Any) -> Placed:  # noqa: D102 - a constructor
+        placed = super().__new__(cls, text)
+        placed.place = place
+        return placed
+
+
+def placed(value: Any, at: str = "") -> Any:
+    """JSON whose texts know their JSON pointers; of a key, that is one with a leading `#`."""
+    match value:
+        case str():
+            return Placed(value, at)
+        case dict():
+            parts = ((key, item, f"{at}/{pointer_step(key)}") for key, item in value.items())
+            return {Placed(key, f"#{pointer}"): placed(item, pointer) for key, item, pointer in parts}
+        case list() | tuple():
+            return [placed(item, f"{at}/{index}") for index, item in enumerate(value)]
+        case _:
+            return value
+
+
+def bare(value: Any) -> Any:
+    """The same JSON, its texts without their places."""
+    match value:
+        case str():
+            return str(value)
+        case dict():
+            return {str(key): bare(item) for key, item in value.items()}
+        case list() | tuple():
+            return [bare(item) for item in value]
+        case _:
+            return value
+
+
+def places_of(record: Record) -> tuple[Any, ...]:
+    """The places of the texts of a check, whose record has them, in the order of `texts_of`."""
+    return tuple(getattr(text, "place", None) for _, text in texts_of(check_of(record)))
+
+
+def texts_at(record: Record) -> Iterator[tuple[Role, str, str]]:
+    """The texts of a check, each with its role and the JSON pointer to it in the check's record."""
+    for role, text in texts_of(check_of(placed(record))):
+        if isinstance(text, Placed):
+            yield role, str(text), text.place

@@ -16,8 +16,8 @@ from msgspec import Meta
 
 from evalc.check.forms import ABSENT, CALL_HAS, TYPES, Form, Hole
 from evalc.check.languages import LANGUAGES
-from evalc.check.markdown import Part
 from evalc.check.predicates import PREDICATES
+from evalc.check.texts import Part
 from evalc.check.tree import Measured, steps_of
 from evalc.model.case import FieldType, ParamAssertion
 

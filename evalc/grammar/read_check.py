@@ -17,8 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalc.base.durations import MILLISECONDS
-from evalc.check.forms import together
-from evalc.check.places import Placed, bare
+from evalc.check.forms import Placed, bare, together
 from evalc.check.predicates import PATH, PREDICATES, Kind, Role, mapped, texts_of
 from evalc.check.subjects import ASKS, GIVES
 from evalc.check.tree import (

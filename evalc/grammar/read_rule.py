@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
-from evalc.check.places import Placed
+from evalc.check.forms import Placed
 from evalc.check.tree import Bounds, Check, Measure, Of, Test
 from evalc.grammar.atoms import trimmed
 from evalc.grammar.lalr import Stumble, Tree, read

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from evalc.check.forms import record_of
-from evalc.check.places import texts_at
+from evalc.check.forms import record_of, texts_at
 from evalc.grammar.nodes import Atom, ReadCheck
 
 

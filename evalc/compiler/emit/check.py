@@ -15,8 +15,7 @@ from msgspec.structs import astuple
 
 from evalc.base.slug import dimension_of
 from evalc.base.source import AliasedSpan, Source, Span
-from evalc.check.forms import check_of
-from evalc.check.places import Placed, bare, places_of
+from evalc.check.forms import Placed, bare, check_of, places_of
 from evalc.check.predicates import EXAMINED, HEADING, MATCHED, PARAM, QUESTION, TOOL, Role, mapped
 from evalc.check.tree import (
     All,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from evalc.check.contract import KEYS, Assertion
-from evalc.check.forms import check_of
-from evalc.check.places import Placed, placed
+from evalc.check.forms import Placed, check_of, placed
 from evalc.check.tree import Call, Check, Of, Test, parts_of
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from evalc.check.holds import set_of
+from evalc.check.predicates import set_of
 from evalc.check.tree import (
     OF_TEXT,
     All,

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from evalc.check.holds import is_within_order
+from evalc.check.predicates import is_within_order
 from evalc.check.tree import Argument, Call, Measure, Not, Test, Turn
 from evalc.check.values import text_of
 from evalc.compiler.logic.formula import (

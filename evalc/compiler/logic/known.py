@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from evalc.check.holds import HOLDS
+from evalc.check.predicates import HOLDS
 from evalc.check.tree import Argument, Measure
 from evalc.check.values import CannotAsk, OnlyInside, is_sorted, text_of
 from evalc.compiler.logic.formula import ITEM, JSON, Every, Fact, Formula, Json, Subject, Times, exact, is_text

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
-from evalc.check.json_text import NotJson, parse, parse_leniently
+from evalc.check.texts import NotJson, parse, parse_leniently
 from evalc.ecma.text import Unit, length_of
 from evalc.ecma.tokens import find_tokens
 

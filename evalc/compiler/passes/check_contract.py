@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from evalc.check.contract import KEYS, fields_of, single_values
-from evalc.check.forms import kind_of, record_of
-from evalc.check.places import texts_at
+from evalc.check.forms import kind_of, record_of, texts_at
 from evalc.check.tree import All, Call, Check, Measure, Not, Of, Some, Test, Tools, Turn, within
 from evalc.compiler import ir
 from evalc.compiler.token_typos import typos_in

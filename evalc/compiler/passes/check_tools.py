@@ -10,8 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from evalc.check.forms import check_of, record_of
-from evalc.check.places import Placed, placed
+from evalc.check.forms import Placed, check_of, placed, record_of
 from evalc.check.predicates import texts_of
 from evalc.check.tree import (
     NO_TOOL,

@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from evalc.check.contract import assertions
-from evalc.check.holds import HOLDS, holds
-from evalc.check.predicates import PREDICATES, TOOL, texts_of
+from evalc.check.predicates import HOLDS, PREDICATES, TOOL, holds, texts_of
 from evalc.check.tree import (
     NO_TOOL,
     All,

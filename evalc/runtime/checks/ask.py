@@ -10,10 +10,8 @@ import msgspec
 
 from evalc import extras
 from evalc.base.errors import UsageError
-from evalc.check.holds import HOLDS, in_all, in_any
-from evalc.check.json_text import NotJson, parse, parse_leniently
-from evalc.check.markdown import has
-from evalc.check.predicates import Role, mapped
+from evalc.check.predicates import HOLDS, Role, in_all, in_any, mapped
+from evalc.check.texts import NotJson, has, parse, parse_leniently
 from evalc.check.tree import Blank, Bounds, Call, Test
 from evalc.check.values import CannotAsk, is_text, text_of
 from evalc.ecma.regexp import PatternError, RegexpError, RegexpTimeout, compile_pattern, test_async

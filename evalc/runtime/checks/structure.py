@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any
 
-from evalc.check.json_text import NotJson, parse, parse_leniently
-from evalc.check.markdown import headings, plain
+from evalc.check.texts import NotJson, headings, parse, parse_leniently, plain
 from evalc.check.tree import Test
 from evalc.check.values import is_a, text_of, type_of
 from evalc.model.json import MISSING, only_key, values_at

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from evalc.base.terminal import counted, well_formed
-from evalc.check.json_text import NotJson, parse_leniently
+from evalc.check.texts import NotJson, parse_leniently
 from evalc.check.tree import (
     Argument,
     At,

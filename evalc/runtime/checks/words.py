@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from evalc.check.forms import record_of
-from evalc.check.holds import set_of
+from evalc.check.predicates import set_of
 from evalc.check.tree import Bounds, Check, Test
 from evalc.check.values import KINDS, CannotAsk, OnlyInside, described, is_text
 from evalc.ecma.values import to_json

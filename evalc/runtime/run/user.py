@@ -16,7 +16,7 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentTimeout
 from evalc.base.guard import TimeLimit, is_of_the_run
-from evalc.check.json_text import NotJson, parse_leniently
+from evalc.check.texts import NotJson, parse_leniently
 from evalc.model.answer import AgentRequest, AgentResponse, AnsweredTurn, PlayedUser, Usage
 from evalc.model.case import SimulatedUser
 from evalc.runtime.agents.base import Session

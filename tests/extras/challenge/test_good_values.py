@@ -9,8 +9,7 @@ from typing import Any, cast
 import pytest
 
 from evalc.check.forms import check_of, record_of
-from evalc.check.holds import HOLDS, holds
-from evalc.check.predicates import PREDICATES
+from evalc.check.predicates import HOLDS, PREDICATES, holds
 from evalc.check.tree import All, Argument, At, Bounds, Call, Check, Items, Measure, Not, Of, Result, Test
 from evalc.check.values import measure
 from evalc.extras.challenge.answers import good_answer, good_value, replies

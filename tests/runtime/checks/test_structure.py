@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalc.check.forms import check_of
-from evalc.check.json_text import fenced_blocks
+from evalc.check.texts import fenced_blocks
 from tests.runtime.checks.conftest import Ask
 
 DOCUMENT = '{"meta": {"title": "T", "n": 2}, "items": [{"id": 1}, {"id": 2.5}], "empty": [], "a.b": null}'

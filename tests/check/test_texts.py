@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.check.markdown import Part, has, headings, plain
+from evalc.check.texts import Part, has, headings, plain
 
 MARKDOWN = """\
 # Summary #
