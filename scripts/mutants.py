@@ -52,6 +52,8 @@ TARGETS: Final = {
         "tests/runtime/checks/test_texts.py",
         "tests/runtime/checks/test_patterns.py",
         "tests/runtime/checks/test_tools.py",
+        "tests/runtime/checks/test_json_checks.py",
+        "tests/runtime/checks/test_structure.py",
     ),
     "runtime/checks/evaluate.py": (
         "tests/runtime/checks/test_composition.py",
@@ -63,10 +65,6 @@ TARGETS: Final = {
         "tests/runtime/checks/test_tools.py",
     ),
     "check/texts.py": (
-        "tests/runtime/checks/test_json_checks.py",
-        "tests/runtime/checks/test_structure.py",
-    ),
-    "runtime/checks/structure.py": (
         "tests/runtime/checks/test_json_checks.py",
         "tests/runtime/checks/test_structure.py",
     ),

@@ -21,7 +21,7 @@ from evalc.base.source import Source
 from evalc.base.terminal import Screen, counted, visible
 from evalc.cli.ending import print_error, print_warning
 from evalc.cli.supervision import supervise
-from evalc.compare.corrected import Estimate
+from evalc.compare.means import Estimate
 from evalc.compiler.rows import csv_reader, csv_spans
 from evalc.config.settings import Settings
 from evalc.diagnostics.near import did_you_mean, listed

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalc.diagnostics.fixing import Fixed
     from evalc.diagnostics.policy import Policy, Selection
     from evalc.diagnostics.problem import Problem
-    from evalc.diagnostics.render_text import Tried
+    from evalc.diagnostics.render import Tried
 
 
 class ProblemFormat(StrEnum):
@@ -124,15 +124,15 @@ def _print_found(problems: Sequence[Problem], output_format: ProblemFormat, *, t
     # Each is deferred for start-up: a command prints in one format.
     match output_format:
         case ProblemFormat.JSON:
-            from evalc.diagnostics.render_data import render_json  # noqa: PLC0415
+            from evalc.diagnostics.render import render_json  # noqa: PLC0415
 
             sys.stdout.write(render_json(problems))
         case ProblemFormat.SARIF:
-            from evalc.diagnostics.render_data import render_sarif  # noqa: PLC0415
+            from evalc.diagnostics.render import render_sarif  # noqa: PLC0415
 
             sys.stdout.write(render_sarif(problems))
         case ProblemFormat.GITHUB:
-            from evalc.diagnostics.render_data import render_github  # noqa: PLC0415
+            from evalc.diagnostics.render import render_github  # noqa: PLC0415
 
             sys.stdout.write(render_github(problems))
         case ProblemFormat.TEXT if problems:
@@ -193,7 +193,7 @@ def write_unless_changed(source: Source, text: str) -> bool:
 def print_diffs(problems: Sequence[Problem], task: Task) -> tuple[Counted, Sequence[Problem]]:
     """Print what `fix_files` would change, as a unified diff; also returns the problems that would be left."""
     from evalc.base.source import Source  # noqa: PLC0415 - as above
-    from evalc.diagnostics.render_text import render_diff  # noqa: PLC0415 - for start-up: seldom asked for
+    from evalc.diagnostics.render import render_diff  # noqa: PLC0415 - for start-up: seldom asked for
     from evalc.setup.compile import compiled  # noqa: PLC0415 - as above
 
     counted = Counted()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from evalc.compiler.compiled import Inventory
     from evalc.diagnostics.problem import Problem
-    from evalc.diagnostics.render_text import Tried
+    from evalc.diagnostics.render import Tried
 
 
 def print_error(message: str) -> None:
@@ -46,7 +46,7 @@ def print_problems(problems: Sequence[Problem], stream: TextIO, *, tried: Tried 
     `tried` says which fixes have been tried already.
     """
     # Deferred for start-up: most commands find no problem.
-    from evalc.diagnostics.render_text import render_text, summary_line  # noqa: PLC0415
+    from evalc.diagnostics.render import render_text, summary_line  # noqa: PLC0415
 
     if problems:
         screen = Screen.of(stream, os.environ)

@@ -12,7 +12,7 @@ import msgspec
 from evalc.base.terminal import counted
 from evalc.compare.exact import Flips, significance_of_all, wilson
 from evalc.compare.means import difference
-from evalc.compare.past import ComparedCase, ComparedSuite, Pair, WeightedCriterion
+from evalc.model.reports import ComparedCase, ComparedSuite, Pair, WeightedCriterion
 from evalc.model.result import (
     ChangedCase,
     CriterionDifference,

@@ -12,7 +12,6 @@ from typing import Final, final
 import msgspec
 
 from evalc.base.files import is_below, project_root
-from evalc.base.slug import is_slug, slug
 from evalc.base.source import Source, Span, where_used
 from evalc.compiler.discover import shown
 from evalc.compiler.fill import readings, root_of, tokens, variables
@@ -35,6 +34,7 @@ from evalc.dsl.tree import Str
 from evalc.dsl.walk import described, is_null
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
+from evalc.model.suite import is_slug, slug
 
 Declared = Mapping[str, InputTree]
 

@@ -15,11 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, final
 
-from evalc.base import durations
 from evalc.base.files import is_below
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import kinds
 from evalc.dsl.kinds import Schema, Shape
+from evalc.model import numbers
 from evalc.runtime.mapping import INCOMPLETE_STATUSES
 
 if TYPE_CHECKING:
@@ -353,10 +353,10 @@ def _is_above_zero(amount: float) -> bool:
 def _duration(value: Value) -> float:
     """Milliseconds, of a time that is written as in suites."""
     if not isinstance(value.data, str):
-        raise value.mistyped(durations.EXPECTED)
-    milliseconds = durations.milliseconds_of(value.data)
+        raise value.mistyped(numbers.DURATION_WORDS)
+    milliseconds = numbers.milliseconds_of(value.data)
     if milliseconds is None:
-        raise value.refused(durations.EXPECTED)
+        raise value.refused(numbers.DURATION_WORDS)
     return MILLISECONDS.of(value._replace(data=milliseconds))
 
 
@@ -394,7 +394,7 @@ SHARE: Final = number(lambda share: 0 <= share <= 1, "between 0 and 1", minimum=
 TEMPERATURE: Final = number(lambda degree: 0 <= degree < math.inf, "0 or above", minimum=0)
 DOLLARS: Final = number(_is_above_zero, "above 0", "US dollars", exclusiveMinimum=0)
 MILLISECONDS: Final = number(_is_above_zero, "above 0", "milliseconds", exclusiveMinimum=0)
-DURATION: Final = Kind(_duration, durations.SCHEMA)
+DURATION: Final = Kind(_duration, numbers.DURATION_SCHEMA)
 CONFIDENCE: Final = Kind(
     _confidence,
     {"type": ["number", "string"], "exclusiveMinimum": 0.5, "exclusiveMaximum": 1, "pattern": r"^\s*[0-9.]+\s*%?\s*$"},

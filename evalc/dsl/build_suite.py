@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from evalc.base import durations
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import kinds as k
@@ -29,6 +28,7 @@ from evalc.dsl.document_kind import has_evals
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, Yaml
+from evalc.model import numbers
 
 # --- the trees -------------------------------------------------------------------------------------------------------
 
@@ -212,10 +212,10 @@ def _confidence(gates: Fields, key: str) -> Num | None:
 def _duration(gates: Fields, key: str) -> Num | None:
     """A time above 0 with its unit, such as `5s`, in milliseconds."""
     node = gates.node(key)
-    if isinstance(node, Scalar) and (milliseconds := durations.milliseconds_of(node.text)):
+    if isinstance(node, Scalar) and (milliseconds := numbers.milliseconds_of(node.text)):
         return Num(milliseconds, span_of(node))
     if node is not None:
-        gates.wrong(node, f"`{key}`", f"{durations.EXPECTED}, above 0")
+        gates.wrong(node, f"`{key}`", f"{numbers.DURATION_WORDS}, above 0")
     return None
 
 
@@ -289,7 +289,7 @@ GATES: Final = k.Shape(
         "min_pass_rate": k.Key(k.SHARE, "The least share of the cases that pass, from 0 to 1.", (0.9,)),
         "min_score": k.Key(k.SHARE, "The least score of the suite, from 0 to 1.", (0.8,)),
         "max_p95": k.Key(
-            k.Kind({**durations.SCHEMA, "type": ["string", "null"]}, read=_duration),
+            k.Kind({**numbers.DURATION_SCHEMA, "type": ["string", "null"]}, read=_duration),
             "The time that 95 % of the cases keep to, such as `5s`.",
             ("5s",),
             into="max_p95_ms",

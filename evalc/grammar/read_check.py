@@ -16,7 +16,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalc.base.durations import MILLISECONDS
 from evalc.check.forms import Placed, bare, together
 from evalc.check.predicates import PATH, PREDICATES, Kind, Role, mapped, texts_of
 from evalc.check.subjects import ASKS, GIVES
@@ -52,6 +51,7 @@ from evalc.grammar.lalr import Stumble, Tree, following, load, read
 from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, Atom, Parsed, ReadCheck, Text, parsed
 from evalc.grammar.unexpected import expected_words, not_expected, unexpected, word_at
 from evalc.model.json import EVERY, path_of_key
+from evalc.model.numbers import MILLISECONDS
 
 Child: TypeAlias = Any
 """A tree or a token: the grammar says which stands where."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, final
 
-from evalc.base.slug import dimension_of
 from evalc.check.predicates import PREDICATES, TEXT, TOOL, VALUE, WORD, Role
 from evalc.check.subjects import MEASURES
 from evalc.check.tree import (
@@ -37,6 +36,7 @@ from evalc.check.tree import (
 from evalc.grammar.parse import OPENS_TEMPLATE, parse_check
 from evalc.grammar.read_check import unclear_halves
 from evalc.model.json import only_key
+from evalc.model.suite import dimension_of
 
 NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _CHECK_NAME: Final = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*", re.ASCII)

@@ -1,8 +1,10 @@
-"""The ranges of the numbers that authors write, and how messages show a number."""
+"""Numbers that authors write: their ranges, times with their units, and how messages show a number."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Final, NamedTuple, final
 
 _LIGHTEST: Final = 1e-9
@@ -56,3 +58,20 @@ def shown_number(number: float) -> str:
     if isinstance(number, int) and abs(number) >= 10**_MOST_DIGITS:
         return f"an integer of about {int(number.bit_length() * 0.30103) + 1} digits"
     return f"{number}" if isinstance(number, int) else f"{number:g}"
+
+
+MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
+"""The milliseconds of each unit."""
+
+_DURATION: Final = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?(?:e[+-]?[0-9]{1,2})?)\s*(ms|s|m)\s*")
+DURATION_SCHEMA: Final = {"type": "string", "pattern": rf"^(?=[^e]*[1-9])(?:{_DURATION.pattern})(?!\n)$"}
+DURATION_WORDS: Final = "a time with its unit, such as `30s`, `500ms` or `2m`"
+
+
+def milliseconds_of(text: str) -> int | float | None:
+    """The milliseconds of a time such as `30s`; None if the text is something else."""
+    parts = _DURATION.fullmatch(text)
+    if parts is None:
+        return None
+    milliseconds = float(Decimal(parts[1]) * MILLISECONDS[parts[2]])
+    return int(milliseconds) if milliseconds.is_integer() else milliseconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, Protocol, final
 
@@ -158,3 +159,26 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     def title(self) -> str:
         """Its name in messages, such as `get_weather (golden)`."""
         return self.key.title(self.agent)
+
+
+_SLUG: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LONGEST_DIMENSION: Final = 40
+_OTHER: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def is_slug(text: str) -> bool:
+    """Whether a text is made of letters, digits, `-`, `_` and `.`, and begins with a letter or digit."""
+    return _SLUG.fullmatch(text) is not None
+
+
+def slug(text: str) -> str:
+    """The text as a slug, what a slug cannot hold being dashes; empty if nothing is left."""
+    return _OTHER.sub("-", text).strip("-._")
+
+
+def dimension_of(question: str) -> str:
+    """A name for what a judge scores, from the words of the question."""
+    name = slug(question.lower())
+    if len(name) > _LONGEST_DIMENSION:
+        name = name[:_LONGEST_DIMENSION].rpartition("-")[0] or name[:_LONGEST_DIMENSION]
+    return name or "judge"

@@ -9,8 +9,316 @@ from typing import Any, Final
 import msgspec
 
 from evalc.check.shapes import RECORDS, Check
-from evalc.dsl.kinds import Schema, ref
-from evalc.schema.record_words import SENTENCES
+from evalc.config.kinds import in_camel_case
+from evalc.dsl.build_case import CASE, LABEL, USER
+from evalc.dsl.build_criterion import CRITERION
+from evalc.dsl.build_expect import EXPECT, TOOL_PARAM
+from evalc.dsl.build_suite import GATES, WITH_BLOCK
+from evalc.dsl.document_kind import Kind
+from evalc.dsl.kinds import Schema, Shape, ref
+
+
+def _as_in_yaml(shape: Shape) -> dict[str, str]:
+    """The sentences of a shape's keys, by the names of the case model: what both call so, both mean."""
+    return {in_camel_case(key): each.sentence for key, each in shape.keys.items()}
+
+
+_TOTALS: Final = {
+    "totalCases": "How many cases ran.",
+    "passed": "How many of them passed.",
+    "failed": "How many of them did not, those that ended in an error included.",
+    "errors": "How many of them ended in an error of the agent or of a check.",
+    "unverified": "How many passed without a single assertion that could be evaluated.",
+    "expectedFailures": "How many failed as their authors said they would.",
+    "unexpectedPasses": "How many passed although a failure was expected.",
+    "flaky": "How many repeated cases passed in some attempts and not in others.",
+    "skipped": "How many cases did not run, because they are skipped or archived.",
+    "skippedAssertions": "How many assertions were skipped for values that could not be resolved.",
+    "totalDurationMs": "How long the cases took in all, in milliseconds.",
+    "score": "The weighted score from 0 to 1; null where nothing was scored.",
+}
+
+SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
+    "Metadata": _as_in_yaml(WITH_BLOCK[Kind.SUITE])
+    | {
+        "toolName": "The tool that the evals are about; by default from the file's name.",
+        "suite": "The suite's name; by default the tool.",
+        "tier": "The tier of the cases; by default from the file's name.",
+        "descriptionHash": "The first 12 digits of the SHA-256 of the tool's description.",
+        "description": "The tool's description that the evals were written for.",
+        "generatedBy": "What wrote the file.",
+        "criteria": "What the answers are scored by, with weights.",
+        "requires": "The assertions that a runner which knows only the contract would not check.",
+    },
+    "Gates": _as_in_yaml(GATES)
+    | {
+        "minScore": "The least score, from 0 to 1.",
+        "maxP95Ms": "The time in milliseconds that 95 % of the cases keep to.",
+    },
+    "Case": _as_in_yaml(CASE)
+    | {
+        "id": "The id that results and baselines know the case by; unique in the file.",
+        "description": "What the case is about.",
+        "difficulty": "How hard the case is.",
+        "createdAt": "When the case was written, as ISO 8601 has it.",
+        "bugRef": "The issue or commit that a regression case comes from.",
+        "input": "What is sent to the agent.",
+        "expect": "What the case asserts.",
+        "criteria": "The criteria, each with the checks that count for it.",
+        "unlinked": "Assertions of no criterion that count as one check.",
+        "label": "The class that the agent should give, and where its answer has it.",
+        "variant": "The variant of the prompt that the case runs with.",
+    },
+    "Label": _as_in_yaml(LABEL),
+    "Input": {
+        "message": "The text that is sent.",
+        "messages": "A conversation, for chat agents.",
+        "followUps": "What the user says next, after each answer: the case is a conversation.",
+        "user": "Who plays the user in a conversation whose turns are not written down.",
+        "system": "The prompt's role and instructions: the system prompt of agents that are models.",
+        "inputs": "The values that the message was made from, by name.",
+    },
+    "SimulatedUser": _as_in_yaml(USER),
+    "Message": {"role": "Who speaks.", "content": "What is said."},
+    "Expect": _as_in_yaml(EXPECT),
+    "ToolParamExpectation": _as_in_yaml(TOOL_PARAM),
+    "CheckLink": {
+        "at": "JSON pointers from the case to the assertions, which pass together.",
+        "weight": "How often the check counts; by default 1.",
+    },
+    "Criterion": _as_in_yaml(CRITERION)
+    | {"name": "The criterion's name.", "checks": "The checks of the case that count for it."},
+    "RubricDimension": {
+        "dimension": "What is judged.",
+        "maxScore": "The best score that the judge can give; by default 1.",
+        "criteria": "What a good answer is.",
+        "minScore": "The least score that passes.",
+    },
+    # --- results ---
+    "SuiteResult": {
+        "runId": "The id of the run, which its suites share.",
+        "timestamp": "When the suite began, as ISO 8601 has it.",
+        "tier": "The tier of the suite.",
+        "toolName": "The tool that the suite is about.",
+        "suite": "The suite's name; null where an earlier version or another runner wrote the result.",
+        "agentEndpoint": "The agent that was asked.",
+        "metadata": "What the tools and the eval file were at that time.",
+        "stalenessWarnings": "What has changed since the evals were written.",
+        "cases": "The results of the cases, in their order.",
+        "skipped": "The cases that did not run, and why.",
+        "summary": "The totals.",
+        "baselineRunId": "The run that this one was compared with.",
+        "regressions": "The ids of the cases that passed in the baseline and do not now.",
+        "newPasses": "The ids of the cases that pass and did not in the baseline.",
+        "significance": "What the verdicts that are not those of the baseline say.",
+        "came": "The ids of the cases that the baseline does not have.",
+        "changed": "The ids of the cases that are other cases than those of the baseline.",
+        "went": "The ids of the cases of the baseline that the suite no longer has.",
+        "rescoredFrom": "The run whose answers `evalc rescore` checked again; absent where an agent was asked.",
+        "stale": "Whether anything has changed since the evals were written.",
+        "warnings": "What else is to be known.",
+        "gates": "The verdicts on the suite's gates.",
+        "selected": "Which of the cases were chosen, where it was not all.",
+        "stopped": "Why the run sent no more cases.",
+        "decided": "Whether the run sent no more cases because the gates were decided.",
+        "judges": "Who judged what only a judge can tell.",
+        "similarity": "How `similar` compared texts where it was not by edit distance: `embeddings`.",
+    },
+    "Significance": {
+        "pairs": "How many cases of both runs ended in error in neither.",
+        "regressed": "How many of them passed in the baseline and do not now.",
+        "newlyPassed": "How many of them pass and did not in the baseline.",
+        "errors": "How many cases of both runs ended in error in one of them, and are left out.",
+        "pValue": "How likely verdicts change as unevenly where nothing has changed: McNemar's exact test, two-sided.",
+        "verdict": "What the change is, at a level of 5 %; `unchanged` where no verdict changed.",
+        "moreCases": "About how many more cases would settle what is inconclusive; null where nothing can be said.",
+    },
+    "GateResult": {
+        "gate": "The gate's name.",
+        "label": "The class that the gate is about.",
+        "limit": "What is asked for: of `failOnRegression`, no regression.",
+        "value": "What was measured; null where there was nothing to measure.",
+        "passed": "Whether the gate is met.",
+        "missing": "Of `failOnRegression`, how many of the `value` are cases of the baseline that are gone.",
+        "confidence": "How sure the gate has to be.",
+        "verdict": "Whether the gate holds or fails, where that is certain; else `undecided`.",
+        "moreCases": "About how many cases more would decide; null where that cannot be said.",
+    },
+    "Selected": {
+        "cases": "How many cases were chosen.",
+        "of": "How many cases the suite has.",
+        "by": "What chose them, as the command said it.",
+    },
+    "ResultMetadata": {
+        "toolVersion": "The version of the tool.",
+        "descriptionHash": "The first 12 digits of the SHA-256 of the tool's description.",
+        "registrySize": "How many tools there were.",
+        "evalFileHash": "The first 12 digits of the SHA-256 of the eval file.",
+    },
+    "CaseResult": {
+        "id": "The id of the case.",
+        "description": "What the case is about.",
+        "passed": "Whether every assertion that could be evaluated holds.",
+        "status": "How the case ended.",
+        "durationMs": "How long the case took, in milliseconds.",
+        "assertionsRun": "How many assertions were evaluated.",
+        "assertionsSkipped": "How many were skipped for values that could not be resolved.",
+        "score": "The weighted score from 0 to 1; null where nothing was scored.",
+        "criteria": "The scores by criterion.",
+        "error": "Why the case did not pass.",
+        "errorAt": "The JSON pointer from the case to the assertion that the error quotes.",
+        "timedOut": "Whether no answer came in time.",
+        "details": "What the agent answered and did.",
+        "assertions": "The assertions that were reached.",
+        "place": "Where the case was written.",
+        "attempts": "The repeated runs of the case.",
+        "flaky": "Whether some attempts passed and others did not.",
+        "expectedFailure": "Why the case was expected to fail.",
+        "label": "The expected class, and the class that the agent gave.",
+        "notAttempted": "How many attempts were left out, since they could not change how the case ends.",
+        "variant": "The variant of the prompt that the case ran with.",
+        "caseHash": "A hash of the case, by which another case under the same id is noticed.",
+        "tags": "Words to choose cases by.",
+    },
+    "AttemptResult": {
+        "status": "How the attempt ended.",
+        "durationMs": "How long the attempt took, in milliseconds.",
+        "score": "The weighted score from 0 to 1; null where nothing was scored.",
+        "error": "Why the attempt did not pass.",
+        "response": "The response, secrets struck out.",
+    },
+    "SkippedCase": {
+        "id": "The id of the case.",
+        "description": "What the case is about.",
+        "reason": "Why it did not run.",
+        "archived": "Whether it is retired rather than skipped.",
+        "stopped": "Whether it would have run, had the run not stopped.",
+    },
+    "CriterionResult": {
+        "name": "The criterion's name.",
+        "weight": "How much the criterion counts.",
+        "score": "Its score from 0 to 1; null where nothing scored it.",
+        "scoredBy": "What scored it.",
+        "judged": "What a judge said of it.",
+    },
+    "JudgedScore": {
+        "score": "The score; of several judges the median.",
+        "maxScore": "The top of the scale, which begins at 0.",
+        "reason": "Why, in the words of the judge; of several, of the one nearest to the median.",
+        "spread": "How far the scores of several judges lie apart.",
+    },
+    "CaseDetails": {
+        "toolsCalled": "The names of the tools that were called, in order.",
+        "responseLength": "How many characters the response has.",
+        "skippedTokens": "The tokens that could not be resolved.",
+        "response": "The response, secrets struck out.",
+        "toolCalls": "The calls of tools as they came, secrets struck out.",
+        "usage": "What the agent says that it used.",
+        "judgeUsage": "What judging used: requests, answers that were cached, tokens and cost.",
+        "finishReason": "Why a model stopped, in its provider's word.",
+        "nearCalls": "The key of the answer that probably holds the tool calls, where none has the agreed name.",
+        "message": "The message that was sent, shortened, secrets struck out.",
+        "messages": "The conversation that was sent, where it was one, each message shortened.",
+        "turns": "Of a conversation, the turns that were answered.",
+        "userUsage": "What playing the user took: requests and cost.",
+    },
+    "TurnDetails": {
+        "message": "What the user said, shortened, secrets struck out.",
+        "response": "The answer, secrets struck out.",
+        "calls": "How many of the case's calls of tools are those of this turn.",
+        "durationMs": "How long the answer took, in milliseconds.",
+        "usage": "What the agent says that it used.",
+    },
+    "AssertionResult": {
+        "at": "The JSON pointer from the case to the assertion.",
+        "field": "The contract's field, or the check's type, that the assertion belongs to.",
+        "outcome": "How the assertion ended.",
+        "turn": "The number of the turn of a conversation that it is about, where it is about one.",
+        "message": "Why it did not pass.",
+        "place": "Where it was written.",
+        "judged": "What a judge said.",
+        "finding": "What a check of texts found.",
+    },
+    "TextFinding": {
+        "kind": "Whether the text is missing, forbidden, or differs from the response.",
+        "text": "The text that the check expected or forbade.",
+        "path": "The place of the JSON response that was looked at; absent for the whole response.",
+    },
+    "Place": {"file": "The file.", "line": "The line, counted from 1.", "column": "The column, counted from 1."},
+    "Summary": {
+        **_TOTALS,
+        "estimatedCostUsd": "What the answers and their judges cost in US dollars, as far as it is known.",
+        "judgeCostUsd": "How much of that the judges cost.",
+        "scoredWeight": "The share of the criteria's weight that was scored.",
+        "criteria": "The scores by criterion.",
+        "labels": "How well the cases were classified.",
+        "repeats": "How repeated cases do in k attempts: 1, 2, 4 and so on, and the most at a case.",
+        "cutShort": "How many repeated cases a run that stops when it is sure ended before their last attempt.",
+    },
+    "LabelResult": {
+        "expected": "The class that the agent should have given.",
+        "predicted": "The class that it gave; null where the answer has none.",
+    },
+    "RateEstimate": {
+        "value": "The share; null where it is of none.",
+        "low": "The lower end of Wilson's interval (95 %).",
+        "high": "The upper end of it.",
+        "of": "How many it is a share of.",
+    },
+    "ClassSummary": {
+        "name": "The class.",
+        "recall": "How often it was given where it was expected.",
+        "precision": "How often it was expected where it was given.",
+        "f1": "The harmonic mean of recall and precision.",
+    },
+    "ConfusedClasses": {
+        "expected": "The class that was expected.",
+        "predicted": "The class that was given; null where the answer has none.",
+        "cases": "In how many cases.",
+    },
+    "LabelSummary": {
+        "cases": "How many cases have a label and did not end in error.",
+        "accuracy": "The share of these that were classified rightly.",
+        "macroF1": "The mean of the classes' F1.",
+        "classes": "The classes, by name.",
+        "confusion": "How often each class was given for each.",
+    },
+    "RepeatSummary": {
+        "k": "How many attempts.",
+        "cases": "How many cases have this many attempts that did not end in error.",
+        "passAtK": "The chance that at least one of k attempts passes: the mean over these cases.",
+        "passHatK": "The chance that all of k attempts pass: the mean over these cases.",
+    },
+    "CriterionSummary": {
+        "name": "The criterion's name.",
+        "weight": "How much the criterion counts.",
+        "score": "Its mean from 0 to 1 over the cases that scored it.",
+        "cases": "How many cases scored it.",
+        "of": "How many cases there were.",
+        "scoredBy": "What scored it in any of them.",
+    },
+    "RunResult": {
+        "runId": "The id of the run.",
+        "suites": "The results of the suites.",
+        "summary": "The totals of all suites.",
+        "gates": "The verdicts on the gates of the run.",
+        "missing": "The suites of the baseline that the run should have had.",
+    },
+    "MissingSuite": {
+        "suite": "The suite's name.",
+        "tier": "The tier of the suite.",
+        "cases": "How many cases of it the baseline has.",
+        "file": "Where it was, from the project's folder; absent where that is not known.",
+    },
+    "RunSummary": {
+        **_TOTALS,
+        "suites": "How many suites ran.",
+        "regressions": "How many cases passed in the baseline and do not now.",
+        "newPasses": "How many cases pass and did not in the baseline.",
+    },
+}
+"""The keys by the names of their records; checks describe their fields where they are declared."""
+
 
 TYPE: Final = "What is checked."
 _LIMITS: Mapping[str, Schema] = {

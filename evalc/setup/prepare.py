@@ -12,7 +12,7 @@ import msgspec
 
 from evalc import extras
 from evalc.base.errors import UsageError
-from evalc.base.providers import PROVIDERS, provider_of
+from evalc.base.installed import PROVIDERS, provider_of
 from evalc.config.http import expanded
 from evalc.config.settings import ALL_KEYS, JudgeTable, ModelTable, Setting, Settings
 from evalc.model.case import Gates

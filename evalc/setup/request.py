@@ -11,7 +11,7 @@ import msgspec
 
 from evalc.base.errors import UsageError
 from evalc.base.files import find_project
-from evalc.base.providers import PROVIDERS
+from evalc.base.installed import PROVIDERS
 from evalc.base.source import Source
 from evalc.config.load import settings_with, with_env_file
 from evalc.config.settings import KEY_OF_FLAG, Settings

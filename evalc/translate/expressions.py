@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from evalc.base.durations import MILLISECONDS
 from evalc.check.forms import together
 from evalc.check.tree import All, Argument, At, Call, Check, Measured, Node, Not, Of, Some, Test, Which
 from evalc.grammar.write_check import NoLine
+from evalc.model.numbers import MILLISECONDS
 from evalc.translate import names
 from evalc.translate import trees as to
-from evalc.translate.python import constant, regex, rewritten
+from evalc.translate.code import constant, regex, rewritten
 from evalc.translate.trees import Part, Place, joined, negated, negated_if, none, refuse_if
 
 Denoted = Place | Part | Check

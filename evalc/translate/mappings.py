@@ -10,9 +10,9 @@ from evalc.check.tree import Check
 from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate import trees as to
+from evalc.translate.code import read_python
 from evalc.translate.expressions import Denoted
 from evalc.translate.names import KEYS
-from evalc.translate.python import read_python
 from evalc.translate.trees import Part, Place, joined, negated, negated_if, none, refuse_if
 from evalc.translate.words import Words, bare_operator, words_of
 

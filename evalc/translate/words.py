@@ -13,11 +13,9 @@ from evalc.grammar.write_check import NoLine
 from evalc.model.json import path_of_key
 from evalc.translate import names
 from evalc.translate import trees as to
+from evalc.translate.code import constant, read_javascript, read_jq, read_python, regex
 from evalc.translate.expressions import Denoted, Meaning, size_of
-from evalc.translate.javascript import read_javascript
-from evalc.translate.jq import read_jq
 from evalc.translate.names import pattern
-from evalc.translate.python import constant, read_python, regex
 from evalc.translate.trees import OPPOSITE, Part, Place, joined, negated, negated_if, none, refuse_if
 
 LONGEST: Final = 2_000

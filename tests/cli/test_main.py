@@ -148,7 +148,7 @@ def test_check_imports_only_what_a_sound_suite_needs(tmp_path: Path) -> None:
     suite.write_text(SUITE, encoding="utf-8")
     unneeded = {"typer", "lark", "httpx", "jsonschema", "ruamel", "rich", "asyncio", "hashlib", "tempfile", "pickle"}
     unneeded |= {"evalc.compiler.lift.suite", "evalc.dsl.yaml_complaints", "evalc.diagnostics.fixing", "secrets"}
-    unneeded |= {"evalc.diagnostics.catalogue", "evalc.diagnostics.render_text"}
+    unneeded |= {"evalc.diagnostics.catalogue", "evalc.diagnostics.render"}
     assert not unneeded & modules_after("check", str(suite))
 
 

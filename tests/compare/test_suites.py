@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from evalc.compare.past import ComparedSuite
 from evalc.compare.suites import compare_runs
+from evalc.model.reports import ComparedSuite
 from evalc.model.result import ChangedCase, Medians, SuiteComparison
 
 

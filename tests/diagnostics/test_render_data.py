@@ -17,7 +17,7 @@ from evalc.base.source import Source, Span
 from evalc.base.terminal import visible
 from evalc.diagnostics.catalogue import entries
 from evalc.diagnostics.problem import Finding, Problem
-from evalc.diagnostics.render_data import render_github, render_json, render_sarif
+from evalc.diagnostics.render import render_github, render_json, render_sarif
 from tests.diagnostics.problems import problem_at
 
 

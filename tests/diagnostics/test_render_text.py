@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evalc.base.source import Source, Span
 from evalc.base.terminal import cells
 from evalc.diagnostics.problem import Finding, Problem, Severity
-from evalc.diagnostics.render_text import render_diff, render_text, summary_line
+from evalc.diagnostics.render import render_diff, render_text, summary_line
 
 
 def odd(message: str = "this is odd", label: str = "", help: str = "") -> Finding:  # noqa: A002 - as in the catalogue

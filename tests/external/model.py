@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from evalc.base.providers import PROVIDERS, ApiName
+from evalc.base.installed import PROVIDERS, ApiName
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.options import Access, ModelOptions, Sampling

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import evalc
-from evalc.diagnostics.render_text import render_text
+from evalc.diagnostics.render import render_text
 
 GOLDENS = sorted((Path(__file__).parent / "diagnostics").glob("*.md"))
 _GOLDEN = re.compile(

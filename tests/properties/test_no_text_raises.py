@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalc
-from evalc.diagnostics.render_text import render_text
+from evalc.diagnostics.render import render_text
 from tests.properties.test_compile import written
 from tests.properties.trying import compiled_text, encoded
 from tests.support.suites import suites

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.terminal import Screen
-from evalc.compare.past import ComparedSuite
 from evalc.compare.suites import compare_runs
+from evalc.model.reports import ComparedSuite
 from evalc.model.result import Significance
 from evalc.report.console import suite_lines
 from evalc.report.side_by_side import diff_lines

@@ -39,7 +39,7 @@ def test_every_reference_leads_somewhere_and_every_definition_is_used(name: str)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_key_has_a_sentence(name: str) -> None:
-    """A key that the checker learns needs its sentence in its declaration, or in `evalc.schema.record_words`."""
+    """A key that the checker learns needs its sentence in its declaration, or in `evalc.schema.records`."""
     schema = SCHEMAS[name]()
     without = {
         f"{each.get('title', '?')}: {key}"

@@ -13,7 +13,6 @@ from typing import Any, Final, assert_never, final
 
 from msgspec.structs import astuple
 
-from evalc.base.slug import dimension_of
 from evalc.base.source import AliasedSpan, Source, Span
 from evalc.check.forms import Placed, bare, check_of, places_of
 from evalc.check.predicates import EXAMINED, HEADING, MATCHED, PARAM, QUESTION, TOOL, Role, mapped
@@ -56,6 +55,7 @@ from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.parse import OPENS_TEMPLATE, parse_template
+from evalc.model.suite import dimension_of
 
 _TOKEN: Final = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
 _NEVER_BLANK: Final = frozenset((TOOL, PARAM, HEADING))

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
-from evalc.base.slug import slug
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.check.contract import fields_of
@@ -29,6 +28,7 @@ from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import span_of
 from evalc.dsl.tree import CheckBody, CheckLeaf, Str
 from evalc.model import case as m
+from evalc.model.suite import slug
 
 MOST_FAULTS: Final = 10
 """How many problems of the rows of one case are reported one by one."""

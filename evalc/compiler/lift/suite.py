@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from evalc.base.slug import is_slug, slug
 from evalc.base.source import Source
 from evalc.check.contract import PAIRS, Assertion, assertions, judge_check, rank
 from evalc.check.forms import check_of, record_of
@@ -27,6 +26,7 @@ from evalc.dsl.reasons import reason_of
 from evalc.model import case as m
 from evalc.model.json import pointer_step
 from evalc.model.numbers import SHARE
+from evalc.model.suite import is_slug, slug
 
 _FILE_NAME: Final = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubric)\.jsonl?", re.IGNORECASE)
 _PREFIXES: dict[str, m.Tier] = {"gs-": "golden", "ls-": "labeled", "rg-": "regression"}

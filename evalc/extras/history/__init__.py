@@ -21,8 +21,7 @@ import msgspec
 
 from evalc.base.errors import UsageError
 from evalc.base.files import LeadsOut, refuse_link_out
-from evalc.compare.past import Measure
-from evalc.model.reports import HistoryEntry, Trend, TrendPoint
+from evalc.model.reports import HistoryEntry, Measure, Trend, TrendPoint
 from evalc.model.result import SuiteResult
 from evalc.model.suite import KnownSuites, SuiteKey, SuiteRecord, key_of
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite

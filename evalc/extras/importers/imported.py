@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
-from evalc.base.slug import dimension_of
 from evalc.base.source import Source, Span
 from evalc.check.contract import PAIRS, assertions, judge_check, rank
 from evalc.check.forms import TYPES, check_of, record_of
@@ -27,6 +26,7 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
 from evalc.grammar.write_check import LITERALLY, KeepSchema, Spelling, line_of, linked_to
 from evalc.model import case as m
+from evalc.model.suite import dimension_of
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME: Final = 48

@@ -10,7 +10,6 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.base.slug import slug
 from evalc.base.source import Source, Span
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.options import CompileOptions
@@ -38,6 +37,7 @@ from evalc.extras.importers.imported import (
 from evalc.grammar.write_check import escaped
 from evalc.model import case as m
 from evalc.model.json import to_json
+from evalc.model.suite import slug
 
 _DIFFICULTIES: Final[dict[m.Tier, m.Difficulty]] = {"labeled": "straightforward", "regression": "regression"}
 _TEMPLATES: Final = frozenset(

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from evalc.base.files import is_below, project_root
-from evalc.base.slug import slug
 from evalc.base.source import Source, Span
 from evalc.check.tree import Check
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -38,6 +37,7 @@ from evalc.extras.importers.promptfoo_assertions import Unmappable, checks_of, i
 from evalc.extras.importers.promptfoo_templates import NotPlain, rendered, rows_of, template_of, variables_of
 from evalc.grammar.write_check import AS_TEMPLATES
 from evalc.model.json import is_number
+from evalc.model.suite import slug
 
 _FILE: Final = "file://"
 _PATH_TO_FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|ya?ml|csv|j2|py|js|cjs|mjs|ts|rb|sh)(?::\w+)?")

@@ -22,7 +22,7 @@ import msgspec
 from evalc.base.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.files import read_beginning
 from evalc.base.guard import DaemonThread
-from evalc.base.providers import PROVIDERS
+from evalc.base.installed import PROVIDERS
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire

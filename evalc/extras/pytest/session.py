@@ -25,7 +25,7 @@ from evalc.compiler.discover import shown
 from evalc.config.load import Override, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Problem
-from evalc.diagnostics.render_text import render_text, summary_line
+from evalc.diagnostics.render import render_text, summary_line
 from evalc.dsl.sources import JSON_LIMIT
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Selected, Suite

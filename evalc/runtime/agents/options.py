@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
-from evalc.base.providers import ApiName
+from evalc.base.installed import ApiName
 from evalc.runtime.agents.http.address import Connecting
 from evalc.runtime.mapping import AnswerPaths, BodyTemplate, StreamPaths
 from evalc.tools.registry import ToolRegistry

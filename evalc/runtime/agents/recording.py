@@ -20,7 +20,7 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
 from evalc.base.files import make_folder, read_limited, write_atomic
-from evalc.base.providers import provider_of
+from evalc.base.installed import provider_of
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from evalc import extras
 from evalc.base.errors import UsageError
-from evalc.base.providers import MODEL_FORMS, PROVIDERS, Provider, provider_of
+from evalc.base.installed import MODEL_FORMS, PROVIDERS, Provider, provider_of
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.options import Access, HttpOptions, ModelOptions

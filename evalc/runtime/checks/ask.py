@@ -11,20 +11,19 @@ import msgspec
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.check.predicates import HOLDS, Role, in_all, in_any, mapped
-from evalc.check.texts import NotJson, has, parse, parse_leniently
+from evalc.check.texts import NotJson, has, headings, parse, parse_leniently, plain
 from evalc.check.tree import Blank, Bounds, Call, Test
-from evalc.check.values import CannotAsk, is_text, text_of
+from evalc.check.values import CannotAsk, is_a, is_text, text_of, type_of
 from evalc.ecma.regexp import PatternError, RegexpError, RegexpTimeout, compile_pattern, test_async
 from evalc.ecma.tokens import Unresolved, find_tokens, resolve, walk
 from evalc.ecma.values import UNDEFINED
-from evalc.model.json import MISSING, is_number
+from evalc.model.json import MISSING, is_number, only_key, values_at
 from evalc.model.result import TextFinding
 from evalc.runtime.checks import words
 from evalc.runtime.checks.custom import custom
 from evalc.runtime.checks.grounding import numbers_from, quotes_from
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
-from evalc.runtime.checks.structure import is_json, structure
 from evalc.runtime.checks.subjects import SILENT, TOO_DEEP, cannot, errors
 from evalc.runtime.checks.verdict import (
     NOT_APPLICABLE,
@@ -41,7 +40,7 @@ from evalc.runtime.checks.verdict import (
     unknown,
     unresolved_notes,
 )
-from evalc.runtime.checks.words import quoted, shown
+from evalc.runtime.checks.words import listed, quoted, shown
 
 _LONGEST_FINDING: Final = 1_000
 _EMPTY_GROUP: Final = Verdict(
@@ -346,14 +345,68 @@ def _fails(_: Test, view: View) -> Found:
     return not view.value.success or "it did not fail"
 
 
+def _is_json(test: Test, view: View) -> Found | Awaitable[Found]:
+    """Whether the text is JSON of the mode, and fits the schema."""
+    mode, schema = test.operand
+    text = text_of(view.value)
+    try:
+        value = parse_leniently(text) if mode == "lenient" else parse(text)
+    except NotJson as error:
+        return words.not_json(error, text)
+    type_ = type_of(value)
+    if mode in ("object", "array") and type_ != mode:
+        found = {"null": "null", "array": "an array", "integer": "an integer", "object": "an object"}
+        return f"expected a JSON {mode} but got {found.get(type_, f'a {type_}')}"
+    if schema is None:
+        return True
+    # In a thread: a big response, or a pattern that needs the slow engine, must not hold up the other cases.
+    return asyncio.to_thread(_fits, value, schema)
+
+
+def _fits(value: Any, schema: dict[str, Any] | bool) -> Found:
+    from evalc.runtime.checks.schema import fits  # noqa: PLC0415 - for start-up: slow to import
+
+    return fits(value, schema)
+
+
+def _structure(test: Test, view: View) -> Found:
+    """Whether the text has every field and every heading; JSON may be in its one fenced block."""
+    fields, expected = test.operand
+    text = text_of(view.value)
+    if fields:
+        try:
+            document = parse_leniently(text)
+        except NotJson as error:
+            return words.not_json(error, text)
+        for path, type_ in fields:
+            if message := _wrong(document, path, type_):
+                return message
+    found = headings(text) if expected else []
+    present = {heading.casefold() for heading in found}
+    missing = [heading for heading in expected if plain(heading).casefold() not in present]
+    return not missing or f"expected headings {listed(missing)} but found {listed(found) or 'none'}"
+
+
+def _wrong(document: Any, path: str, type_: Any) -> str | None:
+    """Why the document lacks the field; `items[].id` asks every item, so that an empty array lacks nothing."""
+    key = only_key(path)
+    name = quoted(path if key is None else key)
+    for value in values_at(document, path):
+        if value is MISSING:
+            return f"expected field {name} but it is not there"
+        if type_ and not is_a(value, type_):
+            return f"expected field {name} to be of type {type_} but got {type_of(value)}"
+    return None
+
+
 _ASKED: Final[Mapping[str, Callable[[Test, View], Found | Awaitable[Found]]]] = {
     "exists": lambda _, view: view.value is not MISSING,
     "matches": _matches,
     "similar": similar,
     "markdown": lambda test, view: has(text_of(view.text), *test.operand),
     "language": _language,
-    "structure": structure,
-    "json": is_json,
+    "structure": _structure,
+    "json": _is_json,
     "numbers_from": numbers_from,
     "quotes_from": quotes_from,
     "judge": judged,

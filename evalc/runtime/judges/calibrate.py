@@ -8,7 +8,7 @@ from statistics import fmean
 
 import msgspec
 
-from evalc.compare.corrected import Estimate, corrected_mean, length_bias
+from evalc.compare.means import Estimate, corrected_mean, length_bias
 
 
 class LabelledAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -10,7 +10,7 @@ import msgspec
 
 from evalc import extras
 from evalc.base.errors import UsageError
-from evalc.base.providers import MODEL_FORMS, Provider, provider_of
+from evalc.base.installed import MODEL_FORMS, Provider, provider_of
 from evalc.runtime.agents.options import ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.base import Judge

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from evalc.base.errors import UsageError
 from evalc.base.files import open_regular
-from evalc.compare.past import ComparedSuite
 from evalc.compare.suites import compare_runs
+from evalc.model.reports import ComparedSuite
 from evalc.model.result import CaseResult, RunComparison, RunSummary, SkippedCase, SuiteResult
 from evalc.model.suite import SuiteKey, key_of
 from evalc.runtime.run.finished import summarize_run

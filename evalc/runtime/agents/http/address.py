@@ -15,7 +15,7 @@ from typing import Final, Self, final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from evalc.base.errors import AgentUnavailable, UsageError
-from evalc.base.providers import CREDENTIAL_HEADERS
+from evalc.base.installed import CREDENTIAL_HEADERS
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _IS_URL: Final = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://")

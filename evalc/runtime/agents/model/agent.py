@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.base.providers import Provider
+from evalc.base.installed import Provider
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, ToolMode, Usage
 from evalc.runtime.agents import wire

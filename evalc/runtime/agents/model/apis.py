@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, final
 from urllib.parse import SplitResult
 
 from evalc.base.errors import AgentProtocolError, UsageError
-from evalc.base.providers import Provider
+from evalc.base.installed import Provider
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.address import DEFAULT_HEADERS, checked_headers, checked_url
 from evalc.runtime.agents.model.api import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalc.base.errors import UsageError
-from evalc.base.providers import PROVIDERS
+from evalc.base.installed import PROVIDERS
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.apis import endpoint_of
 from evalc.runtime.agents.options import Access, ModelOptions, Sampling

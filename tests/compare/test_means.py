@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalc.compare.corrected import corrected_mean, length_bias
+from evalc.compare.means import corrected_mean, length_bias
 
 
 def test_the_corrected_mean_covers_the_truth_as_often_as_stated() -> None:
