@@ -15,7 +15,6 @@ from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span, where_used
 from evalc.compiler.discover import shown
 from evalc.compiler.fill import readings, root_of, tokens, variables
-from evalc.compiler.fingerprints import composed
 from evalc.compiler.merge import GivenInput, MergedCase, MergedSuite
 from evalc.compiler.prompts import PromptLibrary, read_prompts
 from evalc.compiler.rows import Row
@@ -34,6 +33,7 @@ from evalc.dsl.tree import Str
 from evalc.dsl.walk import described, is_null
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
+from evalc.model.json import composed
 from evalc.model.suite import is_slug, slug
 
 Declared = Mapping[str, InputTree]

@@ -18,18 +18,14 @@ from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, HashingOnTheWay, Inventory, by_tier
 from evalc.compiler.discover import Found, is_folder
 from evalc.compiler.emit.suite import Emitted, emit
-from evalc.compiler.fingerprints import Fingerprints
 from evalc.compiler.include import IncludeLibrary
 from evalc.compiler.lock import check_lock, read_lock
 from evalc.compiler.lower import verify
 from evalc.compiler.merge import merge
 from evalc.compiler.names import resolve_names
 from evalc.compiler.options import CompileOptions
-from evalc.compiler.passes.check_contract import check_contract
-from evalc.compiler.passes.check_contradictions import Contradictions
-from evalc.compiler.passes.check_meanings import check_meanings
-from evalc.compiler.passes.check_suite import Links, check_criteria, check_ids
-from evalc.compiler.passes.check_vacuity import check_vacuity
+from evalc.compiler.passes.check_contract import Links, check_contract, check_criteria, check_ids
+from evalc.compiler.passes.check_logic import Contradictions, check_meanings, check_vacuity
 from evalc.compiler.prompts import PromptLibrary
 from evalc.compiler.schemas import SchemaLoader
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -53,7 +49,7 @@ from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
 from evalc.dsl.walk import is_null
-from evalc.model.json import pointer_step
+from evalc.model.json import Fingerprints, pointer_step
 from evalc.model.suite import SuiteKey
 
 if TYPE_CHECKING:
@@ -252,7 +248,7 @@ class Compiler:
 
     def _read_json(self, source: Source, problems: Diagnostics, *, named: bool) -> list[Emitted] | None:
         # For start-up: most suites are YAML.
-        from evalc.compiler.lift.suite import (  # noqa: PLC0415
+        from evalc.compiler.lift import (  # noqa: PLC0415
             is_eval_json,
             is_result,
             is_suite_in_json,

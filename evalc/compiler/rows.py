@@ -26,7 +26,6 @@ from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.compiler.discover import shown
 from evalc.compiler.fill import root_of, text_of_input, value_of, variables
-from evalc.compiler.fingerprints import Fingerprints
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_case import ForEachTree, InputValue
 from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence, span_of
@@ -34,7 +33,7 @@ from evalc.dsl.read_json import JsonPlaces, half_characters
 from evalc.dsl.sources import open_lines
 from evalc.dsl.tree import Str
 from evalc.grammar.parse import parse_template
-from evalc.model.json import pointer_step
+from evalc.model.json import Fingerprints, pointer_step
 
 if TYPE_CHECKING:
     import _csv

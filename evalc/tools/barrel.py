@@ -9,8 +9,8 @@ from typing import Any, Final, final
 
 from evalc.base.source import Span
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, misspelt_in, read_definition
 from evalc.tools.expressions import DEEPEST, Evaluator, object_schema
-from evalc.tools.load import COMPUTED, SCHEMA_KEYS, misspelt_in, read_definition
 from evalc.tools.modules import ModuleLoader
 from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
 from evalc.tools.script import Items, NotData, Record, Unread, Value

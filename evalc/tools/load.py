@@ -3,109 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from enum import Enum
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
 from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.diagnostics.raised import misspelt_keywords
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
 from evalc.model.json import pointer_step
+from evalc.tools.definitions import misspelt_in, named, read_definition, unwrapped
 from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
 from evalc.tools.script import ENDINGS
-
-SCHEMA_KEYS: Final = ("inputSchema", "input_schema", "parameters", "schema")
-"""The keys of the parameters' schema: MCP's, Anthropic's, OpenAI's, tool-forge's."""
-
-
-_KEYWORDS: Final = frozenset(
-    {"properties", "$ref", "$schema", "anyOf", "oneOf", "allOf", "not", "additionalProperties"}
-)
-"""Keys that only a JSON Schema has; `type` may be the name of a parameter too."""
-
-
-class Computed(Enum):
-    """The type of `COMPUTED`."""
-
-    COMPUTED = "computed"
-
-
-COMPUTED: Final = Computed.COMPUTED
-"""Stands for a value that only a run could know, which is reported where it was found."""
-
-
-Refuse = Callable[[str, Finding], None]
-"""Reports a finding about a key of the definition; an empty key means the definition itself."""
-
-
-def unwrapped(data: Any) -> tuple[Any, str]:
-    """A definition without the envelope `{"type": "function", "function": {...}}`, and the key that led into it."""
-    if isinstance(data, Mapping) and data.get("type") == "function" and isinstance(data.get("function"), Mapping):
-        return data["function"], "function"
-    return data, ""
-
-
-def read_definition(data: Mapping[str, Any], name: str | None, place: ToolPlace, refuse: Refuse) -> Tool | None:
-    """The tool; None if its name is missing or a key has the wrong type, which is reported.
-
-    `name` is that of the definition's key in a mapping, for definitions that have none of their own.
-    """
-    own = data.get("name", name)
-    description = data.get("description")
-    version = data.get("version")
-    key = next((key for key in SCHEMA_KEYS if data.get(key) is not None), "")
-    schema = data.get(key) if key else None
-    if own is COMPUTED:
-        return None
-    faults = (
-        ("name", "the `name` of a tool", "a text", own, isinstance(own, str) and own.strip() != ""),
-        ("description", "the `description` of a tool", "a text", description, _is(description, str)),
-        ("version", "the `version` of a tool", "a text", version, _is(version, str | int | float)),
-        (key, "the schema of a tool's parameters", "an object", schema, _is(schema, Mapping)),
-    )
-    wrong = [fault for fault in faults if not fault[-1]]
-    for where, what, expected, found, _ in wrong:
-        refuse(where if where in data else "", Finding("EV661", what=what, expected=expected, found=named(found)))
-    if wrong:
-        return None
-    return Tool(
-        name=own or "",
-        description=None if description is COMPUTED else description or "",
-        version=str(version) if isinstance(version, str | int | float) else None,
-        parameters=_of_shape(schema) if isinstance(schema, Mapping) else None,
-        place=place,
-    )
-
-
-def misspelt_in(tool: Tool, data: Mapping[str, Any]) -> Iterator[tuple[str, Finding]]:
-    """The misspelt keywords in the schema of a tool's parameters, each with its pointer from the definition."""
-    key = next((key for key in SCHEMA_KEYS if data.get(key) is not None), "")
-    is_whole = tool.parameters is data.get(key)
-    for pointer, finding in misspelt_keywords(tool.parameters):
-        yield f"/{key}{pointer if is_whole else pointer.removeprefix('/properties')}", finding
-
-
-def _is(value: Any, type_: Any) -> bool:
-    return value is None or value is COMPUTED or (isinstance(value, type_) and not isinstance(value, bool))
-
-
-def _of_shape(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A JSON Schema as it is; of a mapping of parameters to their schemas, the schema of the object they make."""
-    is_shape = schema and _KEYWORDS.isdisjoint(schema) and all(isinstance(part, Mapping) for part in schema.values())
-    return {"type": "object", "properties": dict(schema)} if is_shape else schema
-
-
-def named(value: Any) -> str:
-    """The type of a JSON value in words."""
-    if isinstance(value, str):
-        return "a text" if value.strip() else "an empty text"
-    if isinstance(value, Mapping):
-        return "an object"
-    return {list: "a list", bool: "a truth value", type(None): "nothing"}.get(type(value), "a number")
-
 
 LARGEST: Final = 32_000_000
 """The largest JSON file of tools that is read, in bytes."""

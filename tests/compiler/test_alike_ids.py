@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalc
-from evalc.compiler.fingerprints import Fingerprints, composed
+from evalc.model.json import Fingerprints, composed
 
 ONE, OTHER = "caf\u00e9", "cafe\u0301"
 CASE: Final = "message: '{{k}}', validate: [non-empty]"

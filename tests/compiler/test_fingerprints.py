@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalc.compiler.fingerprints import Fingerprints
+from evalc.model.json import Fingerprints
 
 
 @settings(deadline=None)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evalc.compiler.patterns import Examined, examine, shape_of
+from evalc.compiler.examine import Examined, examine, shape_of
 from evalc.ecma.regexp import (
     PatternError,
     escape,

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalc.compiler.discover import Finder
-from evalc.compiler.gitignore import GitIgnore, Tracked
+from evalc.compiler.discover import Finder, GitIgnore, Tracked
 
 NAMES = st.sampled_from(["x.json", "y.json", "é.json", "a b.json", "[a].json", "!n.json", "#h.json", "t*.json"])
 FILES = st.builds(

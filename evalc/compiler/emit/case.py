@@ -16,7 +16,6 @@ from evalc.compiler.emit.validate import checks_of, label_of
 from evalc.compiler.fill import fill, root_of, text_of_input, variables
 from evalc.compiler.merge import GivenText, MergedCase
 from evalc.compiler.names import Names, Variant, check_inputs
-from evalc.compiler.places import node_at
 from evalc.compiler.rows import Row
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import is_timestamp
@@ -25,6 +24,7 @@ from evalc.dsl.build_case import CaseTree, UserTree
 from evalc.dsl.build_prompt import PromptTree
 from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import Mapping, Node, Sequence, span_of
+from evalc.dsl.places import node_at
 from evalc.dsl.tree import Str
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m

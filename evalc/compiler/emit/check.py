@@ -35,19 +35,16 @@ from evalc.check.tree import (
     within,
 )
 from evalc.compiler.emit.emission import Emission
+from evalc.compiler.examine import examine, typos_in, unknown_custom
 from evalc.compiler.fill import fill, is_of_plain_texts, not_texts, root_of, tokens, variables
 from evalc.compiler.include import Scope
 from evalc.compiler.ir import Located
-from evalc.compiler.packages import unknown_custom
-from evalc.compiler.patterns import examine
-from evalc.compiler.places import node_at
 from evalc.compiler.schemas import findings_in, schema_findings
 from evalc.compiler.shape import mismatches
-from evalc.compiler.token_typos import typos_in
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import nodes as n
 from evalc.dsl.nodes import Node, Report, Scalar, span_of
-from evalc.dsl.places import locate
+from evalc.dsl.places import locate, node_at
 from evalc.dsl.scalars import to_plain, value_of
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckJson, CheckLeaf, CheckUse
 from evalc.dsl.walk import described
@@ -140,7 +137,7 @@ class CheckEmitter:
     def _in_json(self, body: CheckJson) -> CheckLeaf | None:
         """An entry of `expect.checks` as a check; None when it is none, which is reported."""
         from evalc.check import shapes  # noqa: PLC0415 - for start-up: only these entries are held to them
-        from evalc.compiler.unaskable import unaskable  # noqa: PLC0415 - as above
+        from evalc.compiler.examine import unaskable  # noqa: PLC0415 - as above
 
         def span_at(pointer: str) -> Span:
             span, alias = span_of(node_at(body.node, pointer)), body.node.alias

@@ -29,7 +29,6 @@ from evalc.compiler.fill import (
 )
 from evalc.compiler.merge import GivenInput, MergedCase
 from evalc.compiler.names import Names, Variant
-from evalc.compiler.places import node_at
 from evalc.compiler.rows import Row
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import mismatches
@@ -38,7 +37,7 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.diagnostics.raised import outside
 from evalc.dsl.build_suite import GatesTree
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
-from evalc.dsl.places import locate
+from evalc.dsl.places import locate, node_at
 from evalc.dsl.reasons import reason_of
 from evalc.dsl.scalars import kind_of, to_plain
 from evalc.dsl.tree import Num, Str

@@ -16,10 +16,10 @@ from evalc.compiler import ir
 from evalc.compiler.emit.check import CheckEmitter, is_plain
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge import Picked, PlacedCheck
-from evalc.compiler.places import node_at
 from evalc.diagnostics.problem import Finding
 from evalc.diagnostics.raised import outside
 from evalc.dsl.nodes import Node, span_of
+from evalc.dsl.places import node_at
 from evalc.dsl.tree import CheckLeaf
 from evalc.ecma.text import class_name
 from evalc.model import case as m

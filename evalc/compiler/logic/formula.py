@@ -38,8 +38,8 @@ from evalc.check.tree import (
     Tools,
     Turn,
 )
+from evalc.compiler.examine import examine
 from evalc.compiler.logic.texts import encode
-from evalc.compiler.patterns import examine
 from evalc.ecma.text import trim
 from evalc.ecma.tokens import find_tokens
 from evalc.model.json import EVERY, is_number, steps, to_json

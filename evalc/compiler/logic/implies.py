@@ -15,6 +15,7 @@ import msgspec
 from evalc.check.predicates import is_within_order
 from evalc.check.tree import Argument, Call, Measure, Not, Test, Turn
 from evalc.check.values import text_of
+from evalc.compiler.examine import examine
 from evalc.compiler.logic.formula import (
     JSON,
     TOOLS,
@@ -34,7 +35,6 @@ from evalc.compiler.logic.formula import (
 )
 from evalc.compiler.logic.known import decides, is_known, is_so
 from evalc.compiler.logic.texts import beginning, cannot_begin_json, end, least, pieces, without_tokens
-from evalc.compiler.patterns import examine
 from evalc.ecma.text import trim
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from evalc.base.source import Source, Span
-from evalc.compiler.lift.suite import is_eval_json, read_document
+from evalc.compiler.lift import is_eval_json, read_document
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.read_yaml import read_yaml
 from evalc.extras.importers.imported import Imported

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, final
 from evalc.check.contract import single_values
 from evalc.check.forms import together
 from evalc.check.tree import All, At, Bounds, Call, Check, Measure, Measured, Not, Of, Some, Step, Test, Tools, all_of
-from evalc.compiler.patterns import examine
+from evalc.compiler.examine import examine
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_templates import NotPlain, template_of, variables_of
 from evalc.grammar.parse import parse_check

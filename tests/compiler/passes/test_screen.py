@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evalc.check.tree import Bounds, Check, Measure, Not, Of, Test, Tools
-from evalc.compiler.passes import check_contradictions
-from evalc.compiler.passes.check_contradictions import are_unrelated
+from evalc.compiler.passes import check_logic
+from evalc.compiler.passes.check_logic import are_unrelated
 from tests.compiler.logic.trees import CHECKS, LEAVES, TEXTS
 from tests.compiler.passes.test_soundness import found
 
@@ -69,7 +69,7 @@ _SCREENED: st.SearchStrategy[Check] = st.one_of(
 @settings(max_examples=200, deadline=None)
 def test_the_screened_pass_finds_what_the_unscreened_one_finds(checks: list[Check]) -> None:
     screened = list(map(str, found(checks)))
-    with patch.object(check_contradictions, "are_unrelated", return_value=False):
+    with patch.object(check_logic, "are_unrelated", return_value=False):
         assert screened == list(map(str, found(checks)))
 
 
