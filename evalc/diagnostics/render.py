@@ -11,14 +11,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from evalc import __version__
 from evalc.base.annotations import SCHEMA, annotation, artifact_location, message_text, sound
 from evalc.base.source import Source
 from evalc.base.terminal import Color, cells, counted, painted, visible
-from evalc.diagnostics.catalogue import Entry
 from evalc.diagnostics.problem import Problem
+
+if TYPE_CHECKING:
+    from evalc.diagnostics.catalogue import Entry
 
 _CONTEXT: Final = 3
 _DIFF_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
