@@ -74,9 +74,9 @@ def padded(text: str, width: int) -> str:
 
 def shortened(text: str, width: int, ellipsis: str = "…") -> str:
     """The text, cut so that it and the ellipsis take at most `width` columns."""
-    if len(text) <= width and text.isascii():
-        return text
     room = width - cells(ellipsis)
+    if text.isascii():
+        return text if len(text) <= width else text[:room] + ellipsis if room >= 0 else ""
     taken = 0
     cut = 0
     for index, character in enumerate(text):

@@ -277,15 +277,15 @@ def _print_pieces(pieces: Iterable[bytes], stdout: TextIO) -> None:
 
 def _print_annotated(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
     """The console summary, then the annotations, which GitHub's runner is to obey."""
-    from evalc.report.github import render  # noqa: PLC0415 - for start-up
+    from evalc.report.formats import github  # noqa: PLC0415 - for start-up
 
     _print_summary(run, stdout, shown, fenced=True)
-    _print_pieces(render(run), stdout)
+    _print_pieces(github(run), stdout)
 
 
 def _append_step_summary(run: ReportedRun) -> None:
     """Add the Markdown to the summary of the job's step, where GitHub Actions asks for one."""
-    from evalc.report.markdown import MOST_BYTES, render  # noqa: PLC0415 - for start-up
+    from evalc.report.formats import MOST_BYTES, markdown  # noqa: PLC0415 - for start-up
 
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name:
@@ -296,7 +296,7 @@ def _append_step_summary(run: ReportedRun) -> None:
         with open_regular(file) as summary:  # a pipe would wait for a reader
             there = os.fstat(summary.fileno()).st_size
     with file.open("ab") as summary:
-        summary.writelines(render(run, most_bytes=MOST_BYTES - there))
+        summary.writelines(markdown(run, most_bytes=MOST_BYTES - there))
 
 
 # --- what `--output` asks for ----------------------------------------------------------------------------------------

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
-from evalc.base.terminal import Color, Screen, cells, padded, painted, shortened, visible
+from evalc.base.terminal import Color, cells, padded, shortened, visible
 from evalc.model.json import values_at
 from evalc.model.result import PASSING, CaseResult, Outcome, Status, TextFinding
 from evalc.model.suite import Place
-from evalc.report.source_lines import SourceLines, response_of, transcript
-from evalc.report.words import COLORS, Reason, Symbols, milliseconds, reasons
+from evalc.report.reported import SourceLines, response_of, transcript
+from evalc.report.words import Reason, Writer, milliseconds, reasons
 
 _LONGEST_SEARCHED: Final = 20_000
 _LONGEST_ALIGNED: Final = 5_000
@@ -61,14 +60,8 @@ def _value_at(response: str, path: str) -> str | None:
         return None
     if not isinstance(value, str) or not value:
         return None
-    return next(
-        (
-            visible(written)
-            for written in (json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(value)[1:-1])
-            if written in response
-        ),
-        None,
-    )
+    spellings = (json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(value)[1:-1])
+    return next((visible(written) for written in spellings if written in response), None)
 
 
 def _part(finding: TextFinding, text: str) -> Highlight | None:
@@ -138,13 +131,11 @@ class Columns(NamedTuple):
         return cls(identity, min(widest_description, room - identity), duration, room)
 
 
-def case_line(case: CaseResult, columns: Columns, symbols: Symbols, screen: Screen) -> str:
+def case_line(case: CaseResult, columns: Columns, writer: Writer) -> str:
     """How the case ended, its id and description, the time that it took."""
-    mark = painted(symbols.marks[case.status], COLORS[case.status], on=screen.color)
-    longest_id = max(columns.id, columns.room // 2)
-    identity = padded(shortened(visible(case.id), longest_id, symbols.ellipsis), columns.id)
-    longest_description = max(columns.room - cells(identity), 0)
-    description = shortened(visible(case.description), longest_description, symbols.ellipsis)
+    mark = writer.by_status(writer.mark(case.status), case.status)
+    identity = padded(writer.shortened(case.id, max(columns.id, columns.room // 2)), columns.id)
+    description = writer.shortened(case.description, max(columns.room - cells(identity), 0))
     duration = milliseconds(case.duration_ms).rjust(columns.duration)
     return f"  {mark} {identity}  {padded(description, columns.description)}  {duration}{_attempts(case)}"
 
@@ -166,68 +157,83 @@ class SourceContext(NamedTuple):
 
 
 def reason_lines(
-    case: CaseResult, symbols: Symbols, screen: Screen, context: SourceContext | None = None
+    case: CaseResult, writer: Writer, context: SourceContext | None = None, *, answers: bool = False
 ) -> Iterator[str]:
     """Why a case did not simply pass: its error, whatever else failed in it, and where that was authored.
 
-    With `context`, the authored line is below its place, and below it the part of the response that is meant.
+    With `context`, the authored line is below its place, and below it the part of the response that is meant; with
+    `answers`, the beginning of the response follows where no line shows a part of it, or all.
     """
     every = list(reasons(case))
+    is_shown = False
     for reason in every[:_MOST_REASONS]:
-        words = reason.in_short(symbols.ellipsis)
-        yield painted(f"    {symbols.arrow} {words}", COLORS[case.status], on=screen.color)
+        words = reason.in_short(writer.symbols.ellipsis)
+        yield writer.by_status(f"    {writer.symbols.arrow} {words}", case.status)
         if reason.place is not None:
-            yield painted(f"      at {visible(str(reason.place))}", "dim", on=screen.color)
+            yield writer.painted(f"      at {visible(str(reason.place))}", "dim")
             if context is not None:
-                yield from _authored(reason.place, context, symbols, screen)
+                yield from _authored(reason.place, context, writer)
         if context is not None:
-            yield from _response(reason, case, symbols, screen)
+            response = response_of(case, reason.turn)
+            part = highlight(reason.finding, response)
+            is_shown |= response is None or part is not None or _quotes_whole(reason, response)
+            if part is not None:
+                yield from _marked(part, writer)
     if len(every) > _MOST_REASONS:
-        yield f"    {symbols.arrow} and {len(every) - _MOST_REASONS} more"
+        yield f"    {writer.symbols.arrow} and {len(every) - _MOST_REASONS} more"
+    if answers and context is not None and not is_shown:
+        response = response_of(case, every[0].turn if every else None)
+        yield from () if response is None else _beginning(response, writer)
 
 
-def _authored(place: Place, context: SourceContext, symbols: Symbols, screen: Screen) -> Iterator[str]:
+def _authored(place: Place, context: SourceContext, writer: Writer) -> Iterator[str]:
     line = context.sources.line(place, context.began)
     if line is not None and line.strip():
         number = f"      {place.line} | "
-        yield f"{number}{shortened(visible(line.strip()), screen.width - len(number), symbols.ellipsis)}"
+        yield f"{number}{writer.shortened(line.strip(), writer.width - len(number))}"
 
 
-def _response(reason: Reason, case: CaseResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
-    """The part of the response that the reason is about, and a line that marks it."""
-    part = highlight(reason.finding, response_of(case, reason.turn))
-    if part is None:
-        return
+def _quotes_whole(reason: Reason, response: str) -> bool:
+    return len(response) <= _LONGEST_QUOTED and reason.message.endswith(f"but got '{visible(response)}'")
+
+
+def _marked(part: Highlight, writer: Writer) -> Iterator[str]:
+    """The part of the response that a reason is about, and a line that marks it."""
     label, color = _MARKED[part.kind]
-    room = min(screen.width - len(_RESPONSE_MARGIN) - 2 * len(symbols.ellipsis), _WIDEST_PART)
-    before, marked, after = _within(part, room, symbols.ellipsis)
+    room = min(writer.width - len(_RESPONSE_MARGIN) - 2 * len(writer.symbols.ellipsis), _WIDEST_PART)
+    before, marked, after = _within(part, room, writer.symbols.ellipsis)
     carets = "^" * max(cells(marked), 1)
-    yield f"{_RESPONSE_MARGIN}{before}{painted(marked, color, on=screen.color)}{after}"
+    yield f"{_RESPONSE_MARGIN}{before}{writer.painted(marked, color)}{after}"
     indent = " " * (len(_RESPONSE_MARGIN) + cells(before))
-    marked = f"{carets} {label}"
-    fits = len(indent) + len(marked) <= screen.width
-    yield f"{indent}{painted(marked if fits else carets, color, on=screen.color)}"
+    labelled = f"{carets} {label}"
+    fits = len(indent) + len(labelled) <= writer.width
+    yield f"{indent}{writer.painted(labelled if fits else carets, color)}"
 
 
-def response_lines(case: CaseResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
-    """The beginning of the response, where the lines of no reason show a part of it, or all."""
-    few = list(islice(reasons(case), _MOST_REASONS))
-    if any(_is_shown(response_of(case, reason.turn), reason) for reason in few):
-        return
-    response = response_of(case, few[0].turn if few else None)
-    if response is None:
-        return
-    room = screen.width - len(_RESPONSE_MARGIN)
+def _within(part: Highlight, room: int, ellipsis: str) -> tuple[str, str, str]:
+    """The marked stretch in as much of its text as has room, with what precedes and follows it."""
+    whole, before = part.text[part.start : part.end], part.text[: part.start]
+    marked = shortened(whole, room, ellipsis)
+    left = room - cells(marked)
+    after = part.text[part.end :] if marked == whole else ""
+    behind = max(left // 2, left - cells(before[-left:] if left else ""))
+    shown_after = shortened(after[: behind + 1], behind, ellipsis)
+    shown_before = shortened(before[::-1], left - cells(shown_after), "")[::-1]
+    return f"{ellipsis if shown_before != before else ''}{shown_before}", marked, shown_after
+
+
+def _beginning(response: str, writer: Writer) -> Iterator[str]:
+    room = writer.width - len(_RESPONSE_MARGIN)
     rest = visible(response[: _MOST_RESPONSE_LINES * room + 1]) or "(empty)"
     margin = _RESPONSE_MARGIN
     for _ in range(_MOST_RESPONSE_LINES - 1):
-        head = _head(rest, room)
-        yield f"{margin}{rest[:head]}"
-        rest = rest[head:]
+        line = shortened(rest, room, "")
+        yield f"{margin}{line}"
+        rest = rest[len(line) :]
         if not rest:
             return
         margin = " " * len(margin)
-    yield f"{margin}{shortened(rest, room, symbols.ellipsis)}"
+    yield f"{margin}{writer.shortened(rest, room)}"
 
 
 def whole_response_lines(case: CaseResult) -> Iterator[str]:
@@ -244,44 +250,7 @@ def whole_response_lines(case: CaseResult) -> Iterator[str]:
         yield f"        {visible(line)}".rstrip()
 
 
-def _is_shown(response: str | None, reason: Reason) -> bool:
-    if response is None:
-        return True
-    whole = len(response) <= _LONGEST_QUOTED and reason.message.endswith(f"but got '{visible(response)}'")
-    return whole or highlight(reason.finding, response) is not None
-
-
-def _within(part: Highlight, room: int, ellipsis: str) -> tuple[str, str, str]:
-    """The marked stretch in as much of its text as has room, with what precedes and follows it."""
-    marked = shortened(part.text[part.start : part.end], room, ellipsis)
-    left = room - cells(marked)
-    before = part.text[: part.start]
-    after = part.text[part.end :] if marked == part.text[part.start : part.end] else ""
-    behind = max(left // 2, left - cells(before[-left:] if left else ""))
-    shown_after = shortened(after[: behind + 1], behind, ellipsis)
-    start = _tail(before, left - cells(shown_after))
-    return f"{ellipsis if start else ''}{before[start:]}", marked, shown_after
-
-
-def _tail(text: str, room: int) -> int:
-    """From where on the end of the text has room."""
-    start = len(text)
-    while start and (room := room - cells(text[start - 1])) >= 0:
-        start -= 1
-    return start
-
-
-def _head(text: str, room: int) -> int:
-    """Up to where the beginning of the text has room: as much as `room` columns, at least a character."""
-    end = 0
-    while end < len(text) and (room := room - cells(text[end])) >= 0:
-        end += 1
-    return max(end, 1)
-
-
-def assertion_lines(
-    case: CaseResult, symbols: Symbols, screen: Screen, context: SourceContext | None = None
-) -> Iterator[str]:
+def assertion_lines(case: CaseResult, writer: Writer, context: SourceContext | None = None) -> Iterator[str]:
     """Every assertion that was reached: its place and the words there, else its field, as `responseContains/0`.
 
     A check is named once, however many assertions it comes to, unless they ended otherwise.
@@ -289,7 +258,7 @@ def assertion_lines(
     named: set[tuple[Place, Outcome]] = set()
     for assertion in case.assertions:
         status = _STATUS_OF_OUTCOME[assertion.outcome]
-        mark = painted(symbols.marks[status], COLORS[status], on=screen.color)
+        mark = writer.by_status(writer.mark(status), status)
         place = assertion.place or _sought(case, assertion.at, context)
         if place is None:
             yield f"    {mark} {visible(assertion.at.removeprefix('/expect').removeprefix('/'))}"
@@ -298,9 +267,8 @@ def assertion_lines(
             continue
         named.add((place, assertion.outcome))
         shown = visible(str(place))
-        room = screen.width - len("    ✓   ") - cells(shown)
-        words = shortened(_words_at(place, context), room, symbols.ellipsis)
-        yield f"    {mark} {painted(shown, 'dim', on=screen.color)}  {words}".rstrip()
+        words = writer.shortened(_words_at(place, context), writer.width - len("    ✓   ") - cells(shown))
+        yield f"    {mark} {writer.painted(shown, 'dim')}  {words}".rstrip()
 
 
 def _sought(case: CaseResult, at: str, context: SourceContext | None) -> Place | None:
@@ -322,14 +290,14 @@ def _words_at(place: Place, context: SourceContext | None) -> str:
     opened = _opened(before)
     if opened is not None:
         start = opened if line[opened] == "{" else len(before)
-        return visible(line[start : _item_end(line, start)].strip())
+        return line[start : _item_end(line, start)].strip()
     pair = _TYPE_OR_RULE.fullmatch(before)
     if pair is None:
-        return visible(line[len(before) :].strip())
+        return line[len(before) :].strip()
     beside = msgspec.structs.replace(place, line=place.line + (1 if pair["key"] == "type" else -1))
     other = (context.sources.line(beside, context.began) or "").strip().removeprefix("- ")
     pieces = [line.strip().removeprefix("- "), *([other] if other.startswith(("type:", "rule:")) else [])]
-    return visible(", ".join(sorted(pieces, reverse=True)))
+    return ", ".join(sorted(pieces, reverse=True))
 
 
 def _opened(before: str) -> int | None:

@@ -6,42 +6,26 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import chain, islice
-from pathlib import Path
 from typing import Final, Literal
 
-from msgspec import UNSET
-
-from evalc.base.terminal import Screen, cells, counted, padded, painted, shortened, visible
+from evalc.base.terminal import Screen, cells, counted, padded, visible
 from evalc.compare.exact import significance_of_all
-from evalc.model.result import (
-    CaseResult,
-    CriterionSummary,
-    GateResult,
-    RunSummary,
-    SkippedCase,
-    Status,
-    SuiteResult,
-    Summary,
-)
-from evalc.model.suite import Selected, key_of
+from evalc.model.result import CaseResult, CriterionSummary, RunSummary, SkippedCase, Status, SuiteResult, Summary
+from evalc.model.suite import key_of
 from evalc.report.case_lines import (
     Columns,
     SourceContext,
     assertion_lines,
     case_line,
     reason_lines,
-    response_lines,
     whole_response_lines,
 )
-from evalc.report.reported import ReportedRun
+from evalc.report.reported import ReportedRun, ReportedSuite, SourceLines
 from evalc.report.side_by_side import side_by_side_lines
-from evalc.report.source_lines import SourceLines
 from evalc.report.words import (
-    COLORS,
-    Symbols,
+    Writer,
     failures_allowed,
     gate_line,
-    in_short,
     label_lines,
     milliseconds,
     missing_suite,
@@ -49,7 +33,7 @@ from evalc.report.words import (
     rounded,
     selected_line,
     significance_line,
-    symbols_of,
+    why_skipped,
 )
 
 _RULE_WIDTH: Final = 67
@@ -65,43 +49,64 @@ Detail = Literal["quiet", "normal", "verbose"]
 """How much is shown of the cases."""
 
 
+def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal", slowest: int = 0) -> Iterator[str]:
+    """The console summary, without line ends; cases are read one at a time.
+
+    `slowest` is of how many cases the time that they took is listed.
+    """
+    sources = SourceLines(run.root, run.redact, run.places)
+    quiet = detail == "quiet"
+    for suite in run.suites:
+        if quiet and _all_is_well(suite.result):
+            continue
+        if run.several_agents:
+            yield f"agent {visible(suite.result.agent_endpoint)}"
+        yield from suite_lines(suite, screen, detail=detail, sources=sources)
+        yield ""
+    if not quiet:
+        yield from side_by_side_lines(run.suites, screen)
+        yield from _of_all_suites(run)
+    if slowest:
+        yield from _slowest(chain.from_iterable(suite.cases for suite in run.suites), slowest)
+    yield from _missing_suites(run, Writer(screen))
+    yield from run_lines(run, screen, detail=detail)
+
+
+def render(run: ReportedRun) -> Iterator[bytes]:
+    """The summary as a file in UTF-8, 120 columns wide and without colours."""
+    for line in summary_lines(run, Screen()):
+        yield f"{line}\n".encode(errors="backslashreplace")
+
+
+# --- a suite ---------------------------------------------------------------------------------------------------------
+
+
 def suite_lines(
-    result: SuiteResult,
-    screen: Screen,
-    *,
-    cases: Iterable[CaseResult] | None = None,
-    skipped: Iterable[SkippedCase] | None = None,
-    detail: Detail = "normal",
-    sources: SourceLines | None = None,
+    suite: ReportedSuite, screen: Screen, *, detail: Detail = "normal", sources: SourceLines | None = None
 ) -> Iterator[str]:
     """The summary of one suite, without line ends.
 
-    `cases` and `skipped` are read one at a time, where the result itself does not hold them. The detail `quiet` shows
-    only what is not as it should be, `verbose` adds answers and assertions. Without `sources`, failed checks have
-    places and no lines.
+    The detail `quiet` shows only what is not as it should be, `verbose` adds answers and assertions. Without `sources`,
+    failed checks have places and no lines.
     """
-    symbols = symbols_of(screen)
+    writer, result, quiet = Writer(screen), suite.result, detail == "quiet"
     context = None if sources is None else SourceContext(sources, result.timestamp)
+    symbols, rule_width = writer.symbols, min(_RULE_WIDTH, writer.width)
     title = f"{symbols.title * 3} {visible(key_of(result).name)} {symbols.dash} {visible(result.tier)} evals "
-    rule_width = min(_RULE_WIDTH, screen.width)
-    yield painted(title + symbols.title * (rule_width - cells(title)), "bold", on=screen.color)
-    all_cases = result.cases if cases is None else cases
-    remaining = (case for case in all_cases if detail != "quiet" or case.status not in _UNREMARKABLE)
+    yield writer.painted(title + symbols.title * (rule_width - cells(title)), "bold")
+    remaining = (case for case in suite.cases if not quiet or case.status not in _UNREMARKABLE)
     measured = list(islice(remaining, _MEASURED_CASES))
-    columns = Columns.of(measured, screen.width)
+    columns = Columns.of(measured, writer.width)
     for case in chain(measured, remaining):
-        yield case_line(case, columns, symbols, screen)
-        yield from reason_lines(case, symbols, screen, None if case.passed else context)
+        yield case_line(case, columns, writer)
+        yield from reason_lines(case, writer, None if case.passed else context, answers=detail != "verbose")
         if detail == "verbose":
             yield from whole_response_lines(case)
-            yield from assertion_lines(case, symbols, screen, context)
-        elif context is not None and not case.passed:
-            yield from response_lines(case, symbols, screen)
-    if detail == "quiet":
-        yield from _stopped(result, symbols, screen)
-        yield from _missing(result, screen)
-        yield from _gates(_not_met(result.gates or ()), symbols, screen)
-        yield from _failures_allowed(result.gates or (), result.summary, symbols, screen)
+            yield from assertion_lines(case, writer, context)
+    if quiet:
+        yield from _stopped(result, writer)
+        yield from _listed("MISSING", result.went or (), result.baseline_run_id, writer)
+        yield from _gates(result, writer, quiet=True)
         return
     yield symbols.rule * rule_width
     yield f"  {_totals(result.summary)}"
@@ -110,86 +115,35 @@ def suite_lines(
     yield from (f"  {line}" for line in label_lines(result.summary))
     if result.selected:
         yield f"  {selected_line(result.selected, result.summary.total_cases)}"
-    yield from _scores(result.summary, () if result.judges is UNSET else result.judges, symbols, screen)
-    yield from _skipped(result.skipped if skipped is None else skipped, result.summary.skipped, symbols, screen)
-    yield from _stopped(result, symbols, screen)
-    yield from _changes(result, symbols, screen)
-    yield from _gates(result.gates or (), symbols, screen)
-    yield from _failures_allowed(result.gates or (), result.summary, symbols, screen)
-    yield from _warnings((*result.staleness_warnings, *result.warnings), symbols, screen)
+    yield from _scores(result.summary, result.judges or (), writer)
+    yield from _skipped(suite.skipped, result.summary.skipped, writer)
+    yield from _stopped(result, writer)
+    yield from _changes(result, writer)
+    yield from _gates(result, writer)
+    yield from map(writer.warning, (*result.staleness_warnings, *result.warnings))
 
 
-def all_is_well(result: SuiteResult) -> bool:
+def _all_is_well(result: SuiteResult) -> bool:
     """Whether `quiet` shows nothing of a suite."""
     summary = result.summary
     unmet = any(not gate.passed for gate in result.gates or ())
     return not (summary.failed or summary.unverified or result.stopped or result.went or unmet)
 
 
-def run_lines(
-    run_id: str,
-    folder: Path | None,
-    summary: RunSummary,
-    screen: Screen,
-    *,
-    gates: Sequence[str] = (),
-    judged: Sequence[GateResult] = (),
-    selected: Selected | None = None,
-    baselines: Sequence[str] = (),
-    warnings: Sequence[str] = (),
-    detail: Detail = "normal",
-) -> Iterator[str]:
-    """The end of the report: the totals of all suites, what decides the run, and where the results are.
-
-    `folder` is None where nothing was run. `gates` are the thresholds that were not met, `judged` the gates of the run
-    as a whole; `selected` is None if all cases were chosen. `baselines` are ids of runs, or the path of an accepted
-    baseline; `warnings` those that belong to no suite. The detail `quiet` leaves out what decides nothing.
-    """
-    symbols = symbols_of(screen)
-    totals = f"{counted(summary.suites, 'suite')} | {_totals(summary)}"
-    yield painted(f"run {visible(run_id)} | {totals}", "bold", on=screen.color)
-    quiet = detail == "quiet"
-    if selected is not None and not quiet:
-        yield f"  {selected_line(selected, summary.total_cases)}"
-    if summary.score is not None and not quiet:
-        yield f"  score {rounded(summary.score)}"
-    for baseline in () if quiet else baselines:
-        yield f"  compared with {'the run ' if '/' not in baseline else ''}{visible(baseline)}"
-    if summary.regressions:
-        yield painted(f"  {counted(summary.regressions, 'regression')}", "red", on=screen.color)
-    yield from _gates(_not_met(judged) if quiet else judged, symbols, screen)
-    yield from _failures_allowed(judged, summary, symbols, screen)
-    for gate in gates:
-        yield painted(f"  {symbols.marks['failed']} {visible(gate)}", "red", on=screen.color)
-    nothing = nothing_ran(summary)
-    if not quiet:
-        yield from _warnings([warning for warning in warnings if warning != nothing], symbols, screen)
-        if folder is not None:
-            yield f"  results in {visible(str(folder))}"
-    # Last, for readers who skip the rest.
-    yield from _warnings(() if nothing is None else (nothing,), symbols, screen)
+def _gates(of: SuiteResult | ReportedRun, writer: Writer, *, quiet: bool = False) -> Iterator[str]:
+    """The gates, or those that are not met; a warning if they are met though cases failed."""
+    for gate in of.gates or ():
+        if not (quiet and gate.passed):
+            status: Status = "passed" if gate.passed else "failed"
+            yield writer.by_status(f"  {writer.mark(status)} {gate_line(gate)}", status)
+    note = failures_allowed(of)
+    if note is not None:
+        yield writer.warning(note)
 
 
-def _gates(gates: Iterable[GateResult], symbols: Symbols, screen: Screen) -> Iterator[str]:
-    for gate in gates:
-        status: Status = "passed" if gate.passed else "failed"
-        yield painted(f"  {symbols.marks[status]} {gate_line(gate)}", COLORS[status], on=screen.color)
-
-
-def _not_met(gates: Iterable[GateResult]) -> Iterator[GateResult]:
-    return (gate for gate in gates if not gate.passed)
-
-
-def _failures_allowed(
-    gates: Sequence[GateResult], summary: Summary | RunSummary, symbols: Symbols, screen: Screen
-) -> Iterator[str]:
-    note = failures_allowed(gates, summary)
-    yield from _warnings(() if note is None else (note,), symbols, screen)
-
-
-def _stopped(result: SuiteResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
+def _stopped(result: SuiteResult, writer: Writer) -> Iterator[str]:
     if result.stopped:
-        yield painted(f"  {symbols.warning} the run stopped: {visible(result.stopped)}", "red", on=screen.color)
+        yield writer.warning(f"the run stopped: {result.stopped}", "red")
 
 
 def _totals(summary: Summary | RunSummary) -> str:
@@ -217,34 +171,43 @@ def _any(count: int, noun: str, plural: str = "") -> str:
     return counted(count, noun, plural) if count else ""
 
 
-def _skipped(cases: Iterable[SkippedCase], count: int, symbols: Symbols, screen: Screen) -> Iterator[str]:
+def repeats_line(summary: Summary) -> str | None:
+    """The chances of one attempt and of as many as there were, on a line; None if no case is repeated."""
+    if not summary.repeats:
+        return None
+    once, most = summary.repeats[0], summary.repeats[-1]
+    parts = [f"pass@1 {rounded(once.pass_at_k)}"]
+    if most.k > 1:
+        parts += [f"pass@{most.k} {rounded(most.pass_at_k)}", f"pass^{most.k} {rounded(most.pass_hat_k)}"]
+    fewer = "" if most.cases == once.cases else f", {most.k} attempts at {most.cases} of them"
+    return f"{' | '.join(parts)} over {counted(once.cases, 'repeated case')}{fewer}"
+
+
+def _skipped(cases: Iterable[SkippedCase], count: int, writer: Writer) -> Iterator[str]:
     """The cases that were not run, and why: the first of them."""
     if not count:
         return
-    yield painted(f"  SKIPPED ({count})", "yellow", on=screen.color)
+    yield writer.painted(f"  SKIPPED ({count})", "yellow")
     for case in islice(cases, _MOST_SKIPPED):
-        why = f"archived: {case.reason}" if case.archived else case.reason
-        yield f"    - {in_short(f'{case.id}  {why}', symbols.ellipsis)}"
+        yield f"    - {writer.in_short(f'{case.id}  {why_skipped(case)}')}"
     if count > _MOST_SKIPPED:
         yield f"    and {count - _MOST_SKIPPED} more"
 
 
-def _scores(summary: Summary, judges: Sequence[str], symbols: Symbols, screen: Screen) -> Iterator[str]:
+def _scores(summary: Summary, judges: Sequence[str], writer: Writer) -> Iterator[str]:
     """A line a criterion, with the judges where they scored it, and the suite's score under them."""
     if summary.score is None and not summary.criteria:
         return
-    names = [shortened(visible(criterion.name), screen.width // 3, symbols.ellipsis) for criterion in summary.criteria]
+    names = [writer.shortened(criterion.name, writer.width // 3) for criterion in summary.criteria]
     width = max(map(cells, (*names, "score")))
     linked = any("linked" in criterion.scored_by for criterion in summary.criteria)
     for name, criterion in zip(names, summary.criteria, strict=True):
-        drawn = _bar(criterion.score, symbols)
         mean = f"{_mean(criterion, summary.errors)}{_by(criterion, judges, linked=linked)}"
-        yield f"  {padded(name, width)}  {criterion.weight:<5g} {drawn}  {mean}"
+        yield f"  {padded(name, width)}  {criterion.weight:<5g} {_bar(criterion.score, writer)}  {mean}"
     score = "unscored" if summary.score is None else rounded(summary.score)
     share = summary.scored_weight
     partial = f" over {rounded(share)} of the weight" if share and share < 1 else ""
-    total = f"  {padded('score', width)}  {'':5} {_bar(summary.score, symbols)}  {score}{partial}"
-    yield painted(total, "bold", on=screen.color)
+    yield writer.painted(f"  {padded('score', width)}  {'':5} {_bar(summary.score, writer)}  {score}{partial}", "bold")
 
 
 def _mean(criterion: CriterionSummary, errors: int) -> str:
@@ -271,73 +234,50 @@ def _by(criterion: CriterionSummary, judges: Sequence[str], *, linked: bool) -> 
     return f" ({'; '.join(who)})"
 
 
-def _bar(score: float | None, symbols: Symbols) -> str:
+def _bar(score: float | None, writer: Writer) -> str:
     full = 0 if score is None else math.floor(min(max(score, 0), 1) * _BAR_WIDTH + 1e-9)
-    return symbols.full * full + symbols.empty * (_BAR_WIDTH - full)
+    return writer.symbols.full * full + writer.symbols.empty * (_BAR_WIDTH - full)
 
 
-def _changes(result: SuiteResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
+def _changes(result: SuiteResult, writer: Writer) -> Iterator[str]:
     """The changes since the baseline (contract, Baseline Diffing)."""
-    yield from _changed("REGRESSIONS", result.regressions, "failed", result.baseline_run_id, symbols, screen)
-    yield from _changed("NEW PASSES", result.new_passes, "passed", result.baseline_run_id, symbols, screen)
-    for heading, ids in (("NEW", result.came), ("CHANGED", result.changed)):
-        yield from _listed(heading, ids or (), result.baseline_run_id, screen)
-    yield from _missing(result, screen)
+    since = result.baseline_run_id
+    changed: tuple[tuple[str, Sequence[str], Status], ...] = (
+        ("REGRESSIONS", result.regressions, "failed"),
+        ("NEW PASSES", result.new_passes, "passed"),
+    )
+    for heading, ids, status in changed:
+        if ids:
+            yield writer.by_status(f"  {heading} ({len(ids)}){f' since {visible(since)}' if since else ''}", status)
+        yield from (writer.by_status(f"    {writer.mark(status)} {visible(id_)}", status) for id_ in ids)
+    for heading, others in (("NEW", result.came), ("CHANGED", result.changed), ("MISSING", result.went)):
+        yield from _listed(heading, others or (), since, writer)
     if result.significance and result.significance.verdict != "unchanged":
         yield f"  {significance_line(result.significance)}"
 
 
-def _missing(result: SuiteResult, screen: Screen) -> Iterator[str]:
-    yield from _listed("MISSING", result.went or (), result.baseline_run_id, screen)
-
-
-def _missing_suites(run: ReportedRun, screen: Screen) -> Iterator[str]:
-    """The suites that are gone, and what to do about them and the cases that are gone."""
-    yield from _listed("MISSING SUITES", [missing_suite(suite) for suite in run.missing], "the baseline", screen)
-    if run.missing or any(suite.result.went for suite in run.suites):
-        yield "  if what is missing was removed on purpose, `evalc accept` records that"
-        yield ""
-
-
-def _changed(
-    heading: str, ids: tuple[str, ...], status: Status, baseline: str | None, symbols: Symbols, screen: Screen
-) -> Iterator[str]:
-    if not ids:
-        return
-    since = f" since {visible(baseline)}" if baseline else ""
-    yield painted(f"  {heading} ({len(ids)}){since}", COLORS[status], on=screen.color)
-    for identity in ids:
-        yield painted(f"    {symbols.marks[status]} {visible(identity)}", COLORS[status], on=screen.color)
-
-
-def _listed(heading: str, ids: Sequence[str], baseline: str | None, screen: Screen) -> Iterator[str]:
+def _listed(heading: str, ids: Sequence[str], baseline: str | None, writer: Writer) -> Iterator[str]:
     """Cases that are not those of the baseline: the first of them."""
     if not ids:
         return
-    yield painted(f"  {heading} ({len(ids)}) since {visible(baseline or '')}", "yellow", on=screen.color)
+    yield writer.painted(f"  {heading} ({len(ids)}) since {visible(baseline or '')}", "yellow")
     yield from (f"    - {visible(identity)}" for identity in ids[:_MOST_SKIPPED])
     if len(ids) > _MOST_SKIPPED:
         yield f"    and {len(ids) - _MOST_SKIPPED} more"
 
 
-def _warnings(warnings: Sequence[str], symbols: Symbols, screen: Screen) -> Iterator[str]:
-    for warning in warnings:
-        yield painted(f"  {symbols.warning} {visible(warning)}", "yellow", on=screen.color)
+# --- all suites ------------------------------------------------------------------------------------------------------
 
 
-def repeats_line(summary: Summary) -> str | None:
-    """The chances of one attempt and of as many as there were, on a line; None if no case is repeated."""
-    if summary.repeats is UNSET or not summary.repeats:
-        return None
-    once, most = summary.repeats[0], summary.repeats[-1]
-    parts = [f"pass@1 {rounded(once.pass_at_k)}"]
-    if most.k > 1:
-        parts += [f"pass@{most.k} {rounded(most.pass_at_k)}", f"pass^{most.k} {rounded(most.pass_hat_k)}"]
-    fewer = "" if most.cases == once.cases else f", {most.k} attempts at {most.cases} of them"
-    return f"{' | '.join(parts)} over {counted(once.cases, 'repeated case')}{fewer}"
+def _of_all_suites(run: ReportedRun) -> Iterator[str]:
+    """The significance over all suites, if there are several that were compared."""
+    found = [result.significance for result in run.results if result.significance]
+    whole = significance_of_all(found)
+    if len(found) > 1 and whole.verdict != "unchanged":
+        yield f"all suites: {significance_line(whole)}"
 
 
-def slowest_lines(cases: Iterable[CaseResult], count: int) -> Iterator[str]:
+def _slowest(cases: Iterable[CaseResult], count: int) -> Iterator[str]:
     """The `count` slowest cases, the slowest first; of as slow ones, the first."""
     timed = ((case.duration_ms, case.id) for case in cases)
     slowest = nlargest(count, timed, key=lambda each: each[0])
@@ -348,51 +288,39 @@ def slowest_lines(cases: Iterable[CaseResult], count: int) -> Iterator[str]:
         yield f"    {milliseconds(duration).rjust(width)}  {visible(identity)}"
 
 
-def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal", slowest: int = 0) -> Iterator[str]:
-    """The console summary, without line ends; cases are read one at a time.
-
-    `slowest` is of how many cases the time that they took is listed.
-    """
-    sources = SourceLines(run.root, run.redact, run.places)
-    quiet = detail == "quiet"
-    for suite in run.suites:
-        if quiet and all_is_well(suite.result):
-            continue
-        if run.several_agents:
-            yield f"agent {visible(suite.result.agent_endpoint)}"
-        yield from suite_lines(
-            suite.result, screen, cases=suite.cases, skipped=suite.skipped, detail=detail, sources=sources
-        )
+def _missing_suites(run: ReportedRun, writer: Writer) -> Iterator[str]:
+    """The suites that are gone, and what to do about them and the cases that are gone."""
+    yield from _listed("MISSING SUITES", [missing_suite(suite) for suite in run.missing], "the baseline", writer)
+    if run.missing or any(result.went for result in run.results):
+        yield "  if what is missing was removed on purpose, `evalc accept` records that"
         yield ""
+
+
+def run_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal") -> Iterator[str]:
+    """The end of the report: the totals of all suites, what decides the run, and where the results are.
+
+    The detail `quiet` leaves out what decides nothing.
+    """
+    writer, summary, quiet = Writer(screen), run.summary, detail == "quiet"
+    totals = f"{counted(summary.suites, 'suite')} | {_totals(summary)}"
+    yield writer.painted(f"run {visible(run.run_id)} | {totals}", "bold")
     if not quiet:
-        yield from side_by_side_lines(run.suites, screen)
-        yield from _of_all_suites(run)
-    if slowest:
-        yield from slowest_lines(chain.from_iterable(suite.cases for suite in run.suites), slowest)
-    yield from _missing_suites(run, screen)
-    yield from run_lines(
-        run.run_id,
-        Path(run.folder) if run.folder else None,
-        run.summary,
-        screen,
-        gates=run.below,
-        judged=run.gates,
-        selected=run.selected,
-        baselines=tuple(dict.fromkeys(filter(None, (suite.result.baseline_run_id for suite in run.suites)))),
-        warnings=run.warnings,
-        detail=detail,
-    )
-
-
-def _of_all_suites(run: ReportedRun) -> Iterator[str]:
-    """The significance over all suites, if there are several that were compared."""
-    found = [suite.result.significance for suite in run.suites if suite.result.significance]
-    whole = significance_of_all(found)
-    if len(found) > 1 and whole.verdict != "unchanged":
-        yield f"all suites: {significance_line(whole)}"
-
-
-def render(run: ReportedRun) -> Iterator[bytes]:
-    """The summary as a file in UTF-8, 120 columns wide and without colours."""
-    for line in summary_lines(run, Screen()):
-        yield f"{line}\n".encode(errors="backslashreplace")
+        if run.selected is not None:
+            yield f"  {selected_line(run.selected, summary.total_cases)}"
+        if summary.score is not None:
+            yield f"  score {rounded(summary.score)}"
+        for baseline in dict.fromkeys(filter(None, (result.baseline_run_id for result in run.results))):
+            # The id of a run, or the path of an accepted baseline.
+            yield f"  compared with {'the run ' if '/' not in baseline else ''}{visible(baseline)}"
+    if summary.regressions:
+        yield writer.painted(f"  {counted(summary.regressions, 'regression')}", "red")
+    yield from _gates(run, writer, quiet=quiet)
+    for words in run.below:
+        yield writer.by_status(f"  {writer.mark('failed')} {visible(words)}", "failed")
+    nothing = nothing_ran(summary)
+    if not quiet:
+        yield from (writer.warning(warning) for warning in run.warnings if warning != nothing)
+        if run.folder:
+            yield f"  results in {visible(run.folder)}"
+    if nothing is not None:
+        yield writer.warning(nothing)  # last, for readers who skip the rest

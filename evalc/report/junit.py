@@ -11,9 +11,7 @@ from msgspec import UNSET
 
 from evalc.base.terminal import visible
 from evalc.model.result import PASSING, CaseResult, MissingSuite, SkippedCase, Status, SuiteResult, Summary
-from evalc.model.suite import Place
-from evalc.report.reported import ReportedRun, ReportedSuite
-from evalc.report.source_lines import transcript
+from evalc.report.reported import ReportedRun, ReportedSuite, transcript
 from evalc.report.words import (
     failures_allowed,
     gate_line,
@@ -60,9 +58,8 @@ def render(run: ReportedRun, *, strict: bool = False) -> Iterator[bytes]:
     A `strict` document leaves out what Jenkins' xUnit plugin refuses a file for: how many were skipped in all, and of a
     case its place and its properties.
     """
-    summaries = [suite.result.summary for suite in run.suites]
     counts = {name: count for name, count in _COUNTS.items() if not (strict and name == "skipped")}
-    totals = {name: str(sum(map(count, summaries))) for name, count in counts.items()}
+    totals = {name: str(sum(count(result.summary) for result in run.results)) for name, count in counts.items()}
     yield b'<?xml version="1.0" encoding="UTF-8"?>\n'
     yield _opened("testsuites", {"name": "evalc", **totals, "time": _seconds(run.summary.total_duration_ms)})
     for suite in run.suites:
@@ -97,7 +94,7 @@ def _of_suite(result: SuiteResult) -> Iterator[tuple[str, str]]:
         yield f"gate: {gate.gate}", f"{'met' if gate.passed else 'not met'}: {gate_line(gate)}"
     for number, warning in enumerate((*result.staleness_warnings, *result.warnings), 1):
         yield f"warning {number}", warning
-    uncounted = failures_allowed(result.gates or (), result.summary)
+    uncounted = failures_allowed(result)
     if uncounted is not None:
         yield "gates", uncounted
     if result.went:
@@ -117,7 +114,9 @@ def _missing(suite: MissingSuite, run: ReportedRun) -> Element:
 def _case(case: CaseResult, suite: str, *, strict: bool) -> Element:
     element = _element("testcase", {"classname": suite, "name": case.id, "time": _seconds(case.duration_ms)})
     if not strict:
-        _add_place(element, place_of(case))
+        if (place := place_of(case)) is not None:
+            element.set("file", _sound(place.file))
+            element.set("line", str(place.line))
         _add_properties(SubElement(element, "properties"), dict(_of_case(case)))
     reason = main_reason(case)
     if reason is not None and case.status in _VERDICTS:
@@ -127,12 +126,6 @@ def _case(case: CaseResult, suite: str, *, strict: bool) -> Element:
     if said := transcript(case):
         SubElement(element, "system-out").text = _sound(legible(said, _LONGEST_RESPONSE))
     return element
-
-
-def _add_place(element: Element, place: Place | None) -> None:
-    if place is not None:
-        element.set("file", _sound(place.file))
-        element.set("line", str(place.line))
 
 
 def _of_case(case: CaseResult) -> Iterator[tuple[str, str]]:

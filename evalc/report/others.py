@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from evalc.base.terminal import Screen, cells, counted, padded, painted, shortened, visible
+from evalc.base.terminal import Screen, cells, counted, padded, visible
 from evalc.model.numbers import shown_confidence
 from evalc.model.reports import (
     CaseStrength,
@@ -26,7 +26,7 @@ from evalc.model.reports import (
     Trend,
 )
 from evalc.model.suite import key_of
-from evalc.report.words import rounded, symbols_of
+from evalc.report.words import Writer, rounded
 
 # --- history ---------------------------------------------------------------------------------------------------------
 
@@ -40,15 +40,16 @@ _HEADINGS: Final = ("began (UTC)", "run", "suite", "agent", "passed", "score", "
 
 def history_lines(history: History, screen: Screen, *, names: Mapping[str, str]) -> Iterator[str]:
     """The table and the courses, without line ends; `names` are what the runs are called, as `short_names` has it."""
-    rows = [_HEADINGS, *(_row(entry, names, screen) for entry in history.entries)]
+    writer = Writer(screen)
+    rows = [_HEADINGS, *(_row(entry, names, writer) for entry in history.entries)]
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for number, row in enumerate(rows):
         line = "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        yield painted(line, "bold", on=screen.color and number == 0)
+        yield line if number else writer.painted(line, "bold")
     for trend in history.trends:
         if len(trend.points) > 1:
             yield ""
-            yield from _trend(trend, screen)
+            yield from _trend(trend, writer, screen)
 
 
 def short_names(runs: Sequence[str]) -> Mapping[str, str]:
@@ -61,8 +62,7 @@ def short_names(runs: Sequence[str]) -> Mapping[str, str]:
     return {run: run[: max(_SHORTEST_ID, common + 1)] for run, common in shared.items()}
 
 
-def _row(entry: HistoryEntry, names: Mapping[str, str], screen: Screen) -> tuple[str, ...]:
-    ellipsis = symbols_of(screen).ellipsis
+def _row(entry: HistoryEntry, names: Mapping[str, str], writer: Writer) -> tuple[str, ...]:
     notes = [counted(entry.errors, "error")] if entry.errors else []
     notes += ["part of the cases"] if entry.partial else []
     notes += ["rescored"] if entry.rescored else []
@@ -70,14 +70,14 @@ def _row(entry: HistoryEntry, names: Mapping[str, str], screen: Screen) -> tuple
     texts = (names.get(entry.run, entry.run), key_of(entry).title(), entry.agent_endpoint)
     return (
         entry.timestamp[:16].replace("T", " "),
-        *(shortened(visible(text), _LONGEST_CELL, ellipsis) for text in texts),
+        *(writer.shortened(text, _LONGEST_CELL) for text in texts),
         f"{entry.passed}/{entry.total_cases}{shown}",
         "" if entry.score is None else rounded(entry.score),
         "" if entry.estimated_cost_usd is None else f"${entry.estimated_cost_usd:.4g}",
     )
 
 
-def _trend(trend: Trend, screen: Screen) -> Iterator[str]:
+def _trend(trend: Trend, writer: Writer, screen: Screen) -> Iterator[str]:
     """The newest runs of the suite, from left to right; the scale is from 0 to 1."""
     points = trend.points[-_LONGEST_LINE:]
     courses = [("passed", [point.pass_rate for point in points]), ("score", [point.score for point in points])]
@@ -89,7 +89,7 @@ def _trend(trend: Trend, screen: Screen) -> Iterator[str]:
         if len(points) < len(trend.points)
         else f"{len(points)} runs"
     )
-    yield painted(f"{visible(key_of(trend).title(trend.agent_endpoint))}, {runs}", "bold", on=screen.color)
+    yield writer.painted(f"{visible(key_of(trend).title(trend.agent_endpoint))}, {runs}", "bold")
     for name, values in shown:
         last = next(value for value in reversed(values) if value is not None)
         yield f"  {padded(name, width)}  {sparkline(values, screen)}  {rounded(last)}"

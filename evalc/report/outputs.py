@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal, assert_never, get_args
+from typing import Final, Literal, get_args
 
 from evalc import extras
 from evalc.report.reported import ReportedRun
@@ -59,10 +59,6 @@ def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
             from evalc.report import console  # noqa: PLC0415
 
             return console.render(run)
-        case "json":
-            from evalc.report import whole_json  # noqa: PLC0415
-
-            return whole_json.render(run)
         case "html":
             from evalc.report import html  # noqa: PLC0415
 
@@ -71,23 +67,9 @@ def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
             from evalc.report import junit  # noqa: PLC0415
 
             return junit.render(run, strict=chosen == "xunit")
-        case "markdown":
-            from evalc.report import markdown  # noqa: PLC0415
-
-            return markdown.render(run)
-        case "csv":
-            from evalc.report import table_csv  # noqa: PLC0415
-
-            return table_csv.render(run)
         case "parquet":
             return extras.parquet.render(run)
-        case "github":
-            from evalc.report import github  # noqa: PLC0415
-
-            return github.render(run)
-        case "sarif":
-            from evalc.report import sarif  # noqa: PLC0415
-
-            return sarif.render(run)
         case _:
-            assert_never(chosen)
+            from evalc.report.formats import WRITERS  # noqa: PLC0415
+
+            return WRITERS[chosen](run)

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from evalc.base.terminal import Screen, counted, padded, shortened, visible
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import Suite
-from evalc.report.words import main_reason, symbols_of
+from evalc.report.words import Writer, main_reason
 
 _SECONDS_BETWEEN_DRAWINGS: Final = 0.1
 _MOST_NAMED: Final = 20
@@ -105,7 +105,7 @@ class Progress:
         width = self._screen.width - 1
         reason = main_reason(result)
         why = f"  {reason.in_short('...')}" if reason is not None else ""
-        said = f"{symbols_of(self._screen).marks[result.status]} {visible(result.id)}{why}"
+        said = f"{Writer(self._screen).mark(result.status)} {visible(result.id)}{why}"
         line = said if self._named <= _MOST_NAMED else "the report names all that did not pass"
         self._stream.write(f"\r{padded(shortened(line, width, '...'), width)}\n")
         self._last_drawing = 0.0

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, final
 
 from msgspec import UNSET
 
-from evalc.base.terminal import Color, Screen, cells, counted, first_of, padded, painted, shortened, visible
+from evalc.base.terminal import Color, Screen, cells, counted, first_of, padded, visible
 from evalc.model.result import (
     CaseResult,
     ChangedCase,
@@ -23,14 +23,11 @@ from evalc.model.result import (
 from evalc.model.suite import key_of
 from evalc.report.reported import ReportedSuite
 from evalc.report.words import (
-    COLORS,
-    Symbols,
+    Writer,
     difference_words,
-    in_short,
     milliseconds,
     rounded,
     significance_line,
-    symbols_of,
 )
 
 MOST_ALIKE: Final = 12
@@ -46,14 +43,15 @@ _GAP: Final = "  "
 
 def side_by_side_lines(suites: Sequence[ReportedSuite], screen: Screen) -> Iterator[str]:
     """The tables of a run, without line ends: cases by variants for suites with several, and cases by agents."""
+    writer = Writer(screen)
     agents = tuple(dict.fromkeys(suite.result.agent_endpoint for suite in suites))
     for suite in suites:
         result = suite.result
         agent = result.agent_endpoint if len(agents) > 1 else None
         title = f"prompt variants of {key_of(result).title(agent)}"
-        yield from _table(title, _of_variants(suite.cases), screen)
+        yield from _table(title, _of_variants(suite.cases), writer)
     if len(agents) > 1:
-        yield from _table(f"{len(agents)} agents side by side", _of_agents(suites, agents), screen)
+        yield from _table(f"{len(agents)} agents side by side", _of_agents(suites, agents), writer)
 
 
 @final
@@ -171,14 +169,13 @@ def _of_variants(cases: Iterable[CaseResult]) -> _Rows:
     return rows
 
 
-def _table(title: str, rows: _Rows, screen: Screen) -> Iterator[str]:
+def _table(title: str, rows: _Rows, writer: Writer) -> Iterator[str]:
     """The table, and an empty line; nothing if there is nothing to compare."""
     if len(rows.names) < 2 or not rows.count:
         return
-    symbols = symbols_of(screen)
-    yield painted(f"{symbols.title * 3} {visible(title)}", "bold", on=screen.color)
+    yield writer.title(visible(title))
     names = [visible(name) for name in rows.names]
-    room = screen.width - len(_GAP) - _NARROWEST_NAMES
+    room = writer.width - len(_GAP) - _NARROWEST_NAMES
     if max(map(cells, names)) > _WIDEST_COLUMN or sum(cells(name) + len(_GAP) for name in names) > room:
         # Shortened, agents would look alike: URLs differ at their end.
         for number, name in enumerate(names, 1):
@@ -187,36 +184,32 @@ def _table(title: str, rows: _Rows, screen: Screen) -> Iterator[str]:
     width = max(cells(text) for text in (*names, *(column.pass_rate for column in rows.columns), "0.00"))
     at_a_time = max(1, room // (width + len(_GAP)))
     for first in range(0, len(names), at_a_time):
-        yield from _block(rows, names, slice(first, first + at_a_time), width, screen)
+        yield from _block(rows, names, slice(first, first + at_a_time), width, writer)
     yield from _left_out(rows)
     yield ""
 
 
-def _block(rows: _Rows, names: Sequence[str], columns: slice, width: int, screen: Screen) -> Iterator[str]:
+def _block(rows: _Rows, names: Sequence[str], columns: slice, width: int, writer: Writer) -> Iterator[str]:
     """The columns that the screen has room for: their names, one line per case, the pass rates and the scores."""
-    symbols = symbols_of(screen)
-    room = screen.width - len(_GAP) - len(names[columns]) * (width + len(_GAP))
-    titles = [shortened(visible(row.name), room, symbols.ellipsis) for row in rows.shown]
+    dash = writer.symbols.dash
+    room = writer.width - len(_GAP) - len(names[columns]) * (width + len(_GAP))
+    titles = [writer.shortened(row.name, room) for row in rows.shown]
     widest = max(map(cells, (*titles, "passed")))
 
     def line(title: str, texts: Iterable[str]) -> str:
         return f"{_GAP}{padded(title, widest)}{_GAP}{_GAP.join(texts)}".rstrip()
 
+    def mark(status: Status) -> str:
+        sign = writer.mark(status)
+        return writer.by_status(sign, status) + " " * (width - cells(sign))
+
     yield line("", (padded(name, width) for name in names[columns]))
     for title, row in zip(titles, rows.shown, strict=True):
-        yield line(title, (_mark(status, width, symbols, screen) for status in row.statuses[columns]))
+        yield line(title, (padded(dash, width) if each is None else mark(each) for each in row.statuses[columns]))
     yield line("passed", (padded(column.pass_rate, width) for column in rows.columns[columns]))
     if any(column.score is not None for column in rows.columns):
         scores = ("" if column.score is None else rounded(column.score) for column in rows.columns[columns])
-        yield line("score", (padded(score or symbols.dash, width) for score in scores))
-
-
-def _mark(status: Status | None, width: int, symbols: Symbols, screen: Screen) -> str:
-    """The mark of a case; a dash where it was not run."""
-    if status is None:
-        return padded(symbols.dash, width)
-    mark = symbols.marks[status]
-    return painted(mark, COLORS[status], on=screen.color) + " " * (width - cells(mark))
+        yield line("score", (padded(score or dash, width) for score in scores))
 
 
 def _left_out(rows: _Rows) -> Iterator[str]:
@@ -236,47 +229,47 @@ _COLORS: dict[Verdict, Color] = {"worse": "red", "better": "green", "inconclusiv
 
 def diff_lines(comparison: RunComparison, screen: Screen) -> Iterator[str]:
     """The comparison, without line ends."""
-    symbols = symbols_of(screen)
+    writer = Writer(screen)
     for suite in comparison.suites:
-        yield from _suite(suite, symbols, screen)
+        yield from _suite(suite, writer)
         yield ""
-    runs = f"{visible(comparison.before)} {symbols.arrow} {visible(comparison.after)}"
+    runs = f"{visible(comparison.before)} {writer.symbols.arrow} {visible(comparison.after)}"
     totals = (
         counted(len(comparison.suites), "suite"),
         counted(comparison.regressions, "regression"),
         counted(comparison.new_passes, "new pass", "es"),
     )
-    yield painted(f"{runs} | {' | '.join(totals)}", "bold", on=screen.color)
+    yield writer.painted(f"{runs} | {' | '.join(totals)}", "bold")
     if len(comparison.suites) > 1:
         whole = comparison.significance
-        yield painted(f"  all suites: {significance_line(whole)}", _COLORS[whole.verdict], on=screen.color)
+        yield writer.painted(f"  all suites: {significance_line(whole)}", _COLORS[whole.verdict])
     for run, suites in ((comparison.before, comparison.only_before), (comparison.after, comparison.only_after)):
         if suites:
             yield f"  only in {visible(run)}: {_named(suites)}"
     if comparison.missing:
-        yield painted(f"  missing in {visible(comparison.after)}: {_named(comparison.missing)}", "red", on=screen.color)
+        yield writer.painted(f"  missing in {visible(comparison.after)}: {_named(comparison.missing)}", "red")
     for warning in comparison.warnings:
-        yield painted(f"  {symbols.warning} {visible(warning)}", "yellow", on=screen.color)
+        yield writer.warning(warning)
 
 
-def _suite(suite: SuiteComparison, symbols: Symbols, screen: Screen) -> Iterator[str]:
-    runs = f"{visible(suite.before_run_id)} {symbols.arrow} {visible(suite.after_run_id)}"
+def _suite(suite: SuiteComparison, writer: Writer) -> Iterator[str]:
+    runs = f"{visible(suite.before_run_id)} {writer.symbols.arrow} {visible(suite.after_run_id)}"
     title = visible(key_of(suite).title(suite.agent_endpoint or None))
-    yield painted(f"{symbols.title * 3} {title}  {runs}", "bold", on=screen.color)
+    yield writer.title(f"{title}  {runs}")
     found = suite.significance
-    yield painted(f"  {significance_line(found)}", _COLORS[found.verdict], on=screen.color)
-    yield from _diff_table(suite, symbols, screen)
-    yield from _cases("REGRESSIONS", suite.regressions, "red", symbols, screen)
-    yield from _cases("NEW PASSES", suite.new_passes, "green", symbols, screen)
-    yield from _cases("STILL FAILING, FOR ANOTHER REASON", suite.still_failing, "yellow", symbols, screen)
+    yield writer.painted(f"  {significance_line(found)}", _COLORS[found.verdict])
+    yield from _diff_table(suite, writer)
+    yield from _cases("REGRESSIONS", suite.regressions, "red", writer)
+    yield from _cases("NEW PASSES", suite.new_passes, "green", writer)
+    yield from _cases("STILL FAILING, FOR ANOTHER REASON", suite.still_failing, "yellow", writer)
     for heading, ids in (("came", suite.came), ("went", suite.went)):
         if ids:
             yield f"  {counted(len(ids), 'case')} {heading}: {_named(ids)}"
 
 
-def _diff_table(suite: SuiteComparison, symbols: Symbols, screen: Screen) -> Iterator[str]:
+def _diff_table(suite: SuiteComparison, writer: Writer) -> Iterator[str]:
     """A line a measure: then, now, and what is to be said of the difference."""
-    counts = f"{_counts(suite.before)} {symbols.arrow} {_counts(suite.after)}"
+    counts = f"{_counts(suite.before)} {writer.symbols.arrow} {_counts(suite.after)}"
     rows = [("pass rate", _percent(suite.before), _percent(suite.after), counts)]
     rows += [
         (name, f"{found.before:.3f}", f"{found.after:.3f}", difference_words(found))
@@ -287,10 +280,12 @@ def _diff_table(suite: SuiteComparison, symbols: Symbols, screen: Screen) -> Ite
         _medians("cost, median", suite.cost_usd, lambda value: f"${value:.4g}"),
     ]
     there = [row for row in rows if row[1] or row[2]]
-    names = [shortened(visible(name), screen.width // 3, symbols.ellipsis) for name, *_ in there]
+    names = [writer.shortened(name, writer.width // 3) for name, *_ in there]
     widths = max(map(cells, names)), max(len(row[1]) for row in there), max(len(row[2]) for row in there)
     for name, (_, before, after, words) in zip(names, there, strict=True):
-        line = f"  {padded(name, widths[0])}  {before:<{widths[1]}} {symbols.arrow} {after:<{widths[2]}}  {words}"
+        line = (
+            f"  {padded(name, widths[0])}  {before:<{widths[1]}} {writer.symbols.arrow} {after:<{widths[2]}}  {words}"
+        )
         yield line.rstrip()
 
 
@@ -324,17 +319,17 @@ def _counts(rate: Rate) -> str:
     return f"{rate.passed}/{rate.of}{interval}{errors}"
 
 
-def _cases(heading: str, cases: Sequence[ChangedCase], color: Color, symbols: Symbols, screen: Screen) -> Iterator[str]:
+def _cases(heading: str, cases: Sequence[ChangedCase], color: Color, writer: Writer) -> Iterator[str]:
     if not cases:
         return
-    yield painted(f"  {heading} ({len(cases)})", color, on=screen.color)
+    yield writer.painted(f"  {heading} ({len(cases)})", color)
     for case in cases:
         yield f"    {visible(case.id)}"
         if case.after is None:
             continue
         if case.before is not None:
-            yield f"      was: {in_short(case.before, symbols.ellipsis)}"
-        yield f"      {symbols.arrow} {in_short(case.after, symbols.ellipsis)}"
+            yield f"      was: {writer.in_short(case.before)}"
+        yield f"      {writer.symbols.arrow} {writer.in_short(case.after)}"
 
 
 def _named(names: Sequence[str]) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final, NamedTuple, assert_never
+from typing import Final, NamedTuple, assert_never, final
 
 import msgspec
 from msgspec import UNSET
 
-from evalc.base.terminal import Color, Screen, counted, first_of, shortened, visible
+from evalc.base.terminal import Color, Screen, counted, first_of, painted, shortened, visible
 from evalc.model.numbers import shown_confidence
 from evalc.model.result import (
     CaseResult,
@@ -22,7 +22,9 @@ from evalc.model.result import (
     RateEstimate,
     RunSummary,
     Significance,
+    SkippedCase,
     Status,
+    SuiteResult,
     Summary,
     TextFinding,
 )
@@ -36,13 +38,12 @@ _MOST_DIGITS: Final = 12
 _MANY: Final = 1_000_000
 
 
-# --- marks -----------------------------------------------------------------------------------------------------------
+# --- writing on a screen ---------------------------------------------------------------------------------------------
 
 
 class Symbols(NamedTuple):
     """The characters that summaries and tables are drawn with."""
 
-    marks: dict[Status, str]
     arrow: str
     warning: str
     title: str
@@ -53,59 +54,56 @@ class Symbols(NamedTuple):
     ellipsis: str
 
 
-_UNICODE: Final = Symbols(
-    marks={
-        "passed": "✓",
-        "failed": "✗",
-        "error": "!",
-        "unverified": "?",
-        "expected-failure": "⊘",
-        "unexpected-pass": "✘",
-    },
-    arrow="→",
-    warning="⚠",
-    title="═",
-    rule="─",
-    dash="—",
-    full="█",
-    empty="░",
-    ellipsis="…",
-)
-
-
-_ASCII: Final = Symbols(
-    marks={
-        "passed": "+",
-        "failed": "x",
-        "error": "!",
-        "unverified": "?",
-        "expected-failure": "~",
-        "unexpected-pass": "X",
-    },
-    arrow="->",
-    warning="!",
-    title="=",
-    rule="-",
-    dash="-",
-    full="#",
-    empty=".",
-    ellipsis="...",
-)
-
-
-COLORS: Final[dict[Status, Color]] = {
-    "passed": "green",
-    "failed": "red",
-    "error": "red",
-    "unverified": "yellow",
-    "expected-failure": "yellow",
-    "unexpected-pass": "red",
+_UNICODE: Final = Symbols("→", "⚠", "═", "─", "—", "█", "░", "…")
+_ASCII: Final = Symbols("->", "!", "=", "-", "-", "#", ".", "...")
+_MARKS: Final[Mapping[Status, tuple[str, str, Color]]] = {
+    "passed": ("✓", "+", "green"),
+    "failed": ("✗", "x", "red"),
+    "error": ("!", "!", "red"),
+    "unverified": ("?", "?", "yellow"),
+    "expected-failure": ("⊘", "~", "yellow"),
+    "unexpected-pass": ("✘", "X", "red"),
 }
+"""How a case may have ended, with the mark for it, the mark in ASCII, and the colour."""
 
 
-def symbols_of(screen: Screen) -> Symbols:
-    """The symbols that the screen can show."""
-    return _UNICODE if screen.unicode else _ASCII
+@final
+class Writer:
+    """Writes for a screen, in what it can show: symbols and colours."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.width = screen.width
+        self.symbols = _UNICODE if screen.unicode else _ASCII
+        self._screen = screen
+
+    def painted(self, text: str, color: Color) -> str:
+        """The text in a colour, where the screen has colours."""
+        return painted(text, color, on=self._screen.color)
+
+    def by_status(self, text: str, status: Status) -> str:
+        """The text in the colour of what ended so."""
+        return self.painted(text, _MARKS[status][2])
+
+    def mark(self, status: Status) -> str:
+        """The mark of what ended so, without its colour."""
+        in_unicode, in_ascii, _ = _MARKS[status]
+        return in_unicode if self._screen.unicode else in_ascii
+
+    def title(self, text: str) -> str:
+        """The line above a table or a suite."""
+        return self.painted(f"{self.symbols.title * 3} {text}", "bold")
+
+    def warning(self, text: str, color: Color = "yellow") -> str:
+        """A line that warns."""
+        return self.painted(f"  {self.symbols.warning} {visible(text)}", color)
+
+    def shortened(self, text: str, width: int) -> str:
+        """The text, made safe, and cut where it takes more columns."""
+        return shortened(visible(text), width, self.symbols.ellipsis)
+
+    def in_short(self, text: str) -> str:
+        """The text, made safe, as far as it has room on one line that may be long."""
+        return in_short(text, self.symbols.ellipsis)
 
 
 # --- numbers and choices of cases ------------------------------------------------------------------------------------
@@ -262,6 +260,11 @@ def reasons_in_full(case: CaseResult, *, most: int, longest: int) -> str:
     return "\n".join([*lines, *([f"and {more} more"] if more else [])])
 
 
+def why_skipped(case: SkippedCase) -> str:
+    """Why a case was not run."""
+    return f"archived: {case.reason}" if case.archived else case.reason
+
+
 def timed_out(case: CaseResult) -> bool:
     """Whether the case failed because no answer came in time."""
     return case.timed_out is True
@@ -319,7 +322,7 @@ def _measured(gate: GateResult) -> str:
 
 def not_met(run: ReportedRun) -> Iterator[str]:
     """The gates and thresholds of the run and its suites that are not met."""
-    for result in [suite.result for suite in run.suites]:
+    for result in run.results:
         for gate in result.gates or ():
             if not gate.passed:
                 yield f"{run.title_of(result)}: {gate_line(gate)}"
@@ -335,7 +338,7 @@ def missing_suite(suite: MissingSuite) -> str:
 
 def missing_lines(run: ReportedRun) -> Iterator[str]:
     """The cases and suites of the baseline that are gone, by name: a sentence a suite."""
-    for result in [suite.result for suite in run.suites]:
+    for result in run.results:
         if went := result.went or ():
             yield f"{run.title_of(result)}: missing since the baseline: {first_of(went, _MOST_MISSING)}"
     if run.missing:
@@ -343,12 +346,12 @@ def missing_lines(run: ReportedRun) -> Iterator[str]:
         yield f"missing suites of the baseline: {named}"
 
 
-def failures_allowed(gates: Sequence[GateResult], summary: Summary | RunSummary) -> str | None:
+def failures_allowed(of: SuiteResult | ReportedRun) -> str | None:
     """The note that cases failed though every gate is met, and why no gate minds; None if not so.
 
     Cases that broke are not meant: they fail a run whatever its gates say.
     """
-    failed = summary.failed - summary.errors
+    gates, failed = of.gates or (), of.summary.failed - of.summary.errors
     if not failed or not gates or not all(gate.passed for gate in gates):
         return None
     by_rate = any(gate.gate == "minPassRate" for gate in gates)

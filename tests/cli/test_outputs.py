@@ -11,6 +11,7 @@ import pytest
 
 from evalc.base.errors import UsageError
 from evalc.cli.reporting import Output, outputs_of
+from evalc.report.formats import WRITERS
 from evalc.report.outputs import FORMATS, Format
 from tests.cli.conftest import SUITE, Invoke
 from tests.support.weather import FAILING
@@ -190,7 +191,7 @@ def test_a_report_that_breaks_keeps_no_other_from_being_written(
         raise KeyError("sensitive")
 
     monkeypatch.setattr("evalc.report.junit.render", broken)
-    monkeypatch.setattr("evalc.report.sarif.render", broken)
+    monkeypatch.setitem(WRITERS, "sarif", broken)
     outcome = invoke("run", "--agent", "demo", "-o", "a.xml", "-o", "b.sarif", "-o", "c.csv")
     assert outcome.code == 70
     assert (project / "c.csv").exists()

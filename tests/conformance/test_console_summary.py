@@ -10,6 +10,7 @@ import msgspec
 from evalc.base.terminal import Screen
 from evalc.model.result import SuiteResult
 from evalc.report.console import suite_lines
+from evalc.report.reported import ReportedSuite
 from tests.conformance.documents import Entry, with_key
 
 _OWN: dict[str, Any] = {"stale": False}
@@ -18,7 +19,7 @@ _OWN_OF_SUMMARY: dict[str, Any] = {"errors": 0, "unverified": 0, "score": None, 
 
 @with_key("result")
 def test_the_summary(entry: Entry) -> None:
-    lines = suite_lines(_result(entry["result"]), Screen())
+    lines = suite_lines(ReportedSuite.of(_result(entry["result"])), Screen())
     assert [_in_one_form(line) for line in lines] == entry["text"]
 
 

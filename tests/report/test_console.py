@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,12 +14,13 @@ from evalc.base.terminal import Screen, cells
 from evalc.model.result import AssertionResult, CriterionSummary, GateResult, ScoredBy, SkippedCase, SuiteResult
 from evalc.model.suite import Place
 from evalc.report.console import Detail, run_lines, suite_lines, summary_lines
+from evalc.report.reported import ReportedRun, ReportedSuite
 from tests.report.results import case, suite, totals
 from tests.report.runs import reported
 
 
 def shown(result: SuiteResult, screen: Screen | None = None) -> str:
-    return "\n".join(suite_lines(result, screen or Screen()))
+    return "\n".join(suite_lines(ReportedSuite.of(result), screen or Screen()))
 
 
 def test_the_contracts_example() -> None:
@@ -159,7 +161,7 @@ def test_of_many_skipped_cases_the_first_ten_are_shown() -> None:
     lines = shown(whole).split("\n")[3:]
     assert lines == ["  SKIPPED (12)", *(f"    - c{n}  r" for n in range(10)), "    and 2 more"]
     without = msgspec.structs.replace(whole, skipped=())
-    assert list(suite_lines(without, Screen(), skipped=iter(skipped)))[3:] == lines
+    assert list(suite_lines(ReportedSuite(result=without, cases=(), skipped=iter(skipped)), Screen()))[3:] == lines
 
 
 def test_scores() -> None:
@@ -205,6 +207,10 @@ def test_a_suite_that_nothing_scored_is_unscored_and_no_more() -> None:
     assert lines[-1] == "  score        ░░░░░░░░░░░░░░░░░░░░  unscored"
 
 
+def run_of(**others: Any) -> ReportedRun:
+    return replace(reported(), **{"summary": totals(), **others})
+
+
 def gated(*gates: GateResult) -> SuiteResult:
     cases = (case("a"), case("b", status="failed", error="no"), case("c", status="error", error="broken"))
     return msgspec.structs.replace(suite(*cases), gates=gates)
@@ -217,13 +223,14 @@ RATE_UNMET = GateResult(gate="minPassRate", limit=0.9, value=0.3333, passed=Fals
 
 @pytest.mark.parametrize("detail", ["normal", "quiet"])
 def test_gates_that_are_met_say_which_failures_they_do_not_count(detail: Detail) -> None:
-    by_score, by_rate = (list(suite_lines(gated(gate), Screen(), detail=detail)) for gate in (SCORE_MET, RATE_MET))
+    by_score, by_rate = (
+        list(suite_lines(ReportedSuite.of(gated(gate)), Screen(), detail=detail)) for gate in (SCORE_MET, RATE_MET)
+    )
     assert by_score[-1] == "  ⚠ 1 case failed, which no gate counts"
     assert by_rate[-1] == "  ⚠ 1 case failed, which the pass rate allows for"
-    assert "which" not in "".join(suite_lines(gated(SCORE_MET, RATE_UNMET), Screen(), detail=detail))
+    assert "which" not in "".join(suite_lines(ReportedSuite.of(gated(SCORE_MET, RATE_UNMET)), Screen(), detail=detail))
     assert "which" not in shown(msgspec.structs.replace(suite(case("a")), gates=(SCORE_MET,)))
-    run = run_lines("r", Path("d"), totals(), Screen(), judged=(SCORE_MET,), detail=detail)
-    assert "  ⚠ 1 case failed, which no gate counts" in run
+    assert "  ⚠ 1 case failed, which no gate counts" in run_lines(run_of(gates=(SCORE_MET,)), Screen(), detail=detail)
 
 
 def test_quiet_is_what_failed_and_a_closing_line() -> None:
@@ -297,7 +304,7 @@ def test_on_a_narrow_terminal_the_description_gives_way() -> None:
 def test_hostile_texts_are_harmless_and_rows_fit(texts: list[tuple[str, str, str]], width: int) -> None:
     rows = (case(a, b, status="failed", error=c, attempts=("passed", "failed")) for a, b, c in texts)
     result = suite(*rows, tool="\x1b[2J", tier="\r\n")
-    lines = list(suite_lines(result, Screen(width=width)))
+    lines = list(suite_lines(ReportedSuite.of(result), Screen(width=width)))
     assert not set("".join(lines)) & set("\x1b\r\n\t\x07\x9b\u202e\u2028")
     assert all(cells(line) <= width for line in lines if line.startswith("  ✗"))
     durations = {cells(line) for line in lines if line.startswith("  ✗")}
@@ -318,13 +325,12 @@ def test_a_long_message_is_cut() -> None:
 
 def test_cases_may_be_read_one_at_a_time() -> None:
     whole = suite(*(case(f"{n:04}") for n in range(700)))
-    without = msgspec.structs.replace(whole, cases=())
-    assert list(suite_lines(without, Screen(), cases=iter(whole.cases))) == list(suite_lines(whole, Screen()))
+    anew = ReportedSuite(result=msgspec.structs.replace(whole, cases=()), cases=iter(whole.cases))
+    assert list(suite_lines(anew, Screen())) == list(suite_lines(ReportedSuite.of(whole), Screen()))
 
 
 def test_the_end_of_a_run() -> None:
-    lines = run_lines("run-1", Path("evals/results/run-1"), totals(), Screen())
-    assert list(lines) == [
+    assert list(run_lines(run_of(), Screen())) == [
         "run run-1 | 1 suite | 5/6 passed | 1 failed | 0 skipped assertions | 7930ms total",
         "  results in evals/results/run-1",
     ]
@@ -333,17 +339,16 @@ def test_the_end_of_a_run() -> None:
 @pytest.mark.parametrize(("unicode", "mark", "warning"), [(True, "✗", "⚠"), (False, "x", "!")])
 def test_the_end_of_a_run_with_everything(unicode: bool, mark: str, warning: str) -> None:
     summary = totals(suites=2, regressions=2, score=0.5)
-    screen = Screen(unicode=unicode)
-    lines = run_lines("r", Path("d"), summary, screen, gates=("a (golden): too low",), warnings=("odd",))
-    assert list(lines) == [
-        "run r | 2 suites | 5/6 passed | 1 failed | 0 skipped assertions | 7930ms total",
+    run = run_of(summary=summary, below=("a (golden): too low",), warnings=("odd",))
+    assert list(run_lines(run, Screen(unicode=unicode))) == [
+        "run run-1 | 2 suites | 5/6 passed | 1 failed | 0 skipped assertions | 7930ms total",
         "  score 0.50",
         "  2 regressions",
         f"  {mark} a (golden): too low",
         f"  {warning} odd",
-        "  results in d",
+        "  results in evals/results/run-1",
     ]
 
 
 def test_the_id_of_a_run_that_came_from_anyone_is_obeyed_by_no_terminal() -> None:
-    assert "\x1b" not in "".join(run_lines("\x1b[2J", Path("results"), totals(), Screen()))
+    assert "\x1b" not in "".join(run_lines(run_of(run_id="\x1b[2J"), Screen()))

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from junitparser import JUnitXml
 from markdown_it import MarkdownIt
 
-from evalc.report import console, github, junit, markdown, sarif, table_csv
+from evalc.report import console, formats, junit
 from evalc.report.words import reasons
 from tests.report.results import case, suite
 from tests.report.runs import HOSTILE, every_status, place, reported, saying, texts
@@ -83,7 +83,7 @@ def test_junit_is_sound_whatever_is_said(said: str) -> None:
 @example(HOSTILE[5])
 @example(HOSTILE[17])
 def test_markdown_holds_it_in_one_block(said: str) -> None:
-    document = everything(markdown.render, said, "next")
+    document = everything(formats.markdown, said, "next")
     assert not OBEYED.search(document)
     tokens = MarkdownIt("commonmark").enable("table").parse(document)
     kinds = [token.type for token in tokens]
@@ -98,7 +98,7 @@ def test_markdown_holds_it_in_one_block(said: str) -> None:
 def test_names_in_tables_and_headings_are_names() -> None:
     name = "a | b `c` <b> @octocat [x](y) **z** \\| &amp; https://x.org\n| new | row |"
     run = reported(suite(case(name, status="failed", error="no"), tool=name, warnings=(name,)))
-    rendered = MarkdownIt("commonmark").enable("table").render(b"".join(markdown.render(run)).decode())
+    rendered = MarkdownIt("commonmark").enable("table").render(b"".join(formats.markdown(run)).decode())
     shown = name.replace("\n", "\\n").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     shown = shown.replace("@", "@\u200b")
     assert rendered.count(f"<td>{shown}.golden</td>") == 1
@@ -109,10 +109,10 @@ def test_names_in_tables_and_headings_are_names() -> None:
 
 def test_markdown_is_cut_where_it_would_be_too_long_and_says_so() -> None:
     cases = [case(f"case-{index}", status="failed", error="x" * 1_500, place=place(3)) for index in range(2_000)]
-    document = b"".join(markdown.render(reported(suite(*cases))))
+    document = b"".join(formats.markdown(reported(suite(*cases))))
     shown = document.count(b"**case")
     assert 500 < shown < 700
-    assert len(document) < markdown.MOST_BYTES
+    assert len(document) < formats.MOST_BYTES
     assert document.endswith(
         f"{2_000 - shown} more cases are not shown: the summary is kept below 1000000 bytes.\n".encode()
     )
@@ -122,7 +122,7 @@ def test_markdown_is_cut_where_it_would_be_too_long_and_says_so() -> None:
 @example("%")
 @example(HOSTILE[4])
 def test_annotations_are_one_command_each(said: str) -> None:
-    document = everything(github.render, said, "next")
+    document = everything(formats.github, said, "next")
     first, second, rest = document.split("\n")
     assert not rest
     assert first.startswith("::error file=evals/weather.eval.yaml,line=13,col=9,title=w/hostile%3A failed::responseC")
@@ -136,7 +136,7 @@ def test_annotations_are_one_command_each(said: str) -> None:
 @given(texts)
 @example(HOSTILE[18])
 def test_sarif_is_read_back(said: str) -> None:
-    document = everything(sarif.render, said)
+    document = everything(formats.sarif, said)
     assert document.isascii()
     [result] = json.loads(document)["runs"][0]["results"]
     message = result["message"]["text"]
@@ -150,10 +150,10 @@ def test_sarif_is_read_back(said: str) -> None:
 @example(HOSTILE[13])
 @example(HOSTILE[16])
 def test_no_cell_is_a_formula(said: str) -> None:
-    data = b"".join(table_csv.render(reported(suite(saying(said), saying("next")))))
+    data = b"".join(formats.csv_table(reported(suite(saying(said), saying("next")))))
     assert not data.startswith(b"\xef\xbb\xbf")
     header, *rows = csv.reader(io.StringIO(data.decode(), newline=""))
-    assert tuple(header) == table_csv.COLUMNS
+    assert tuple(header) == formats.COLUMNS
     assert [len(row) for row in rows] == [len(header)] * 2
     for cell in [cell for row in rows for cell in row]:
         assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"))

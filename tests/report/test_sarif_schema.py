@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 
 from evalc.base.annotations import SCHEMA
-from evalc.report import sarif
+from evalc.report.formats import sarif
 from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case, suite
 from tests.report.runs import HOSTILE, every_status, reported, saying
@@ -29,7 +29,7 @@ def test_the_schema_is_the_one_that_logs_name() -> None:
 def test_the_log_of_a_run_keeps_to_the_standard() -> None:
     hostile = suite(*map(saying, HOSTILE), tool="hostile")
     for run in (reported(every_status(), hostile), reported(suite(case("fine"))), reported()):
-        VALIDATOR.validate(json.loads(b"".join(sarif.render(run))))
+        VALIDATOR.validate(json.loads(b"".join(sarif(run))))
 
 
 def test_the_log_of_a_check_keeps_to_the_standard(invoke: Invoke, project: Path) -> None:

@@ -12,9 +12,8 @@ import pyarrow.parquet as pq
 from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult
-from evalc.model.suite import key_of
+from evalc.report.formats import cells_of
 from evalc.report.reported import ReportedRun
-from evalc.report.words import main_reason, place_of
 
 _Row = dict[str, Any]
 
@@ -103,20 +102,11 @@ class _Pieces(io.RawIOBase):
 def _rows(run: ReportedRun) -> Iterator[_Row]:
     for suite in run.suites:
         result = suite.result
-        of_suite = {
-            "run_id": result.run_id,
-            "timestamp": _time(result.timestamp),
-            "suite": key_of(result).name,
-            "tool": result.tool_name,
-            "tier": result.tier,
-            "agent": result.agent_endpoint,
-        }
+        of_run = {"run_id": result.run_id, "timestamp": _time(result.timestamp)}
         for case in suite.cases:
-            yield from (of_suite | row for row in _attempts(case))
+            yield from (of_run | cells_of(result, case) | row for row in _attempts(case))
         for skipped in suite.skipped:
-            reason = f"archived: {skipped.reason}" if skipped.archived else skipped.reason
-            not_run = {"case": skipped.id, "status": "skipped", "reason": reason, "description": skipped.description}
-            yield of_suite | not_run
+            yield of_run | cells_of(result, skipped)
 
 
 def _time(text: str) -> datetime | None:
@@ -129,19 +119,8 @@ def _time(text: str) -> datetime | None:
 
 
 def _attempts(case: CaseResult) -> Iterator[_Row]:
-    """The row of a case, or of each attempt at a repeated case: what is known of it alone, over what all share."""
-    place = place_of(case)
-    shared = {
-        "case": case.id,
-        "variant": case.variant or None,
-        "description": case.description,
-        "file": None if place is None else place.file,
-        "line": None if place is None else place.line,
-        "column": None if place is None else place.column,
-        "tags": list(case.tags or ()),
-        "message": case.details.message or None,
-        "not_attempted": case.not_attempted or None,
-    }
+    """The cells of a case, or of each attempt at a repeated case, which are known of it alone."""
+    shared = {"tags": list(case.tags or ()), "message": case.details.message or None}
     if case.attempts is not UNSET and case.attempts:
         for number, attempt in enumerate(case.attempts, start=1):
             yield shared | {
@@ -154,17 +133,12 @@ def _attempts(case: CaseResult) -> Iterator[_Row]:
                 "response": attempt.response,
             }
         return
-    usage, reason = case.details.usage or {}, main_reason(case)
+    usage = case.details.usage or {}
     yield shared | {
         "attempt": 1,
-        "status": case.status,
         "passed": case.passed,
-        "score": case.score,
-        "duration_ms": case.duration_ms,
-        "reason": None if reason is None else reason.in_short(),
         "criteria": [{"name": each.name, "weight": each.weight, "score": each.score} for each in case.criteria],
         "tools_called": list(case.details.tools_called),
-        "response": case.details.response,
         "input_tokens": _whole(usage.get("inputTokens")),
         "output_tokens": _whole(usage.get("outputTokens")),
         "cost_usd": usage.get("costUsd"),

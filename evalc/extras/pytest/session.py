@@ -30,8 +30,8 @@ from evalc.dsl.sources import JSON_LIMIT
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.report.case_lines import SourceContext, reason_lines
-from evalc.report.source_lines import SourceLines, transcript
-from evalc.report.words import main_reason, symbols_of
+from evalc.report.reported import SourceLines, transcript
+from evalc.report.words import Writer, main_reason, why_skipped
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.pace import Pace
 from evalc.runtime.agents.python import PythonAgent
@@ -431,10 +431,9 @@ class Failure:
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The reasons with their authored lines, then the response and the tools that were called."""
-        symbols = symbols_of(screen)
         if self.result.status == "error":
             yield "    error: the agent or a check broke, so the case neither passed nor failed"
-        yield from reason_lines(self.result, symbols, screen, self.context)
+        yield from reason_lines(self.result, Writer(screen), self.context)
         details = self.result.details
         if details.turns is not UNSET:
             for line in (transcript(self.result) or "").splitlines():
@@ -518,8 +517,7 @@ class EvalCase(pytest.Function):
                 item.add_marker(tag)
         skipped = skipped_case(case)
         if skipped is not None:
-            reason = f"archived: {skipped.reason}" if skipped.archived else skipped.reason
-            item.add_marker(pytest.mark.skip(reason=visible(reason)))
+            item.add_marker(pytest.mark.skip(reason=visible(why_skipped(skipped))))
         return item
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

@@ -16,13 +16,13 @@ from watchfiles import Change, DefaultFilter, watch
 
 from evalc import api
 from evalc.base.errors import EvalcError, UsageError
-from evalc.base.terminal import Screen, cells, padded, painted, shortened, visible
+from evalc.base.terminal import Screen, cells, padded, shortened, visible
 from evalc.compiler.compiled import Compilation, CompiledSuite
 from evalc.config.settings import Settings
 from evalc.model.json import short_hash, to_json
 from evalc.model.result import CaseResult
 from evalc.model.suite import CaseKey, key_of
-from evalc.report.words import main_reason, symbols_of
+from evalc.report.words import Writer, main_reason
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.store.runs import LATEST, find_results
 from evalc.setup.choice import id_in_pattern
@@ -93,7 +93,8 @@ def _urgency(row: _Row) -> int:
 def _line(row: _Row, screen: Screen, width: int) -> str:
     assert row.result is not None  # noqa: S101 - for the type checker: others have no line
     result = row.result
-    mark = painted(symbols_of(screen).marks[result.status], "green" if result.passed else "red", on=screen.color)
+    writer = Writer(screen)
+    mark = writer.painted(writer.mark(result.status), "green" if result.passed else "red")
     score = "" if result.score is None else f"{result.score:.2f}"
     reason = main_reason(result)
     said = (
@@ -101,7 +102,7 @@ def _line(row: _Row, screen: Screen, width: int) -> str:
         if row.is_old
         else ""
         if result.passed or reason is None
-        else reason.in_short(symbols_of(screen).ellipsis)
+        else reason.in_short(writer.symbols.ellipsis)
     )
     name = padded(shortened(visible(row.key.id), width), width)
     room = max(screen.width - width - 12, 20)

@@ -19,8 +19,7 @@ from evalc.base.terminal import counted
 from evalc.model.result import SuiteResult
 from evalc.model.suite import Place, key_of
 from evalc.report.html.records import CaseRecord, case_records, coverage_record, in_html, strength_record, trend_record
-from evalc.report.reported import ReportedRun, ReportedSuite
-from evalc.report.source_lines import quoted, read_authored, seconds_of
+from evalc.report.reported import ReportedRun, ReportedSuite, quoted, read_authored, seconds_of
 from evalc.report.words import failures_allowed, missing_lines, not_met
 
 _AROUND: Final = 1
@@ -114,13 +113,11 @@ def _without_cases(result: SuiteResult) -> SuiteResult:
 
 
 def _failures_allowed(run: ReportedRun) -> Iterator[str]:
-    """The note that gates are met though cases failed."""
-    for result in [suite.result for suite in run.suites]:
-        note = failures_allowed(result.gates or (), result.summary)
-        if note is not None:
+    """The notes that gates are met though cases failed."""
+    for result in run.results:
+        if (note := failures_allowed(result)) is not None:
             yield f"{run.title_of(result)}: {note}"
-    note = failures_allowed(run.gates, run.summary)
-    if note is not None:
+    if (note := failures_allowed(run)) is not None:
         yield note
 
 

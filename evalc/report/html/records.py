@@ -15,7 +15,7 @@ from evalc.model.result import AssertionResult, AttemptResult, CaseResult, Crite
 from evalc.model.suite import Place
 from evalc.report.others import PARTS, idle_checks, reasons_not_challenged, weak_cases
 from evalc.report.reported import ReportedSuite
-from evalc.report.words import main_reason
+from evalc.report.words import main_reason, why_skipped
 
 LONGEST_TEXT: Final = 20_000
 """The characters of a message or a response that the page holds; what is cut says so."""
@@ -118,7 +118,7 @@ def case_records(index: int, suite: ReportedSuite) -> Iterator[CaseRecord]:
             id=skipped.id,
             description=_cut(skipped.description, _LONGEST_NOTE),
             status="skipped",
-            reason=_cut(f"archived: {skipped.reason}" if skipped.archived else skipped.reason, _LONGEST_NOTE),
+            reason=_cut(why_skipped(skipped), _LONGEST_NOTE),
         )
 
 

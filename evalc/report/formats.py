@@ -1,0 +1,426 @@
+"""Reports for programs and pages: JSON, CSV, Markdown, SARIF, annotations of GitHub Actions."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice, starmap
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET
+
+from evalc import __version__
+from evalc.base.annotations import SCHEMA, annotation, artifact_location, message_text
+from evalc.base.files import below_working_folder
+from evalc.base.terminal import counted, first_of, shortened, visible
+from evalc.model.json import to_json
+from evalc.model.result import PASSING, CaseResult, RunResult, SkippedCase, SuiteResult
+from evalc.model.suite import key_of
+from evalc.report.reported import ReportedRun, ReportedSuite, transcript
+from evalc.report.words import (
+    Reason,
+    class_cells,
+    failures_allowed,
+    gate_line,
+    legible,
+    main_reason,
+    missing_lines,
+    not_met,
+    place_of,
+    reasons,
+    reasons_in_full,
+    rounded,
+    selected_line,
+    why_skipped,
+)
+
+
+def _not_passed(run: ReportedRun) -> Iterator[tuple[SuiteResult, CaseResult]]:
+    return ((suite.result, case) for suite in run.suites for case in suite.cases if case.status not in PASSING)
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+_NO_SUITES: Final = b'"suites":['
+_NO_CASES: Final = b'"cases":['
+_NONE_SKIPPED: Final = b'"skipped":['
+"""The lists that are filled on the way. Quotes within texts are escaped, so that no text contains one of these."""
+
+
+def whole_json(run: ReportedRun) -> Iterator[bytes]:
+    """`{runId, suites, summary}` on one line with a line end: the bytes that encoding the RunResult at once gives."""
+    frame = RunResult(
+        run_id=run.run_id, suites=(), summary=run.summary, gates=run.gates or UNSET, missing=run.missing or UNSET
+    )
+    head, key, rest = to_json(frame).partition(_NO_SUITES)
+    yield head + key
+    for index, suite in enumerate(run.suites):
+        yield b"," if index else b""
+        yield from _suite_json(suite)
+    yield rest + b"\n"
+
+
+def _suite_json(suite: ReportedSuite) -> Iterator[bytes]:
+    frame = to_json(msgspec.structs.replace(suite.result, cases=(), skipped=()))
+    head, cases_key, rest = frame.partition(_NO_CASES)
+    middle, skipped_key, tail = rest.partition(_NONE_SKIPPED)
+    yield head + cases_key
+    yield from _items(suite.cases)
+    yield middle + skipped_key
+    yield from _items(suite.skipped)
+    yield tail
+
+
+def _items(records: Iterable[msgspec.Struct]) -> Iterator[bytes]:
+    for index, record in enumerate(records):
+        yield (b"," if index else b"") + to_json(record)
+
+
+# --- tables of cases -------------------------------------------------------------------------------------------------
+
+Cell = str | float | int | None
+
+
+def cells_of(suite: SuiteResult, case: CaseResult | SkippedCase) -> dict[str, Cell]:
+    """The columns of a case that all tables have; a case that was not run has only some of them."""
+    known: dict[str, Cell] = {
+        "suite": key_of(suite).name,
+        "tier": suite.tier,
+        "agent": suite.agent_endpoint,
+        "tool": suite.tool_name,
+        "case": case.id,
+        "description": case.description,
+    }
+    if isinstance(case, SkippedCase):
+        return {**known, "status": "skipped", "reason": why_skipped(case)}
+    reason, place = main_reason(case), place_of(case)
+    return {
+        **known,
+        "variant": case.variant or None,
+        "status": case.status,
+        "score": case.score,
+        "duration_ms": case.duration_ms,
+        "reason": None if reason is None else reason.in_short(),
+        "file": None if place is None else place.file,
+        "line": None if place is None else place.line,
+        "column": None if place is None else place.column,
+        "response": case.details.response,
+        "not_attempted": case.not_attempted or None,
+    }
+
+
+COLUMNS: Final = (
+    *("suite", "tier", "agent", "case", "status", "passed", "score", "duration_ms", "file", "line", "column", "reason"),
+    *("description", "variant", "tags", "attempts_passed", "attempts", "flaky", "criteria", "tools_called", "response"),
+    *("not_attempted", "tool"),
+)
+"""The columns of the CSV in their order; new ones are added at the end."""
+
+_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""Characters that begin a formula in some spreadsheet; the last four are the full-width forms of the first."""
+
+_LONGEST_CELL: Final = 30_000
+"""Spreadsheets take 32,767 characters."""
+
+
+def csv_table(run: ReportedRun) -> Iterator[bytes]:
+    """CSV (RFC 4180): the header, then a row per case, cases that were not run after the others of their suite.
+
+    It is UTF-8 without a BOM. A text that a spreadsheet would take for a formula gets an apostrophe in front of it.
+    """
+    yield _csv_row(COLUMNS)
+    for suite in run.suites:
+        ran = (cells_of(suite.result, case) | _csv_cells(case) for case in suite.cases)
+        for known in chain(ran, (cells_of(suite.result, skipped) for skipped in suite.skipped)):
+            yield _csv_row([known.get(column) for column in COLUMNS])
+
+
+def _csv_cells(case: CaseResult) -> dict[str, Cell]:
+    attempts = case.attempts or ()
+    scores = (f"{each.name}={'' if each.score is None else f'{each.score:.4g}'}" for each in case.criteria)
+    return {
+        "passed": str(case.passed).lower(),
+        "tags": "; ".join(case.tags or ()),
+        "attempts_passed": sum(attempt.status in PASSING for attempt in attempts) if attempts else None,
+        "attempts": len(attempts) or None,
+        "flaky": None if case.flaky is UNSET else str(case.flaky).lower(),
+        "criteria": "; ".join(scores),
+        "tools_called": "; ".join(case.details.tools_called),
+    }
+
+
+def _csv_row(cells: Sequence[Cell]) -> bytes:
+    """The cells with a line end. All texts are quoted, so that none is split where another separator is usual."""
+    line = io.StringIO(newline="")
+    csv.writer(line, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n").writerow(map(_guarded, cells))
+    return line.getvalue().encode()
+
+
+def _guarded(cell: Cell) -> str | float | int:
+    if cell is None:
+        return ""
+    if not isinstance(cell, str):
+        return cell
+    text = legible(cell, _LONGEST_CELL)
+    return f"'{text}" if text.startswith(_FORMULAS) else text
+
+
+# --- Markdown --------------------------------------------------------------------------------------------------------
+
+MOST_BYTES: Final = 1_000_000
+"""GitHub refuses the summary of a step that is larger than 1 MiB."""
+
+_ROOM_FOR_CUT: Final = 200
+_LONGEST_NAME: Final = 200
+_LONGEST_MESSAGE: Final = 2_000
+_LONGEST_RESPONSE: Final = 500
+_MOST_IN_FULL: Final = 5
+_MOST_ROWS: Final = 200
+_MOST_NOTES: Final = 100
+_MOST_REGRESSIONS: Final = 20
+_MARKUP: Final = re.compile(r"[!#$&()*+:<>@\[\\\]^`{|}~]|(?<=[wW])\.|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+"""Characters that may begin or end markup, a link or a cell; an underscore within a word does not."""
+_BACKTICKS: Final = re.compile("`+")
+_SUITES: Final = "| suite | passed | failed | errors | skipped | score | time |\n|---|--:|--:|--:|--:|--:|--:|"
+_CRITERIA: Final = "| suite | criterion | weight | score | cases |\n|---|---|--:|--:|--:|"
+_CLASSES: Final = "| suite | class | recall | precision | F1 |\n|---|---|--:|--:|--:|"
+
+
+def markdown(run: ReportedRun, *, most_bytes: int = MOST_BYTES) -> Iterator[bytes]:
+    """The summary in GitHub's Markdown, UTF-8, at most `most_bytes` long; the cases that had no room are counted.
+
+    Whatever an agent said is in fenced blocks, which nothing in it can end; names have markup as character
+    references. So neither has links, mentions, HTML or cells of its own.
+    """
+    room = most_bytes - _ROOM_FOR_CUT
+    for block in _overview(run):
+        written = f"{block}\n\n".encode()
+        room -= len(written)
+        yield written
+    shown = left_out = 0
+    for suite, case in _not_passed(run):
+        heading = "" if shown else "### Cases that did not pass\n\n"
+        failure = f"{heading}{_failure(case, run.name_of(suite))}\n\n".encode()
+        if left_out or len(failure) > room:
+            left_out += 1
+            continue
+        shown += 1
+        room -= len(failure)
+        yield failure
+    if left_out:
+        cases = f"{left_out} more case{' is' if left_out == 1 else 's are'}"
+        yield f"{cases} not shown: the summary is kept below {most_bytes} bytes.\n".encode()
+
+
+def _overview(run: ReportedRun) -> Iterator[str]:
+    summary = run.summary
+    is_met = not run.below and all(gate.passed for gate in run.all_gates)
+    score = "" if summary.score is None else f", score {rounded(summary.score)}"
+    passed = f"{summary.passed} of {counted(summary.total_cases, 'case')} passed{score}"
+    yield f"## {'✅' if is_met and not summary.failed else '❌'} evalc: {passed}"
+    named = [(_name(run.name_of(result)), result) for result in run.results]
+    yield _table(_SUITES, (_suite_row(name, result) for name, result in named))
+    for header, rows_of in ((_CRITERIA, _criterion_rows), (_CLASSES, _class_rows)):
+        if rows := [row for name, result in named for row in rows_of(name, result)]:
+            yield _table(header, rows)
+    notes = list(_notes(run))
+    if notes:
+        yield "\n".join([*(f"- {note}" for note in notes[:_MOST_NOTES]), *_more(len(notes), _MOST_NOTES)])
+
+
+def _table(header: str, rows: Iterable[Sequence[str]]) -> str:
+    """The table; its first rows if there are many."""
+    remaining = iter(rows)
+    shown = [f"| {' | '.join(cells)} |" for cells in islice(remaining, _MOST_ROWS)]
+    return "\n".join([header, *shown, *_more(_MOST_ROWS + sum(1 for _ in remaining), _MOST_ROWS, "\n")])
+
+
+def _more(count: int, shown: int, before: str = "") -> Iterator[str]:
+    if count > shown:
+        yield f"{before}- and {count - shown} more"
+
+
+def _suite_row(name: str, result: SuiteResult) -> Sequence[str]:
+    counts = result.summary
+    passed, failed = f"{counts.passed}/{counts.total_cases}", f"{counts.failed - counts.errors}"
+    time = f"{counts.total_duration_ms / 1000:.1f} s"
+    return name, passed, failed, f"{counts.errors}", f"{counts.skipped}", _score(counts.score), time
+
+
+def _criterion_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
+    for each in result.summary.criteria:
+        yield name, _name(each.name), f"{each.weight:g}", _score(each.score), f"{each.cases} of {each.of}"
+
+
+def _class_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
+    labels = result.summary.labels
+    for each in () if labels is UNSET else labels.classes:
+        yield name, _name(each.name), *class_cells(each)
+
+
+def _notes(run: ReportedRun) -> Iterator[str]:
+    if run.selected is not None:
+        yield _name(selected_line(run.selected, run.summary.total_cases))
+    yield from _gates(run)
+    for words in run.below:
+        yield f"**not met**: {_name(words)}"
+    for result in run.results:
+        suite = _name(run.name_of(result))
+        yield from (f"{suite}: {note}" for note in _gates(result))
+        if result.stopped:
+            yield f"{suite}: the run stopped: {_name(result.stopped)}"
+        if result.regressions:
+            yield f"{suite}: regressions: {first_of(result.regressions, _MOST_REGRESSIONS, _name)}"
+        for warning in (*result.staleness_warnings, *result.warnings):
+            yield f"{suite}: warning: {_name(warning)}"
+    yield from map(_name, missing_lines(run))
+    for warning in run.warnings:
+        yield f"warning: {_name(warning)}"
+
+
+def _gates(of: SuiteResult | ReportedRun) -> Iterator[str]:
+    for gate in of.gates or ():
+        yield f"{'met' if gate.passed else '**not met**'}: {_name(gate_line(gate))}"
+    uncounted = failures_allowed(of)
+    if uncounted is not None:
+        yield f"**{uncounted}**"
+
+
+def _failure(case: CaseResult, suite: str) -> str:
+    """The case's reasons and what it answered, in a block whose fence is longer than any run of backticks in it."""
+    text = reasons_in_full(case, most=_MOST_IN_FULL, longest=_LONGEST_MESSAGE)
+    response, head = transcript(case), "response: " if case.details.turns is UNSET else ""
+    if response is not None:
+        text += f"\n{head}{legible(response, _LONGEST_RESPONSE) or '(empty)'}"
+    fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
+    return f"**{_name(case.id)}** in {_name(suite)}: {case.status}\n\n{fence}text\n{text}\n{fence}"
+
+
+def _name(text: str) -> str:
+    """The text on one line, markup as character references, which are not markup; an invisible space follows an `@`.
+
+    Mentions are looked for in what has been rendered, where a reference is the character again.
+    """
+    named = _MARKUP.sub(lambda found: f"&#{ord(found[0])};", shortened(visible(text), _LONGEST_NAME))
+    return named.replace("&#64;", "&#64;&#8203;")
+
+
+def _score(score: float | None) -> str:
+    return "" if score is None else rounded(score)
+
+
+# --- SARIF -----------------------------------------------------------------------------------------------------------
+
+_RULES: Final = {
+    "failed": "The case failed: a check does not hold, or no answer came in time",
+    "error": "The case ended in an error: the agent, a judge or a check broke",
+    "unexpected-pass": "The case passed, though its failure is expected",
+}
+_MOST_REASONS: Final = 20
+
+
+def sarif(run: ReportedRun) -> Iterator[bytes]:
+    """The log in SARIF 2.1.0 and ASCII, a case at a time: its main reason, then the others, each a result."""
+    rules = [
+        {"id": name, "shortDescription": {"text": text}, "defaultConfiguration": {"level": "error"}}
+        for name, text in _RULES.items()
+    ]
+    driver = {"name": "evalc", "version": __version__, "rules": rules}
+    frame = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", **_notifications(run), "results": []}
+    head, key, tail = json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [frame]}).partition('"results": [')
+    yield (head + key).encode()
+    separator = "\n"
+    for suite, case in _not_passed(run):
+        # A result of another runner may have no reason.
+        for reason in [*islice(reasons(case), _MOST_REASONS)] or [Reason(case.status, case.place or None)]:
+            yield f"{separator}{json.dumps(_result(case, reason, run.name_of(suite)))}".encode()
+            separator = ",\n"
+    yield f"\n{tail}\n".encode()
+
+
+def _notifications(run: ReportedRun) -> dict[str, Any]:
+    """Cases missing since the baseline, and warnings of the suites and the run."""
+    texts = (*missing_lines(run), *run.all_warnings())
+    notes = [{"level": "warning", "message": {"text": message_text(visible(text))}} for text in texts]
+    return {"invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}]} if notes else {}
+
+
+def _result(case: CaseResult, reason: Reason, suite: str) -> dict[str, Any]:
+    # The same for the same check of a case, wherever it is in its file and whatever the agent said.
+    name = f"{suite}\n{case.id}\n{reason.at or ''}".encode("utf-8", "surrogatepass")
+    result: dict[str, Any] = {
+        "ruleId": case.status,
+        "ruleIndex": list(_RULES).index(case.status),
+        "level": "error",
+        "message": {"text": message_text(f"{visible(case.id)}: {reason.in_short()}")},
+        "partialFingerprints": {"check/v1": hashlib.sha256(name).hexdigest()[:16]},
+    }
+    if reason.place is not None:
+        region = {"startLine": reason.place.line, "startColumn": reason.place.column}
+        physical = {"artifactLocation": artifact_location(reason.place.file), "region": region}
+        result["locations"] = [{"physicalLocation": physical}]
+    return result
+
+
+# --- annotations of GitHub Actions -----------------------------------------------------------------------------------
+
+_MOST_SHOWN: Final = 10
+"""The errors that GitHub shows of a step, and the warnings, the first of each; the log has all errors."""
+
+
+def github(run: ReportedRun) -> Iterator[bytes]:
+    """A command for each gate that is not met and each reason why a case did not pass, at the line of its check.
+
+    The main reasons of all cases come before the others, so that the ten that GitHub shows are about as many cases as
+    they can; a notice says how many it does not show. The first ten warnings of the suites and the run follow.
+    """
+    fails = any(gate.missing and not gate.passed for gate in run.all_gates)
+    unmet = (_annotated("error", words) for words in not_met(run))
+    missing = (_annotated("error" if fails else "warning", words) for words in missing_lines(run))
+    failures = starmap(_at_its_line, chain(_reasons(run, 0, 1), _reasons(run, 1, _MOST_REASONS)))
+    count = 0
+    for command in chain(unmet, missing, failures):
+        count += 1
+        yield _written(command)
+    if count > _MOST_SHOWN:
+        left_out = f"{counted(count - _MOST_SHOWN, 'more error')}: GitHub shows the first {_MOST_SHOWN}"
+        yield _written(_annotated("notice", f"{left_out}, the log has all"))
+    for warning in islice(run.all_warnings(), _MOST_SHOWN):
+        yield _written(_annotated("warning", warning))
+
+
+def _reasons(run: ReportedRun, first: int, stop: int) -> Iterator[tuple[CaseResult, Reason]]:
+    return ((case, reason) for _, case in _not_passed(run) for reason in islice(reasons(case), first, stop))
+
+
+def _annotated(level: Literal["error", "warning", "notice"], words: str) -> str:
+    return annotation(level, {"title": "evalc"}, [words])
+
+
+def _at_its_line(case: CaseResult, reason: Reason) -> str:
+    properties = {"title": f"{case.id}: {case.status}"}
+    if reason.place is not None:
+        place = reason.place
+        file = below_working_folder(Path(place.file)).as_posix()
+        properties = {"file": file, "line": str(place.line), "col": str(place.column), **properties}
+    return annotation("error", properties, [reason.in_short()])
+
+
+def _written(command: str) -> bytes:
+    return f"{command}\n".encode(errors="backslashreplace")
+
+
+WRITERS: Final[dict[str, Callable[[ReportedRun], Iterator[bytes]]]] = {
+    "json": whole_json,
+    "markdown": markdown,
+    "csv": csv_table,
+    "github": github,
+    "sarif": sarif,
+}
+"""The function that writes each format."""
