@@ -37,7 +37,7 @@ from typing import Protocol
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
-from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.agents import Agent, Session
 
 __all__ = [
     "Agent",

@@ -17,7 +17,7 @@ from evalc.config.settings import ALL_KEYS, Setting, Settings
 from evalc.model.case import Case
 from evalc.model.suite import Suite
 from evalc.report.words import selected_line
-from evalc.runtime.agents.http.address import shown_url
+from evalc.runtime.agents.http import shown_url
 from evalc.runtime.checks.subjects import count_tokens
 from evalc.runtime.run.attempts import skipped_case
 from evalc.setup.prepare import price_of, redactor_of

@@ -24,7 +24,7 @@ from evalc.runtime.mapping import AnswerPaths, StreamPaths
 
 if TYPE_CHECKING:
     from evalc.dsl.walk import Fields
-    from evalc.runtime.agents.options import Method
+    from evalc.runtime.agents import Method
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from evalc.base.errors import UsageError
 from evalc.config.settings import KEY_OF_FLAG, spelled
 
 if TYPE_CHECKING:
-    from evalc.runtime.agents.base import Agent
+    from evalc.runtime.agents import Agent
 
 CHOICE: Final = "Selecting cases"
 HOW: Final = "Running"

@@ -17,10 +17,9 @@ from evalc.config.http import expanded
 from evalc.config.settings import ALL_KEYS, JudgeTable, ModelTable, Setting, Settings
 from evalc.model.case import Gates
 from evalc.model.json import short_hash
-from evalc.runtime.agents.base import Agent
-from evalc.runtime.agents.http.address import Address, Connecting, Tls
+from evalc.runtime.agents import Access, Agent, Connecting, HttpOptions, ModelOptions, Sampling, Tls
+from evalc.runtime.agents.http import Address
 from evalc.runtime.agents.model.prices import input_price
-from evalc.runtime.agents.options import Access, HttpOptions, ModelOptions, Sampling
 from evalc.runtime.agents.recording import RecordingAgent
 from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets_of
 from evalc.runtime.checks.similarity import load_embeddings

@@ -15,7 +15,7 @@ from evalc.base.installed import PROVIDERS
 from evalc.base.source import Source
 from evalc.config.load import settings_with, with_env_file
 from evalc.config.settings import KEY_OF_FLAG, Settings
-from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents import Agent
 from evalc.runtime.store.resume import PastRun, find_run
 from evalc.runtime.store.runs import new_run_id
 from evalc.runtime.store.scope import CaseFilter, Configured, in_project, scope_paths

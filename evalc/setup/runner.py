@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
     from evalc.model.result import MissingSuite, RunSummary, SuiteResult
     from evalc.model.suite import Selected
-    from evalc.runtime.agents.base import Agent
+    from evalc.runtime.agents import Agent
     from evalc.runtime.run.again_merge import Part
     from evalc.runtime.run.finished import FinishedRun
     from evalc.runtime.run.options import RunOptions

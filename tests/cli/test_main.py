@@ -110,6 +110,14 @@ def test_check_imports_nothing_of_a_run(tmp_path: Path, monkeypatch: pytest.Monk
     assert "runtime" not in rooms_of(imported)
 
 
+def test_a_run_imports_no_http_library_unless_it_sends_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text("eval: {test_cases: [{name: a, message: hi, validate: [non-empty]}]}\n")
+    assert not {"httpx", "httpcore", "urllib.request"} & modules_after("run", "--agent", "demo")
+
+
 @pytest.mark.parametrize(("command", "last"), [("run", "evalc.cli.app"), ("check", "evalc.cli.checking")])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_heard_before_there_is_a_command(command: str, last: str, number: signal.Signals) -> None:

@@ -12,7 +12,7 @@ import msgspec
 
 from evalc.base.errors import AgentUnavailable
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents.base import Session
+from evalc.runtime.agents import Session
 from evalc.runtime.agents.wire import answer_of
 from tests.support.servers import Behaviour, Exchange
 

@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from evalc.base.installed import PROVIDERS, ApiName
 from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.runtime.agents import Access, ModelOptions, Sampling
 from evalc.runtime.agents.model.agent import ModelAgent
-from evalc.runtime.agents.options import Access, ModelOptions, Sampling
 from evalc.tools.registry import Tool, ToolRegistry
 from tests.support.servers import Exchange, serving
 

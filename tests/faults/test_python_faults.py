@@ -159,7 +159,7 @@ def test_the_process_ends_though_the_agent_does_not(root: Path, name: str) -> No
     sys.path.insert(0, str(root))  # what the fixture takes off again
     script = f"""
 import asyncio, pathlib
-from evalc.runtime.agents.base import AgentRequest
+from evalc.model.answer import AgentRequest
 from evalc.runtime.agents.python import PythonAgent
 
 async def main():

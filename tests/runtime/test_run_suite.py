@@ -22,7 +22,7 @@ from evalc.model.case import Case, Criterion, Expect, Input, Metadata
 from evalc.model.json import short_hash
 from evalc.model.result import CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.base import Session
+from evalc.runtime.agents import Session
 from evalc.runtime.agents.recording import ScriptedAgent
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
 from evalc.runtime.run.options import RunOptions

@@ -10,7 +10,7 @@ from evalc.base.errors import AgentError
 from evalc.base.guard import TimeLimit
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.model.suite import LocatedCase
-from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.agents import Agent, Session
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.ask import ask_agent, request_of
 from evalc.runtime.run.case import CaseOptions, result_of

@@ -56,6 +56,7 @@ class Exchange:
     """One request and the way to answer it."""
 
     request: Request
+    reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     server: Server
 
@@ -259,7 +260,7 @@ async def _converse(
     try:
         while (request := await _read_request(reader)) is not None:
             server.requests.append(request)
-            answering = asyncio.ensure_future(behaviour(Exchange(request, writer, server)))
+            answering = asyncio.ensure_future(behaviour(Exchange(request, reader, writer, server)))
             leaving = asyncio.create_task(_left(reader))
             try:
                 await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, final
 import msgspec
 
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall
-from evalc.runtime.agents.base import Session
+from evalc.runtime.agents import Session
 
 # --- the weather -----------------------------------------------------------------------------------------------------
 

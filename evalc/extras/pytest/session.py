@@ -32,7 +32,7 @@ from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.report.case_lines import SourceContext, reason_lines
 from evalc.report.reported import SourceLines, transcript
 from evalc.report.words import Writer, main_reason, why_skipped
-from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents import Agent
 from evalc.runtime.agents.pace import Pace
 from evalc.runtime.agents.python import PythonAgent
 from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case

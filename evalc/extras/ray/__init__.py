@@ -23,7 +23,7 @@ from evalc.base.errors import AgentError, EngineError, UsageError
 from evalc.base.guard import DaemonThread
 from evalc.model.case import Case
 from evalc.model.suite import LocatedCase
-from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents import Agent
 from evalc.runtime.agents.pace import LoopClock, Pace, RateLimit
 from evalc.runtime.judges.panel import Panel
 from evalc.runtime.run.ask import ConversationLog

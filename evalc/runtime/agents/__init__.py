@@ -1,1 +1,163 @@
-"""Agents of every kind, one file each."""
+"""Agents, which turn requests into answers, and how those of evalc are configured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, final, runtime_checkable
+
+from evalc.base.installed import ApiName
+from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.runtime.mapping import AnswerPaths, BodyTemplate, StreamPaths
+from evalc.tools.registry import ToolRegistry
+
+
+class Session(Protocol):
+    """An opened agent: answers one request at a time."""
+
+    async def send(self, request: AgentRequest) -> AgentResponse:
+        """Answer a request.
+
+        The caller bounds the time by cancelling; an agent cleans up after itself when cancelled.
+
+        Raises:
+            AgentError: when there is no usable answer; its message is what the result says.
+        """
+        ...
+
+
+@runtime_checkable
+class HoldsConversations(Protocol):
+    """A session that may hold something for a conversation, such as a process or an object with a memory."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it does, so that no other process can go on with the conversation."""
+        ...
+
+    async def end(self) -> None:
+        """Let go of what the conversation that is over needed."""
+        ...
+
+
+class Agent(Protocol):
+    """An agent: a name for results, and sessions, one a worker, so that a worker keeps its connection."""
+
+    @property
+    def endpoint(self) -> str:
+        """Its name in results (contract, `agentEndpoint`): a URL without credentials, or the agent's spec."""
+        ...
+
+    def session(self) -> AbstractAsyncContextManager[Session]:
+        """Open a session; closing it frees what it holds."""
+        ...
+
+
+# --- how they are configured -----------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """How the other side's certificate is looked at: not at all, by the usual authorities, or by those of a file."""
+
+    verify: bool = True
+    authorities: Path | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connecting:
+    """How connections are made, wherever they lead.
+
+    Attributes:
+        tls: how the other side's certificate is looked at.
+        seconds: how long connecting may take; None leaves it to whoever sends.
+    """
+
+    tls: Tls = field(default_factory=Tls)
+    seconds: float | None = None
+
+
+Method = Literal["POST", "PUT", "PATCH"]
+"""The methods that carry a message."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpOptions:
+    """How an agent is called over HTTP.
+
+    Attributes:
+        method: the method of each request.
+        body: what is sent; None is `{"message": ...}`.
+        answer: where in an answer things are.
+        stream: where in the events of a streamed answer things are; None if they have a known shape.
+        redirects: how many redirects of an answer are followed.
+        accepted: those of the statuses 202 and 206 whose answers are whole.
+        connecting: how connections are made, within the time of the case.
+    """
+
+    method: Method = "POST"
+    body: BodyTemplate | None = None
+    answer: AnswerPaths = field(default_factory=AnswerPaths)
+    stream: StreamPaths | None = None
+    redirects: int = 0
+    accepted: tuple[int, ...] = ()
+    connecting: Connecting = field(default_factory=Connecting)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """The configuration of a provider.
+
+    Attributes:
+        base_url: where its API is; None for the provider's own.
+        key: what opens it; None if no key is set.
+        key_variable: the environment variable that the key is taken from, for messages.
+        headers: sent with every request, over those that are sent anyway.
+        api: which of its APIs is asked; None for its first.
+    """
+
+    base_url: str | None = None
+    key: str | None = None
+    key_variable: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    api: ApiName | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How a model is asked.
+
+    Attributes:
+        temperature: as the provider reads it; its own default where it is None.
+        max_tokens: how long each answer may be.
+        seed: for answers that can be repeated, where the API knows one.
+        extra: fields of the request's body that go before all others.
+    """
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """The options that are the same for every request to a model.
+
+    Attributes:
+        system: the system prompt, instead of the prompt file's.
+        sampling: how it is asked.
+        tools: the tools on offer; None if no registry is configured.
+    """
+
+    system: str | None = None
+    sampling: Sampling = field(default_factory=Sampling)
+    tools: ToolRegistry | None = None

@@ -17,8 +17,7 @@ from typing import Final, cast, final
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import Session
+from evalc.runtime.agents import Session, wire
 
 _STDOUT: Final = 1
 _GRACE_SECONDS: Final = 0.5

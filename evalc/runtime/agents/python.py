@@ -18,8 +18,7 @@ from evalc.base import installed
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread, guarded_await, said_by
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.agents import Agent, Session, wire
 from evalc.runtime.mapping import or_rather
 
 T = TypeVar("T")

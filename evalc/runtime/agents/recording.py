@@ -23,9 +23,7 @@ from evalc.base.files import make_folder, read_limited, write_atomic
 from evalc.base.installed import provider_of
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import Agent, HoldsConversations, Session
-from evalc.runtime.agents.options import HttpOptions, ModelOptions
+from evalc.runtime.agents import Agent, HoldsConversations, HttpOptions, ModelOptions, Session, wire
 from evalc.runtime.agents.wire import fingerprint, sent_fields
 from evalc.runtime.store.redact import Redactor, encoded, redacted
 

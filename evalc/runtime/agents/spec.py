@@ -12,9 +12,7 @@ from urllib.parse import unquote, urlsplit
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.installed import MODEL_FORMS, PROVIDERS, Provider, provider_of
-from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import Agent
-from evalc.runtime.agents.options import Access, HttpOptions, ModelOptions
+from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions, wire
 from evalc.runtime.store.redact import Redactor
 
 _SECRET_HEADER: Final = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)

@@ -11,7 +11,7 @@ import msgspec
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.installed import MODEL_FORMS, Provider, provider_of
-from evalc.runtime.agents.options import ModelOptions, Sampling
+from evalc.runtime.agents import ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.base import Judge
 
@@ -63,7 +63,7 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
 
 
 def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Judge:
-    from evalc.runtime.agents.http.address import headers_without_credentials  # noqa: PLC0415
+    from evalc.runtime.agents.http import headers_without_credentials  # noqa: PLC0415
     from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
     from evalc.runtime.agents.model.agent import ModelAgent  # noqa: PLC0415
     from evalc.runtime.agents.model.apis import endpoint_of  # noqa: PLC0415

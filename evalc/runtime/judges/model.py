@@ -14,8 +14,7 @@ import msgspec
 from evalc.base.errors import AgentProtocolError, JudgeError
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, Exhibit, Question
-from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.agents import Agent, Session, wire
 from evalc.runtime.judges.base import JudgeSession, Said
 
 _MOST_STEPS: Final = 20

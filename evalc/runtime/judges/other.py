@@ -15,22 +15,15 @@ from evalc.base.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.guard import DaemonThread
 from evalc.base.terminal import excerpt
 from evalc.model.answer import Exhibit, Question
-from evalc.runtime.agents import wire
-from evalc.runtime.agents.http.address import (
-    DEFAULT_HEADERS,
-    Address,
-    Connecting,
-    checked_headers,
-    headers_without_credentials,
-    merged,
-)
+from evalc.runtime.agents import Connecting, wire
+from evalc.runtime.agents.http import DEFAULT_HEADERS, Address, checked_headers, headers_without_credentials, merged
 from evalc.runtime.agents.http.transport import (
     RETRIED,
     Backoff,
     Transport,
     is_complete,
     open_transport,
-    prepared,
+    route_to,
     send_with_retries,
 )
 from evalc.runtime.agents.python import Code, load_target
@@ -133,7 +126,7 @@ class HttpJudge:
         self._identity = {"judge": self._address.url, "headers": headers_without_credentials(headers or {})}
         self._backoff = backoff or Backoff()
         self._connecting = connecting or Connecting()
-        prepared(self._address.url, self._connecting)
+        route_to(self._address.url, self._connecting.tls)
 
     @property
     def name(self) -> str:
@@ -164,9 +157,8 @@ class _HttpSession:
     async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:
         query = query_of(question, exhibit)
         body = msgspec.json.encode(query if complaint is None else {**query, "complaint": complaint})
-        reply = await send_with_retries(
-            lambda: self.transport.post(self.url, body, self.headers), self.backoff, deadline=deadline
-        )
+        send = partial(self.transport.request, "POST", self.url, body, self.headers)
+        reply = await send_with_retries(send, self.backoff, deadline=deadline)
         if reply.status in RETRIED:
             raise AgentUnavailable(f"HTTP {reply.status}", status=reply.status)
         if not is_complete(reply.status):

@@ -16,8 +16,7 @@ from evalc.base.guard import TimeLimit, is_of_the_run
 from evalc.model.answer import AgentAnswer, AgentRequest, AgentResponse, AnsweredTurn, ToolCall, Usage
 from evalc.model.case import Case
 from evalc.model.result import Status
-from evalc.runtime.agents import pace, wire
-from evalc.runtime.agents.base import HoldsConversations, Session
+from evalc.runtime.agents import HoldsConversations, Session, pace, wire
 from evalc.runtime.agents.wire import refuse_absurd
 from evalc.runtime.checks.words import number, shown
 from evalc.runtime.run.user import UserError, UserPlayer

@@ -28,7 +28,7 @@ from evalc.model.result import (
     TurnDetails,
 )
 from evalc.model.suite import LocatedCase, Place
-from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents import Agent
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.judged import as_expected, expected_text, label_result

@@ -15,7 +15,7 @@ from evalc.base.guard import LoopBlocked, TimeLimit, bounded, is_of_the_run, sai
 from evalc.model.answer import AgentAnswer, AgentRequest
 from evalc.model.case import Case
 from evalc.model.suite import LocatedCase
-from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.agents import Agent, Session
 from evalc.runtime.agents.pace import Pace
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool, Panel

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Protocol, runtime_checkable
 
 from evalc.base.errors import AgentUnavailable, UsageError
-from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents import Agent
 from evalc.runtime.judges.panel import Panel
 
 

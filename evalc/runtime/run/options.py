@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, final
 
 from evalc.model.case import Gates
-from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents import Agent
 from evalc.runtime.agents.pace import Concurrency
 from evalc.runtime.checks.verdict import Embeddings
 from evalc.runtime.judges.panel import Panel

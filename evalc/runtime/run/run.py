@@ -19,7 +19,7 @@ from evalc.base.files import make_folder
 from evalc.base.guard import exits_reported
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents import Agent
 from evalc.runtime.agents.pace import MOST_AT_A_TIME
 from evalc.runtime.run.attempts import Attempting, as_expected, run_attempts, skipped_case, why_no_rubrics
 from evalc.runtime.run.engine import CaseWorker, NewWorker

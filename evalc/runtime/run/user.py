@@ -19,7 +19,7 @@ from evalc.base.guard import TimeLimit, is_of_the_run
 from evalc.check.texts import NotJson, parse_leniently
 from evalc.model.answer import AgentRequest, AgentResponse, AnsweredTurn, PlayedUser, Usage
 from evalc.model.case import SimulatedUser
-from evalc.runtime.agents.base import Session
+from evalc.runtime.agents import Session
 from evalc.runtime.checks.grounding import folded, numbers_in, numbers_in_words, unfounded_numbers
 from evalc.runtime.checks.words import number, quoted, shown
 

@@ -11,13 +11,12 @@ import pytest
 
 from evalc.base.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.runtime.agents import HttpOptions
 from evalc.runtime.agents.http.agent import HttpAgent
-from evalc.runtime.agents.http.connections import Headers
-from evalc.runtime.agents.http.transport import Backoff, _retry_after
-from evalc.runtime.agents.options import HttpOptions
+from evalc.runtime.agents.http.transport import Backoff, Headers, _retry_after
 from evalc.runtime.mapping import AnswerPaths, JsonPath
 from tests.support.asking import PATIENCE, ask, ask_all, failure
-from tests.support.servers import answers, answers_bytes, echoes, hangs, in_turn, serving
+from tests.support.servers import answers, answers_bytes, echoes, in_turn, serving
 
 
 def test_names_are_found_in_any_case() -> None:
@@ -200,22 +199,6 @@ def test_credentials_in_the_url_are_sent_as_a_header_and_shown_nowhere() -> None
     assert request.headers["authorization"] == "Basic " + base64.b64encode(b"ann:p@ss").decode()
     assert request.path == "/chat?key=abc&flag"
     assert "ann" not in request.headers["host"]
-
-
-def test_proxies_of_the_environment_do_not_stand_before_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(echoes) as server, serving(hangs) as proxy:
-        monkeypatch.setenv("HTTP_PROXY", proxy.url)
-        monkeypatch.setenv("http_proxy", proxy.url)
-        assert ask(HttpAgent(server.url), "direct").response == "direct"
-        assert proxy.connections == 0
-
-
-def test_proxies_of_the_environment_are_used_for_other_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(echoes) as proxy:
-        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/chat"))
-        monkeypatch.setenv("no_proxy", "inside.example")
-        assert ask(HttpAgent("http://agent.invalid/chat"), "by proxy").response == "by proxy"
-        assert proxy.requests[0].path == "http://agent.invalid/chat"
 
 
 @pytest.mark.parametrize(

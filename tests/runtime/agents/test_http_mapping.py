@@ -11,11 +11,9 @@ import pytest
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
-from evalc.runtime.agents.http import transport
-from evalc.runtime.agents.http.address import Connecting, Tls
+from evalc.runtime.agents import Connecting, HttpOptions, Tls
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.http.transport import Backoff
-from evalc.runtime.agents.options import HttpOptions
 from evalc.runtime.mapping import AnswerPaths, BodyTemplate, JsonPath
 from tests.support.asking import PATIENCE, ask, failure
 from tests.support.servers import Exchange, answers, answers_bytes, echoes, in_turn, serving
@@ -188,16 +186,6 @@ def test_certificates_that_cannot_be_used_are_a_mistake_of_usage(tmp_path: Path)
             ask(
                 HttpAgent("https://127.0.0.1:1/", options=HttpOptions(connecting=Connecting(tls=Tls(authorities=file))))
             )
-
-
-def test_only_a_proxy_takes_more_than_the_engine_of_httpx(monkeypatch: pytest.MonkeyPatch) -> None:
-    def connection(url: str) -> str:
-        connect, route = transport.prepared(url, Connecting())
-        return type(connect(route)).__name__
-
-    assert connection("http://127.0.0.1:1/") == "HttpcoreConnection"
-    monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
-    assert connection("http://agent.example/") == "HttpxConnection"
 
 
 def test_mapped_bodies_are_sent() -> None:

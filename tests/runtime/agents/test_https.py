@@ -10,9 +10,8 @@ import pytest
 import trustme
 
 from evalc.base.errors import AgentUnavailable, EvalcError
-from evalc.runtime.agents.http import address
-from evalc.runtime.agents.http.address import Connecting, Tls
-from evalc.runtime.agents.options import Access, HttpOptions
+from evalc.runtime.agents import Access, Connecting, HttpOptions, Tls
+from evalc.runtime.agents.http import transport
 from evalc.runtime.agents.spec import AgentSettings, agent_for
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated
@@ -104,6 +103,7 @@ def test_the_file_may_be_named_by_the_environment(
     authority: trustme.CA, ca_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(ca_file))
-    monkeypatch.setattr(address, "_tls_context", address._tls_context.__wrapped__)  # what is kept was made without it
+    # What is kept was made without it.
+    monkeypatch.setattr(transport, "_tls_context", transport._tls_context.__wrapped__)
     with serving(answers(EVERYTHING), tls=certified(authority)) as server:
         asks_agent(server.url, Tls())

@@ -16,8 +16,7 @@ from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.case import Case, Expect, Input
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.base import Agent, Session
-from evalc.runtime.agents.options import HttpOptions, ModelOptions, Sampling
+from evalc.runtime.agents import Agent, HttpOptions, ModelOptions, Sampling, Session
 from evalc.runtime.agents.recording import RecordingAgent, ReplayAgent, ScriptedAgent
 from evalc.runtime.run.options import RunOptions
 from evalc.runtime.run.run import run_suites

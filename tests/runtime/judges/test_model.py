@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from evalc.base.errors import JudgeError
 from evalc.model.answer import Exhibit
-from evalc.runtime.agents.options import Access, Sampling
+from evalc.runtime.agents import Access, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.model import answer_schema

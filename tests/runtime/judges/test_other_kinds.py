@@ -14,8 +14,7 @@ import pytest
 
 from evalc.base.errors import JudgeError, UsageError
 from evalc.model.answer import Exhibit, Question
-from evalc.runtime.agents.http.address import Connecting, Tls
-from evalc.runtime.agents.options import HttpOptions
+from evalc.runtime.agents import Connecting, HttpOptions, Tls
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated

@@ -11,30 +11,22 @@ from urllib.parse import urljoin, urlsplit
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import Session
-from evalc.runtime.agents.http.address import (
-    DEFAULT_HEADERS,
-    Address,
-    NotConnected,
-    checked_headers,
-    merged,
-    url_without_credentials,
-)
+from evalc.runtime.agents import HttpOptions, Session, wire
+from evalc.runtime.agents.http import DEFAULT_HEADERS, Address, checked_headers, merged, url_without_credentials
 from evalc.runtime.agents.http.stream import CONTENT_TYPE, StreamedAnswer, read_body
 from evalc.runtime.agents.http.transport import (
     RETRIED,
     Backoff,
+    NotConnected,
     Reply,
     Transport,
     Watch,
     Watcher,
     is_complete,
     open_transport,
-    prepared,
+    route_to,
     send_with_retries,
 )
-from evalc.runtime.agents.options import HttpOptions
 from evalc.runtime.mapping import NoInput, Values
 
 _KEEPING: Final = frozenset({307, 308})
@@ -129,7 +121,7 @@ class HttpAgent:
         self._backoff = backoff or Backoff()
         self._max_body = max_body
         self._options = options or HttpOptions()
-        prepared(self._address.url, self._options.connecting)
+        route_to(self._address.url, self._options.connecting.tls)
 
     @property
     def endpoint(self) -> str:

@@ -1,4 +1,7 @@
-"""Sends requests over HTTP and reads replies: httpx through a proxy, else its engine, httpcore; retries what may be.
+"""Sends requests with httpcore, the engine of httpx, and reads replies; retries what may be retried.
+
+httpx itself drives httpcore through a client and a pool. One connection needs neither: a request then takes half the
+processor time, through proxies too (`docs/decisions/http.md`). httpx reads the URLs.
 
 Every exception of these libraries and of the operating system becomes one of evalc's. The only time limit here is that
 of connecting: the sender cancels when time is up, and a cancelled request takes its connection with it.
@@ -8,19 +11,31 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import functools
+import ipaddress
+import os
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+import ssl
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Protocol, final
-from urllib.parse import urlsplit
+from typing import Final, cast, final
+from urllib.parse import SplitResult, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-from evalc.base.errors import AgentError, AgentProtocolError
+import httpcore
+import httpx
+
+from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
-from evalc.runtime.agents import pace
-from evalc.runtime.agents.http.address import Connecting, NotConnected, Route, route_to
+from evalc.runtime.agents import Connecting, Tls, pace
+from evalc.runtime.agents.http import checked_url
 from evalc.runtime.mapping import INCOMPLETE_STATUSES
+
+_IDLE_SECONDS: Final = 2.0
+"""How long a connection is kept idle. Common servers drop it after five seconds: a request that meets a server in the
+act of closing is lost, and may not be sent again."""
 
 Watch = Callable[[bytes], bool]
 """Is given a body piece by piece, and says when it has enough: the rest is then not waited for."""
@@ -39,67 +54,8 @@ class Reply:
     body: bytes
 
 
-class Transport(Protocol):
-    """An HTTP connection that sends one request at a time.
-
-    All of its methods read the whole answer, and redirects are answers like others. They raise:
-
-        NotConnected: when no connection could be made.
-        AgentUnavailable: when the connection was lost, or the other side is not trusted.
-        AgentProtocolError: when the answer is not HTTP, incomplete, compressed or too long.
-    """
-
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Reply:
-        """Send a POST request."""
-        ...
-
-    async def get(self, url: str, headers: Mapping[str, str]) -> Reply:
-        """Send a GET request."""
-        ...
-
-    async def request(
-        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], *, watch: Watcher | None = None
-    ) -> Reply:
-        """Send a request; what `watch` makes of an answer's status and headers watches its body."""
-        ...
-
-
-class Incoming(Protocol):
-    """An answer whose head has come."""
-
-    @property
-    def status(self) -> int:
-        """The status."""
-        ...
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """The headers, by names in any case."""
-        ...
-
-    def pieces(self) -> AsyncIterator[bytes]:
-        """The body as it comes."""
-        ...
-
-
-class Connection(Protocol):
-    """A connection of a library's, kept between requests; it has no cookies and follows no redirects."""
-
-    async def send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Incoming:
-        """Send a request and wait for the head of its answer."""
-        ...
-
-    def has_surplus(self) -> bool:
-        """Whether more has come than the answers that were asked for; the next one would be taken from it."""
-        ...
-
-    def translated(self, error: BaseException) -> AgentError | None:
-        """evalc's error for an exception; None if it passes unchanged (cancellation, or evalc's own)."""
-        ...
-
-    async def close(self) -> None:
-        """Close it, with the answer that was not read to its end."""
-        ...
+class NotConnected(AgentUnavailable):
+    """There was no connection, so nothing was sent, and sending it again is safe."""
 
 
 @asynccontextmanager
@@ -111,86 +67,259 @@ async def open_transport(url: str, *, max_body: int, connecting: Connecting | No
         max_body: bytes of an answer that are read at most.
         connecting: how connections are made.
     """
-    connect, route = prepared(url, connecting or Connecting())
-    transport = _Transport(lambda: connect(route), max_body=max_body)
+    connecting = connecting or Connecting()
+    transport = Transport(route_to(url, connecting.tls), connecting.seconds, max_body)
     try:
         yield transport
     finally:
         await transport.close()
 
 
-def prepared(url: str, connecting: Connecting) -> tuple[Callable[[Route], Connection], Route]:
-    """The maker of connections, and the route that they take. The first time takes a tenth of a second.
-
-    So it is called once when an agent or a judge is made, before anybody waits: usage errors can still be reported.
-
-    Raises:
-        UsageError: when the certificates or the proxy cannot be used.
-    """
-    # Imported when they are used, for start-up time: they take as long as all of evalc.
-    from evalc.runtime.agents.http.connections import HttpcoreConnection, HttpxConnection  # noqa: PLC0415
-
-    route = route_to(urlsplit(url), connecting)
-    return (HttpcoreConnection if route.proxy is None else HttpxConnection), route
-
-
 @final
-class _Transport:
-    """A connection, and another one where an exchange on it did not come to its end."""
+class Transport:
+    """A connection that sends one request at a time; opened anew where it was lost. It has no cookies.
 
-    def __init__(self, connect: Callable[[], Connection], *, max_body: int) -> None:
-        self._connect = connect
+    All answers are read to their end, and redirects are answers like others. What it raises:
+
+        NotConnected: when no connection could be made.
+        AgentUnavailable: when the connection was lost, or the other side is not trusted.
+        AgentProtocolError: when the answer is not HTTP, incomplete, compressed or too long.
+    """
+
+    def __init__(self, route: httpcore.AsyncConnectionPool, connect_seconds: float | None, max_body: int) -> None:
+        self._route = route
+        self._extensions = {"timeout": {"connect": connect_seconds}}
         self._max_body = max_body
-        self._connection = connect()
-
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Reply:
-        return await self.request("POST", url, body, headers)
-
-    async def get(self, url: str, headers: Mapping[str, str]) -> Reply:
-        return await self.request("GET", url, None, headers)
+        self._connection: httpcore.AsyncConnectionInterface | None = None
+        self._response: httpcore.Response | None = None
 
     async def request(
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], *, watch: Watcher | None = None
     ) -> Reply:
-        if self._connection.has_surplus():
-            await self._reconnect()
+        """Send a request; what `watch` makes of an answer's status and headers watches its body."""
+        target, host = _parsed(url)
+        framed = [] if body is None else [(b"Content-Length", b"%d" % len(body))]
+        if "host" not in map(str.lower, headers):
+            framed.append((b"Host", host))
+        framed += ((name.encode(), value.encode()) for name, value in headers.items())
+        request = httpcore.Request(method, target, headers=framed, content=body or b"", extensions=self._extensions)
         try:
-            incoming = await self._connection.send(method, url, body, headers)
-            content = await self._read(incoming, watch)
+            connection = await self._opened(target.origin)
+            response = self._response = await connection.handle_async_request(request)
+            answered = Headers(response.headers)
+            content = await self._read(response, answered, watch)
         except BaseException as error:
-            # Half an exchange stays in no pool: the next request starts on a connection of its own.
-            broken = await self._reconnect()
-            if (translated := broken.translated(error)) is None:
+            # Half an exchange is not gone on with: the next request starts on a connection of its own.
+            await self.close()
+            if (translated := _translated(error)) is None:
                 raise
             raise translated from None
-        return Reply(status=incoming.status, headers=incoming.headers, body=content)
+        return Reply(status=response.status, headers=answered, body=content)
 
     async def close(self) -> None:
-        await self._connection.close()
+        """Close the connection, with an answer that was not read to its end."""
+        response, connection = self._response, self._connection
+        self._response = self._connection = None
+        if response is not None:
+            await response.aclose()
+        if connection is not None:
+            await connection.aclose()
 
-    async def _read(self, incoming: Incoming, watch: Watcher | None) -> bytes:
-        encoding = incoming.headers.get("content-encoding", "identity")
+    async def _opened(self, origin: httpcore.Origin) -> httpcore.AsyncConnectionInterface:
+        """The connection, if it is still good for a request to there; else another one."""
+        connection = self._connection
+        if connection is not None:
+            is_good = connection.is_available() and connection.can_handle_request(origin)
+            if is_good and not connection.has_expired() and not _holds_surplus(connection):
+                return connection
+            await self.close()
+        self._connection = self._route.create_connection(origin)
+        return self._connection
+
+    async def _read(self, response: httpcore.Response, headers: Mapping[str, str], watch: Watcher | None) -> bytes:
+        encoding = headers.get("content-encoding", "identity")
         if encoding.strip().lower() not in ("", "identity"):
             # A compressed body can be a thousand times what was read of it.
             raise AgentProtocolError(f"the answer is compressed (`{excerpt(encoding)}`), which was not asked for")
-        has_enough = None if watch is None else watch(incoming.status, incoming.headers)
+        has_enough = None if watch is None else watch(response.status, headers)
         pieces: list[bytes] = []
         size = 0
-        async for piece in incoming.pieces():
+        async for piece in cast(AsyncIterable[bytes], response.stream):
             size += len(piece)
             if size > self._max_body:
                 raise AgentProtocolError(f"the answer is longer than {self._max_body} bytes")
             pieces.append(piece)
             if has_enough is not None and has_enough(piece):
-                await self._reconnect()
-                break
+                await self.close()
+                return b"".join(pieces)
+        await response.aclose()
         return b"".join(pieces)
 
-    async def _reconnect(self) -> Connection:
-        broken, self._connection = self._connection, self._connect()
-        await broken.close()
-        return broken
 
+def _holds_surplus(connection: object) -> bool:
+    """Whether bytes have come that belong to no answer, on a connection beneath others; what comes late, expires it."""
+    while (inner := getattr(connection, "_connection", None)) is not None:
+        connection = inner
+    state = getattr(connection, "_h11_state", None)
+    return state is not None and bool(state.trailing_data[0])
+
+
+@final
+class Headers(Mapping[str, str]):
+    """Headers by names in any case; what is sent several times is joined by commas."""
+
+    def __init__(self, raw: list[tuple[bytes, bytes]]) -> None:
+        self._values: dict[str, str] = {}
+        for name, value in raw:
+            key, text = name.decode("latin-1").lower(), _text(value)
+            earlier = self._values.get(key)
+            self._values[key] = text if earlier is None else f"{earlier}, {text}"
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name.lower()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def _text(value: bytes) -> str:
+    """A header's value: in UTF-8, as servers write it that use more than ASCII, else in what HTTP once was in."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(url: str) -> tuple[httpcore.URL, bytes]:
+    """The URL with what only ASCII can carry encoded, and its host as the header names it."""
+    parsed = httpx.URL(url)
+    return _for_httpcore(parsed), parsed.netloc
+
+
+def _for_httpcore(url: httpx.URL) -> httpcore.URL:
+    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+
+
+# --- failures --------------------------------------------------------------------------------------------------------
+
+
+def _translated(error: BaseException) -> AgentError | None:
+    """evalc's error for an exception; None if it passes unchanged (cancellation, or evalc's own)."""
+    match error:
+        case httpcore.ConnectTimeout():
+            return NotConnected("no connection: it took too long")
+        case httpcore.ConnectError() | httpcore.ProxyError():
+            return _no_connection(error)
+        case httpcore.ProtocolError():
+            return AgentProtocolError(f"the answer is not complete HTTP: {error}")
+        case httpcore.NetworkError() | httpcore.TimeoutException() | OSError():
+            return AgentUnavailable(f"the connection was lost: {_reason_of(error)}")
+        case _:
+            return None
+
+
+def _no_connection(error: BaseException) -> AgentUnavailable:
+    """The error for a failure to connect; a certificate that is not trusted will not be so at the next attempt."""
+    for seen in _causes(error):
+        if isinstance(seen, ssl.SSLCertVerificationError):
+            why = seen.verify_message.rstrip(".")
+            return AgentUnavailable(f"no connection: the server's certificate is not trusted: {why}")
+    return NotConnected(f"no connection: {_reason_of(error)}")
+
+
+def _reason_of(error: BaseException) -> str:
+    """The words of the operating system, which libraries replace by their own."""
+    for seen in _causes(error):
+        if isinstance(seen, ConnectionError) and seen.errno:
+            return os.strerror(seen.errno)
+        if isinstance(seen, OSError) and seen.strerror:
+            return seen.strerror
+    return str(error) or type(error).__name__
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception, and those that it was made of."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, BaseExceptionGroup):
+            seen = seen.exceptions[0]
+        yield seen
+        seen = seen.__cause__ or seen.__context__
+
+
+# --- routes ----------------------------------------------------------------------------------------------------------
+
+
+def route_to(url: str, tls: Tls) -> httpcore.AsyncConnectionPool:
+    """The route to the host of a URL: what makes connections to it. As a pool it is not used.
+
+    It is asked for once when an agent or a judge is made, before anybody waits: the first time takes a tenth of a
+    second, and usage errors can still be reported.
+
+    Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY as everywhere, but are never used for the loopback
+    interface: an agent on this machine is not to be had through a proxy.
+
+    Raises:
+        UsageError: when the proxy is of no kind that can be used, or the file of authorities cannot be read.
+    """
+    parts = urlsplit(url)
+    context = _tls_context(tls) if parts.scheme == "https" else _no_tls_context()
+    return httpcore.AsyncConnectionPool(context, _proxy_for(parts), keepalive_expiry=_IDLE_SECONDS)
+
+
+def _proxy_for(url: SplitResult) -> httpcore.Proxy | None:
+    host = url.hostname or ""
+    if _is_loopback(host) or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    named = proxies.get(url.scheme) or proxies.get("all")
+    if named is None:
+        return None
+    proxy = httpx.Proxy(checked_url(named if "://" in named else f"http://{named}", whose="the proxy's").geturl())
+    return httpcore.Proxy(_for_httpcore(proxy.url), auth=proxy.raw_auth)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+@functools.cache
+def _tls_context(tls: Tls) -> ssl.SSLContext:
+    # One for all sessions: each would take 20 ms and most of a megabyte.
+    if tls.authorities is not None:
+        try:
+            return _checking(ssl.create_default_context(cafile=tls.authorities), tls)
+        except OSError as error:  # ssl.SSLError too
+            reason = "it holds no certificates" if isinstance(error, ssl.SSLError) else error.strerror
+            raise UsageError(f"the certificates in `{tls.authorities}` cannot be used: {reason}") from None
+    if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
+        return _checking(ssl.create_default_context(), tls)
+    import certifi  # noqa: PLC0415 - for start-up: `https:` only
+
+    return _checking(ssl.create_default_context(cafile=certifi.where()), tls)
+
+
+def _checking(context: ssl.SSLContext, tls: Tls) -> ssl.SSLContext:
+    if not tls.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+@functools.cache
+def _no_tls_context() -> ssl.SSLContext:
+    # For `http:`, so that no certificates are read; it trusts none.
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+# --- retries ---------------------------------------------------------------------------------------------------------
 
 RETRIED: Final = frozenset({429, 502, 503, 504})
 """The statuses that say "not now"."""
@@ -235,13 +364,15 @@ async def send_with_retries(
         AgentError: what the last attempt raised, or what any attempt did that must not be repeated.
     """
     turn = pace.current()
-    for number in range(backoff.retries):
+    number = 0
+    while True:
+        is_last = number == backoff.retries
         await turn.before_request()
         try:
             reply = await attempt()
         except NotConnected:
             wait = backoff.wait(number, 0.0)
-            if _is_too_late(wait, deadline):
+            if is_last or _is_too_late(wait, deadline):
                 raise
         else:
             if reply.status not in RETRIED:
@@ -249,14 +380,10 @@ async def send_with_retries(
             turn.refused(reply.status)
             asked = _retry_after(reply.headers.get("retry-after", ""))
             wait = backoff.wait(number, asked)
-            if asked > _LONGEST_RETRY_AFTER or _is_too_late(wait, deadline):
+            if is_last or asked > _LONGEST_RETRY_AFTER or _is_too_late(wait, deadline):
                 return reply
         await asyncio.sleep(wait)
-    await turn.before_request()
-    reply = await attempt()
-    if reply.status in RETRIED:
-        turn.refused(reply.status)
-    return reply
+        number += 1
 
 
 def _is_too_late(wait: float, deadline: float | None) -> bool:

@@ -19,9 +19,8 @@ from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, 
 from evalc.base.installed import Provider
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, ToolMode, Usage
-from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import Session
-from evalc.runtime.agents.http.address import Connecting, url_without_credentials
+from evalc.runtime.agents import Access, Connecting, ModelOptions, Sampling, Session, wire
+from evalc.runtime.agents.http import url_without_credentials
 from evalc.runtime.agents.http.transport import (
     RETRIED,
     Backoff,
@@ -29,13 +28,12 @@ from evalc.runtime.agents.http.transport import (
     Transport,
     is_complete,
     open_transport,
-    prepared,
+    route_to,
     send_with_retries,
 )
 from evalc.runtime.agents.model.api import ANSWER, Api, Call, Item, Message, Prompt, ToolOutcome, Turn, object_at
 from evalc.runtime.agents.model.apis import Endpoint, endpoint_of
 from evalc.runtime.agents.model.prices import Prices, load_prices
-from evalc.runtime.agents.options import Access, ModelOptions, Sampling
 from evalc.tools.registry import Tool, ToolRegistry
 
 Ask = Callable[[Prompt], Awaitable[tuple[Turn, float | None]]]
@@ -173,7 +171,7 @@ class ModelAgent:
         self._connecting = connecting or Connecting()
         self._backoff = backoff or Backoff()
         self._max_body = max_body
-        prepared(self._endpoint.url, self._connecting)
+        route_to(self._endpoint.url, self._connecting.tls)
         load_prices()
 
     @property
@@ -252,9 +250,8 @@ class _ModelSession:
     async def _ask(self, prompt: Prompt, *, deadline: float | None) -> tuple[Turn, float | None]:
         """One request, and what its answer says and cost."""
         body = msgspec.json.encode(wire.json_value(self.endpoint.api.body(prompt), "request"))
-        reply = await send_with_retries(
-            lambda: self.transport.post(self.endpoint.url, body, self.endpoint.headers), self.backoff, deadline=deadline
-        )
+        send = partial(self.transport.request, "POST", self.endpoint.url, body, self.endpoint.headers)
+        reply = await send_with_retries(send, self.backoff, deadline=deadline)
         if not is_complete(reply.status):
             raise _refused(reply)
         try:

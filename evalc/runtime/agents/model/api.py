@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, final
 
 from evalc.base.errors import AgentProtocolError
-from evalc.runtime.agents import wire
-from evalc.runtime.agents.options import Sampling
+from evalc.runtime.agents import Sampling, wire
 from evalc.tools.registry import ToolRegistry
 
 Item = Mapping[str, Any]

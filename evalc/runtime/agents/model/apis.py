@@ -9,8 +9,8 @@ from urllib.parse import SplitResult
 
 from evalc.base.errors import AgentProtocolError, UsageError
 from evalc.base.installed import Provider
-from evalc.runtime.agents import wire
-from evalc.runtime.agents.http.address import DEFAULT_HEADERS, checked_headers, checked_url
+from evalc.runtime.agents import Access, wire
+from evalc.runtime.agents.http import DEFAULT_HEADERS, checked_headers, checked_url
 from evalc.runtime.agents.model.api import (
     ANSWER,
     Api,
@@ -33,7 +33,6 @@ from evalc.runtime.agents.model.api import (
     usage_of,
     word_of,
 )
-from evalc.runtime.agents.options import Access
 from evalc.tools.registry import ToolRegistry, chat_tools, messages_tools, responses_tools
 
 # --- Chat Completions ------------------------------------------------------------------------------------------------

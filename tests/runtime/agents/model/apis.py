@@ -15,9 +15,9 @@ from pydantic import TypeAdapter
 
 from evalc.base.installed import PROVIDERS, ApiName
 from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.runtime.agents import Access, ModelOptions
 from evalc.runtime.agents.http.transport import Backoff
 from evalc.runtime.agents.model.agent import ModelAgent
-from evalc.runtime.agents.options import Access, ModelOptions
 from tests.support.asking import PATIENCE
 from tests.support.servers import Behaviour, Server, answers, in_turn, serving
 

@@ -11,7 +11,7 @@ import pytest
 from evalc.base.errors import AgentProtocolError
 from evalc.model.answer import AgentRequest
 from evalc.model.case import SimulatedUser
-from evalc.runtime.agents.options import ModelOptions, Sampling
+from evalc.runtime.agents import ModelOptions, Sampling
 from evalc.runtime.run.user import answer_schema
 from evalc.tools.registry import Tool, ToolRegistry
 from tests.runtime.agents.model.apis import MESSAGES, Called, TestedApi

@@ -6,9 +6,9 @@ import pytest
 
 from evalc.base.errors import UsageError
 from evalc.base.installed import PROVIDERS
+from evalc.runtime.agents import Access, ModelOptions, Sampling
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.apis import endpoint_of
-from evalc.runtime.agents.options import Access, ModelOptions, Sampling
 
 
 def access(base_url: str | None = None, key: str | None = "k", **more: str) -> Access:

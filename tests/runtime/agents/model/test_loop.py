@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from evalc.model.answer import AgentRequest, ToolCall, Usage
-from evalc.runtime.agents.options import ModelOptions
+from evalc.runtime.agents import ModelOptions
 from evalc.tools.registry import Tool, ToolRegistry
 from tests.runtime.agents.model.apis import CHAT, MESSAGES, RESPONSES, Called, TestedApi
 
