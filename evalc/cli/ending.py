@@ -235,7 +235,7 @@ def leave(code: int) -> Never:
     threading._shutdown()  # type: ignore[attr-defined] # waits for the threads that agents have started
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(AttributeError, OSError, ValueError):  # of one that is closed, or that nobody reads
+        with suppress(AttributeError, OSError, ValueError):  # of a stream that is closed, or that nobody reads
             stream.flush()
     os._exit(code)
 

@@ -59,7 +59,7 @@ def test_a_run_that_was_cut_off_is_resumed(invoke: Invoke, trips: Path, lines: i
 
 def test_answers_are_rescored_to_the_same_results(invoke: Invoke, trips: Path) -> None:
     before = written(trips)
-    assert len(before) == 9  # and one that is skipped
+    assert len(before) == 9  # and a skipped one
     outcome = invoke("rescore", WHOLE, "trips.eval.yaml", "--json")
     assert outcome.code == ERRORS
     assert cases_of(outcome.out) == before
