@@ -138,7 +138,7 @@ OF_THE_PACKAGE = {
     "diagnostics/catalogue.py": "the package's own table of findings",
     "grammar/build_tables.py": "the grammars",
     "grammar/lalr.py": "the tables of the grammars",
-    "report/html/page.py": "the page's own parts",
+    "report/html/__init__.py": "the page's own parts",
     "extras/scaffold/__init__.py": "the templates of a project, and what an installed package says of itself",
     "translate/names.py": "the words of other tools",
 }

@@ -1,5 +1,352 @@
-"""The HTML report: one self-contained file."""
+"""The HTML report: one self-contained file of style, data and scripts, written piece by piece.
 
-from evalc.report.html.page import render
+The data are records that the scripts of the page read: bounded in size, with the secrets of eval files struck out.
+"""
 
-__all__ = ["render"]
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from html import escape
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from evalc.base.terminal import counted
+from evalc.model.reports import CheckStrength, Coverage, Strength, Trend
+from evalc.model.result import AttemptResult, CaseResult
+from evalc.model.suite import Place, key_of
+from evalc.report.others import PARTS, idle_checks, reasons_not_challenged, weak_cases
+from evalc.report.reported import ReportedRun, ReportedSuite, quoted, read_authored, seconds_of
+from evalc.report.words import failures_allowed, main_reason, missing_lines, not_met, why_skipped
+
+__all__ = ["LONGEST_TEXT", "MOST_CALLS", "in_html", "render"]
+
+Record = dict[str, Any]
+Redact = Callable[[str], str]
+
+LONGEST_TEXT: Final = 20_000
+"""The characters of a message or a response that the page holds; what is cut says so."""
+
+MOST_CALLS: Final = 100
+"""The tool calls of a case that the page holds; the rest are counted."""
+
+_MOST_RUNS: Final = 60
+"""The runs of a suite that the page plots, the newest."""
+
+_MOST_CASES: Final = 100
+"""The weakest cases, for which the page says what they miss."""
+
+_MOST_SURVIVORS: Final = 14
+_MOST_CHECKS: Final = 100
+_MOST_MISSING: Final = 200
+_LONGEST_LINE: Final = 400
+_LONGEST_NOTE: Final = 2_000
+_LONGEST_PARAMS: Final = 5_000
+_CASES_A_BLOCK: Final = 200
+_AROUND: Final = 1
+
+SCRIPTS: Final = (
+    *("texts.js", "data.js", "charts.js", "summary.js", "agents.js", "history.js", "strength.js"),
+    *("filter.js", "list.js", "differences.js", "details.js", "print.js", "main.js"),
+)
+"""The page's scripts in the order in which they are joined: each uses only what precedes it."""
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+
+def render(run: ReportedRun) -> Iterator[bytes]:
+    """The page, in pieces. It works from a `file://` URL and asks for nothing; cases are read while it is written."""
+    style, script = _asset("report.css"), "\n".join(map(_asset, SCRIPTS))
+    before, _, after = _asset("report.html").partition("<!-- data -->\n")
+    filled = before.replace("{{script hash}}", _hash(script)).replace("{{style hash}}", _hash(style))
+    # The summary for readers without scripts.
+    total = sum(result.summary.total_cases for result in run.results)
+    in_short = f"{sum(result.summary.passed for result in run.results)} of {counted(total, 'case')} passed"
+    yield filled.replace("{{style}}", style).replace("{{in short}}", escape(in_short)).encode()
+    yield _block("run", _run_record(run))
+    sources = _Sources(run.root, run.redact)
+    for index, suite in enumerate(run.suites):
+        records = _case_records(index, suite, sources)
+        while block := list(islice(records, _CASES_A_BLOCK)):
+            yield _block("cases", block)
+    yield _block("sources", sources.excerpts())
+    yield after.replace("{{script}}", script).encode()
+
+
+def _block(holds: str, data: object) -> bytes:
+    return b'<script type="application/json" data-holds="%b">%b</script>\n' % (holds.encode(), in_html(data))
+
+
+def in_html(record: object) -> bytes:
+    """The record as JSON that is safe in a script element: nothing in it can end the element.
+
+    Half a surrogate pair stays one, written as an escape; UTF-8 could not hold it.
+    """
+    try:
+        encoded = msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        encoded = json.dumps(msgspec.to_builtins(record)).encode()
+    escaped = encoded.replace(b"<", b"\\u003c")
+    return escaped.replace("\u2028".encode(), b"\\u2028").replace("\u2029".encode(), b"\\u2029")
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """The source expression by which the page's policy allows exactly this text."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@final
+class _Sources:
+    """Collects places, and reads the files below `root` when all are known; which may be read, `read_authored` says."""
+
+    def __init__(self, root: Path, redact: Redact) -> None:
+        self._root = root.resolve()
+        self._redact = redact
+        self._numbers: dict[str, set[int]] = defaultdict(set)
+        self._earliest: dict[str, str] = {}
+
+    def want(self, place: Place, timestamp: str) -> None:
+        """Ask for the line of the place and those around it; `timestamp` is when the run began, in ISO 8601."""
+        self._numbers[place.file].update(range(max(place.line - _AROUND, 1), place.line + _AROUND + 1))
+        self._earliest[place.file] = min(timestamp, self._earliest.get(place.file, timestamp))
+
+    def excerpts(self) -> dict[str, Record]:
+        """The lines of the files by their numbers, and whether a file is newer than the run, and may have changed.
+
+        Files that cannot be read are left out.
+        """
+        found: dict[str, Record] = {}
+        for name, numbers in sorted(self._numbers.items()):
+            authored = read_authored(self._root, name)
+            if authored is not None:
+                there = [number for number in sorted(numbers) if number <= len(authored.lines)]
+                found[name] = {
+                    "changed": authored.written > seconds_of(self._earliest[name]),
+                    "lines": {number: quoted(authored.lines[number - 1], self._redact) for number in there},
+                }
+        return found
+
+
+# --- the run ---------------------------------------------------------------------------------------------------------
+
+
+def _run_record(run: ReportedRun) -> Record:
+    return {
+        "suites": [
+            msgspec.structs.replace(result, suite=key_of(result).name, cases=(), skipped=()) for result in run.results
+        ],
+        "gates": tuple(not_met(run)),
+        "warnings": (*_failures_allowed(run), *missing_lines(run), *run.warnings),
+        "history": [_trend(trend) for trend in run.trends],
+        "strength": None if run.strength is None else _strength(run.strength, run.redact),
+        "coverage": None if run.coverage is None else _coverage(run.coverage, run.redact),
+    }
+
+
+def _failures_allowed(run: ReportedRun) -> Iterator[str]:
+    """The notes that gates are met though cases failed."""
+    for result in run.results:
+        if (note := failures_allowed(result)) is not None:
+            yield f"{run.title_of(result)}: {note}"
+    if (note := failures_allowed(run)) is not None:
+        yield note
+
+
+def _trend(trend: Trend) -> Record:
+    """As much of the course of a suite as the page plots, out of so many runs."""
+    newest = msgspec.structs.replace(trend, points=trend.points[-_MOST_RUNS:])
+    return {**msgspec.to_builtins(newest), "of": len(trend.points)}
+
+
+def _strength(strength: Strength, redact: Redact) -> Record:
+    """As much of the strength as the page shows: the weakest cases with what survives them, and idle checks."""
+    weak, idle, reasons = weak_cases(strength), idle_checks(strength), reasons_not_challenged(strength)
+    cases = [
+        {
+            "id": case.id,
+            "suite": case.suite,
+            "tier": case.tier,
+            "mutants": case.mutants,
+            "killed": case.killed,
+            "challengers": case.challengers,
+            "survivors": [
+                {
+                    "challenger": each.challenger,
+                    "difference": _short(each.difference, redact),
+                    "line": None if each.line is None else _short(each.line, redact),
+                }
+                for each in case.survivors[:_MOST_SURVIVORS]
+            ],
+            "survivorsOf": len(case.survivors),
+        }
+        for case in weak[:_MOST_CASES]
+    ]
+    return {
+        "strength": strength.strength,
+        "mutants": strength.mutants,
+        "killed": strength.killed,
+        "undecided": strength.undecided,
+        "challengers": strength.challengers,
+        "cases": cases,
+        "casesOf": len(weak),
+        "idle": [_idle(check, redact) for check in idle[:_MOST_CHECKS]],
+        "idleOf": len(idle),
+        "notes": [
+            *(f"{cases} not challenged: {_short(reason, redact)}" for reason, cases in reasons.items()),
+            *(_short(warning, redact) for warning in strength.warnings),
+        ],
+    }
+
+
+def _idle(check: CheckStrength, redact: Redact) -> Record:
+    where = f"{check.id} {check.at}" if check.place is None else str(check.place)
+    return {"check": _short(check.check, redact), "where": where, "mutants": check.mutants}
+
+
+def _coverage(coverage: Coverage, redact: Redact) -> Record:
+    """As much of the coverage as the page shows, kind by kind in words, with the first that no case looks at."""
+    parts = [
+        {
+            "words": PARTS[part.kind],
+            "total": part.total,
+            "covered": part.covered,
+            "missing": [_short(name, redact) for name in part.missing[:_MOST_MISSING]],
+        }
+        for part in coverage.parts
+    ]
+    return {"coverage": coverage.coverage, "total": coverage.total, "covered": coverage.covered, "parts": parts}
+
+
+def _short(text: str, redact: Redact) -> str:
+    """The text without secrets, and no longer than a line or two; what is cut ends in an ellipsis."""
+    sound = redact(text)
+    return sound if len(sound) <= _LONGEST_LINE else sound[:_LONGEST_LINE] + "…"
+
+
+# --- cases -----------------------------------------------------------------------------------------------------------
+
+
+def _case_records(index: int, suite: ReportedSuite, sources: _Sources) -> Iterator[Record]:
+    """The records of the suite with that index: its cases in source order, then those that were skipped.
+
+    The places whose lines the page shows are asked for on the way.
+    """
+    for case in suite.cases:
+        for assertion in case.assertions:
+            if assertion.place is not None:
+                sources.want(assertion.place, suite.result.timestamp)
+        yield {"suite": index, **_present(_case(case, suite.baseline.get(case.id)))}
+    for skipped in suite.skipped:
+        yield {
+            "suite": index,
+            "id": skipped.id,
+            "description": _cut(skipped.description, _LONGEST_NOTE),
+            "status": "skipped",
+            "reason": _cut(why_skipped(skipped), _LONGEST_NOTE),
+        }
+
+
+def _case(case: CaseResult, before: CaseResult | None) -> Record:
+    details, why = case.details, main_reason(case) if case.status == "unverified" else None
+    return {
+        "id": case.id,
+        "description": _cut(case.description, _LONGEST_NOTE),
+        "status": case.status,
+        "durationMs": case.duration_ms,
+        "score": case.score,
+        "error": _cut(case.error, _LONGEST_NOTE),
+        "reason": None if why is None else _cut(why.message, _LONGEST_NOTE),
+        "expectedFailure": _cut(case.expected_failure, _LONGEST_NOTE),
+        "flaky": case.flaky or None,
+        "variant": case.variant,
+        "tags": case.tags,
+        "place": case.place,
+        "criteria": case.criteria,
+        "assertions": case.assertions,
+        "skippedTokens": details.skipped_tokens,
+        "message": _cut(details.message, LONGEST_TEXT),
+        "messages": details.messages,
+        "response": _cut(details.response, LONGEST_TEXT),
+        # The case's calls are those of one turn after the other.
+        "turns": tuple(
+            {
+                "message": _cut(turn.message, LONGEST_TEXT),
+                "response": _cut(turn.response, LONGEST_TEXT),
+                "durationMs": turn.duration_ms,
+                "calls": turn.calls,
+            }
+            for turn in details.turns or ()
+        ),
+        "toolCalls": tuple(map(_tool_call, details.tool_calls[:MOST_CALLS])),
+        "moreCalls": max(len(details.tool_calls) - MOST_CALLS, 0) or None,
+        "usage": details.usage,
+        "finishReason": details.finish_reason,
+        "attempts": tuple(_outcome(each, each.response) for each in case.attempts or ()),
+        "baseline": None if before is None else _outcome(before, before.details.response),
+    }
+
+
+def _tool_call(call: Mapping[str, Any]) -> Record:
+    """A call as the results have it; calls are the agent's, and may lack anything.
+
+    Parameters are JSON in a text, since JavaScript would round their large numbers.
+    """
+    success, duration_ms = call.get("success"), call.get("durationMs")
+    sent = call["params"] if call.get("params") is not None else call.get("arguments")
+    return _present(
+        {
+            "name": _cut(str(call.get("name")), _LONGEST_NOTE),
+            "success": success if isinstance(success, bool) else None,
+            "durationMs": duration_ms if isinstance(duration_ms, int | float) else None,
+            "params": None if sent is None else _cut(_indented(sent), _LONGEST_PARAMS),
+            "result": _cut(_indented(call["result"]), _LONGEST_PARAMS) if "result" in call else None,
+            "error": _cut(str(call["error"]), _LONGEST_NOTE) if "error" in call else None,
+        }
+    )
+
+
+def _indented(value: object) -> str:
+    try:
+        return json.dumps(value, indent=2, ensure_ascii=False, default=repr)
+    except (RecursionError, ValueError, TypeError):  # nested too deeply, holding itself, with keys that are not texts
+        return "(no JSON)"
+
+
+def _outcome(ended: AttemptResult | CaseResult, response: str | None) -> Record:
+    """How a case ended at another time: in one attempt at it, or in the run that this one is compared with."""
+    return _present(
+        {
+            "status": ended.status,
+            "durationMs": ended.duration_ms,
+            "score": ended.score,
+            "error": _cut(ended.error, _LONGEST_NOTE),
+            "response": _cut(response, LONGEST_TEXT),
+        }
+    )
+
+
+def _present(fields: Record) -> Record:
+    """The fields that hold something."""
+    return {key: value for key, value in fields.items() if value is not None and value is not UNSET and value != ()}
+
+
+def _cut(text: str | UnsetType | None, longest: int) -> str | Record | None:
+    """The text; of a longer one the beginning, and how long it is."""
+    if text is None or text is UNSET:
+        return None
+    return text if len(text) <= longest else {"text": text[:longest], "length": len(text)}

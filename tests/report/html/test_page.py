@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from evalc.model.result import AssertionResult, CaseResult
 from evalc.model.suite import Place
-from evalc.report.html import render
-from evalc.report.html.records import LONGEST_TEXT, MOST_CALLS, in_html
+from evalc.report.html import LONGEST_TEXT, MOST_CALLS, in_html, render
 from evalc.report.reported import ReportedSuite, beside
 from tests.report.html.sample import FILE, SOURCE, answered, reported, run_of, suite
 
