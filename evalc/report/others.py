@@ -13,6 +13,7 @@ from evalc.model.reports import (
     CaseStrength,
     CheckStrength,
     Coverage,
+    CriterionStrength,
     GatePlan,
     History,
     HistoryEntry,
@@ -231,28 +232,25 @@ def reasons_not_challenged(strength: Strength) -> Mapping[str, int]:
 
 def strength_lines(strength: Strength) -> Iterator[str]:
     """The report: each kind of fault, the weakest cases with what they missed, the checks that noticed nothing."""
-    yield from _by_challenger(strength)
-    yield from _cases(weak_cases(strength))
-    yield from _criteria(strength)
-    yield from _idle_checks(idle_checks(strength))
-    yield from _not_challenged(strength)
+    width = max((len(each.name) for each in strength.challengers), default=0)
+    noticed = [f"  {each.name:<{width}}  {each.killed} of {each.mutants}" for each in strength.challengers]
+    yield from _paragraph("Faults noticed:", noticed)
+    yield from _paragraph("Faults missed:", [*_missed(weak_cases(strength))])
+    yield from _paragraph("Criteria:", [*map(_criterion, strength.criteria)])
+    yield from _paragraph("Checks that noticed nothing:", [*_idle(idle_checks(strength))])
+    for reason, cases in reasons_not_challenged(strength).items():
+        yield f"{counted(cases, 'case')} not challenged: {visible(reason)}"
+    for warning in strength.warnings:
+        yield f"warning: {visible(warning)}"
     yield _closing(strength)
 
 
-def _by_challenger(strength: Strength) -> Iterator[str]:
-    if not strength.challengers:
-        return
-    yield "Faults noticed:"
-    width = max(len(each.name) for each in strength.challengers)
-    for each in strength.challengers:
-        yield f"  {each.name:<{width}}  {each.killed} of {each.mutants}"
-    yield ""
+def _paragraph(title: str, lines: Sequence[str]) -> Iterator[str]:
+    """The lines below a title; nothing if there are none."""
+    yield from (title, *lines, "") if lines else ()
 
 
-def _cases(weak: Sequence[CaseStrength]) -> Iterator[str]:
-    if not weak:
-        return
-    yield "Faults missed:"
+def _missed(weak: Sequence[CaseStrength]) -> Iterator[str]:
     for case in weak[:_MOST_CASES]:
         where = "" if case.place is None else f"  {visible(str(case.place))}"
         yield f"  {visible(case.id)}: {case.killed} of {case.mutants} noticed{where}"
@@ -264,36 +262,19 @@ def _cases(weak: Sequence[CaseStrength]) -> Iterator[str]:
             yield f"    and {len(case.survivors) - _MOST_SURVIVORS} more"
     if len(weak) > _MOST_CASES:
         yield f"  and {counted(len(weak) - _MOST_CASES, 'more case')}; `--json` lists them all"
-    yield ""
 
 
-def _criteria(strength: Strength) -> Iterator[str]:
-    if not strength.criteria:
-        return
-    yield "Criteria:"
-    for each in strength.criteria:
-        suite = visible(key_of(each).title())
-        yield f"  {visible(each.name)}: its checks noticed {each.killed} of {each.mutants} in {suite}"
-    yield ""
+def _criterion(each: CriterionStrength) -> str:
+    suite = visible(key_of(each).title())
+    return f"  {visible(each.name)}: its checks noticed {each.killed} of {each.mutants} in {suite}"
 
 
-def _idle_checks(idle: Sequence[CheckStrength]) -> Iterator[str]:
-    if not idle:
-        return
-    yield "Checks that noticed nothing:"
+def _idle(idle: Sequence[CheckStrength]) -> Iterator[str]:
     for check in idle[:_MOST_CHECKS]:
         where = f"{visible(check.id)} {check.at}" if check.place is None else visible(str(check.place))
         yield f"  {where}: {visible(check.check)}"
     if len(idle) > _MOST_CHECKS:
         yield f"  and {len(idle) - _MOST_CHECKS} more; `--json` lists them all"
-    yield ""
-
-
-def _not_challenged(strength: Strength) -> Iterator[str]:
-    for reason, cases in reasons_not_challenged(strength).items():
-        yield f"{counted(cases, 'case')} not challenged: {visible(reason)}"
-    for warning in strength.warnings:
-        yield f"warning: {visible(warning)}"
 
 
 def _closing(strength: Strength) -> str:
