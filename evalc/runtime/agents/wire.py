@@ -1,4 +1,4 @@
-"""Encodes and hashes requests to agents as JSON, and decodes answers of the agreed shape.
+"""Encodes and hashes requests to agents as JSON, and decodes answers of the agreed shape, or by configured paths.
 
 The agreed shape is the contract's AgentResponse, `{response, toolCalls: [{name, success, durationMs, params}]}`,
 or `{text, toolsCalled}`, whose tools may be bare names. Unknown keys are ignored, and keys may be written in
@@ -27,6 +27,7 @@ from evalc.base.terminal import excerpt, well_formed
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.json import is_number
 from evalc.model.numbers import shown_number
+from evalc.runtime.mapping import AnswerPaths, JsonPath, NotSearchable
 
 MAX_BODY: Final = 16 * 1024 * 1024
 """Bytes of an answer that are read at most, unless the settings say otherwise."""
@@ -98,6 +99,7 @@ def fingerprint(fields: Mapping[str, Any]) -> str:
 _FIELDS: Final = ("response", "text", *CALLS, "usage", "error")
 _CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", *PARAMS, "result", "error")
 _USAGE_FIELDS: Final = ("inputTokens", "input_tokens", "outputTokens", "output_tokens", "costUsd", "cost_usd")
+_BY_NAMES: Final = AnswerPaths()
 _OR_MAP: Final = ", or map them (`agent.response.params` in the configuration)"
 
 
@@ -106,15 +108,16 @@ def answer_fields(response: AgentResponse) -> dict[str, Any]:
     return {"response": response.response, "toolCalls": [msgspec.to_builtins(call) for call in response.tool_calls]}
 
 
-def decode_answer(body: bytes) -> AgentResponse:
-    """Read an answer that is JSON text.
+def decode_answer(body: bytes, paths: AnswerPaths = _BY_NAMES) -> AgentResponse:
+    """Read an answer that is JSON text. What has a path is taken from there, all else from where the contract has it.
 
     Raises:
-        AgentProtocolError: when it is not JSON or not of the agreed shape; it carries the body, shortened.
+        AgentProtocolError: it is not JSON, not of that shape, or a path finds nothing; it carries the body, shortened.
         AgentError: it has an `error`.
     """
     try:
-        return answer_of(decode_json(body))
+        document = decode_json(body)
+        return answer_of(document if paths == _BY_NAMES else _mapped(document, paths))
     except AgentProtocolError as error:
         raise AgentProtocolError(str(error), excerpt(body)) from None
 
@@ -284,6 +287,72 @@ def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, 
     if not fields:
         raise AgentProtocolError(f"{place} is {kind_of(value)}, not an object")
     return fields
+
+
+# --- answers of an agent's own shape ---------------------------------------------------------------------------------
+
+
+def _mapped(document: object, paths: AnswerPaths) -> dict[str, Any]:
+    fields = dict(document) if isinstance(document, Mapping) else {}
+    if paths.response is not None:
+        fields["response"] = _required(paths.response, document, "response")
+    if paths.tool_calls is not None:
+        while (near := near_calls_in(fields)) is not None:
+            del fields[near]
+        fields["toolCalls"] = _required(paths.tool_calls, document, "toolCalls")
+    _, calls = calls_in(fields) or ("", None)
+    if isinstance(calls, list):
+        fields["toolCalls"] = [mapped_call(call, paths) for call in calls]
+    usage = {
+        "inputTokens": value_at(paths.input_tokens, document),
+        "outputTokens": value_at(paths.output_tokens, document),
+        "costUsd": value_at(paths.cost_usd, document),
+    }
+    if any(value is not None for value in usage.values()):
+        fields["usage"] = usage
+    return fields
+
+
+def mapped_call(call: object, paths: AnswerPaths) -> object:
+    """A tool call, its fields under the names that the contract has for them.
+
+    Raises:
+        AgentProtocolError: when a path finds nothing.
+    """
+    fields = dict(call) if isinstance(call, Mapping) else {}
+    if paths.params is not None:
+        fields = {key: value for key, value in fields.items() if key not in PARAMS}
+    for name, path in (
+        ("name", paths.name),
+        ("success", paths.success),
+        ("durationMs", paths.duration_ms),
+        ("params", paths.params),
+    ):
+        if path is not None:
+            fields[name] = _required(path, call, name)
+    for name, path in (("result", paths.result), ("error", paths.error)):
+        if (value := value_at(path, call)) is not None:
+            fields[name] = value
+    return fields or call
+
+
+def _required(path: JsonPath, document: object, key: str) -> Any:
+    value = value_at(path, document)
+    if value is None:
+        raise AgentProtocolError(f"the path `{path.text}` of `{key}` matches nothing")
+    return value
+
+
+def value_at(path: JsonPath | None, document: object) -> Any:
+    """The value that a path finds; None if there is nothing, or no path.
+
+    Raises:
+        AgentProtocolError: when it cannot be applied to what is there.
+    """
+    try:
+        return None if path is None else path.find(document)
+    except NotSearchable as error:
+        raise AgentProtocolError(f"the path {error}") from None
 
 
 # --- calls and errors under names that are near ----------------------------------------------------------------------

@@ -17,7 +17,7 @@ from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.model.answer import AgentResponse, ToolCall, Usage
 from evalc.runtime.agents import HttpOptions
 from evalc.runtime.agents.http.agent import HttpAgent
-from evalc.runtime.agents.http.events import EventParser, ServerSentEvent
+from evalc.runtime.agents.http.stream import EventParser, ServerSentEvent
 from evalc.runtime.mapping import AnswerPaths, JsonPath, StreamPaths
 from tests.support.asking import PATIENCE, ask, ask_all, failure, run_out_of_time
 from tests.support.servers import Exchange, hangs, resets, serving, streams

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Final, Protocol, final
+from typing import Final, final
 from urllib.parse import urljoin, urlsplit
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
@@ -13,7 +13,7 @@ from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import HttpOptions, Session, wire
 from evalc.runtime.agents.http import DEFAULT_HEADERS, Address, checked_headers, merged, url_without_credentials
-from evalc.runtime.agents.http.stream import CONTENT_TYPE, StreamedAnswer, read_body
+from evalc.runtime.agents.http.stream import CONTENT_TYPE, StreamedAnswer
 from evalc.runtime.agents.http.transport import (
     RETRIED,
     Backoff,
@@ -21,7 +21,6 @@ from evalc.runtime.agents.http.transport import (
     Reply,
     Transport,
     Watch,
-    Watcher,
     is_complete,
     open_transport,
     route_to,
@@ -31,64 +30,6 @@ from evalc.runtime.mapping import NoInput, Values
 
 _KEEPING: Final = frozenset({307, 308})
 _CHANGING: Final = frozenset({301, 302, 303})
-
-
-class Opener(Protocol):
-    """Opens a transport to the host of a URL."""
-
-    def __call__(self, url: str, /) -> AbstractAsyncContextManager[Transport]:
-        """Open it."""
-        ...
-
-
-async def follow(
-    reply: Reply,
-    *,
-    most: int,
-    opener: Opener,
-    method: str,
-    url: str,
-    body: bytes,
-    headers: Mapping[str, str],
-    own: Collection[str],
-    watch: Watcher,
-) -> Reply:
-    """The reply at the end of `most` redirects or fewer; if there are more, the last of them.
-
-    307 and 308 repeat the request; after 301, 302 and 303 the answer is fetched with GET. What the user configured
-    goes to the origin that it was configured for: to another one only the headers in `own` are sent on. No redirect
-    leads from `https:` to `http:`.
-
-    Raises:
-        AgentError: as `Transport.request` does.
-    """
-    sent: bytes | None = body
-    for _ in range(most):
-        location = reply.headers.get("location")
-        if reply.status not in _KEEPING | _CHANGING or location is None:
-            break
-        target = _redirect_target(url, location)
-        if urlsplit(target)[:2] != urlsplit(url)[:2]:
-            headers = {name: value for name, value in headers.items() if name.lower() in own}
-        if reply.status in _CHANGING:
-            method, sent = "GET", None
-            headers = {name: value for name, value in headers.items() if name.lower() != "content-type"}
-        url = target
-        async with opener(url) as transport:
-            reply = await transport.request(method, url, sent, headers, watch=watch)
-    return reply
-
-
-def _redirect_target(url: str, location: str) -> str:
-    try:
-        target = Address.of(urljoin(url, location)).url
-    except (ValueError, UsageError):
-        raise AgentProtocolError("a redirect leads to a URL that cannot be read") from None
-    if url.startswith("https:") and target.startswith("http:"):
-        raise AgentProtocolError("a redirect leads from `https:` to `http:`, and is not followed")
-    return target
-
-
 _SENT_ANYWAY: Final = {**DEFAULT_HEADERS, "accept": f"application/json, {CONTENT_TYPE}"}
 
 
@@ -149,7 +90,7 @@ class HttpAgent:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _HttpSession:
     transport: Transport
-    opener: Opener
+    opener: Callable[[str], AbstractAsyncContextManager[Transport]]
     url: str
     headers: Mapping[str, str]
     backoff: Backoff
@@ -189,29 +130,44 @@ class _Exchange:
 
     async def attempt(self) -> Reply:
         session = self._session
-        method, most = session.options.method, session.options.redirects
         try:
-            reply = await session.transport.request(method, session.url, self._body, session.headers, watch=self._watch)
+            reply = await session.transport.request(
+                session.options.method, session.url, self._body, session.headers, watch=self._watch
+            )
         except NotConnected as error:
             raise NotConnected(f"{error} ({url_without_credentials(urlsplit(session.url))})") from None
-        if most == 0 or not 300 <= reply.status < 400:
-            return reply
-        return await follow(
-            reply,
-            most=most,
-            opener=session.opener,
-            method=method,
-            url=session.url,
-            body=self._body,
-            headers=session.headers,
-            own=_SENT_ANYWAY.keys(),
-            watch=self._watch,
-        )
+        return await self._followed(reply)
+
+    async def _followed(self, reply: Reply) -> Reply:
+        """The reply at the end of as many redirects as are configured or fewer; if there are more, the last of them.
+
+        307 and 308 repeat the request; after 301, 302 and 303 the answer is fetched with GET. What the user configured
+        goes to the origin that it was configured for: to another one only the default headers are sent on. No redirect
+        leads from `https:` to `http:`.
+        """
+        session = self._session
+        method: str = session.options.method
+        url, headers = session.url, session.headers
+        body: bytes | None = self._body
+        for _ in range(session.options.redirects):
+            location = reply.headers.get("location")
+            if reply.status not in _KEEPING | _CHANGING or location is None:
+                break
+            target = _redirect_target(url, location)
+            if urlsplit(target)[:2] != urlsplit(url)[:2]:
+                headers = {name: value for name, value in headers.items() if name.lower() in _SENT_ANYWAY}
+            if reply.status in _CHANGING:
+                method, body = "GET", None
+                headers = {name: value for name, value in headers.items() if name.lower() != "content-type"}
+            url = target
+            async with session.opener(url) as transport:
+                reply = await transport.request(method, url, body, headers, watch=self._watch)
+        return reply
 
     def answer(self, reply: Reply) -> AgentResponse:
         if self._streamed is not None:
             return self._streamed.answer(reply.body)
-        return read_body(reply.body, self._session.options.answer)
+        return wire.decode_answer(reply.body, self._session.options.answer)
 
     def _watch(self, status: int, headers: Mapping[str, str]) -> Watch | None:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -245,3 +201,13 @@ def _target(url: str, location: str) -> str:
         return excerpt(url_without_credentials(urlsplit(urljoin(url, location))))
     except ValueError:
         return "a URL that cannot be read"
+
+
+def _redirect_target(url: str, location: str) -> str:
+    try:
+        target = Address.of(urljoin(url, location)).url
+    except (ValueError, UsageError):
+        raise AgentProtocolError("a redirect leads to a URL that cannot be read") from None
+    if url.startswith("https:") and target.startswith("http:"):
+        raise AgentProtocolError("a redirect leads from `https:` to `http:`, and is not followed")
+    return target
