@@ -128,13 +128,11 @@ _OF_TYPE: Final[Mapping[str, Any]] = {
     "object": {},
     "null": None,
 }
-_OF_FORMAT: Final[Mapping[str, str]] = {
-    "date": "2026-01-31",
-    "date-time": "2026-01-31T12:00:00Z",
-    "uuid": "00000000-0000-4000-8000-000000000000",
-    "email": "someone@example.com",
-    "url": "https://example.com",
-}
+_SAMPLES: Final[Sequence[Any]] = (
+    *("text", "", {}, [], 1, True, None, "2026-01-31", "2026-01-31T12:00:00Z"),
+    *("00000000-0000-4000-8000-000000000000", "someone@example.com", "https://example.com"),
+)
+"""Values, one of which passes most checks that no operand says how to pass."""
 _OF_MARKDOWN: Final[Mapping[str, str]] = {
     "table": "\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n",
     "list": "\n\n- one\n- two\n\n",
@@ -147,10 +145,6 @@ _IN_LANGUAGE: Final[Mapping[str, str]] = {
     "German": "Ich habe mir Ihre Frage angesehen, und das habe ich f\u00fcr Sie gefunden.",
     "French": "J'ai examin\u00e9 votre question, et voici ce que j'ai trouv\u00e9 pour vous.",
 }
-
-
-def _containing(values: Sequence[Any]) -> Any:
-    return " ".join(values) if all(isinstance(value, str) for value in values) else list(values)
 
 
 def number_in(bounds: Bounds) -> Any:
@@ -168,37 +162,17 @@ def _limits(bounds: Bounds) -> tuple[Any, Any]:
     return low, high
 
 
-_GOOD: Final[Mapping[str, tuple[int, Callable[[Any], Any]]]] = {
-    "contains": (0, lambda value: _containing([value])),
-    "contains_any": (0, lambda values: _containing(values[:1])),
-    "contains_all": (0, _containing),
-    "occurs": (0, lambda asked: " ".join([asked[0]] * min(int(number_in(asked[1])), _MOST_ITEMS))),
-    "similar": (0, itemgetter(0)),
-    "structure": (0, lambda asked: " ".join(f"\n# {heading}\n" for heading in asked[1])),
-    "markdown": (0, lambda asked: _OF_MARKDOWN[asked[0]].format(asked[1] or "")),
-    "language": (0, lambda name: _IN_LANGUAGE.get(name, "text")),
-    "starts_with": (1, str),
-    "ends_with": (3, str),
-    "equals": (4, str),
-    "is": (4, lambda value: value),
-    "one_of": (4, lambda values: values[0] if values else "text"),
-    "between": (4, number_in),
-    "within": (4, itemgetter(1)),
-    "empty": (4, lambda _: ""),
-    "is_a": (4, lambda name: _OF_TYPE[name]),
-    "format": (4, lambda name: _OF_FORMAT[name]),
-    "json": (4, lambda asked: [] if asked[0] == "array" else {}),
-    "sorted": (4, lambda _: []),
-    "unique": (4, lambda _: []),
+_MADE: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "occurs": lambda asked: " ".join([asked[0]] * min(int(number_in(asked[1])), _MOST_ITEMS)),
+    "similar": itemgetter(0),
+    "structure": lambda asked: " ".join(f"\n# {heading}\n" for heading in asked[1]),
+    "markdown": lambda asked: _OF_MARKDOWN[asked[0]].format(asked[1] or ""),
+    "language": lambda name: _IN_LANGUAGE.get(name, "text"),
+    "json": lambda asked: [] if asked[0] == "array" else {},
 }
-"""A value for each predicate, and when it joins what other checks ask of the same place: the lowest number first."""
-_LENGTH: Final = 2
-_OTHERS: Final = 5
-_NAMES: Final[Mapping[str, Callable[[Any], Sequence[str]]]] = {
-    **dict.fromkeys(("called", "include", "in_order", "before"), list),
-    "acceptable": lambda sets: next((names for names in sets if names != (NO_TOOL,)), ()),
-}
-"""The tools that are called, by the predicates of their names."""
+"""What makes a value that passes, for predicates that a value alone does not decide, or whose operand is none."""
+_ANYWHERE, _FIRST, _LENGTH, _LAST, _ALONE, _OTHERS = range(6)
+"""When something joins what other checks ask of the same place."""
 _PADDING: Final[Mapping[str, str]] = {
     **dict.fromkeys(("chars", "bytes"), " and so on"),
     "tokens": " so",
@@ -209,21 +183,57 @@ _PADDING: Final[Mapping[str, str]] = {
 """Texts that make a text longer by one, by its measures; each character counts for one of `chars` and `bytes`."""
 
 
-def _joined(test: Test, there: Any) -> Any:
+def _good(test: Test) -> Any:
+    """A value that passes a test by itself; unset if there is none to be found."""
+    if test.predicate in _MADE:
+        return _MADE[test.predicate](test.operand)
+    values = _values(test.operand) if test.predicate in HOLDS else ()
+    return next((value for value in values if _has(value, test)), msgspec.UNSET)
+
+
+def _values(operand: Any) -> Iterator[Any]:
+    """Values that may pass a test: those that its operand says, then samples."""
+    match operand:
+        case None:
+            pass
+        case Bounds():
+            yield number_in(operand)
+        case tuple():
+            yield from operand
+            yield " ".join(map(str, operand))
+            yield list(operand)
+        case _:
+            yield from (operand, [operand])
+    yield from _SAMPLES
+
+
+def _has(value: Any, test: Test, part: Any = msgspec.UNSET) -> bool:
+    """Whether a value passes the test; where that takes more than the value, whether it has the part."""
+    if test.predicate not in HOLDS:
+        return part is value or part in value
+    try:
+        return holds(value, test)
+    except CannotAsk:
+        return False
+    except TypeError:  # a limit is a token, which anything may become
+        return True
+
+
+def _order(test: Test, value: Any) -> int:
+    if isinstance(value, str):
+        for text, order in ((f"a {value} a", _ANYWHERE), (f"{value} a", _FIRST), (f"a {value}", _LAST)):
+            if _has(text, test, value):
+                return order
+    return _ALONE
+
+
+def _joined(test: Test, value: Any, there: Any) -> Any:
     """Change a value so that it passes the test, too; JSON stays, unless the test says which text it is."""
-    value = _GOOD[test.predicate][1](test.operand)
     if not isinstance(there, str):
         is_text = PREDICATES[test.predicate].identity and isinstance(value, str)
         return value if is_text or there is msgspec.UNSET else there
     tries = (there, f"{there} {value}", f"{value} {there}", value) if isinstance(value, str) else (value,)
     return next((each for each in tries if _has(each, test, value)), there)
-
-
-def _has(value: Any, test: Test, part: Any) -> bool:
-    """Whether a value passes the test; where that takes more than the value, whether it has the part."""
-    with suppress(CannotAsk):
-        return holds(value, test) if test.predicate in HOLDS else part is value or part in value
-    return False
 
 
 def _padded(of: Any, bounds: Bounds, there: Any) -> Any:
@@ -273,8 +283,8 @@ def _parts(check: Check, at: _Path) -> Iterator[_Part]:
         case Test("structure", (fields, _)) if fields:
             for path, type_ in fields:
                 yield _Part((*at, *steps(path)), _OTHERS, partial(_or_else, _OF_TYPE[type_ or "string"]))
-        case Test(predicate) if predicate in _GOOD:
-            yield _Part(at, _GOOD[predicate][0], partial(_joined, check))
+        case Test() if (value := _good(check)) is not msgspec.UNSET:
+            yield _Part(at, _order(check, value), partial(_joined, check, value))
         case _ if at != _RESPONSE:
             yield _Part(at, _OTHERS, partial(_or_else, _bad_value(check.check) if isinstance(check, Not) else "text"))
 
@@ -302,8 +312,9 @@ def _parts_behind(step: CheckStep, check: Check, at: _Path) -> Iterator[_Part]:
             yield _Part(at, _LENGTH, lambda there: there if isinstance(there, list | dict) else items)
         case Measure(of), Test("between", bounds) if of in _PADDING:
             yield _Part(at, _LENGTH, partial(_padded, of, bounds))
-        case Tools(), Test(predicate, names) if predicate in _NAMES:
-            yield _Part((("key", "names"),), _OTHERS, partial(_longest, _NAMES[predicate](names)))
+        case Tools(), Test(operand=tuple(names)) as test:
+            called = next((each for each in ((), names, *names) if holds(each, test)), ())
+            yield _Part((("key", "names"),), _OTHERS, partial(_longest, called))
 
 
 def good_value(check: Check) -> Any:
