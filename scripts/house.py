@@ -13,9 +13,11 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
+from unittest.mock import patch
 
 ROOT: Final = Path(__file__).parents[1]
 PACKAGE: Final = ROOT / "evalc"
@@ -98,14 +100,13 @@ def entered_by_a_run() -> tuple[set[Path], set[Path]]:
         suite.write_text(SUITE, encoding="utf-8")
         sys.argv = ["evalc", "run", str(suite), "--agent", "demo", "--output-dir", f"{folder}/runs"]
         os.chdir(folder)  # the configuration of the working folder is none of the run's
-        sys.setprofile(profile)
-        try:
-            evalc()
-        except SystemExit:
-            pass
-        finally:
-            sys.setprofile(None)
-            os.chdir(ROOT)
+        with patch("evalc.cli.ending.leave", sys.exit), suppress(SystemExit):  # `leave` would end this process
+            sys.setprofile(profile)
+            try:
+                evalc()
+            finally:
+                sys.setprofile(None)
+                os.chdir(ROOT)
     run = set(_of_the_package(entered))
     return run, set(_of_the_package(imported)) - run
 
