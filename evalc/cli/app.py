@@ -15,8 +15,7 @@ from evalc.cli.past import accept_run, diff, history, merge_runs, report_run, re
 from evalc.cli.plumbing import compile_files, demo_agent, lsp, schema, show_config
 from evalc.cli.run import run_evals
 from evalc.cli.trust import calibrate, challenge, coverage, plan
-from evalc.cli.watch import watch
-from evalc.cli.write import check, explain, fmt, import_files, init, lock
+from evalc.cli.write import check, explain, fmt, import_files, init, lock, watch
 
 
 @final

@@ -19,8 +19,7 @@ from evalc.base.files import read_limited
 from evalc.base.guard import exits_reported, watched
 from evalc.base.source import Source
 from evalc.base.terminal import Screen, counted, visible
-from evalc.cli.ending import print_error, print_warning
-from evalc.cli.supervision import supervise
+from evalc.cli.ending import print_error, print_warning, supervise
 from evalc.compare.means import Estimate
 from evalc.compiler.rows import csv_reader, csv_spans
 from evalc.config.settings import Settings

@@ -68,7 +68,7 @@ def _run(arguments: list[str]) -> None:
                 exits(check_files)(paths, kept_alive=kept_alive)
             case _:
                 from evalc.cli.app import app  # noqa: PLC0415
-                from evalc.cli.supervision import allow_supervision  # noqa: PLC0415
+                from evalc.cli.ending import allow_supervision  # noqa: PLC0415
 
                 allow_supervision()
                 gc.set_threshold(_MADE_BEFORE_COLLECTING, 20, 50)

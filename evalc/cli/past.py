@@ -16,7 +16,7 @@ import typer
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import Screen, counted, first_of, visible
-from evalc.cli.ending import ExitCode, print_result, print_warning, shown_path
+from evalc.cli.ending import ExitCode, print_result, print_warning, shown_path, supervise
 from evalc.cli.options import (
     Json,
     Quiet,
@@ -24,7 +24,7 @@ from evalc.cli.options import (
     settings_of,
     with_flags,
 )
-from evalc.cli.reporting import (
+from evalc.cli.run import (
     Output,
     Outputs,
     Shown,
@@ -36,7 +36,6 @@ from evalc.cli.reporting import (
     report,
     write_report,
 )
-from evalc.cli.supervision import supervise
 from evalc.diagnostics.near import did_you_mean
 from evalc.setup.flags import modern
 

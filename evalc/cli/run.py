@@ -1,17 +1,25 @@
-"""`evalc run`: runs eval files against an agent, and reports the results."""
+"""`evalc run`, and the reports of any run: on standard output and in the files of `--output`."""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import secrets
 import shlex
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TextIO, TypeVar, Unpack, cast, final
 
 import typer
 
-from evalc.base.errors import EngineError, NothingToDo
-from evalc.base.terminal import Screen
+from evalc import extras
+from evalc.base.errors import EngineError, NothingToDo, UsageError
+from evalc.base.files import make_folder, open_regular, read_beginning, write_atomic
+from evalc.base.terminal import Screen, visible
 from evalc.cli.ending import (
     ExitCode,
     inventory_lines,
@@ -21,16 +29,405 @@ from evalc.cli.ending import (
     shown_path,
     standard_input,
     standard_output_alone,
+    supervise,
     termination_as_interrupt,
 )
 from evalc.cli.options import NO_VALUE, Json, Quiet, Verbose, show_all_help, with_flags
-from evalc.cli.reporting import Outputs, Shown, outputs_of, report, report_nothing, reported
-from evalc.cli.supervision import supervise
+from evalc.diagnostics.near import did_you_mean, listed
 from evalc.setup.flags import INSTEAD, SHOWN, STOPS, RunFlags
 
 if TYPE_CHECKING:
+    from evalc.api import Run
+    from evalc.config.settings import Settings
     from evalc.report.console import Detail
+    from evalc.report.outputs import Format
+    from evalc.report.progress import Progress
+    from evalc.report.reported import ReportedRun, ReportedSuite
+    from evalc.runtime.run.again_load import LoadedSuite
     from evalc.setup.request import RunRequest
+
+Step = Callable[[], None]
+T = TypeVar("T")
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="[FORMAT:]FILE",
+        rich_help_panel=SHOWN,
+        help="Write a report to a file: text, json, html, junit, xunit, markdown, csv, parquet, github or sarif; by "
+        "default what the file's name says, else json. May be repeated; - is standard output.",
+    ),
+]
+
+_FORMAT: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]+):(.*)", re.DOTALL)
+"""A format before its file; one letter is a drive."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """How much of a run is printed: of its cases, and of how many the time that they took.
+
+    `settings` are those of the run, with which the checks that passed are found in their files.
+    """
+
+    detail: Detail = "normal"
+    slowest: int = 0
+    settings: Settings | None = None
+
+
+def make_and_report(
+    make: Callable[[Progress], Run],
+    outputs: Sequence[Output],
+    *,
+    redact: Callable[[str], str],
+    shown: Shown,
+    untouched: str,
+) -> int:
+    """Make a run of past ones, and report it; its exit code.
+
+    `redact` strikes secrets out of quoted eval files; `untouched` says what an interrupt leaves as it was.
+    """
+    from evalc.report.progress import Progress, draws  # noqa: PLC0415 - for start-up
+
+    try:
+        screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
+        with termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress:
+            finished = make(progress)
+    except KeyboardInterrupt:
+        print_error(f"interrupted; {untouched}")
+        return ExitCode.INTERRUPTED
+    print_problems(finished.problems, sys.stderr)
+    report(reported(finished, outputs, redact), sys.stdout, outputs, shown)
+    return finished.exit_code
+
+
+def report(run: ReportedRun, stdout: TextIO, outputs: Sequence[Output], shown: Shown) -> None:
+    """Write the files, then print the report without a file, or the console summary; one failure stops no other.
+
+    Raises:
+        OSError: a report cannot be written; further failures are printed.
+    """
+    to_files = [output for output in outputs if output.file is not None]
+    printed = next((output for output in outputs if output.file is None), Output(format="text", file=None))
+    steps = [partial(write_report, run, output, stdout) for output in to_files]
+    match printed.format:
+        case "text":
+            steps.append(partial(_print_summary, run, stdout, shown))
+        case "github":
+            steps += [partial(_append_step_summary, run), partial(_print_annotated, run, stdout, shown)]
+        case _:
+            steps.append(partial(write_report, run, printed, stdout))
+    do_all(steps)
+
+
+def report_nothing(run_id: str, why: str, stdout: TextIO, outputs: Sequence[Output]) -> None:
+    """Write the reports of a run that had nothing to do, for the programs that read them; print no summary.
+
+    Raises:
+        OSError: a report cannot be written; further failures are printed.
+    """
+    from evalc.report.reported import ReportedRun  # noqa: PLC0415 - for start-up
+    from evalc.runtime.run.finished import summarize_run  # noqa: PLC0415 - as above
+
+    run = ReportedRun(
+        run_id=run_id, folder="", suites=(), summary=summarize_run(()), root=Path.cwd(), warnings=(visible(why),)
+    )
+    do_all([partial(write_report, run, output, stdout) for output in outputs])
+
+
+def write_report(run: ReportedRun, output: Output, stdout: TextIO) -> None:
+    """Write one report: to its file, whole or not at all, or to standard output.
+
+    Raises:
+        OSError: it cannot be written, or what the run has made would be overwritten.
+    """
+    from evalc.report.outputs import render  # noqa: PLC0415 - as above
+
+    pieces = render(output.format, run)
+    if output.file is None:
+        _print_pieces(pieces, stdout)
+        return
+    if not may_be_written(output.format, output.file):
+        raise FileExistsError(errno.EEXIST, "not overwritten, since it is not a report", str(output.file))
+    try:
+        write_atomic(output.file, pieces)
+    except OSError as error:  # which names a temporary file
+        raise OSError(error.errno, error.strerror, str(output.file)) from error
+
+
+def do_all(steps: Iterable[Step]) -> None:
+    """Take every step, whether or not others before it fail; the first failure is raised, the rest are reported."""
+    failures: list[Exception] = []
+    for step in steps:
+        try:
+            step()
+        except Exception as error:  # of one report, which is to keep no other from being written
+            failures.append(error)
+    for failure in failures[1:]:
+        match failure:
+            case OSError(filename=str(name), strerror=str(why)):
+                message = f"`{name}`: {why}"
+            case _:  # not its message, which may quote anything
+                message = type(failure).__name__
+        print_error(f"another report could not be written: {message}")
+    if failures:
+        raise failures[0]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _ReadAnew(Generic[T]):
+    """Items that are read from disk whenever they are iterated."""
+
+    read: Callable[[], Iterator[T]]
+
+    def __iter__(self) -> Iterator[T]:
+        return self.read()
+
+
+def reported(run: Run, outputs: Sequence[Output], redact: Callable[[str], str]) -> ReportedRun:
+    """The run as reports show it; for HTML, beside earlier runs. `redact` strikes out secrets of quoted eval files."""
+    from evalc.report.reported import ReportedRun, ReportedSuite  # noqa: PLC0415 - for start-up
+
+    finished = run.finished
+    plain = ReportedRun(
+        run_id=finished.run_id,
+        folder=shown_path(finished.folder),
+        suites=tuple(
+            ReportedSuite(result=suite.result, cases=_ReadAnew(suite.cases), skipped=_ReadAnew(suite.skipped))
+            for suite in finished.suites
+        ),
+        summary=finished.summary,
+        root=Path.cwd(),
+        gates=finished.gates,
+        below=finished.below_threshold,
+        selected=run.selected,
+        missing=finished.missing,
+        warnings=(*run.notes, *finished.warnings),
+        redact=redact,
+    )
+    with_past = any(output.format == "html" for output in outputs)
+    return beside_past(plain, finished.folder.parent) if with_past else plain
+
+
+def beside_past(run: ReportedRun, folder: Path, baseline: str | None = None) -> ReportedRun:
+    """The run beside the runs that it was compared with, or another baseline, and with the courses of its suites."""
+    from evalc.report.reported import beside  # noqa: PLC0415 - for start-up
+    from evalc.runtime.store.runs import has_results  # noqa: PLC0415 - as above
+
+    results = [suite.result for suite in run.suites]
+    names = dict.fromkeys(suite.baseline_run_id for suite in results)
+    # A name that leads elsewhere is not ours: a result file may come from anyone.
+    there = [name for name in names if name and Path(name).name == name and has_results(folder / name)]
+    before = [suite for name in (there if baseline is None else [baseline]) for suite in _suites_of(name, folder)]
+    return replace(run, suites=beside(run.suites, before), trends=extras.history.trends_beside(results, folder))
+
+
+def past_run(name: str, settings: Settings) -> ReportedRun:
+    """The run as it was reported when it ended; its suites are not compared.
+
+    Raises:
+        UsageError: there is no such run, or its results cannot be read.
+    """
+    # For start-up: `--help` shows no run.
+    from evalc.report.reported import ReportedRun  # noqa: PLC0415
+    from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
+    from evalc.runtime.store.redact import Redactor  # noqa: PLC0415
+    from evalc.runtime.store.runs import Closing, find_results, read_closing  # noqa: PLC0415
+
+    results = find_results(name, settings.results_folder)
+    past, warnings = load_run(results)
+    closing, unread = (Closing(), ()) if results.is_part else read_closing(results.folder)
+    return ReportedRun(
+        run_id=past.run_id,
+        folder=shown_path(results.folder.resolve()),
+        suites=tuple(map(_as_reported, past.suites)),
+        summary=past.summary,
+        root=Path.cwd(),
+        gates=closing.gates,
+        below=closing.below,
+        selected=closing.selected,
+        missing=closing.missing,
+        warnings=(*closing.warnings, *warnings, *unread),
+        redact=Redactor(settings.secret_values(os.environ)).redact,  # of eval files, whose lines are quoted
+    )
+
+
+def _suites_of(name: str, output_dir: Path) -> tuple[ReportedSuite, ...]:
+    # For start-up: `--help` shows no run.
+    from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
+    from evalc.runtime.store.runs import find_results  # noqa: PLC0415
+
+    return tuple(map(_as_reported, load_run(find_results(name, output_dir))[0].suites))
+
+
+def _as_reported(suite: LoadedSuite) -> ReportedSuite:
+    from evalc.report.reported import ReportedSuite  # noqa: PLC0415 - for start-up
+
+    return ReportedSuite(result=suite.result, cases=suite.cases, skipped=suite.skipped)
+
+
+def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown, *, fenced: bool = False) -> None:
+    """The console summary; cases are read from disk one at a time. GitHub's runner is to obey nothing in it."""
+    from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up
+    from evalc.setup.compile import AuthoredPlaces  # noqa: PLC0415 - as above
+
+    screen = Screen.of(stdout, os.environ)
+    if shown.detail == "verbose" and shown.settings is not None:
+        run = replace(run, places=AuthoredPlaces(shown.settings).of)
+    lines = summary_lines(run, screen, detail=shown.detail, slowest=shown.slowest)
+    token = secrets.token_hex(16) if fenced or os.environ.get("GITHUB_ACTIONS") else ""
+    stdout.write(f"::stop-commands::{token}\n" if token else "")
+    stdout.writelines(f"{line}\n" for line in lines)
+    stdout.write(f"::{token}::\n" if token else "")
+
+
+def _print_pieces(pieces: Iterable[bytes], stdout: TextIO) -> None:
+    stdout.flush()
+    stdout.buffer.writelines(pieces)
+
+
+def _print_annotated(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
+    """The console summary, then the annotations, which GitHub's runner is to obey."""
+    from evalc.report.formats import github  # noqa: PLC0415 - for start-up
+
+    _print_summary(run, stdout, shown, fenced=True)
+    _print_pieces(github(run), stdout)
+
+
+def _append_step_summary(run: ReportedRun) -> None:
+    """Add the Markdown to the summary of the job's step, where GitHub Actions asks for one."""
+    from evalc.report.formats import MOST_BYTES, markdown  # noqa: PLC0415 - for start-up
+
+    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not name:
+        return
+    file = Path(name)
+    there = 0
+    if file.exists():
+        with open_regular(file) as summary:  # a pipe would wait for a reader
+            there = os.fstat(summary.fileno()).st_size
+    with file.open("ab") as summary:
+        summary.writelines(markdown(run, most_bytes=MOST_BYTES - there))
+
+
+# --- what `--output` asks for ----------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """A report to write; without a file it goes to standard output."""
+
+    format: Format
+    file: Path | None
+
+
+def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, ...]:
+    """The outputs that the values of `-o` ask for; `as_json` is `--json`, the same as `-o json:-`. Folders are made.
+
+    Raises:
+        UsageError: a format is not known, a file cannot be written, or is asked for twice.
+    """
+    outputs = tuple(map(_output, (*asked, *(["json:-"] if as_json else []))))
+    if sum(output.file is None for output in outputs) > 1:
+        raise UsageError("only one output goes to standard output")
+    taken: set[str] = set()
+    for output in outputs:
+        extras.refuse_missing(output.format)
+        if output.file is None:
+            continue
+        path = os.path.normcase(os.path.realpath(output.file))
+        if path in taken:
+            raise UsageError(f"`--output` names the file `{output.file}` twice")
+        taken.add(path)
+        _make_ready(output.file)
+        if not may_be_written(output.format, output.file):
+            raise UsageError(
+                f"`--output` would overwrite `{output.file}`, which is not a report in the format `{output.format}`"
+            )
+    return outputs
+
+
+def may_be_written(chosen: Format, file: Path) -> bool:
+    """Whether nothing is lost by it: the file is not there, is empty, or looks like an earlier report of the format.
+
+    What a run reads and writes besides, the configuration, variables, code, the journal, do not count.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    from evalc.report.outputs import BEGINNING, may_be  # noqa: PLC0415 - for start-up
+
+    if not file.exists():
+        return True
+    return may_be(chosen, read_beginning(file, BEGINNING))
+
+
+def _output(asked: str) -> Output:
+    from evalc.report.outputs import FORMATS  # noqa: PLC0415 - for start-up
+
+    by_name = {name: name for name in FORMATS}
+    if asked == "github":
+        return Output(format="github", file=None)
+    if asked in by_name:
+        raise UsageError(f"`-o {asked}` names no file; write `-o {asked}:FILE`, or `-o {asked}:-` for standard output")
+    found = _FORMAT.fullmatch(asked)
+    if found is None:
+        return Output(format=_by_suffix(asked), file=_file(asked))
+    name, file = found.groups()
+    if name not in by_name:
+        raise UsageError(_unknown(name, FORMATS))
+    return Output(format=by_name[name], file=_file(file))
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    return f"`{name}` is not a report format; {did_you_mean(name, known) or f'there are {listed(known)}'}"
+
+
+def _by_suffix(name: str) -> Format:
+    from evalc.report.outputs import SUFFIXES  # noqa: PLC0415 - for start-up
+
+    longest_first = sorted(SUFFIXES, key=len, reverse=True)
+    known = next((SUFFIXES[suffix] for suffix in longest_first if name.lower().endswith(suffix)), None)
+    if known is None and (suffix := Path(name).suffix) and not _is_of_evals(Path(name).name):
+        formats = ", ".join(f"`{format_}`" for format_ in sorted(set(SUFFIXES.values())))
+        raise UsageError(
+            f"`--output {name}`: no report has the ending `{suffix}`; name the format in front, as in `json:{name}` "
+            f"(the formats are {formats})"
+        )
+    return known or "json"
+
+
+def _file(name: str) -> Path | None:
+    if not name:
+        raise UsageError("`--output` names no file")
+    return None if name == "-" else Path(name)
+
+
+def _is_of_evals(name: str) -> bool:
+    """Whether a file of this name is likely to hold evals: `x.eval.yaml`, or eval JSON such as `x.golden.json`."""
+    from evalc.dsl.document_kind import names_an_eval  # noqa: PLC0415 - for start-up
+
+    return names_an_eval(name)
+
+
+def _make_ready(file: Path) -> None:
+    """Look at the file before the run, which would be for nothing otherwise."""
+    if _is_of_evals(file.name.lower()):
+        raise UsageError(f"`--output` would overwrite evals: `{file}` has the name of an eval file")
+    if file.is_dir():
+        raise UsageError(f"`--output` is to name a file, and `{file}` is a folder")
+    if file.exists() and not file.is_file():
+        raise UsageError(f"`--output` must name a file, and `{file}` is not a file")
+    try:
+        make_folder(file.parent)
+    except OSError as error:
+        raise UsageError(f"the folder of `--output` cannot be made: `{file.parent}`: {error.strerror}") from None
+    if not os.access(file.parent, os.W_OK):
+        raise UsageError(f"the folder of `--output` cannot be written to: `{file.parent}`")
 
 
 @with_flags()

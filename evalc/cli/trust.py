@@ -12,9 +12,8 @@ from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import counted, visible
 from evalc.cli.checking import difference, write_unless_changed
-from evalc.cli.ending import ExitCode, print_error, print_problems, print_result, standard_input
+from evalc.cli.ending import ExitCode, print_error, print_problems, print_result, standard_input, supervise
 from evalc.cli.options import Json, PathsOrStdin, settings_of, with_flags
-from evalc.cli.supervision import supervise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

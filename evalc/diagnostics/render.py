@@ -14,9 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from evalc import __version__
-from evalc.base.annotations import SCHEMA, annotation, artifact_location, message_text, sound
 from evalc.base.source import Source
-from evalc.base.terminal import Color, cells, counted, painted, visible
+from evalc.base.terminal import (
+    SCHEMA,
+    Color,
+    annotation,
+    artifact_location,
+    cells,
+    counted,
+    message_text,
+    painted,
+    sound,
+    visible,
+)
 from evalc.diagnostics.problem import Problem
 
 if TYPE_CHECKING:

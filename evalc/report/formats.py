@@ -16,9 +16,17 @@ import msgspec
 from msgspec import UNSET
 
 from evalc import __version__
-from evalc.base.annotations import SCHEMA, annotation, artifact_location, message_text
 from evalc.base.files import below_working_folder
-from evalc.base.terminal import counted, first_of, shortened, visible
+from evalc.base.terminal import (
+    SCHEMA,
+    annotation,
+    artifact_location,
+    counted,
+    first_of,
+    message_text,
+    shortened,
+    visible,
+)
 from evalc.model.json import to_json
 from evalc.model.result import PASSING, CaseResult, RunResult, SkippedCase, SuiteResult
 from evalc.model.suite import key_of

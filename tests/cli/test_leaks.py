@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.base.annotations import annotation
+from evalc.base.terminal import annotation
 from evalc.report.reported import quoted
 from evalc.runtime.store.redact import Redactor
 from tests.cli.conftest import Invoke

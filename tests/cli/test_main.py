@@ -35,7 +35,8 @@ def modules_after(*arguments: str) -> set[str]:
 
 def rooms_of(imported: set[str]) -> set[str]:
     """The rooms of which anything is imported, but for what settings are declared with."""
-    own = imported - {"evalc.runtime", "evalc.runtime.mapping", "evalc.dsl", "evalc.dsl.kinds"}
+    needed = {f"evalc.{name}" for name in ("dsl", "dsl.kinds", "model", "model.numbers", "runtime", "runtime.mapping")}
+    own = imported - needed
     return {name.split(".")[1] for name in own if name.startswith("evalc.")}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import UsageError
-from evalc.cli.reporting import Output, outputs_of
+from evalc.cli.run import Output, outputs_of
 from evalc.report.formats import WRITERS
 from evalc.report.outputs import FORMATS, Format
 from tests.cli.conftest import SUITE, Invoke
@@ -206,7 +206,7 @@ def test_every_file_that_cannot_be_written_is_reported(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", ".evalc-0.tmp")
 
-    monkeypatch.setattr("evalc.cli.reporting.write_atomic", full)
+    monkeypatch.setattr("evalc.cli.run.write_atomic", full)
     monkeypatch.setattr("evalc.runtime.store.results.write_atomic", lambda path, data: path.write_bytes(b"".join(data)))
     outcome = invoke("run", "--agent", "demo", "-o", "a.xml", "-o", "b.csv")
     assert outcome.code == 70

@@ -120,10 +120,10 @@ eval:
 """
 HASTY = """\
 import sys
-from evalc.cli import supervision
+from evalc.cli import ending
 from evalc.cli.main import main
-supervision._SILENCE_SECONDS = 1.0
-supervision._PARTING_SECONDS = 0.5
+ending._SILENCE_SECONDS = 1.0
+ending._PARTING_SECONDS = 0.5
 main()
 """
 

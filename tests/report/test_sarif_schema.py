@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 
-from evalc.base.annotations import SCHEMA
+from evalc.base.terminal import SCHEMA
 from evalc.report.formats import sarif
 from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case, suite
