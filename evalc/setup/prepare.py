@@ -19,7 +19,7 @@ from evalc.model.case import Gates
 from evalc.model.json import short_hash
 from evalc.runtime.agents import Access, Agent, Connecting, HttpOptions, ModelOptions, Sampling, Tls
 from evalc.runtime.agents.http import Address
-from evalc.runtime.agents.model.prices import input_price
+from evalc.runtime.agents.model.apis import input_price
 from evalc.runtime.agents.recording import RecordingAgent
 from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets_of
 from evalc.runtime.checks.similarity import load_embeddings

@@ -26,8 +26,8 @@ from evalc.base.installed import PROVIDERS
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import Access, ModelOptions, Sampling, Session, wire
+from evalc.runtime.agents.model import Api, Item, Message, Prompt, ToolOutcome, Turn, call_of
 from evalc.runtime.agents.model.agent import ModelAgent
-from evalc.runtime.agents.model.api import Api, Item, Message, Prompt, ToolOutcome, Turn, call_of
 from evalc.runtime.agents.model.apis import ChatCompletions
 from evalc.runtime.agents.spec import AgentSettings, Serving
 from evalc.runtime.judges.model import ModelJudge

@@ -9,7 +9,7 @@ import pytest
 
 from evalc.base.errors import AgentProtocolError
 from evalc.extras.local import ToolsBySchema
-from evalc.runtime.agents.model.api import Call, Prompt, ToolOutcome
+from evalc.runtime.agents.model import Call, Prompt, ToolOutcome
 from evalc.tools.registry import Tool, ToolRegistry
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

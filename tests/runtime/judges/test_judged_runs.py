@@ -161,7 +161,7 @@ def test_a_judge_that_dies_half_way_spoils_only_what_it_was_asked(monkeypatch: p
 
 
 def test_the_ceiling_covers_what_judges_cost(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
-    monkeypatch.setattr("evalc.runtime.agents.model.prices.Prices.cost_of", lambda *_: 0.15)
+    monkeypatch.setattr("evalc.runtime.agents.model.apis.Endpoint.cost_of", lambda *_: 0.15)
     (project / "evalc.toml").write_text('judge = "openai:gpt-4o-mini"\nmax_cost = 0.2\n')
     with judging(judges(), monkeypatch) as server:
         finished = run(PASSING)

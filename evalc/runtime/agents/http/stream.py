@@ -17,7 +17,7 @@ from evalc.base.errors import AgentError, AgentProtocolError
 from evalc.base.terminal import EXCERPT_LENGTH, excerpt
 from evalc.model.answer import AgentResponse
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.model.api import refuse_unfinished, said_in
+from evalc.runtime.agents.model import refuse_unfinished, said_in
 from evalc.runtime.mapping import AnswerPaths, StreamPaths
 
 CONTENT_TYPE: Final = "text/event-stream"

@@ -31,9 +31,8 @@ from evalc.runtime.agents.http.transport import (
     route_to,
     send_with_retries,
 )
-from evalc.runtime.agents.model.api import ANSWER, Api, Call, Item, Message, Prompt, ToolOutcome, Turn, object_at
-from evalc.runtime.agents.model.apis import Endpoint, endpoint_of
-from evalc.runtime.agents.model.prices import Prices, load_prices
+from evalc.runtime.agents.model import ANSWER, Api, Call, Item, Message, Prompt, ToolOutcome, Turn, object_at
+from evalc.runtime.agents.model.apis import Endpoint, endpoint_of, prices
 from evalc.tools.registry import Tool, ToolRegistry
 
 Ask = Callable[[Prompt], Awaitable[tuple[Turn, float | None]]]
@@ -172,7 +171,7 @@ class ModelAgent:
         self._backoff = backoff or Backoff()
         self._max_body = max_body
         route_to(self._endpoint.url, self._connecting.tls)
-        load_prices()
+        prices()  # at a moment when no answer is waited for
 
     @property
     def endpoint(self) -> str:
@@ -190,7 +189,6 @@ class ModelAgent:
                 model=self._model,
                 endpoint=self._endpoint,
                 options=self._options,
-                prices=Prices(url=self._endpoint.url, flavor=self._endpoint.api.flavor),
                 transport=transport,
                 backoff=self._backoff,
             )
@@ -202,7 +200,6 @@ class _ModelSession:
     model: str
     endpoint: Endpoint
     options: ModelOptions
-    prices: Prices
     transport: Transport
     backoff: Backoff
     refuses_schemas: bool = False
@@ -256,7 +253,7 @@ class _ModelSession:
             raise _refused(reply)
         try:
             answer = object_at(wire.json_value(wire.decode_json(reply.body), "answer"), "the whole")
-            return self.endpoint.api.read(answer), self.prices.cost_of(answer, self.model)
+            return self.endpoint.api.read(answer), self.endpoint.cost_of(answer, self.model)
         except AgentProtocolError as error:
             raise AgentProtocolError(str(error), excerpt(reply.body)) from None
 

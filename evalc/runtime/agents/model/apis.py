@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, Final, final
 from urllib.parse import SplitResult
 
@@ -11,7 +14,7 @@ from evalc.base.errors import AgentProtocolError, UsageError
 from evalc.base.installed import Provider
 from evalc.runtime.agents import Access, wire
 from evalc.runtime.agents.http import DEFAULT_HEADERS, checked_headers, checked_url
-from evalc.runtime.agents.model.api import (
+from evalc.runtime.agents.model import (
     ANSWER,
     Api,
     Call,
@@ -374,6 +377,23 @@ class Endpoint:
     headers: Mapping[str, str]
     home: bool
 
+    def cost_of(self, answer: Mapping[str, Any], asked: str) -> float | None:
+        """US dollars for an answer, cached tokens at their own price; None if the price or the usage is not known.
+
+        The answer may name the version that it came from; where that has no price, the model asked for counts. What a
+        model costs depends on who serves it.
+        """
+        for model in (answer.get("model"), asked):
+            try:
+                used = prices().extract_usage(
+                    {**answer, "model": model}, provider_api_url=self.url, api_flavor=self.api.flavor
+                )
+                cost = float(used.calc_price().total_price)
+            except (LookupError, ValueError, TypeError, ArithmeticError):
+                continue  # An answer may hold anything in their places.
+            return cost if math.isfinite(cost) else None
+        return None
+
 
 def endpoint_of(provider: Provider, access: Access, api: Api | None = None) -> Endpoint:
     """Where a provider's API is reached; `api` replaces the configured API.
@@ -418,3 +438,23 @@ def _sent_anyway(api: Api, access: Access) -> dict[str, str]:
     except UsageError:
         raise UsageError(f"the value of `{access.key_variable}` has a character that HTTP does not allow") from None
     return {**DEFAULT_HEADERS, **keyed}
+
+
+# --- what they cost --------------------------------------------------------------------------------------------------
+
+
+def input_price(tokens: int, *, model: str, url: str) -> float | None:
+    """US dollars for so many tokens of input; None if the model at that URL has no price that is known."""
+    table = prices()
+    try:
+        cost = float(table.calc_price(table.Usage(input_tokens=tokens), model, provider_api_url=url).total_price)
+    except (LookupError, ValueError, TypeError, ArithmeticError):
+        return None
+    return cost if math.isfinite(cost) else None
+
+
+@cache
+def prices() -> Any:
+    """The table of list prices, which takes half a second to read."""
+    # For start-up time: it brings pydantic with it, and only agents that are models need it.
+    return importlib.import_module("genai_prices")

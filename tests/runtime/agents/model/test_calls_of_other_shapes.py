@@ -8,7 +8,7 @@ import pytest
 
 from evalc.base.errors import AgentProtocolError
 from evalc.model.answer import AgentResponse
-from evalc.runtime.agents.model.api import Api
+from evalc.runtime.agents.model import Api
 from evalc.runtime.agents.model.apis import ChatCompletions, Messages, Responses
 from evalc.runtime.run.ask import whole_of
 

@@ -6,11 +6,18 @@ from typing import Any
 
 import pytest
 
-from evalc.runtime.agents.model.prices import Prices
+from evalc.runtime.agents.model import Api
+from evalc.runtime.agents.model.apis import ChatCompletions, Endpoint, Messages, Responses
 
-OPENAI = Prices(url="https://api.openai.com/v1/chat/completions", flavor="chat")
-RESPONSES = Prices(url="https://api.openai.com/v1/responses", flavor="responses")
-ANTHROPIC = Prices(url="https://api.anthropic.com/v1/messages", flavor="default")
+
+def at(url: str, api: Api) -> Endpoint:
+    """An API at a place."""
+    return Endpoint(api=api, url=url, headers={}, home=True)
+
+
+OPENAI = at("https://api.openai.com/v1/chat/completions", ChatCompletions())
+RESPONSES = at("https://api.openai.com/v1/responses", Responses())
+ANTHROPIC = at("https://api.anthropic.com/v1/messages", Messages())
 
 CHAT_USAGE = {"prompt_tokens": 1_000_000, "completion_tokens": 1_000_000}
 USAGE = {"input_tokens": 1_000_000, "output_tokens": 1_000_000}
@@ -33,7 +40,7 @@ def test_the_model_asked_for_counts_where_the_answer_names_none_with_a_price() -
 
 
 def test_who_serves_a_model_decides_what_it_costs() -> None:
-    local = Prices(url="http://127.0.0.1:8080/v1/chat/completions", flavor="chat")
+    local = at("http://127.0.0.1:8080/v1/chat/completions", ChatCompletions())
     assert local.cost_of({"model": "gpt-4o-mini", "usage": CHAT_USAGE}, "gpt-4o-mini") is None
 
 
@@ -51,5 +58,5 @@ def test_who_serves_a_model_decides_what_it_costs() -> None:
     ],
 )
 def test_usage_of_another_shape_has_no_price(answer: dict[str, Any]) -> None:
-    for prices in (OPENAI, RESPONSES, ANTHROPIC):
-        assert prices.cost_of(answer, "gpt-4o-mini") is None
+    for endpoint in (OPENAI, RESPONSES, ANTHROPIC):
+        assert endpoint.cost_of(answer, "gpt-4o-mini") is None

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from evalc.runtime.agents.model.api import Api
+from evalc.runtime.agents.model import Api
 from evalc.runtime.agents.model.apis import ChatCompletions, Messages, Responses
 from tests.runtime.agents.model.apis import APIS, TestedApi
 
