@@ -24,8 +24,7 @@ from evalc.runtime.agents.recording import RecordingAgent
 from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets_of
 from evalc.runtime.checks.similarity import load_embeddings
 from evalc.runtime.judges.cache import JudgeCache
-from evalc.runtime.judges.kinds import JudgeSettings, judge_for
-from evalc.runtime.judges.panel import Panel, seated
+from evalc.runtime.judges.panel import JudgeSettings, Panel, judge_for, seated
 from evalc.runtime.run.engine import Engine, LocalEngine
 from evalc.runtime.run.gates import Limits
 from evalc.runtime.run.options import RunOptions

@@ -21,7 +21,7 @@ import msgspec
 
 from evalc.base.files import make_folder, read_limited, write_atomic
 from evalc.model.answer import Exhibit, Question
-from evalc.runtime.judges.base import Said
+from evalc.runtime.judges import Said
 from evalc.runtime.judges.model import Malformed, Score, read_score
 from evalc.runtime.store.redact import Redactor, encoded, redacted
 

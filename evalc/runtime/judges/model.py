@@ -15,7 +15,7 @@ from evalc.base.errors import AgentProtocolError, JudgeError
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, Exhibit, Question
 from evalc.runtime.agents import Agent, Session, wire
-from evalc.runtime.judges.base import JudgeSession, Said
+from evalc.runtime.judges import JudgeSession, Said
 
 _MOST_STEPS: Final = 20
 """Up to so many steps a scale is listed in the schema, which servers obey more often than bounds."""

@@ -27,7 +27,7 @@ from evalc.runtime.agents.http.transport import (
     send_with_retries,
 )
 from evalc.runtime.agents.python import Code, load_target
-from evalc.runtime.judges.base import JudgeSession, Said
+from evalc.runtime.judges import JudgeSession, Said
 
 
 @final

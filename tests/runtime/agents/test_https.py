@@ -13,8 +13,7 @@ from evalc.base.errors import AgentUnavailable, EvalcError
 from evalc.runtime.agents import Access, Connecting, HttpOptions, Tls
 from evalc.runtime.agents.http import transport
 from evalc.runtime.agents.spec import AgentSettings, agent_for
-from evalc.runtime.judges.kinds import JudgeSettings, judge_for
-from evalc.runtime.judges.panel import Panel, seated
+from evalc.runtime.judges.panel import JudgeSettings, Panel, judge_for, seated
 from tests.runtime.judges.scripted import score
 from tests.support.asking import ask, failure
 from tests.support.servers import answers, serving

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any, final
 
 from evalc.model.answer import Exhibit, Question, Usage
-from evalc.runtime.judges.base import JudgeSession, Said
+from evalc.runtime.judges import JudgeSession, Said
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.panel import JudgePool, Meter, Panel, seated
 

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from evalc.model.answer import Question
-from evalc.runtime.judges.base import Said
+from evalc.runtime.judges import Said
 from evalc.runtime.judges.model import Malformed, Score, answer_schema, read_score
 
 FIVE = Question(name="q", max_score=5)

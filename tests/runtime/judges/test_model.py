@@ -13,10 +13,9 @@ from evalc.base.errors import JudgeError
 from evalc.model.answer import Exhibit
 from evalc.runtime.agents import Access, Sampling
 from evalc.runtime.agents.spec import AgentSettings
-from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.model import answer_schema
 from evalc.runtime.judges.other import HttpJudge
-from evalc.runtime.judges.panel import Meter, Panel, seated
+from evalc.runtime.judges.panel import JudgeSettings, Meter, Panel, judge_for, seated
 from tests.runtime.agents.model.apis import APIS, CHAT, MESSAGES, RESPONSES, Called, TestedApi
 from tests.runtime.judges.scripted import EXHIBIT, TONE, score
 from tests.support.servers import Behaviour, Server, answers, in_turn, serving

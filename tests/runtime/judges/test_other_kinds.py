@@ -16,8 +16,7 @@ from evalc.base.errors import JudgeError, UsageError
 from evalc.model.answer import Exhibit, Question
 from evalc.runtime.agents import Connecting, HttpOptions, Tls
 from evalc.runtime.agents.spec import AgentSettings
-from evalc.runtime.judges.kinds import JudgeSettings, judge_for
-from evalc.runtime.judges.panel import Panel, seated
+from evalc.runtime.judges.panel import JudgeSettings, Panel, judge_for, seated
 from tests.runtime.judges.scripted import EXHIBIT, score
 from tests.support.servers import Behaviour, answers, answers_bytes, closes, hangs, in_turn, serving
 
@@ -208,7 +207,7 @@ def test_the_http_library_is_imported_before_a_score_is_waited_for() -> None:
     code = """
 import sys
 from evalc.runtime.agents.spec import AgentSettings
-from evalc.runtime.judges.kinds import JudgeSettings, judge_for
+from evalc.runtime.judges.panel import JudgeSettings, judge_for
 assert "httpcore" not in sys.modules
 judge_for("http://127.0.0.1:1/", settings=JudgeSettings(reached=AgentSettings()))
 assert "httpcore" in sys.modules
