@@ -121,8 +121,8 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
     Args:
         subject: a path (file, folder, glob), `PATH::CASE`, a `Source`, or several of them; None is what the
             configuration says, else the working folder. Of an empty list nothing is run: it is an error.
-        flags: those of `evalc run`, by their names in Python, with the same meaning. `agent` may also be an agent, such
-            as a `ScriptedAgent`; several are each asked everything.
+        flags: those of `evalc run`, by their names in Python, with the same meaning. `agent` may also be a function, a
+            class, an agent of a framework or a `ScriptedAgent`; several are each asked everything.
 
             - what is run: `keywords` (`-k`), `tag`, `tier`, `last_failed`, `changed_since`, `prompt_id`, `repeat`,
               `shard`, `shard_by`

@@ -154,6 +154,20 @@ def test_a_call_asks_several_agents_and_records_them(cities: Path) -> None:
     assert replayed.summary.passed == 1
 
 
+def test_a_call_asks_functions_and_objects(cities: Path) -> None:
+    def newest(messages: list[dict[str, str]]) -> str:
+        return messages[-1]["content"]
+
+    class Echo:
+        async def run(self, message: str, messages: list[dict[str, str]]) -> str:
+            return f"{message} {len(messages)}"
+
+    run = evalc.run(agent=[newest, Echo], keywords="paris")
+    place = f"python:{__name__}:test_a_call_asks_functions_and_objects"
+    assert [suite.agent_endpoint for suite in run.suites] == [f"{place}.newest", f"{place}.Echo"]
+    assert run.summary.passed == 2
+
+
 def test_a_call_resumes_a_run(cities: Path) -> None:
     run = evalc.run(agent=ECHO, keywords="not tokyo", timeout="5s")
     journal = run.folder / "journal.jsonl"
@@ -190,12 +204,12 @@ def test_a_run_of_a_call_is_resumed_from_the_command_line(cities: Path) -> None:
         ({"not_tag": ["slow", 5]}, TypeError, r"`not_tag` of .*, not `list\[int \| str\]`"),
         ({"tier": b"golden"}, TypeError, "`tier` of .*, not `bytes`"),
         ({"strict": "no"}, TypeError, "`strict` of .* takes `bool`, not `str`"),
-        ({"agent": object()}, evalc.UsageError, "a `object` is not an agent"),
-        ({"agent": b"demo"}, evalc.UsageError, "a `bytes` is not an agent"),
+        ({"agent": object()}, evalc.UsageError, "`python:object` is a `object`, not a function"),
+        ({"agent": b"demo"}, evalc.UsageError, "`python:bytes` is a `bytes`, not"),
         (
             {"agent": SimpleNamespace(endpoint=5, session=print)},
             evalc.UsageError,
-            "a `SimpleNamespace` is not an agent",
+            "`python:types:SimpleNamespace` is a `SimpleNamespace`, not",
         ),
         ({"agent": []}, evalc.UsageError, "the list of agents is empty"),
         ({"maxfail": 0}, evalc.UsageError, "`--maxfail` has to be 1 or above"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict
 
@@ -42,10 +42,11 @@ class RunFlags(_OldFlags, total=False):
     """Arguments of `evalc.run`: the flags of `evalc run`, by their names in Python, with the same meaning.
 
     None and False are not given. Where a flag may be repeated, one value or several are taken; no tags or tiers
-    leave the cases as they are. `keywords` is `-k`. `last_failed` is True for the newest run, or names a run.
+    leave the cases as they are. `agent` is what `--agent` takes, an agent, a function, a class, or an object of a
+    framework. `keywords` is `-k`. `last_failed` is True for the newest run, or names a run.
     """
 
-    agent: str | Agent | Sequence[str | Agent] | None
+    agent: str | Agent | Callable[..., Any] | object | Sequence[str | Agent | Callable[..., Any] | object]
     all_assertions: bool
     baseline: str | Path | None
     changed_since: str | None

@@ -52,7 +52,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     # those that win over the configuration, by their names in Python; None and False are not given
     flags: Mapping[str, Any]
     paths: Sequence[Subject] = ()  # what is run; nothing is what the configuration says
-    agents: Sequence[str | Agent] = ()  # those that a caller brings, in place of the specs among the flags
+    agents: Sequence[object] = ()  # those that a caller brings, specs too, in place of the specs among the flags
     config: str | None = None  # the configuration file, in place of the nearest one upwards
     prompt_id: str | None = None  # the prompt whose suites alone are run
     record: str | None = None  # where what is sent and answered is recorded

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import msgspec
 
@@ -94,9 +94,9 @@ async def run(
     start: Start,
     *,
     observer: Observer | None = None,
-    agents: Sequence[str | Agent] = (),
+    agents: Sequence[object] = (),
 ) -> Run:
-    """Run the suites against the agents: specs that the settings describe, or agents of the caller.
+    """Run the suites against the agents: specs that the settings describe, or agents and objects of the caller.
 
     Raises:
         UsageError: what was asked for cannot be done; nothing was run.
@@ -306,22 +306,13 @@ def _started(options: RunOptions, start: Start, what: ToRun, snapshot: object) -
     )
 
 
-def _agents(given: Sequence[str | Agent], settings: Settings, tools: ToolRegistry | None) -> Sequence[Agent]:
+def _agents(given: Sequence[object], settings: Settings, tools: ToolRegistry | None) -> Sequence[Agent]:
     """The agents that a caller gives, of whose specs the settings know; if none are given, those of the settings."""
-    from evalc.setup.prepare import agents_of  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+    # For start-up: `check` and `compile` run nothing.
+    from evalc.runtime.agents.python import agent_of  # noqa: PLC0415
+    from evalc.setup.prepare import agents_of  # noqa: PLC0415
 
     if not given:
         return agents_of(settings, os.environ, tools)
     named = iter(agents_of(settings, os.environ, tools) if any(isinstance(agent, str) for agent in given) else ())
-    return [next(named) if isinstance(agent, str) else _known_agent(agent) for agent in given]
-
-
-def _known_agent(agent: Agent) -> Agent:
-    """The agent, which a caller without types may have mistaken for a function."""
-    given: Any = agent
-    if not isinstance(getattr(given, "endpoint", None), str) or not callable(getattr(given, "session", None)):
-        raise UsageError(
-            f"a `{type(agent).__name__}` is not an agent: an agent has a text `endpoint` and a method `session`; "
-            "a function can be named, as in `python:module:name`"
-        )
-    return agent
+    return [next(named) if isinstance(agent, str) else agent_of(agent) for agent in given]

@@ -44,7 +44,7 @@ eval:
 
 def test_a_run_reports_them(tmp_path: Path) -> None:
     answers = iter(["yes", "yes", "no", "yes", *["no"] * 4])
-    agent = PythonAgent.around(lambda _: next(answers), "sometimes")
+    agent = PythonAgent.around(lambda _: next(answers))
     run = evalc.run(evalc.Source("s.eval.yaml", SUITE), agent=agent, output_dir=tmp_path, repeat=4, concurrency=1)
     (result,) = run.suites
     assert result.summary.repeats

@@ -34,7 +34,7 @@ from evalc.report.reported import SourceLines, transcript
 from evalc.report.words import Writer, main_reason, why_skipped
 from evalc.runtime.agents import Agent
 from evalc.runtime.agents.pace import Pace
-from evalc.runtime.agents.python import PythonAgent
+from evalc.runtime.agents.python import agent_of
 from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case
 from evalc.runtime.run.engine import Worker
 from evalc.runtime.run.finish import Ending, finish_run
@@ -359,10 +359,7 @@ def _agent_of(given: object, settings: Settings, tools: ToolRegistry | None) -> 
         if len(agents) > 1:
             raise UsageError(f"{len(agents)} agents are configured, and tests run against one: name it")
         return agents[0]
-    if hasattr(given, "endpoint") and hasattr(given, "session"):
-        return given
-    kind = given if hasattr(given, "__qualname__") else type(given)
-    return PythonAgent.around(given, f"{kind.__module__}:{kind.__qualname__}")
+    return agent_of(given)
 
 
 _LONGEST_RESPONSE: Final = 500

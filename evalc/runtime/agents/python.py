@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Seque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn, Self, TypeVar, final
+from typing import Any, Final, NamedTuple, NoReturn, Self, TypeGuard, TypeVar, final
 
 from evalc.base import installed
 from evalc.base.errors import AgentError, UsageError
@@ -122,17 +123,18 @@ _INPUT_METHODS: Final = ("ainvoke", "invoke")
 
 @final
 class PythonAgent:
-    """An agent that is Python code: `module:name`, where the name may have dots.
+    """An agent that is Python code: `module:name` or `file.py:name`, where the name may have dots.
 
     It may be a function or async function, which is given the message; an object with `run` or `send`, given the
-    message, or with `ainvoke` or `invoke`, given `{"message": ...}`; or a class of such objects, which is called
-    without arguments, once, and anew for each conversation. A parameter called `messages` is given what was said so
-    far, the message included. What it returns is a text, or a mapping or object of the agreed shape (see `wire`).
+    message, or with `ainvoke` or `invoke`, given `{"message": ...}`; or a class of such objects, or a function that
+    makes them, which is called without arguments, once, and anew for each conversation. A parameter called `messages`
+    is given what was said so far, the message included. What it returns is a text, or a mapping or object of the
+    agreed shape (see `wire`).
 
     Functions that are not async run in a thread of the session's; sessions call the same object at the same time.
 
     Args:
-        target: `module:name`.
+        target: `module:name`, or `file.py:name`.
         project_root: the folder that modules are looked for in first. It stays on `sys.path`, as for `python -m`,
             because agents import things while they run.
 
@@ -141,22 +143,23 @@ class PythonAgent:
     """
 
     def __init__(self, target: str, *, project_root: Path) -> None:
-        self._target = target
-        self._found = load_target(target, project_root)
-        self._function = _function_of(self._found, target)
+        self._hold(load_target(target, project_root), target)
 
     @classmethod
-    def around(cls, found: object, target: str) -> PythonAgent:
-        """The agent that calls `found`, which is there already; `target` is what results call it.
+    def around(cls, found: object) -> PythonAgent:
+        """The agent that calls `found`, which is there already.
 
         Raises:
             UsageError: when it cannot be called.
         """
         agent = cls.__new__(cls)
-        agent._target = target
-        agent._found = found
-        agent._function = _function_of(found, target)
+        agent._hold(found, _name_of(found))
         return agent
+
+    def _hold(self, found: object, target: str) -> None:
+        self._target = target
+        self._found = found
+        self._function = _function_of(found, target)
 
     @property
     def endpoint(self) -> str:
@@ -168,8 +171,8 @@ class PythonAgent:
         """Open a session with a thread of its own, which starts when the agent turns out not to be async."""
         thread = DaemonThread()
         try:
-            anew = self._made_anew if inspect.isclass(self._found) else None
-            remembers = not inspect.isroutine(self._found)
+            anew = self._made_anew if _makes_agents(self._found) else None
+            remembers = anew is not None or not inspect.isroutine(self._found)
             yield _PythonSession(self._function, thread, anew, remembers=remembers)
         finally:
             thread.abandon()
@@ -190,9 +193,9 @@ class _Function:
 _message: Final = attrgetter("message")
 
 
-def _messages(request: AgentRequest) -> object:
+def _messages(request: AgentRequest) -> list[dict[str, str]]:
     messages = request.messages or ({"role": "user", "content": request.message},)
-    return request.message, [dict(message) for message in messages]
+    return [dict(message) for message in messages]
 
 
 @final
@@ -229,23 +232,31 @@ class _PythonSession:
 
 
 def load_target(target: str, project_root: Path) -> object:
-    """The object that `module:name` names; the folder that modules are looked for in first stays on `sys.path`.
+    """The object that `module:name` or `file.py:name` names. The folder of modules stays first on `sys.path`.
 
     Raises:
         UsageError: when it cannot be imported or is not there.
     """
-    module_name, _, name = target.partition(":")
+    module_name, _, name = target.rpartition(":")
     if not module_name or not name:
-        raise UsageError(f"`python:{target}` is not of the form `python:module:name`")
-    root = str(project_root.resolve())
-    if root not in sys.path:
-        sys.path.insert(0, root)
+        raise UsageError(f"`python:{target}` is not of the form `python:module:name` or `python:file.py:name`")
+    root, file = project_root.resolve(), None
+    if module_name.endswith(".py"):
+        file = root / module_name
+        root, module_name = file.parent, file.stem
+        if not file.is_file():
+            raise UsageError(f"there is no file `{file}`")
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
     try:
         found: object = importlib.import_module(module_name)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a module may do anything when imported, such as exit
         raise UsageError(f"`{module_name}` cannot be imported: {said_by(error)}") from None
+    other = getattr(found, "__file__", None)
+    if file is not None and (other is None or Path(other).resolve() != file.resolve()):
+        raise UsageError(f"`{file}` cannot be imported: another module is called `{module_name}`; rename the file")
     for part in name.split("."):
         found = _attribute(found, part, target)
     return found
@@ -260,6 +271,24 @@ def _attribute(owner: object, name: str, target: str) -> object:
         raise UsageError(f"`python:{target}` has no `{name}`{hint}") from None
 
 
+def _name_of(found: object) -> str:
+    """A readable name: module and qualified name of a function or class, else of the object's class."""
+    while isinstance(found, partial):
+        found = found.func
+    named: Any = found if hasattr(found, "__qualname__") else type(found)
+    name: str = named.__qualname__.replace("<locals>.", "")
+    return name if named.__module__ in {"__main__", "builtins"} else f"{named.__module__}:{name}"
+
+
+def agent_of(given: object) -> Agent:
+    """The agent that a caller brings: an agent, or something that a `PythonAgent` calls.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    return given if _is_agent(given) else PythonAgent.around(given)
+
+
 def _function_of(found: object, target: str) -> _Function:
     try:
         return _looked_at(found, target)
@@ -270,12 +299,12 @@ def _function_of(found: object, target: str) -> _Function:
 
 
 def _looked_at(found: object, target: str) -> _Function:
-    if inspect.isclass(found):
-        found = _instance(found, target)
+    if _makes_agents(found):
+        found = _made(found, target)
     if not inspect.isroutine(found):
         for name in _MESSAGE_METHODS:
             if callable(method := getattr(found, name, None)):
-                return _of_message(method)
+                return _of_message(method, target)
         for name in _INPUT_METHODS:
             if callable(method := getattr(found, name, None)):
                 return _Function(code=Code.of(method), argument=wire.request_fields)
@@ -284,27 +313,57 @@ def _looked_at(found: object, target: str) -> _Function:
             f"`python:{target}` is a `{type(found).__name__}`, not a function or an object with `run`, `send`, "
             "`invoke` or `ainvoke`"
         )
-    return _of_message(found)
+    return _of_message(found, target)
 
 
-def _of_message(function: Callable[..., Any]) -> _Function:
-    """A function of the message, and of the `messages` so far if it has a parameter of that name."""
+def _of_message(function: Callable[..., Any], target: str) -> _Function:
+    """A function of the message, of the `messages` so far, or of both, as its parameters say."""
     code = Code.of(function)
-    if not _has_messages(function):
+    names = _parameters(function)
+    if "messages" not in names:
+        _refuse_other_parameters(function, target)
         return _Function(code=code, argument=_message)
-    with_messages = Code(function=lambda said: function(said[0], messages=said[1]), is_async=code.is_async)
-    return _Function(code=with_messages, argument=_messages)
+    if names[0] != "messages":
+        with_messages = Code(function=lambda said: function(said[0], messages=said[1]), is_async=code.is_async)
+    elif "message" in names:
+        with_messages = Code(function=lambda said: function(said[1], message=said[0]), is_async=code.is_async)
+    else:
+        return _Function(code=code, argument=_messages)
+    return _Function(code=with_messages, argument=lambda request: (request.message, _messages(request)))
 
 
-def _has_messages(function: Callable[..., Any]) -> bool:
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    """The names of the parameters, the first at least, that may be given by name."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # of a function in C
-        return False
-    return any(each.name == "messages" and each.kind is not each.POSITIONAL_ONLY for each in parameters[1:])
+        return []
+    return [each.name for each in parameters if each is parameters[0] or each.kind is not each.POSITIONAL_ONLY]
 
 
-def _instance(found: type, target: str) -> object:
+def _refuse_other_parameters(function: Callable[..., Any], target: str) -> None:
+    """Refuse a function that a message alone cannot call."""
+    try:
+        # Those of a decorator's own function, which may pass more to the function that it decorates.
+        signature = inspect.signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind("")
+    except TypeError:
+        raise UsageError(
+            f"`python:{target}` takes `{signature}`: an agent takes the message, `messages`, or both"
+        ) from None
+
+
+def _makes_agents(found: object) -> bool:
+    """Whether it is a class, or a function without parameters."""
+    if inspect.isfunction(found) and not inspect.iscoroutinefunction(found):
+        return not inspect.signature(found).parameters
+    return inspect.isclass(found)
+
+
+def _made(found: Any, target: str) -> object:
     try:
         return found()
     except KeyboardInterrupt:
@@ -353,8 +412,11 @@ def unknown_agent(name: str, forms: Sequence[str]) -> NoReturn:
 
 def _checked(name: str, agent: object) -> Agent:
     """The agent, known to have what an agent has; what these give is known when they are called."""
-    endpoint = getattr(agent, "endpoint", None)
-    if not isinstance(endpoint, str) or not callable(getattr(agent, "session", None)):
+    if not _is_agent(agent):
         kind = type(agent).__name__
         raise UsageError(f"the agent `{name}` is a `{kind}`, which has not the `endpoint` and `session` of an agent")
-    return agent  # type: ignore[return-value]
+    return agent
+
+
+def _is_agent(given: object) -> TypeGuard[Agent]:
+    return isinstance(getattr(given, "endpoint", None), str) and callable(getattr(given, "session", None))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from evalc.base.errors import AgentProtocolError, UsageError
-from evalc.model.answer import ToolCall
-from evalc.runtime.agents.python import PythonAgent
+from evalc.model.answer import AgentRequest, ToolCall
+from evalc.runtime.agents import HoldsConversations
+from evalc.runtime.agents.python import PythonAgent, agent_of
 from evalc.runtime.agents.spec import AgentSettings, agent_for
 from tests.support.asking import ask, ask_all, failure
 from tests.support.packages import install
@@ -59,6 +62,31 @@ class Ainvoke(Invoke):
     async def ainvoke(self, input): return {"response": "ainvoke " + input["message"]}
 class Callable:
     async def __call__(self, message): return "call " + message
+class Desk:
+    def __init__(self): self.said = []
+    def run(self, message):
+        self.said.append(message)
+        return ", ".join(self.said)
+def desk(): return Desk()
+
+def roles(messages): return " ".join(each["role"] for each in messages)
+async def async_roles(messages): return roles(messages)
+def both(message, messages): return f"{message} {len(messages)}"
+def turned(messages, message): return f"{message} {len(messages)}"
+def named(text, *, messages): return f"{text} {len(messages)}"
+def with_default(message, model="m", messages=None): return f"{message} {model} {len(messages)}"
+class Answers:
+    def run(self, messages): return roles(messages)
+class CallableMessages:
+    def __call__(self, messages): return roles(messages)
+@functools.wraps(both)
+def decorated(*args, **kwargs): return both(*args, **kwargs)
+def more(message, client): return message
+@functools.wraps(more)
+def injects(message): return more(message, None)
+async def nothing(): return "hi"
+def makes_text(): return "hi"
+
 class NeedsArguments:
     def __init__(self, model): ...
 class Nothing: ...
@@ -94,12 +122,76 @@ def root(tmp_path: Path) -> Iterator[Path]:
         ("Ainvoke", "ainvoke hi"),
         ("Callable", "call hi"),
         ("surrogate", "a\ufffd"),
+        ("desk", "hi"),
+        ("roles", "user"),
+        ("async_roles", "user"),
+        ("both", "hi 1"),
+        ("turned", "hi 1"),
+        ("named", "hi 1"),
+        ("with_default", "hi m 1"),
+        ("Answers", "user"),
+        ("CallableMessages", "user"),
+        ("decorated", "hi 1"),
+        ("injects", "hi"),
     ],
 )
 def test_every_form_answers(root: Path, name: str, response: str) -> None:
     agent = PythonAgent(f"sample_agent:{name}", project_root=root)
     assert ask(agent, "hi").response == response
     assert agent.endpoint == f"python:sample_agent:{name}"
+
+
+def test_an_agent_in_a_file(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("agents")
+    (folder / "sample_desk.py").write_text("from sample_words import word\ndef agent(message): return word\n")
+    (folder / "sample_words.py").write_text("word = 'there'\n")
+    (folder / "json.py").write_text("def agent(message): return message\n")
+    for target in (f"{folder}/sample_desk.py:agent", f"../{folder.name}/sample_desk.py:agent"):
+        agent = PythonAgent(target, project_root=folder)
+        assert (ask(agent).response, agent.endpoint) == ("there", f"python:{target}")
+    with pytest.raises(UsageError, match=r"json\.py` cannot be imported: another module is called `json`"):
+        PythonAgent("json.py:agent", project_root=folder)
+    sys.path.remove(str(folder))
+
+
+def local(message: str) -> str:
+    return message
+
+
+class Local:
+    def run(self, message: str) -> str:
+        return message
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        (local, "local"),
+        (partial(local), "local"),
+        (Local, "Local"),
+        (Local(), "Local"),
+        (Local().run, "Local.run"),
+        (lambda message: message, "<lambda>"),
+    ],
+)
+def test_an_object_is_called_by_a_readable_name(given: object, name: str) -> None:
+    agent = agent_of(given)
+    assert (ask(agent, "hi").response, agent.endpoint) == ("hi", f"python:{__name__}:{name}")
+    assert agent_of(agent) is agent
+
+
+def test_an_object_for_each_conversation(root: Path) -> None:
+    async def said(name: str) -> list[str]:
+        async with asyncio.timeout(10), PythonAgent(f"sample_agent:{name}", project_root=root).session() as session:
+            assert isinstance(session, HoldsConversations)
+            assert session.holds
+            turns = [("a", "1"), ("b", "1"), ("c", "2"), ("d", None)]
+            return [
+                (await session.send(AgentRequest(message=text, conversation=conversation))).response
+                for text, conversation in turns
+            ]
+
+    assert asyncio.run(said("Desk")) == asyncio.run(said("desk")) == ["a", "a, b", "c", "d"]
 
 
 def test_tool_calls_come_as_mappings_or_objects(root: Path) -> None:
@@ -145,6 +237,11 @@ def test_an_invalid_answer_is_a_protocol_error(root: Path, name: str, words: str
         ("sample_agent:Namespace.outer", "has no `outer`"),
         ("sample_agent:number", "is a `int`, not a function"),
         ("sample_agent:Nothing", "is a `Nothing`, not a function"),
+        ("sample_agent:makes_text", "is a `str`, not a function"),
+        ("sample_agent:more", "takes `(message, client)`: an agent takes the message, `messages`, or both"),
+        ("sample_agent:nothing", "takes `()`"),
+        ("sample_agent.py:txt", "has no `txt`; there is `text`"),
+        ("absent.py:text", "there is no file `"),
         ("sample_agent:NeedsArguments", "cannot be made without arguments: TypeError"),
         ("no_such_module_here:x", "cannot be imported: ModuleNotFoundError: No module named"),
         ("..relative:x", "cannot be imported: TypeError"),
