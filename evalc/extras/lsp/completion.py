@@ -20,9 +20,8 @@ from evalc.compiler.pipeline import is_json
 from evalc.dsl.kinds import Schema
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.read_yaml import read_yaml
-from evalc.extras.lsp.document import Document, Outline
 from evalc.extras.lsp.names import KnownNames, share_of
-from evalc.extras.lsp.workspace import Workspace
+from evalc.extras.lsp.workspace import Document, Outline, Workspace
 from evalc.grammar.lalr import Token, following, load
 from evalc.grammar.read_check import read_check
 from evalc.grammar.unexpected import words_of

@@ -23,9 +23,8 @@ from evalc.dsl.places import locate
 from evalc.dsl.texts import texts_of
 from evalc.dsl.tree import Str
 from evalc.extras.lsp.completion import Place, Shapes, described_type, phrase_at, place_at, shapes_of
-from evalc.extras.lsp.document import Document, Encoding, range_in, uri_of
 from evalc.extras.lsp.names import KnownNames, Location, Mention, mention_at, mentions, occurrences, share_of
-from evalc.extras.lsp.workspace import Workspace, beside
+from evalc.extras.lsp.workspace import Document, Encoding, Workspace, beside, range_in, uri_of
 from evalc.setup.compile import collector_off, problems_of
 from evalc.tools.registry import Tool
 
@@ -144,10 +143,11 @@ def _fix_all(workspace: Workspace, document: Document, problems: Sequence[Proble
     with collector_off():
         done = fixed(document.source, check(document.source), check, selected=lambda problem: problem.code in codes)
     if done.fixes:
+        whole = document.range_of(Span(0, len(document.source.text)))
         yield lsp.CodeAction(
             title=f"Fix {counted(done.fixes, 'problem')} (evalc check --fix)",
             kind=lsp.CodeActionKind.SourceFixAll,
-            edit=lsp.WorkspaceEdit(changes={document.uri: [lsp.TextEdit(document.whole, done.text)]}),
+            edit=lsp.WorkspaceEdit(changes={document.uri: [lsp.TextEdit(whole, done.text)]}),
         )
 
 

@@ -13,7 +13,7 @@ import evalc
 from evalc.base.source import Source
 from evalc.dsl.texts import texts_of
 from evalc.extras.lsp.completion import continuation
-from evalc.extras.lsp.document import path_of
+from evalc.extras.lsp.workspace import path_of
 from tests.extras.lsp.conftest import FILES, write_project
 from tests.extras.lsp.editor import Editor
 

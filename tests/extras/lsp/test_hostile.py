@@ -17,12 +17,11 @@ from hypothesis import strategies as st
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from evalc.extras.lsp import features
+from evalc.base.source import Span
+from evalc.extras.lsp import LatestResults, features, filter_of, lenses
 from evalc.extras.lsp.completion import completion
-from evalc.extras.lsp.document import Document
 from evalc.extras.lsp.features import actions, formatting, hints, hover, symbols
-from evalc.extras.lsp.results import LatestResults, filter_of, lenses
-from evalc.extras.lsp.workspace import Workspace
+from evalc.extras.lsp.workspace import Document, Workspace
 from tests.extras.lsp.conftest import FILES
 from tests.extras.lsp.editor import SECONDS, Editor
 
@@ -36,7 +35,7 @@ PIECES = [
 
 def ask_everything(workspace: Workspace, document: Document, position: lsp.Position) -> None:
     """Every request there is, about one place."""
-    whole = document.whole
+    whole = document.range_of(Span(0, len(document.source.text)))
     for request in (hover, completion, features.definition, features.highlights, features.prepare_rename):
         request(workspace, document, position)
     features.references(workspace, document, position, declarations=True)

@@ -12,8 +12,7 @@ from lsprotocol import types as lsp
 from evalc.base.source import Span
 from evalc.diagnostics.fixing import ends_the_file
 from evalc.diagnostics.problem import Problem
-from evalc.extras.lsp.document import Document, DocumentProblems
-from evalc.extras.lsp.workspace import Workspace
+from evalc.extras.lsp.workspace import Document, DocumentProblems, Workspace
 
 HEAD = """suite: many
 eval:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from evalc.cli.app import app
 from evalc.ecma.regexp import compile_pattern
-from evalc.extras.lsp.results import filter_of
+from evalc.extras.lsp import filter_of
 from tests.extras.lsp.editor import Editor
 
 AGENTS = "def good(message):\n    return 'yes'\n\n\ndef bad(message):\n    return 'no'\n\n\nworse = bad\n"
