@@ -10,7 +10,7 @@ import pytest
 
 import evalc
 from evalc.diagnostics.problem import Diagnostics
-from evalc.extras.importers.other import import_tool_forge
+from evalc.extras.importers import import_tool_forge
 
 ANSWER = {
     "response": "hello",

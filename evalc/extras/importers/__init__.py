@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, final
+
+import msgspec
 
 from evalc.base.source import Source, Span
+from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lift import is_eval_json, read_document
+from evalc.compiler.options import CompileOptions
+from evalc.compiler.pipeline import compile_sources
+from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl import nodes
+from evalc.dsl.build_case import DIFFICULTIES
+from evalc.dsl.document_kind import Kind, has_examples, kind_of_document
+from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
+from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.read_yaml import read_yaml
-from evalc.extras.importers.imported import Imported
-from evalc.extras.importers.other import import_prompt_spec, import_tool_forge, is_prompt_with_examples
+from evalc.dsl.scalars import to_plain
+from evalc.dsl.walk import is_null
+from evalc.extras.importers.imported import (
+    NO_COUNTERPART,
+    CaseNames,
+    Imported,
+    Schemas,
+    as_template,
+    documents_of,
+    left_out,
+    write_checks,
+    yaml_of,
+)
 from evalc.extras.importers.promptfoo import import_promptfoo, is_promptfoo
+from evalc.grammar.write_check import escaped
+from evalc.model import case as m
+from evalc.model.json import to_json
+from evalc.model.suite import slug
 
 __all__ = ["ImportFormat", "Imported", "import_source"]
 
@@ -57,3 +87,242 @@ def _tool_of(source: Source, problems: Diagnostics) -> ImportFormat | None:
         return ImportFormat.PROMPTOS
     problems.extend(unheard if is_json and unheard.has_errors else own)
     return None
+
+
+_DIFFICULTIES: Final[dict[m.Tier, m.Difficulty]] = {"labeled": "straightforward", "regression": "regression"}
+_TEMPLATES: Final = frozenset(
+    {"description", "expected", "bug_ref", "tags", "expected_failure", "skip", "archived", "allow"}
+)
+_APART: Final = frozenset({"id", "input", "expect", "criteria", "unlinked", "rubric", "variant"})
+"""The fields of a case that are written in a way of their own, or that no key of a case says (a variant's name)."""
+
+
+def import_tool_forge(source: Source, problems: Diagnostics) -> Imported | None:
+    """The suite of an eval JSON file; None if the file has errors, which are reported."""
+    compilation = compile_sources([source], CompileOptions())
+    if compilation.has_errors:
+        problems.extend(problem for problem in compilation.problems if problem.severity == "error")
+        return None
+    if len(compilation.suites) != 1:
+        problems.add(source, Span(0, 0), Finding("EV652", expected="eval JSON"))
+        return None
+    return _Importer(source, compilation.suites[0], problems).imported()
+
+
+@final
+class _Importer:
+    def __init__(self, source: Source, suite: CompiledSuite, problems: Diagnostics) -> None:
+        self._source = source
+        self._suite = suite
+        self._problems = problems
+        self._places = JsonPlaces(source)
+        self._stem = suite.file_name.removesuffix(".json")
+        self._schemas = Schemas(self._stem)
+        self._base = "/cases" if not suite.ir.bare else ""
+        self._incomplete: set[str] = set()
+
+    def imported(self) -> Imported | None:
+        cases = list(self._suite.cases())
+        prefix = f"{self._suite.ir.name}/"
+        names = CaseNames(case.id.removeprefix(prefix) for case in cases if case.id.startswith(prefix))
+        written = [self._case(case, f"{self._base}/{index}", names, prefix) for index, case in enumerate(cases)]
+        criteria = self._suite.metadata.criteria or ()
+        scored = {"criteria": msgspec.to_builtins(criteria)} if criteria else {}
+        data = {**self._head(), "eval": {**scored, "test_cases": written}}
+        head = (f"Imported from {Path(self._source.name).name}.",)
+        text = yaml_of(data, self._source, self._problems, head=head)
+        if text is None:
+            return None
+        files, file_name = self._schemas.files(), f"{self._stem}.eval.yaml"
+        imported = Imported(text=text, side_files=files, file_name=file_name, cases=len(cases))
+        return imported if self._compare(imported, cases) else None
+
+    # --- the suite ---
+
+    def _head(self) -> dict[str, Any]:
+        metadata = self._suite.metadata
+        fields = {
+            "suite": self._suite.ir.name,
+            "tier": metadata.tier,
+            "tool": metadata.tool_name,
+            "tool_version": metadata.tool_version,
+            "tool_description": metadata.description,
+            "registry_size": metadata.registry_size,
+            "threshold": metadata.threshold,
+            "gates": _said(msgspec.structs.asdict(metadata.gates)) or None if metadata.gates else None,
+        }
+        return _said(fields)
+
+    # --- the cases ---
+
+    def _case(self, case: m.Case, pointer: str, names: CaseNames, prefix: str) -> dict[str, Any]:
+        own_name = case.id.removeprefix(prefix).strip() if case.id.startswith(prefix) else ""
+        if prefix + own_name != case.id:
+            own_name = ""
+        written: dict[str, Any] = {"name": own_name or names.make(case.description, case.id)}
+        if not own_name:
+            written["id"] = case.id
+        if case.description != written["name"]:
+            written["description"] = escaped(case.description)
+        if case.difficulty is not None and case.difficulty != _DIFFICULTIES.get(self._suite.tier):
+            if case.difficulty in DIFFICULTIES:
+                written["difficulty"] = case.difficulty
+            else:
+                self._leave_out(pointer, "/difficulty", f"`{case.difficulty}` is not a difficulty of the contract")
+        written |= _fields_of(case, ("created_at", "bug_ref"))
+        written |= _input(case.input)
+        written |= write_checks(case, self._suite.tier, self._schemas, partial(self._leave_out, pointer))
+        if case.label is not None:
+            written["label"] = {"expected": escaped(case.label.expected), "from": case.label.source}
+        others = (field for field in case.__struct_fields__ if field not in _APART and field not in written)
+        written |= _fields_of(case, tuple(field for field in others if field not in ("description", "difficulty")))
+        return written
+
+    def _leave_out(self, case: str, pointer: str, why: str) -> str:
+        self._incomplete.add(case)
+        finding = Finding("EV651", what=f"`{pointer}`", why=why)
+        span = self._places.value(case + pointer)
+        self._problems.add(self._source, span, finding)
+        return left_out(finding, self._source, span.start)
+
+    # --- the law ---
+
+    def _compare(self, imported: Imported, cases: Sequence[m.Case]) -> bool:
+        """Compile what was written, and report where it is not what was read; False if it has errors."""
+        with TemporaryDirectory(prefix="evalc-") as folder:
+            compilation = compile_sources([imported.write(Path(folder))], CompileOptions())
+        if not compilation.suites:
+            for problem in compilation.problems:
+                if problem.severity == "error":
+                    finding = Finding("EV651", what="the suite", why=problem.finding.message())
+                    self._problems.add(self._source, Span(0, 0), finding)
+            return False
+        (suite,) = compilation.suites
+        if not self._incomplete and _comparable(suite.metadata) != _comparable(self._suite.metadata):
+            self._differs("/metadata", "the metadata")
+        for index, (ours, theirs) in enumerate(zip(cases, suite.cases(), strict=True)):
+            pointer = f"{self._base}/{index}"
+            if msgspec.to_builtins(ours) != msgspec.to_builtins(theirs) and pointer not in self._incomplete:
+                self._differs(pointer, f"the case `{ours.id}`")
+        return True
+
+    def _differs(self, pointer: str, what: str) -> None:
+        self._problems.add(self._source, self._places.value(pointer), Finding("EV653", what=what))
+
+
+# --- parts of a case -------------------------------------------------------------------------------------------------
+
+
+def _said(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _input(given: m.Input) -> dict[str, Any]:
+    written: dict[str, Any] = {}
+    if given.user is not None and not given.messages:
+        written["user"] = _user(given.user)
+    elif given.follow_ups and not given.messages:
+        written["turns"] = [{"say": escaped(text)} for text in (given.message, *given.follow_ups)]
+    elif given.message or not given.messages:
+        written["message"] = escaped(given.message)
+    if given.messages:
+        written["messages"] = [{"role": each.role, "content": escaped(each.content)} for each in given.messages]
+    if given.inputs:
+        written["inputs"] = given.inputs
+    return written
+
+
+def _user(user: m.SimulatedUser) -> dict[str, Any]:
+    usual = m.SimulatedUser(goal="")
+    names = ("goal", "persona", "opens", "stop_when", "facts", "max_turns")
+    return {name: _escaped(getattr(user, name)) for name in names if getattr(user, name) != getattr(usual, name)}
+
+
+def _fields_of(case: m.Case, fields: Sequence[str]) -> dict[str, Any]:
+    """Fields of a case under the names that they have in YAML, where they hold something."""
+    values = {field: msgspec.to_builtins(getattr(case, field)) for field in fields}
+    return {
+        field: _escaped(value) if field in _TEMPLATES else value for field, value in values.items() if value is not None
+    }
+
+
+def _escaped(value: Any) -> Any:
+    match value:
+        case str():
+            return escaped(value)
+        case list() | tuple():
+            return [_escaped(item) for item in value]
+        case dict():
+            return {key: _escaped(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _comparable(metadata: m.Metadata) -> bytes:
+    return to_json(msgspec.structs.replace(metadata, generated_by=None))
+
+
+_READ: Final = ("name", "description", "inputs", "expected_output")
+"""The keys of an example that are read."""
+
+
+def is_prompt_with_examples(document: Node | None) -> bool:
+    """Whether a document is a prompt file with examples."""
+    return document is not None and kind_of_document(document) is Kind.PROMPT and has_examples(document)
+
+
+def import_prompt_spec(source: Source, problems: Diagnostics) -> Imported | None:
+    """The cases of a prompt's examples; None if the file has errors or no examples, which is reported."""
+    documents = documents_of(source, problems)
+    if documents is None:
+        return None
+    prompt = next(filter(is_prompt_with_examples, documents), None)
+    if not isinstance(prompt, Mapping):
+        problems.add(source, Span(0, 0), Finding("EV652", expected="a prompt file with examples"))
+        return None
+    fields = {key.text: value for key, value in prompt.pairs}
+    prompt_id = fields["id"]
+    identity = prompt_id.text if isinstance(prompt_id, Scalar) else ""
+    cases = [*_cases(source, fields["examples"], problems)]
+    data = {"prompt_id": identity, "test_cases": cases}
+    text = yaml_of(data, source, problems, head=(f"Imported from the examples of {Path(source.name).name}.",))
+    file_name = (slug(identity) or "prompt") + ".cases.yaml"
+    return None if text is None else Imported(text=text, file_name=file_name, cases=len(cases))
+
+
+def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[dict[str, Any]]:
+    names = CaseNames()
+    for number, example in enumerate(examples.items if isinstance(examples, nodes.Sequence) else (), 1):
+        if not isinstance(example, Mapping):
+            problems.add(
+                source, span_of(example), Finding("EV651", what=f"example {number}", why="it is not a mapping")
+            )
+            continue
+        plain: Any = to_plain(example, lambda span, finding: problems.add(source, span, finding))
+        case: dict[str, Any] = {"name": names.make(str(plain.get("name") or ""), f"example {number}")}
+        if plain.get("description"):
+            case["description"] = as_template(str(plain["description"]))
+        if isinstance(plain.get("inputs"), dict):
+            case["inputs"] = plain["inputs"]
+        for key, value in example.pairs:
+            why = _why_not(key.text, value)
+            if why:
+                problems.add(source, span_of(key), Finding("EV651", what=f"`{key.text}` of example {number}", why=why))
+        expected = plain.get("expected_output")
+        if expected in (None, ""):
+            finding = Finding("EV651", what=f"what example {number} expects", why="it has no `expected_output`")
+            problems.add(source, span_of(example), finding)
+            case["validate"] = ["non-empty"]
+        else:
+            case["expected"] = as_template(expected if isinstance(expected, str) else to_json(expected).decode())
+        yield case
+
+
+def _why_not(key: str, value: Node) -> str:
+    """Why a key of an example is not imported; empty for those that are."""
+    if key == "inputs":
+        return "" if isinstance(value, Mapping) or is_null(value) else "inputs are a mapping"
+    if key in _READ:
+        return ""
+    near = nearest(key, _READ)
+    return f"an example has `{near}`" if near is not None else NO_COUNTERPART

@@ -33,8 +33,17 @@ from evalc.extras.importers.imported import (
     left_out,
     yaml_of,
 )
-from evalc.extras.importers.promptfoo_assertions import Unmappable, checks_of, ignored_keys, of_one_test
-from evalc.extras.importers.promptfoo_templates import NotPlain, rendered, rows_of, template_of, variables_of
+from evalc.extras.importers.promptfoo_assertions import (
+    NotPlain,
+    Unmappable,
+    checks_of,
+    ignored_keys,
+    of_one_test,
+    rendered,
+    rows_of,
+    template_of,
+    variables_of,
+)
 from evalc.grammar.write_check import AS_TEMPLATES
 from evalc.model.json import is_number
 from evalc.model.suite import slug
@@ -80,6 +89,10 @@ def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imp
     return _Importer(source, folder, problems).imported(root)
 
 
+_Assertion = tuple[Source, Node, Any]
+"""An assertion: the file, the place and the data."""
+
+
 @final
 @dataclass(slots=True)
 class _Test:
@@ -92,8 +105,8 @@ class _Test:
     node: Node
     description: str = ""
     vars: dict[str, Any] = field(default_factory=dict)
-    assertions: list[tuple[Source, Node]] = field(default_factory=list)
-    inherited: list[tuple[Source, Node]] = field(default_factory=list)
+    assertions: list[_Assertion] = field(default_factory=list)
+    inherited: list[_Assertion] = field(default_factory=list)
     inherits: bool = True
     threshold: object = None
     metadata: object = None
@@ -316,7 +329,7 @@ class _Importer:
     def _tests_of_table(self, file: Source, delimiter: str, default: _Test) -> Iterator[_Test]:
         for row in rows_of(file, delimiter):
             test = _Test(file, row.node, row.description, dict(row.vars), threshold=row.threshold)
-            test.assertions = [(file, assertion) for assertion in row.assertions]
+            test.assertions = [(file, row.node, assertion) for assertion in row.assertions]
             test.metadata = row.metadata or None
             test.why_not = [f"its column `{key}`: {why}" for key, why in row.left_out]
             test.comments = [self._leave_out(file, row.node, f"`{key}`", why) for key, why in row.ignored]
@@ -346,13 +359,13 @@ class _Importer:
                 case "description" if isinstance(value, Scalar):
                     test.description = value.text
                 case "vars" if isinstance(value, nodes.Mapping):
-                    test.vars = {name.text: to_plain(each, lambda _span, _finding: None) for name, each in value.pairs}
+                    test.vars = {name.text: _data(each) for name, each in value.pairs}
                 case "vars":
                     test.why_not.append("its `vars` are in another file")
                 case "assert" if isinstance(value, nodes.Sequence):
-                    test.assertions = [(source, item) for item in value.items]
+                    test.assertions = [(source, item, _data(item)) for item in value.items]
                 case "threshold" | "metadata":
-                    setattr(test, key.text, to_plain(value, lambda _span, _finding: None))
+                    setattr(test, key.text, _data(value))
                 case "options":
                     self._read_options(test, source, value)
                 case name if name in _TEST_KEYS:
@@ -369,7 +382,7 @@ class _Importer:
             if key.text in ("transform", "postprocess", "transformVars", "prefix", "suffix", "storeOutputAs"):
                 test.why_not.append(f"`{key.text}` changes what is sent or checked")
             elif key.text == "disableDefaultAsserts" and isinstance(each, Scalar):
-                test.inherits = to_plain(each, lambda _span, _finding: None) is not True
+                test.inherits = _data(each) is not True
             else:
                 why = _OPTIONS.get(key.text, NO_COUNTERPART)
                 test.comments.append(self._leave_out(source, key, f"`{key.text}`", why))
@@ -419,8 +432,7 @@ class _Importer:
         """The entries of `validate:`; a comment for each assertion after the last entry."""
         waiting: list[str] = []
         found: list[tuple[Check, Mapping[str, Any], tuple[str, ...]]] = []
-        for source, node in (*test.inherited, *test.assertions):
-            data = to_plain(node, lambda _span, _finding: None)
+        for source, node, data in (*test.inherited, *test.assertions):
             if not isinstance(data, dict):
                 self._problems.add(source, span_of(node), Finding("EV654", what="an assertion", expected="a mapping"))
                 continue
@@ -547,6 +559,10 @@ def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
         except NotPlain as reason:
             raise _NoCase(f"in its variable `{name}`, {reason}") from reason
     return filled
+
+
+def _data(node: Node) -> Any:
+    return to_plain(node, lambda _span, _finding: None)
 
 
 def _type_of(node: Node) -> Node:

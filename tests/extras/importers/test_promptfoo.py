@@ -18,7 +18,7 @@ from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.format import format_text
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.promptfoo import import_promptfoo
-from evalc.extras.importers.promptfoo_templates import NotPlain, rendered, template_of, variables_of
+from evalc.extras.importers.promptfoo_assertions import NotPlain, rendered, template_of, variables_of
 
 
 def imported(text: str, folder: Path = Path()) -> tuple[Imported | None, list[Problem]]:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import evalc
 from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics, Problem
-from evalc.extras.importers.other import import_prompt_spec
+from evalc.extras.importers import import_prompt_spec
 from evalc.extras.importers.promptfoo import import_promptfoo
-from evalc.extras.importers.promptfoo_templates import _TYPES, rows_of
+from evalc.extras.importers.promptfoo_assertions import _TYPES, rows_of
 from evalc.model.case import Case
 
 
@@ -51,8 +51,7 @@ def test_all_types_of_assertions_are_known() -> None:
 @pytest.mark.parametrize("behind", ["", ": x", "(0.5): x"])
 def test_no_type_is_read_as_a_text_to_equal(written: str, behind: str) -> None:
     (row,) = rows_of(Source("t.csv", f"q,__expected\na,{written}{behind}\n"), ",")
-    (assertion,) = row.assertions
-    fields = {key.text: value.text for key, value in assertion.pairs}  # type: ignore[union-attr]
+    (fields,) = row.assertions
     assert fields["type"] == written
     assert fields.get("value") in (None, "x")
 
@@ -64,8 +63,7 @@ def test_any_other_text_is_what_the_output_has_to_equal(type_: str, behind: str)
     text = f"{type_}-{behind}"
     written = text.replace('"', '""')
     (row,) = rows_of(Source("t.csv", f'q,__expected\na," {written} "\n'), ",")
-    (assertion,) = row.assertions
-    fields = {key.text: value.text for key, value in assertion.pairs}  # type: ignore[union-attr]
+    (fields,) = row.assertions
     if fields["type"] == "equals":
         assert fields["value"] == text.strip()
     else:

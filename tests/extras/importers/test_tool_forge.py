@@ -16,8 +16,8 @@ from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.format import format_text
+from evalc.extras.importers import import_tool_forge
 from evalc.extras.importers.imported import Imported
-from evalc.extras.importers.other import import_tool_forge
 from tests.extras.importers.envelopes import envelopes
 
 ROOT = Path(__file__).parents[3]

@@ -16,8 +16,8 @@ import evalc
 from evalc.check.contract import assertions
 from evalc.check.tree import Some, asks
 from evalc.diagnostics.problem import Diagnostics
+from evalc.extras.importers import import_tool_forge
 from evalc.extras.importers.imported import Imported
-from evalc.extras.importers.other import import_tool_forge
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.model.case import Case
 from evalc.model.result import CaseResult
