@@ -7,8 +7,7 @@ from typing import Final, Literal, cast
 
 import msgspec
 
-from evalc.ecma.text import SPACES, trim
-from evalc.ecma.values import UNDEFINED, token_text
+from evalc.ecma.values import SPACES, UNDEFINED, token_text, trim
 
 TokenSource = Literal["seed", "snapshot"]
 

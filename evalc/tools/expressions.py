@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from evalc.ecma.text import trim
+from evalc.ecma.values import trim
 from evalc.tools.modules import (
     Binding,
     Declaration,

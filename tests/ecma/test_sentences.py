@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.ecma.sentences import sentences
-from evalc.ecma.text import length_of
+from evalc.ecma.values import length_of, sentences
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from evalc.ecma import regexp
-from evalc.ecma.regexp.quickjs_engine import engine
+from evalc.ecma.regexp.quickjs import engine
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.model.case import Case, Expect, Input, ToolParamExpectation
 from evalc.model.result import CaseResult

@@ -1,13 +1,18 @@
-"""Matches patterns as `new RegExp(pattern, flags).test(text)` does: in RE2 where that means the same, else in QuickJS.
+"""Matches patterns as `new RegExp(pattern, flags).test(text)` does, in one of two engines.
 
-RE2 answers in linear time, inside the process. It is asked only what it provably answers as ECMAScript does. RE2 sees
-code points where a pattern without `u` sees UTF-16 code units, so texts and patterns with characters beyond U+FFFF are
-left to the other engine, as are the foldings of case that Unicode adds to ASCII's.
+RE2 answers in linear time, inside the process; QuickJS has the whole language, in a process that is killed at a
+deadline. QuickJS is asked where RE2's answer might be another one, or late:
+
+1. of a pattern with a lookaround, a backreference, a property, a set operation, modifiers or over 1000 repetitions;
+2. of a pattern or a text with characters beyond U+FFFF, which are two units of UTF-16 in a pattern without `u`;
+3. with the flag `i` or `\\B`, of a pattern or a text beyond ASCII: Unicode has foldings of case and letters of its own;
+4. with `^` or `$` under the flag `m`, of a text with line ends other than LF;
+5. of a pattern that RE2 finds too big, or a text so long that its match could take over a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, assert_never, final
 
@@ -37,10 +42,13 @@ from evalc.ecma.regexp.nodes import (
     WordBoundary,
 )
 from evalc.ecma.regexp.parser import parse
-from evalc.ecma.text import LINE_TERMINATORS, SPACES
+from evalc.ecma.values import LINE_TERMINATORS, SPACES
+from evalc.model.json_schema import FORMATS
 
 if TYPE_CHECKING:
-    from evalc.ecma.regexp.quickjs_engine import QuickJS
+    from jsonschema import FormatChecker
+
+    from evalc.ecma.regexp.quickjs import QuickJS
 
 _MOST_REPETITIONS: Final = 1000
 
@@ -359,6 +367,36 @@ def _escaped(character: str) -> str:
 
 
 def _quickjs() -> QuickJS:
-    from evalc.ecma.regexp import quickjs_engine  # noqa: PLC0415 - deferred for start-up time: it is seldom needed
+    from evalc.ecma.regexp import quickjs  # noqa: PLC0415 - deferred for start-up time: it is seldom needed
 
-    return quickjs_engine.engine()
+    return quickjs.engine()
+
+
+# --- the formats of JSON Schema, whose `regex` is a pattern of ECMAScript --------------------------------------------
+
+
+@lru_cache
+def pattern_format() -> FormatChecker:
+    """A checker of this format alone, for `check_schema`."""
+    return _checker_of({})
+
+
+@lru_cache
+def all_formats() -> FormatChecker:
+    """A checker of all formats, for the values that a schema describes."""
+    return _checker_of(FORMATS)
+
+
+def _checker_of(others: Mapping[str, Callable[[str], bool]]) -> FormatChecker:
+    from jsonschema import FormatChecker  # noqa: PLC0415 - deferred for start-up time
+
+    checker = FormatChecker(formats=())
+    checker.checks("regex", raises=PatternError)(_of_texts(lambda text: bool(compile_pattern(text))))
+    for name, has_format in others.items():
+        checker.checks(name)(_of_texts(has_format))
+    return checker
+
+
+def _of_texts(has_format: Callable[[str], bool]) -> Callable[[object], bool]:
+    """The check of a format as JSON Schema has it: what is not a text is not asked."""
+    return lambda value: not isinstance(value, str) or has_format(value)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from evalc.ecma.regexp import PatternError, compile_pattern, escape, matches_everything, matches_nothing, parse
 from evalc.ecma.regexp.engine import Regexp
-from evalc.ecma.regexp.quickjs_engine import engine
+from evalc.ecma.regexp.quickjs import engine
 from tests.ecma.conftest import Node, drawn
 from tests.ecma.regexp import patterns
 

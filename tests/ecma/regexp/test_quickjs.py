@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from evalc.ecma.regexp import PatternError, RegexpError, RegexpTimeout
-from evalc.ecma.regexp.quickjs_engine import QuickJS, engine
+from evalc.ecma.regexp.quickjs import QuickJS, engine
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_the_engine_is_the_processes() -> None:
 def test_a_worker_does_not_outlive_a_parent_that_is_killed(text: str) -> None:
     script = f"""
 import threading, time
-from evalc.ecma.regexp.quickjs_engine import engine
+from evalc.ecma.regexp.quickjs import engine
 engine().test("a", "", "a", 30)
 threading.Thread(target=engine().test, args=("^(a+)+$", "", {text!r}, 0.5), daemon=True).start()
 time.sleep(0.1)
@@ -129,7 +129,7 @@ time.sleep(60)
 
 def test_a_process_that_ends_takes_its_worker_with_it() -> None:
     script = """
-from evalc.ecma.regexp.quickjs_engine import engine
+from evalc.ecma.regexp.quickjs import engine
 engine().test("a", "", "a", 30)
 print(engine().pid)
 """
@@ -142,7 +142,7 @@ def test_a_forked_child_has_a_worker_of_its_own() -> None:
     script = """
 import os
 import shutil
-from evalc.ecma.regexp.quickjs_engine import engine
+from evalc.ecma.regexp.quickjs import engine
 assert engine().test("a", "", "a", 30)
 parents = engine().pid
 child = os.fork()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import importlib.util
+import inspect
 import json
 import os
 import select
@@ -27,6 +28,56 @@ _CHUNK: Final = 1 << 16
 _NOT_STARTED: Final = "the worker process for regular expressions did not start"
 
 
+_TEST: Final = """
+((() => {
+  const compiled = new Map();
+  return (request) => {
+    try {
+      const [pattern, flags, text] = JSON.parse(request);
+      const key = flags + "/" + pattern;
+      let regexp = compiled.get(key);
+      if (regexp === undefined) {
+        if (compiled.size === 256) compiled.clear();
+        compiled.set(key, (regexp = new RegExp(pattern, flags)));
+      }
+      return JSON.stringify(regexp.test(text));
+    } catch (error) {
+      return JSON.stringify({ error: error.name, message: error.message });
+    }
+  };
+})())
+"""
+
+
+def _serve(folder: str, code: str) -> None:
+    """Read a pattern, flags and a text a line, and answer a line each, until there are no more.
+
+    It runs in the worker, of which it is the whole program, so it imports what it needs.
+    """
+    import signal  # noqa: PLC0415
+    import sys  # noqa: PLC0415
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to end, and may still have questions
+    # Isolated, the interpreter sees the standard library alone; the engine's folder is all that it needs beside it.
+    sys.path.append(folder)
+    import quickjs  # type: ignore[import-untyped]  # noqa: PLC0415 - found only now
+
+    context = quickjs.Context()
+    context.set_memory_limit(512 * 1024 * 1024)
+    test = context.eval(code)
+    answers = sys.stdout.buffer
+    answers.write(b"ready\n")
+    answers.flush()
+    for line in sys.stdin.buffer:
+        seconds, _, request = line.partition(b" ")
+        # The parent ends this process at the deadline. Should the parent be gone by then, the alarm does it.
+        signal.setitimer(signal.ITIMER_REAL, float(seconds) + 1)
+        answer = test(request.decode("ascii"))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        answers.write(answer.encode("utf-8", "backslashreplace") + b"\n")
+        answers.flush()
+
+
 class _WorkerGone(Exception):
     """The worker ended by itself."""
 
@@ -40,9 +91,10 @@ class _Worker:
         if package is None or package.origin is None:
             raise RegexpError("the package `quickjs-ng` is not installed")
         folder = str(Path(package.origin).parent.parent)
+        program = f"{inspect.getsource(_serve)}\n_serve({folder!r}, {_TEST!r})"
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
-                [sys.executable, "-I", "-S", str(Path(__file__).with_name("worker.py")), folder],
+                [sys.executable, "-I", "-S", "-c", program],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
