@@ -63,8 +63,8 @@ class Hole(NamedTuple):
 
 Take = Callable[[Any, Record], bool]
 """Says whether a tree has a form; what is in its holes goes to the record."""
-Make = Callable[[Mapping[str, Any]], Any]
-"""Makes the tree of a form of a record with what is in its holes."""
+Make = Callable[[Any], Any]
+"""Makes the tree of a form of a record, or of a list if the keys of its holes are indexes."""
 
 
 @final
@@ -87,7 +87,7 @@ class Form(msgspec.Struct, frozen=True, dict=True, eq=False):
     @cached_property
     def make(self) -> Make:
         """The function that makes trees of this form of their records."""
-        return _maker(self.tree) or (lambda _: self.tree)
+        return maker(self.tree) or (lambda _: self.tree)
 
     @cached_property
     def holes(self) -> tuple[Hole, ...]:
@@ -114,8 +114,10 @@ def holes_of(tree: Any) -> Iterator[Hole]:
 
 
 def _members(tree: Any) -> tuple[Any, ...]:
-    """The fields of a node and the items of a tuple; a hole and a constant have none."""
-    return msgspec.structs.astuple(tree) if isinstance(tree, Node) else tree if type(tree) is tuple else ()
+    """The fields of a node, the items of a tuple or list, and the values of a mapping; other constants have none."""
+    if isinstance(tree, Node):
+        return msgspec.structs.astuple(tree)
+    return tuple(tree.values()) if isinstance(tree, dict) else tuple(tree) if type(tree) in (tuple, list) else ()
 
 
 def taker(form: Node | tuple[Any, ...]) -> Take:
@@ -168,16 +170,20 @@ def _parts_of(node: Node, path: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{path}{name}", part
 
 
-def _maker(form: Any) -> Make | None:
+def maker(form: Any) -> Make | None:
     """The function that makes trees of a form; None if it has no holes."""
     if isinstance(form, Hole):
         key, default, _, read, _ = form
-        if read is not None:
-            return lambda record: read(record[key]) if key in record else default
-        return itemgetter(key) if default is ABSENT else lambda record: record.get(key, default)
-    into: Callable[..., Any] = type(form) if isinstance(form, Node) else lambda *made: made
+        if default is ABSENT:
+            return itemgetter(key) if read is None else lambda record: read(record[key])
+        return lambda record: (record[key] if read is None else read(record[key])) if key in record else default
+    into: Callable[..., Any] = type(form)
+    if isinstance(form, dict):
+        into = lambda *made: dict(zip(form, made, strict=True))  # noqa: E731
+    elif not isinstance(form, Node):
+        into = lambda *made: type(form)(made)  # noqa: E731
     parts = _members(form)
-    makers = {at: make for at, part in enumerate(parts) if (make := _maker(part)) is not None}
+    makers = {at: make for at, part in enumerate(parts) if (make := maker(part)) is not None}
     if not makers:
         return None
     if len(makers) > 1:
@@ -216,7 +222,7 @@ def are_texts(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, tuple) and all(map(is_text, value)))
 
 
-def hole(key: str, default: Any = ABSENT, **rest: Any) -> Any:
+def hole(key: Any, default: Any = ABSENT, **rest: Any) -> Any:
     """A hole, which may stand for a part of a tree of any type."""
     return Hole(key, default, **rest)
 
@@ -393,7 +399,7 @@ def filler(form: Any, key: str) -> Callable[[Any], Any]:
         index = next((at for at, each in enumerate(parts) if key in {hole.key for hole in holes_of(each)}), None)
         if index is None:
             return lambda _: form
-        makers = [None if at == index else _maker(each) for at, each in enumerate(parts)]
+        makers = [None if at == index else maker(each) for at, each in enumerate(parts)]
         rest = tuple([make({}) if make else each for make, each in zip(makers, parts, strict=True)])
         around.append((kind, rest[:index], rest[index + 1 :]))
         part = parts[index]

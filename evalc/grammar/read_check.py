@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from evalc.check.forms import Placed, bare, together
+from evalc.check.forms import Make, Placed, bare, hole, maker, together
 from evalc.check.predicates import PATH, PREDICATES, Kind, Role, mapped, texts_of
 from evalc.check.subjects import ASKS, GIVES
 from evalc.check.tree import (
@@ -34,7 +32,6 @@ from evalc.check.tree import (
     Items,
     Measure,
     Measured,
-    Node,
     Not,
     Of,
     Result,
@@ -863,7 +860,6 @@ _SUBJECTS_OF_KINDS: Final[Mapping[str, Kind]] = {
 
 _LONGEST: Final = 300
 """The longest text that is read by its shape; so short a text cannot nest too deep for recursion."""
-_SHAPES_REMEMBERED: Final = 1_024
 
 _LITERAL: Final = re.compile(
     r"""
@@ -882,9 +878,6 @@ _LITERAL: Final = re.compile(
 _MARKS: Final = [*map(chr, (*range(1, 9), *range(14, 32)))]
 """Stand-ins for the texts of literals: control characters, which occur nowhere else in a line."""
 _STAND_INS: Final = {quote: [f"{quote}{mark}{quote}" for mark in _MARKS] for quote in "\"'/"}
-
-_Make = Callable[[list[str]], Any]
-"""Copies a part of a check, with these texts of literals."""
 
 
 def read_check(text: str) -> Parsed[ReadCheck]:
@@ -906,21 +899,13 @@ def read_check(text: str) -> Parsed[ReadCheck]:
     shape = _shape_of("".join(pieces))
     if shape is None:
         return _remembered(text)
-    line, make, quotes = shape
+    line, make = shape
     end, criterion = len(text.rstrip()), line.criterion
     if criterion is not None:  # it is last
-        value = texts[-1] if quotes else criterion.value
+        value, quotes = (texts[-1], 2) if criterion.value in _MARKS else (criterion.value, 0)
         criterion = Text(end - len(value) - quotes, end, value)
     places: Any = _Places(text, len(line.places))
     return Parsed(ReadCheck(line.start, end, make(texts), places, criterion), ())
-
-
-class _Shape(NamedTuple):
-    """The line with stand-ins, how the checks of its other lines are made, and the length of the criterion's quotes."""
-
-    line: ReadCheck
-    make: _Make
-    quotes: int
 
 
 @final
@@ -941,52 +926,25 @@ class _Places(Struct, frozen=True, gc=False):
         return self.size
 
 
-@lru_cache(_SHAPES_REMEMBERED)
-def _shape_of(text: str) -> _Shape | None:
-    """The shape of a text; None if it has a fault, or if a stand-in is not a text of its own.
+@lru_cache(1_024)
+def _shape_of(text: str) -> tuple[ReadCheck, Make] | None:
+    """The line of a text with marks, and the function that makes the checks of its other lines.
 
-    Nor has a text with marks in one of several paths: the paths could be equal, which changes the check.
+    None if it has a fault, or if a mark is not a text of its own. Nor has a text with marks in one of several paths a
+    shape: the paths could be equal, which changes the check.
     """
     line = None if "\\" in text else _read_with_care(text).node
     if line is None:
         return None
-    check, criterion = line.check, line.criterion
-    marks = {mark: index for index, mark in enumerate(_MARKS) if mark in text}
-    if not marks:
-        return _Shape(line, lambda _texts: check, 0)
-    linked = set() if criterion is None else {criterion.value} & marks.keys()
-    texts = [*texts_of(check)]
-    places = [text for role, text in texts if role is PATH]
-    if not marks.keys() <= {*linked, *(text for _, text in texts)} or (len(places) > 1 and marks.keys() & places):
+    marks, texts = {*text}.intersection(_MARKS), texts_of(line.check)
+    known = {text for _, text in texts} | ({line.criterion.value} if line.criterion else set())
+    places = {text for role, text in texts if role is PATH}
+    if not marks <= known or (len(places) > 1 and marks & places):
         return None
-    return _Shape(line, _maker(check, marks) or (lambda _texts: check), 2 * len(linked))
 
+    def holed(role: Role, text: Any) -> Any:
+        """A hole in place of a mark; only a key in quotes is one in a path."""
+        return hole(_MARKS.index(text), read=path_of_key if role is PATH else None) if text in marks else text
 
-def _maker(part: Any, marks: Mapping[str, int]) -> _Make | None:
-    """A function that copies a part with texts in place of its `marks`; None if the part has none."""
-    match part:
-        case str():
-            return itemgetter(marks[part]) if part in marks else None
-        case Node():
-            kept = [getattr(part, name) for name in part.__struct_fields__]
-            made = [(at, make) for at, value in enumerate(kept) if (make := _maker(value, marks)) is not None]
-            if not made:
-                return None
-            kind, (at, make) = type(part), made[0]
-            if len(made) > 1:
-                return lambda texts: replace(part, **{kind.__struct_fields__[at]: make(texts) for at, make in made})
-            if kind is At:  # only a key in quotes moves
-                return lambda texts: At(path_of_key(make(texts)))
-            before, after = kept[:at], kept[at + 1 :]
-            return lambda texts: kind(*before, make(texts), *after)
-        case tuple() | list():
-            items = [(_maker(item, marks), item) for item in part]
-            if not any(make for make, _ in items):
-                return None
-            into = type(part)
-            return lambda texts: into([item if make is None else make(texts) for make, item in items])
-        case dict():
-            values = _maker([*part.values()], marks)
-            return None if values is None else lambda texts: dict(zip(part, values(texts), strict=True))
-        case _:
-            return None
+    check = mapped(line.check, holed)
+    return line, maker(check) or (lambda _: check)
