@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from evalc.check.predicates import PREDICATES, Predicate
-from evalc.check.subjects import SUBJECTS
+from evalc.check.predicates import PREDICATES, SUBJECTS, Predicate
 
 PAGE = Path(__file__).parent.parent / "specs" / "language.md"
 ROWS = re.compile(r"\A(?:\|.*\n)*")

@@ -1,8 +1,9 @@
-"""The predicates: one row each, which every phase reads.
+"""The predicates and the subjects of checks: one row each, which every phase reads.
 
 A row of `PREDICATES` says which subjects a predicate takes, which texts of its operand are filled and how, how a line
 with it looks, and what editors say about it. A row of `HOLDS` is its meaning, a function of a value and the operand;
-those that ask a judge, a package or a schema are in `evalc.runtime.checks`.
+those that ask a judge, a package or a schema are in `evalc.runtime.checks`. A row of `SUBJECTS` says how a subject is
+written in front of a predicate.
 """
 
 from __future__ import annotations
@@ -14,27 +15,12 @@ from typing import Any, Final, Literal, NamedTuple, final
 
 import msgspec
 
+from evalc.check import tree as t
 from evalc.check import values as v
-from evalc.check.tree import (
-    NO_TOOL,
-    All,
-    Argument,
-    At,
-    Blank,
-    Call,
-    Check,
-    Measure,
-    Node,
-    Not,
-    Of,
-    Some,
-    Step,
-    Test,
-)
 from evalc.model.json import is_same
 
 
-def holds(value: Any, test: Test) -> bool:
+def holds(value: Any, test: t.Test) -> bool:
     """Whether a value, or the names of the tools called, has the predicate; it is one of `HOLDS`.
 
     Raises:
@@ -56,7 +42,7 @@ def is_more(names: Sequence[str], others: Sequence[str]) -> bool:
 
 def set_of(names: Sequence[str]) -> frozenset[str]:
     """The tools of an acceptable set."""
-    return frozenset(names) - {NO_TOOL} if len(names) == 1 else frozenset(names)
+    return frozenset(names) - {t.NO_TOOL} if len(names) == 1 else frozenset(names)
 
 
 def in_any(ask: Callable[[Any], bool], values: Iterable[Any]) -> bool:
@@ -366,7 +352,7 @@ EXAMINED: Final = frozenset({"matches", "json", "judge", "check"})
 """The predicates with a text that is examined once it is filled: a pattern, a schema, a question or a name."""
 
 
-def roles_of(test: Test, of: Call | None = None) -> Role | tuple[Role, ...]:
+def roles_of(test: t.Test, of: t.Call | None = None) -> Role | tuple[Role, ...]:
     """The roles of the texts of a test; of calls, patterns may hold tokens, and texts may be JSON behind `has`."""
     roles = PREDICATES[test.predicate].roles
     if of is None:
@@ -376,39 +362,39 @@ def roles_of(test: Test, of: Call | None = None) -> Role | tuple[Role, ...]:
     return VALUE if roles is TEXT and of.which != "first" else roles
 
 
-Change = Callable[[Role, str | Blank], Any]
+Change = Callable[[Role, str | t.Blank], Any]
 """Returns the replacement for a text, or for a bare template, that has a role."""
 
 
-def mapped(check: Check, change: Change, of: Call | None = None) -> Check:
+def mapped(check: t.Check, change: Change, of: t.Call | None = None) -> t.Check:
     """The check with its texts changed, in the order in which they are written; the same object if none changes."""
     match check:
-        case Test():
+        case t.Test():
             operand = _mapped(roles_of(check, of), check.operand, change)
             return check if operand is check.operand else msgspec.structs.replace(check, operand=operand)
-        case Of():
+        case t.Of():
             step = _mapped_step(check.step, change)
-            part = mapped(check.check, change, check.step if isinstance(check.step, Call) else of)
-            return check if step is check.step and part is check.check else Of(step, part)
-        case Not():
+            part = mapped(check.check, change, check.step if isinstance(check.step, t.Call) else of)
+            return check if step is check.step and part is check.check else t.Of(step, part)
+        case t.Not():
             part = mapped(check.check, change, of)
-            return check if part is check.check else Not(part)
-        case All() | Some():
+            return check if part is check.check else t.Not(part)
+        case t.All() | t.Some():
             parts = tuple([mapped(part, change, of) for part in check.checks])
             return check if all(map(is_, parts, check.checks)) else type(check)(parts)
 
 
-def _mapped_step(step: Step, change: Change) -> Step:
+def _mapped_step(step: t.Step, change: Change) -> t.Step:
     match step:
-        case Call(text) | Measure(_, text):
+        case t.Call(text) | t.Measure(_, text):
             field, role = "tool", TOOL
-        case Argument(text):
+        case t.Argument(text):
             field, role = "name", PARAM
-        case At(text):
+        case t.At(text):
             field, role = "path", PATH
         case _:
             return step
-    changed = text if isinstance(step, Measure | At) and not text else change(role, text)
+    changed = text if isinstance(step, t.Measure | t.At) and not text else change(role, text)
     return step if changed is text else msgspec.structs.replace(step, **{field: changed})
 
 
@@ -416,7 +402,7 @@ def _mapped(role: Role | tuple[Role, ...], value: Any, change: Change) -> Any:
     if role is WORD or (role is SCHEMA and not isinstance(value, str)):
         return value
     match value:
-        case str() | Blank():
+        case str() | t.Blank():
             return change(role if isinstance(role, Role) else role[0], value)
         case tuple() | list():
             roles = (role,) * len(value) if isinstance(role, Role) else role
@@ -425,7 +411,7 @@ def _mapped(role: Role | tuple[Role, ...], value: Any, change: Change) -> Any:
         case dict():
             changed = {key: _mapped(role, item, change) for key, item in value.items()}
             return value if all(map(is_, changed.values(), value.values())) else changed
-        case Node():
+        case t.Node():
             parts = {name: _mapped(role, getattr(value, name), change) for name in value.__struct_fields__}
             same = all(part is getattr(value, name) for name, part in parts.items())
             return value if same else msgspec.structs.replace(value, **parts)
@@ -433,13 +419,83 @@ def _mapped(role: Role | tuple[Role, ...], value: Any, change: Change) -> Any:
             return value
 
 
-def texts_of(check: Check) -> list[tuple[Role, str | Blank]]:
+def texts_of(check: t.Check) -> list[tuple[Role, str | t.Blank]]:
     """The texts and bare templates of a check, each with its role, in the order in which they are written."""
-    found: list[tuple[Role, str | Blank]] = []
+    found: list[tuple[Role, str | t.Blank]] = []
 
-    def keep(role: Role, text: str | Blank) -> str | Blank:
+    def keep(role: Role, text: str | t.Blank) -> str | t.Blank:
         found.append((role, text))
         return text
 
     mapped(check, keep)
     return found
+
+
+class Subject(NamedTuple):
+    """A subject.
+
+    Attributes:
+        line: how a line begins that is about it; capitals stand for what the author writes.
+        gives: what it is, by which a predicate may be asked of it.
+        sentence: what editors and pages say of it.
+    """
+
+    line: str
+    gives: Kind
+    sentence: str
+
+
+MEASURES: Final[Mapping[t.Measured, Subject]] = {
+    "chars": Subject("length {} chars", "number", "The number of characters of a text, as Unicode code points."),
+    "words": Subject("length {} words", "number", "The number of words of a text."),
+    "lines": Subject("length {} lines", "number", "The number of lines of a text."),
+    "bytes": Subject("length {} bytes", "number", "The number of bytes of a text in UTF-8."),
+    "sentences": Subject("sentences {}", "number", "The number of sentences of a text."),
+    "items": Subject("count {}", "number", "The number of items of a list."),
+    "calls": Subject("tool count {}", "number", "The number of calls of tools."),
+    "errors": Subject("tool errors {}", "number", "The number of calls that failed."),
+    "ms": Subject("latency {}", "number", "The time that the answer took."),
+    "tokens": Subject("tokens {}", "number", "The tokens of the response, estimated as the contract does."),
+    "total_tokens": Subject("total tokens {}", "number", "The tokens that the agent reports, of input and output."),
+    "input_tokens": Subject("input tokens {}", "number", "The tokens of the input that the agent reports."),
+    "output_tokens": Subject("output tokens {}", "number", "The tokens of the output that the agent reports."),
+    "dollars": Subject("cost {}", "number", "The price of the answer in US dollars."),
+}
+"""The measures, each with its bounds in the place of `{}`."""
+
+SUBJECTS: Final[tuple[Subject, ...]] = (
+    Subject("response", "value", "The response: a text, or the JSON value that it is."),
+    Subject("at PATH", "value", "The value at a place of a JSON response, such as `items[0].price`."),
+    Subject("every item of PATH", "value", "Each item of a list; after `has`, the values of its fields."),
+    Subject("any item of PATH", "value", "At least one item of a list; after `has`, the values of its fields."),
+    Subject("no item of PATH", "value", "None of the items of a list; after `has`, the values of its fields."),
+    Subject("tool NAME.PARAM", "value", "An argument of the first call of a tool, by its whole name."),
+    Subject("any call of TOOL", "call", "At least one call of a tool: its arguments, its result or its error."),
+    Subject("every call of TOOL", "call", "Each call of a tool: its arguments, its result or its error."),
+    Subject("no call of TOOL", "call", "None of the calls of a tool: its arguments, its result or its error."),
+    Subject("call N of TOOL", "call", "The Nth call of a tool: its arguments, its result or its error."),
+    Subject("tool NAME called", "number", "The number of calls of a tool; without a number, at least one."),
+    Subject("tools", "names", "The names of the tools that were called, in order."),
+    *(
+        measure._replace(line=of if of in t.OF_TEXT - {"chars", "tokens"} else measure.line.partition(" {}")[0])
+        for of, measure in MEASURES.items()
+    ),
+    Subject("turn N", "value", "What follows, of one turn of a conversation alone."),
+)
+"""The subjects, in the order of the pages."""
+
+GIVES: Final[Mapping[Kind, str]] = {
+    "value": "is a value",
+    "number": "is a number",
+    "names": "is about the tools called",
+    "call": "is a call",
+}
+"""How messages describe a subject of each kind: `latency` is "a number"."""
+ASKS: Final[Mapping[frozenset[Kind], str]] = {
+    frozenset({"value"}): "a text or a list",
+    frozenset({"value", "number"}): "a value or a number",
+    frozenset({"names"}): "which tools were called",
+    frozenset({"call"}): "a call",
+    frozenset({"value", "call"}): "a value or a call",
+}
+"""How messages name the kinds of subjects that a predicate or a step takes."""

@@ -10,19 +10,8 @@ from typing import Final, final
 
 from evalc.base.terminal import counted
 from evalc.compare.exact import wilson
+from evalc.model import result as r
 from evalc.model.case import Criterion
-from evalc.model.result import (
-    PASSING,
-    ClassSummary,
-    ConfusedClasses,
-    CriterionResult,
-    CriterionSummary,
-    LabelSummary,
-    RateEstimate,
-    RepeatSummary,
-    ScoredBy,
-    Status,
-)
 
 DECIMALS: Final = 12
 """Scores are rounded to them, so that 0.1 + 0.2 compares with a threshold of 0.3 as its author means it."""
@@ -35,7 +24,7 @@ class SuiteScore:
     def __init__(self, criteria: Iterable[Criterion] | None) -> None:
         self._criteria = {criterion.name: _Mean(criterion.weight) for criterion in criteria or ()}
 
-    def add(self, results: Iterable[CriterionResult]) -> None:
+    def add(self, results: Iterable[r.CriterionResult]) -> None:
         """Add the criteria of one case; an undeclared criterion keeps the weight of its first case."""
         for result in results:
             mean = self._criteria.get(result.name)
@@ -43,10 +32,10 @@ class SuiteScore:
                 mean = self._criteria[result.name] = _Mean(result.weight)
             mean.add(result)
 
-    def summaries(self) -> tuple[CriterionSummary, ...]:
+    def summaries(self) -> tuple[r.CriterionSummary, ...]:
         """The criteria with their means, in the order of the suite."""
         return tuple(
-            CriterionSummary(
+            r.CriterionSummary(
                 name=name,
                 weight=mean.weight,
                 score=mean.value(),
@@ -79,9 +68,9 @@ class _Mean:
         self.total = 0.0
         self.scored = 0
         self.cases = 0
-        self.scored_by: set[ScoredBy] = set()
+        self.scored_by: set[r.ScoredBy] = set()
 
-    def add(self, result: CriterionResult) -> None:
+    def add(self, result: r.CriterionResult) -> None:
         self.cases += 1
         if result.score is not None:
             self.total += result.score
@@ -102,15 +91,15 @@ class RepeatedCases:
         self._all = 0
         self._cases: Counter[tuple[int, int]] = Counter()
 
-    def add(self, statuses: tuple[Status, ...], *, cut_short: bool) -> None:
+    def add(self, statuses: tuple[r.Status, ...], *, cut_short: bool) -> None:
         """Add a case with how its attempts ended."""
         self._all += 1
         self.cut_short += cut_short
         ended = [status for status in statuses if status != "error"]
         if ended:
-            self._cases[len(ended), sum(status in PASSING for status in ended)] += 1
+            self._cases[len(ended), sum(status in r.PASSING for status in ended)] += 1
 
-    def summaries(self) -> tuple[RepeatSummary, ...]:
+    def summaries(self) -> tuple[r.RepeatSummary, ...]:
         """pass@k and pass^k for k = 1, 2, 4 and so on, and for the most attempts at a case.
 
         Each is the mean over the cases with at least k attempts of the share of their sets of k attempts in which at
@@ -132,11 +121,11 @@ class RepeatedCases:
             "be estimated, and scores are those of the attempts that were made"
         )
 
-    def _summary(self, k: int) -> RepeatSummary:
+    def _summary(self, k: int) -> r.RepeatSummary:
         counted = {case: count for case, count in self._cases.items() if case[0] >= k}
         cases = sum(counted.values())
         sets = [(comb(n, k), comb(n - passed, k), comb(passed, k), count) for (n, passed), count in counted.items()]
-        return RepeatSummary(
+        return r.RepeatSummary(
             k=k,
             cases=cases,
             pass_at_k=fsum(count * (1 - none / every) for every, none, _, count in sets) / cases,
@@ -155,29 +144,29 @@ class Classified:
         """Count a case; `predicted` is None if its answer has no label."""
         self._counts[expected, predicted] += 1
 
-    def summary(self) -> LabelSummary | None:
+    def summary(self) -> r.LabelSummary | None:
         """The summary of the counts; None of no cases."""
         if not self._counts:
             return None
         names = sorted({expected for expected, _ in self._counts} | {given for _, given in self._counts if given})
         classes = tuple(map(self._class, names))
         right = sum(count for (expected, given), count in self._counts.items() if expected == given)
-        return LabelSummary(
+        return r.LabelSummary(
             cases=self._counts.total(),
             accuracy=_estimate(right, self._counts.total()),
             macro_f1=round(fmean(each.f1 for each in classes), DECIMALS),
             classes=classes,
             confusion=tuple(
-                ConfusedClasses(expected=expected, predicted=given, cases=count)
+                r.ConfusedClasses(expected=expected, predicted=given, cases=count)
                 for (expected, given), count in sorted(self._counts.items(), key=_in_order)
             ),
         )
 
-    def _class(self, name: str) -> ClassSummary:
+    def _class(self, name: str) -> r.ClassSummary:
         right = self._counts[name, name]
         expected = sum(count for (label, _), count in self._counts.items() if label == name)
         given = sum(count for (_, label), count in self._counts.items() if label == name)
-        return ClassSummary(
+        return r.ClassSummary(
             name=name,
             recall=_estimate(right, expected),
             precision=_estimate(right, given),
@@ -190,12 +179,12 @@ def _in_order(counted: tuple[tuple[str, str | None], int]) -> tuple[str, bool, s
     return expected, given is None, given or ""
 
 
-def _estimate(right: int, of: int) -> RateEstimate:
+def _estimate(right: int, of: int) -> r.RateEstimate:
     interval = wilson(right, of)
     if interval is None:
-        return RateEstimate(value=None, low=None, high=None, of=0)
+        return r.RateEstimate(value=None, low=None, high=None, of=0)
     low, high = (round(bound, DECIMALS) for bound in interval)
-    return RateEstimate(value=round(right / of, DECIMALS), low=low, high=high, of=of)
+    return r.RateEstimate(value=round(right / of, DECIMALS), low=low, high=high, of=of)
 
 
 def weighted_mean(parts: Iterable[tuple[float, float | None]]) -> float | None:

@@ -15,24 +15,9 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from evalc.base import installed
+from evalc.check import tree as t
 from evalc.check.forms import CALL_HAS, Record, check_of, form_of
-from evalc.check.predicates import PREDICATES, Kind
-from evalc.check.subjects import ASKS, GIVES
-from evalc.check.tree import (
-    OF_TEXT,
-    Argument,
-    At,
-    Call,
-    Failure,
-    Items,
-    Measure,
-    Not,
-    Result,
-    Step,
-    Test,
-    Tools,
-    steps_of,
-)
+from evalc.check.predicates import ASKS, GIVES, PREDICATES, Kind
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_rule import CHECK_TYPES
@@ -191,16 +176,16 @@ def unaskable(
     type_ = record["type"]
     if type_ == CALL_HAS:
         return
-    own, test = steps_of(form_of(record).tree)
-    for step in steps_of(check_of(record))[0][: len(own)]:
+    own, test = t.steps_of(form_of(record).tree)
+    for step in t.steps_of(check_of(record))[0][: len(own)]:
         asks, gives = _kinds(step)
         if kind not in asks:
             yield _finding(record, at, subject, kind, asks)
             return
         subject, kind = type_, gives
-    while isinstance(test, Not):
+    while isinstance(test, t.Not):
         test = test.check
-    if isinstance(test, Test) and kind not in PREDICATES[test.predicate].on:
+    if isinstance(test, t.Test) and kind not in PREDICATES[test.predicate].on:
         yield _finding(record, at, subject, kind, PREDICATES[test.predicate].on)
     if "check" in record:
         yield from unaskable(record["check"], f"{at}/check", subject, kind)
@@ -208,18 +193,18 @@ def unaskable(
         yield from unaskable(part, f"{at}/checks/{index}", subject, kind)
 
 
-def _kinds(step: Step) -> tuple[Kinds, Kind]:
+def _kinds(step: t.Step) -> tuple[Kinds, Kind]:
     """The kinds of subjects that a step starts from, and the kind that it leads to."""
     match step:
-        case Call():
+        case t.Call():
             return _ANY, "call"
-        case Tools():
+        case t.Tools():
             return _ANY, "names"
-        case Measure(of):
-            return _TEXT if of in OF_TEXT or of == "items" else _ANY, "number"
-        case Argument() | Result() | Failure():
+        case t.Measure(of):
+            return _TEXT if of in t.OF_TEXT or of == "items" else _ANY, "number"
+        case t.Argument() | t.Result() | t.Failure():
             return _CALL, "value"
-        case At() | Items():
+        case t.At() | t.Items():
             return _PLACE, "value"
         case _:
             return _ANY, "value"

@@ -17,8 +17,7 @@ from evalc.dsl.read_json import half_characters
 from evalc.dsl.tree import CheckLeaf, Str
 from evalc.dsl.walk import Fields
 from evalc.grammar import nodes as g
-from evalc.grammar.atoms import MAX_DIGITS
-from evalc.grammar.nodes import Parsed, ReadCheck
+from evalc.grammar.nodes import MAX_DIGITS, Parsed, ReadCheck
 from evalc.grammar.parse import RULE_TYPES, parse_rule
 from evalc.model.case import ParamAssertion
 

@@ -7,59 +7,74 @@ themselves; the table of a language is loaded by the first one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Literal, cast, final
 
 from evalc.check.forms import Placed
-from evalc.check.tree import At, Bounds, Check, Measure, Of, Test
+from evalc.check.tree import At, Bounds, Check, Measure, Measured, Of, Test
 from evalc.diagnostics.problem import Fault, Finding
-from evalc.grammar.atoms import trimmed
-from evalc.grammar.lalr import Following, Stumble, Tree, following, load, read
-from evalc.grammar.nodes import (
-    LONGEST_REMEMBERED,
-    REMEMBERED,
-    CriterionLine,
-    Parsed,
-    PatternAtom,
-    ReadCheck,
-    Template,
-    Words,
-    parsed,
-)
+from evalc.grammar import nodes as n
+from evalc.grammar.lalr import Following, Stumble, Token, Tree, following, load, read
 from evalc.grammar.read_check import MAX_LINE, Reader, Unit, read_check, settled
-from evalc.grammar.template_nodes import criterion_line, template
 from evalc.grammar.unexpected import spoken, unexpected
 
-if TYPE_CHECKING:
-    from evalc.check.tree import Measured
-    from evalc.grammar.lalr import Token
+_Build = Callable[[Reader, list[Token]], Check]
 
-    _Build = Callable[[Reader, list[Token]], Check]
+OPENS_TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
+"""The beginning of a template in a pattern, where braces may as well be its own."""
+MAX_TEMPLATE: Final = 1_000_000
+"""The most characters of a text that holds tags; a text without any may have any length."""
 
 
-def read_rule(type_: str, text: str) -> Parsed[ReadCheck]:
-    """The check that `rule: TEXT` of a type means; the type is a start symbol of the grammar."""
+parse_check: Final = read_check
+
+
+def follow_check(text: str) -> Following:
+    """The continuations of the beginning of a one-line check; text after a mistake is ignored."""
+    return following(load("check"), "line", text[:MAX_LINE])
+
+
+def parse_place(text: str) -> str | None:
+    """The path that `at PATH` names; None for any other text."""
+    match parse_check(f"{text} non-empty").node:
+        case n.ReadCheck(check=Of(At(path), Test("non_empty"))):
+            return path
+        case _:
+            return None
+
+
+def _too_long(text: str, limit: int = MAX_LINE) -> n.Parsed[Any]:
+    return n.Parsed(None, (Fault(limit, len(text), Finding("EV139", what="length", limit=limit)),))
+
+
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+
+def parse_rule(type_: str, text: str) -> n.Parsed[n.ReadCheck]:
+    """The check that `rule: TEXT` means beside `type: TYPE`, one of `RULE_TYPES`.
+
+    A `regex` rule is a literal where it is wholly `/pattern/flags` as ECMAScript writes it (inner slashes escaped or
+    in a class, flags of letters only); any other text is taken as a pattern literally.
+    """
+    if len(text) > MAX_LINE:
+        return _too_long(text)
     if type_ == "regex" and text[:1] not in ("", "/"):  # for what is plainly no literal, nothing is parsed
-        place = _pattern_place(text)
-        return Parsed(ReadCheck(0, len(text), Test("matches", (text, "")), (place,)), ())
-    return _remembered(type_, text) if len(text) <= LONGEST_REMEMBERED else _by_tree(type_, text)
+        return n.Parsed(n.ReadCheck(0, len(text), Test("matches", (text, "")), (_pattern_place(text),)), ())
+    return _rule(text, type_)
 
 
-def _by_tree(type_: str, text: str) -> Parsed[ReadCheck]:
+@n.remembered
+def _rule(text: str, type_: str) -> n.Parsed[n.ReadCheck]:
     tree = read("rule", type_, text)
     if isinstance(tree, Stumble):
-        return Parsed(None, (unexpected(text, tree, spoken(tree.expected)),))
+        return n.Parsed(None, (unexpected(text, tree, spoken(tree.expected)),))
     reader = Reader(text)
     check = _CHECKS[type_](reader, cast("list[Token]", tree.children))
-    return parsed(settled(ReadCheck(tree.start_pos, tree.end_pos, check, ())), reader.faults)
+    return n.parsed(settled(n.ReadCheck(tree.start_pos, tree.end_pos, check, ())), reader.faults)
 
 
-_remembered = lru_cache(REMEMBERED)(_by_tree)
-
-
-def _pattern_place(text: str) -> PatternAtom:
-    return PatternAtom(start=0, end=len(text), pattern=text, pattern_at=0, literal=False)
+def _pattern_place(text: str) -> n.PatternAtom:
+    return n.PatternAtom(start=0, end=len(text), pattern=text, pattern_at=0, literal=False)
 
 
 def _between(unit: Unit) -> _Build:
@@ -107,7 +122,7 @@ def _structure(read: Reader, tokens: list[Token]) -> Check:
 
 
 def _trimmed(token: Token) -> Placed:
-    text = trimmed(token)
+    text = n.trimmed(token)
     return Placed(text.value, text)
 
 
@@ -134,83 +149,214 @@ RULE_TYPES: Final = frozenset(_CHECKS)
 """The types whose rule is a text of this language; every other type takes its rule literally."""
 
 
-__all__ = [
-    "OPENS_TEMPLATE",
-    "RULE_TYPES",
-    "Parsed",
-    "follow_check",
-    "parse_check",
-    "parse_criterion",
-    "parse_place",
-    "parse_rule",
-    "parse_template",
-]
+# --- templates -------------------------------------------------------------------------------------------------------
 
-OPENS_TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
-"""The beginning of a template in a pattern, where braces may as well be its own."""
-MAX_TEMPLATE: Final = 1_000_000
-"""The most characters of a text that holds tags; a text without any may have any length."""
+MAX_DEPTH: Final = 50
+"""How deep blocks may nest."""
 
-
-parse_check: Final = read_check
+_WRITTEN: Final = r"[A-Za-z_][\w.-]*(?:\[[0-9]{1,9}\](?:\.[\w.-]*)?)*"
+"""A name as templates write it, perhaps a path: `order.items[0].sku`."""
+_NAME: Final = re.compile(rf"{_WRITTEN}(?=\s*\}}\}})")
+_ANY_TAG: Final = re.compile(r"\{\{(?P<inside>(?:[^{}]|\{(?!\{)|\}(?!\}))*)(?P<close>\}\})?")
+_HELPER: Final = re.compile(r"\s*[#/]\s*(\w*)")
+_OPENER: Final = re.compile(r"(?<!\\)\{\{(?=\s*#)")
+_BLOCK_TAG: Final = re.compile(
+    rf"(?P<literal>\\\{{\{{)|\{{\{{\s*(?:#(?P<open>if|unless|each)\s+{_WRITTEN}|/(?P<close>if|unless|each))\s*\}}\}}"
+    r"|\{\{"  # of `{{{/if}}` the first two, as the grammar reads them: what is left closes nothing
+)
+_ELLIPSIS_AT: Final = 37
 
 
-def follow_check(text: str) -> Following:
-    """The continuations of the beginning of a one-line check; text after a mistake is ignored."""
-    return following(load("check"), "line", text[:MAX_LINE])
+class _TooDeep(Exception):
+    """A block is nested too deep; holds the token that opens it."""
 
 
-def parse_place(text: str) -> str | None:
-    """The path that `at PATH` names; None for any other text."""
-    match parse_check(f"{text} non-empty").node:
-        case ReadCheck(check=Of(At(path), Test("non_empty"))):
-            return path
-        case _:
-            return None
-
-
-def parse_rule(type: str, text: str) -> Parsed[ReadCheck]:  # noqa: A002 - the key of its mapping
-    """The check that `rule: TEXT` means beside `type: TYPE`, one of `RULE_TYPES`.
-
-    A `regex` rule is a literal where it is wholly `/pattern/flags` as ECMAScript writes it (inner slashes escaped or
-    in a class, flags of letters only); any other text is taken as a pattern literally.
-
-    Raises:
-        ValueError: the type has no rule to parse.
-    """
-    if type not in RULE_TYPES:
-        raise ValueError(f"the rule of a {type!r} check is not parsed")
-    return read_rule(type, text) if len(text) <= MAX_LINE else _too_long(text)
-
-
-def parse_criterion(text: str) -> Parsed[CriterionLine]:
-    """A criterion in its one-line form; a weight in percent comes out as a fraction."""
-    if len(text) <= LONGEST_REMEMBERED:
-        return _criterion(text)
-    return criterion_line(text) if len(text) <= MAX_LINE else _too_long(text)
-
-
-def parse_template(text: str, *, lenient: bool = False) -> Parsed[Template]:
+def parse_template(text: str, *, lenient: bool = False) -> n.Parsed[n.Template]:
     """A text with templates in it.
 
     Where it is `lenient`, braces that open no tag and tags that close none are texts. So checks are read; in a prompt
     they are faults.
     """
     if "{{" not in text:
-        parts = (Words(start=0, end=len(text), value=text),) if text else ()
-        return Parsed(Template(start=0, end=len(text), parts=parts), ())
-    if len(text) <= LONGEST_REMEMBERED:
-        return _template(text, lenient)
-    return template(text, lenient=lenient) if len(text) <= MAX_TEMPLATE else _too_long(text, MAX_TEMPLATE)
+        parts = (n.Words(start=0, end=len(text), value=text),) if text else ()
+        return n.Parsed(n.Template(start=0, end=len(text), parts=parts), ())
+    return _template(text, lenient) if len(text) <= MAX_TEMPLATE else _too_long(text, MAX_TEMPLATE)
 
 
-def _too_long(text: str, limit: int = MAX_LINE) -> Parsed[Any]:
-    return Parsed(None, (Fault(limit, len(text), Finding("EV139", what="length", limit=limit)),))
+@n.remembered
+def _template(text: str, lenient: bool) -> n.Parsed[n.Template]:
+    tree = read("template", "template", text)
+    if isinstance(tree, Stumble):
+        return n.parsed(None, _block_faults(text, tree.at, lenient=lenient))
+    reader = _Reader(text, lenient=lenient)
+    try:
+        parts = reader.parts(tree, MAX_DEPTH)
+    except _TooDeep as stop:
+        (opener,) = stop.args
+        return n.parsed(None, [*reader.faults, _too_deep(opener.start_pos, opener.end_pos)])
+    return n.parsed(n.Template(start=0, end=len(text), parts=parts), reader.faults)
 
 
-_criterion = lru_cache(REMEMBERED)(criterion_line)
+@final
+class _Reader:
+    """From trees to parts, gathering faults on the way."""
+
+    def __init__(self, text: str, *, lenient: bool) -> None:
+        self.faults: list[Fault] = []
+        self._text = text
+        self._lenient = lenient
+        self._unknown = 0  # how many blocks begin with an unknown helper
+
+    def parts(self, tree: Tree, depth: int) -> tuple[n.Part, ...]:
+        return tuple(
+            self._token(child) if isinstance(child, str) else self._block(child, depth) for child in tree.children
+        )
+
+    def _block(self, tree: Tree, depth: int) -> n.Part:
+        opener, *bodies = tree.children
+        opener = cast("Token", opener)
+        if depth == 0:
+            raise _TooDeep(opener)
+        start, end = opener.start_pos, tree.end_pos
+        name = _block_name(opener)
+        branches = [self.parts(body, depth - 1) for body in bodies if not isinstance(body, str)]
+        if tree.type == "each":
+            return n.Each(start=start, end=end, name=name, body=branches[0])
+        otherwise = branches[1] if len(branches) > 1 else ()
+        return n.If(
+            start=start, end=end, name=name, negated=tree.type == "unless", then=branches[0], otherwise=otherwise
+        )
+
+    def _token(self, token: Token) -> n.Part:
+        start, end = token.start_pos, token.end_pos
+        match token.type:
+            case "WORDS":
+                return n.Words(start=start, end=end, value=str(token))
+            case "ESCAPED":
+                return n.Words(start=start, end=end, value="{{")
+            case "VARIABLE":
+                name = token[2:-2].strip()
+                at = start + token.index(name)
+                return n.Variable(start=at, end=at + len(name), name=name)
+            case "SEED":
+                return _run_time_token(token, "seed")
+            case "SNAPSHOT":
+                return _run_time_token(token, "snapshot")
+            case _:
+                return self._literal(token, start, end)
+
+    def _literal(self, token: Token, start: int, end: int) -> n.Part:
+        """Braces or a tag that mean nothing here: a fault, or where they may, a text."""
+        if not self._lenient and len(self.faults) < n.MAX_FAULTS:
+            self.faults += self._bad_braces(start) if token.type == "BRACES" else self._stray(token, start, end)
+        return n.Words(start=start, end=end, value=str(token))
+
+    def _bad_braces(self, start: int) -> Iterator[Fault]:
+        self._unknown += _OPENER.match(self._text, start) is not None
+        yield _bad_tag(self._text, start)
+
+    def _stray(self, token: Token, start: int, end: int) -> Iterator[Fault]:
+        """A tag outside of any block, unless it is part of a block that an unknown helper begins."""
+        if not self._unknown:
+            yield Fault(start, end, Finding("EV152", tag=str(token)))
+        elif token.type != "ELSE":
+            self._unknown -= 1
 
 
-@lru_cache(REMEMBERED)
-def _template(text: str, lenient: bool) -> Parsed[Template]:
-    return template(text, lenient=lenient)
+def _run_time_token(token: Token, source: Literal["seed", "snapshot"]) -> n.TemplateToken:
+    path = token[token.index(":") + 1 : -2].strip()
+    return n.TemplateToken(token.start_pos, token.end_pos, source=source, path=path, text=str(token))
+
+
+def _block_name(opener: Token) -> n.Variable:
+    name = _NAME.search(opener, opener.index("#") + 1)
+    assert name is not None, "the grammar lets no block begin without a name"  # noqa: S101
+    at = opener.start_pos
+    return n.Variable(start=at + name.start(), end=at + name.end(), name=name.group())
+
+
+# --- what is wrong ---------------------------------------------------------------------------------------------------
+
+
+def _bad_tag(text: str, at: int) -> Fault:
+    """The fault of the `{{` at an offset, which opens no tag that the grammar knows."""
+    tag = _ANY_TAG.match(text, at)
+    assert tag is not None, "it stands on two braces"  # noqa: S101
+    inside, closed = tag["inside"], tag["close"] is not None
+    if closed and not inside.strip():
+        return Fault(at, tag.end(), Finding("EV154"))
+    helper = _HELPER.match(inside)
+    if helper and helper[1] and helper[1] not in ("if", "unless", "each"):
+        return Fault(at + 2 + helper.start(1), at + 2 + helper.end(1), _unknown_helper(helper[1]))
+    return Fault(at, tag.end() if closed else at + 2, Finding("EV155", tag=_short(tag.group()), closed=closed))
+
+
+def _unknown_helper(name: str) -> Finding:
+    meant = "each" if "each" in name.lower() else ""
+    return Finding("EV153", helper=name, meant=meant, known=("if", "unless", "each"))
+
+
+def _block_faults(text: str, at: int, *, lenient: bool) -> list[Fault]:
+    """The faults of the blocks of a text that does not parse at a tag or at its end."""
+    opened = _open_blocks(text, at)
+    if len(opened) > MAX_DEPTH:
+        return [_too_deep(*opened[MAX_DEPTH].span())]
+    tag = _ANY_TAG.match(text, at)
+    unknown = [] if lenient else _unknown_helpers(text, opened[-1].end() if opened else 0, at)
+    if tag is not None and unknown:
+        return unknown[: n.MAX_FAULTS]  # the tag is one of their blocks
+    if tag is None:
+        return [Fault(*opener.span(), Finding("EV150", helper=opener["open"])) for opener in opened]
+    if tag["inside"].strip() == "else":
+        return [Fault(*tag.span(), Finding("EV152", tag=tag.group()))]
+    return [Fault(*tag.span(), Finding("EV151", helper=opened[-1]["open"], tag=_short(tag.group())))]
+
+
+def _unknown_helpers(text: str, start: int, end: int) -> list[Fault]:
+    """The blocks between two offsets that helpers begin which there are not."""
+    faults = (_bad_tag(text, opener.start()) for opener in _OPENER.finditer(text, start, end))
+    return [fault for fault in faults if fault.finding.code == "EV153"]
+
+
+def _open_blocks(text: str, end: int) -> list[re.Match[str]]:
+    """The opening tags that are open at an offset up to which the blocks nest well."""
+    opened: list[re.Match[str]] = []
+    for tag in _BLOCK_TAG.finditer(text, 0, end):
+        if tag["open"]:
+            opened.append(tag)
+        elif tag["close"] and opened:
+            opened.pop()
+    return opened
+
+
+def _too_deep(start: int, end: int) -> Fault:
+    return Fault(start, end, Finding("EV139", what="depth", limit=MAX_DEPTH))
+
+
+def _short(tag: str) -> str:
+    return tag if len(tag) <= _ELLIPSIS_AT + 3 else tag[:_ELLIPSIS_AT] + "..."
+
+
+# --- criteria --------------------------------------------------------------------------------------------------------
+
+
+def parse_criterion(text: str) -> n.Parsed[n.CriterionLine]:
+    """A criterion in its one-line form; a weight in percent comes out as a fraction."""
+    if len(text) > MAX_LINE:
+        return _too_long(text)
+    tree = read("criterion", "criterion", text)
+    if isinstance(tree, Stumble):
+        return n.Parsed(None, (unexpected(text, tree, spoken(tree.expected)),))
+    faults: list[Fault] = []
+    name, *rest = cast("list[Token]", tree.children)
+    weight = description = None
+    for token in rest:
+        match token.type:
+            case "NUMBER":
+                weight = n.Number(token.start_pos, token.end_pos, n.number_of(token, faults))
+            case "PERCENT" if weight is not None:
+                weight = n.Number(start=weight.start, end=token.end_pos, value=weight.value / 100)
+            case "DESCRIPTION":
+                description = n.trimmed(token)
+    last = description.end if description else rest[-1].end_pos if rest else n.trimmed(name).end
+    return n.parsed(n.CriterionLine(name.start_pos, last, n.trimmed(name), weight, description), faults)

@@ -15,8 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 from msgspec import Struct
 
 from evalc.check.forms import Make, Placed, bare, hole, maker, together
-from evalc.check.predicates import PATH, PREDICATES, Kind, Role, mapped, texts_of
-from evalc.check.subjects import ASKS, GIVES
+from evalc.check.predicates import ASKS, GIVES, PATH, PREDICATES, Kind, Role, mapped, texts_of
 from evalc.check.tree import (
     NO_TOOL,
     NO_TOOL_NAMES,
@@ -43,9 +42,21 @@ from evalc.check.tree import (
     Which,
 )
 from evalc.diagnostics.problem import Fault, Finding
-from evalc.grammar.atoms import count_of, literal_of, number_of, pattern_of, signed_of, text_of
 from evalc.grammar.lalr import Stumble, Tree, following, load, read
-from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, Atom, Parsed, ReadCheck, Text, parsed
+from evalc.grammar.nodes import (
+    Atom,
+    Parsed,
+    ReadCheck,
+    Text,
+    count_of,
+    literal_of,
+    number_of,
+    parsed,
+    pattern_of,
+    remembered,
+    signed_of,
+    text_of,
+)
 from evalc.grammar.unexpected import expected_words, not_expected, unexpected, word_at
 from evalc.model.json import EVERY, path_of_key
 from evalc.model.numbers import MILLISECONDS
@@ -87,6 +98,7 @@ class _Subject(NamedTuple):
 # --- whole lines -----------------------------------------------------------------------------------------------------
 
 
+@remembered
 def _read_with_care(text: str) -> Parsed[ReadCheck]:
     tree = read("check", "line", text)
     if isinstance(tree, Stumble):
@@ -103,9 +115,6 @@ def _read_with_care(text: str) -> Parsed[ReadCheck]:
     if reader.faults:
         return parsed(None, reader.faults)
     return Parsed(settled(ReadCheck(tree.start_pos, tree.end_pos, check, (), *criterion)), ())
-
-
-_remembered = lru_cache(REMEMBERED)(_read_with_care)
 
 
 def settled(line: ReadCheck) -> ReadCheck:
@@ -885,20 +894,20 @@ def read_check(text: str) -> Parsed[ReadCheck]:
     if len(text) > MAX_LINE:
         return Parsed(None, (Fault(MAX_LINE, len(text), Finding("EV139", what="length", limit=MAX_LINE)),))
     if len(text) > _LONGEST:
-        return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _read_with_care(text)
+        return _read_with_care(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece
     if len(pieces) > 2 * len(_MARKS):
-        return _remembered(text)
+        return _read_with_care(text)
     texts: list[str] = []
     for at in range(1, len(pieces), 2):
         literal = pieces[at]
         texts.append(literal[1:-1])
         if not texts[-1].strip():  # a place may refuse a blank text
-            return _remembered(text)
+            return _read_with_care(text)
         pieces[at] = _STAND_INS[literal[0]][at // 2]
     shape = _shape_of("".join(pieces))
     if shape is None:
-        return _remembered(text)
+        return _read_with_care(text)
     line, make = shape
     end, criterion = len(text.rstrip()), line.criterion
     if criterion is not None:  # it is last
@@ -916,7 +925,7 @@ class _Places(Struct, frozen=True, gc=False):
     size: int
 
     def __getitem__(self, index: Any) -> Any:
-        line = _remembered(self.text).node
+        line = _read_with_care(self.text).node
         return () if line is None else line.places[index]
 
     def __iter__(self) -> Iterator[Atom]:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, final
 
-from evalc.check.predicates import PREDICATES, TEXT, TOOL, VALUE, WORD, Role
-from evalc.check.subjects import MEASURES
+from evalc.check.predicates import MEASURES, PREDICATES, TEXT, TOOL, VALUE, WORD, Role
 from evalc.check.tree import (
     NO_TOOL,
     NO_TOOL_NAMES,

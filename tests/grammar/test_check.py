@@ -10,8 +10,7 @@ import pytest
 
 from evalc.check.forms import check_of, record_of
 from evalc.check.tree import NO_TOOL, Check
-from evalc.grammar.atoms import offset_in_text
-from evalc.grammar.nodes import Atom, PatternAtom, Text
+from evalc.grammar.nodes import Atom, PatternAtom, Text, offset_in_text
 from evalc.grammar.parse import parse_check
 from evalc.grammar.read_check import MAX_DEPTH, odd_readings
 from tests.grammar.build import literal, text

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalc.grammar.nodes import Variable
-from evalc.grammar.parse import RULE_TYPES, Parsed, parse_check, parse_criterion, parse_rule, parse_template
+from evalc.grammar.nodes import Parsed, Variable
+from evalc.grammar.parse import RULE_TYPES, parse_check, parse_criterion, parse_rule, parse_template
 
 # --- no text raises --------------------------------------------------------------------------------------------------
 

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from evalc.check.forms import check_of
 from evalc.check.tree import Check
-from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.lalr import Stumble, read
-from evalc.grammar.nodes import Atom, PatternAtom
-from evalc.grammar.parse import RULE_TYPES, parse_rule
+from evalc.grammar.nodes import Atom, PatternAtom, offset_in_text
+from evalc.grammar.parse import parse_rule
 from tests.grammar.build import literal, text
 from tests.support.places import atoms_of, placed_at
 
@@ -124,12 +123,6 @@ def test_one_fault(type_: str, rule: str, start: int, end: int, message: str) ->
     node, faults = parse_rule(type_, rule)
     assert node is None
     assert (faults[0].start, faults[0].end, faults[0].finding.message()) == (start, end, message)
-
-
-def test_a_type_whose_rule_is_no_language_is_the_callers_mistake() -> None:
-    assert "contains" not in RULE_TYPES
-    with pytest.raises(ValueError, match="contains"):
-        parse_rule("contains", "x")
 
 
 def test_quotes_in_a_rule_are_characters_like_any_other() -> None:

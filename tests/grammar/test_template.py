@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalc.grammar.nodes import MAX_FAULTS, Each, If, Part, TemplateToken, Variable, Words
-from evalc.grammar.parse import MAX_TEMPLATE, parse_template
-from evalc.grammar.template_nodes import MAX_DEPTH
+from evalc.grammar.parse import MAX_DEPTH, MAX_TEMPLATE, parse_template
 
 
 def words(start: int, value: str) -> Words:

@@ -50,7 +50,7 @@ from evalc.dsl.tree import CheckBody, CheckGroup, CheckJson, CheckLeaf, CheckUse
 from evalc.dsl.walk import described
 from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
-from evalc.grammar.atoms import offset_in_text
+from evalc.grammar.nodes import offset_in_text
 from evalc.grammar.parse import OPENS_TEMPLATE, parse_template
 from evalc.model.suite import dimension_of
 

@@ -10,25 +10,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from evalc.check import tree as t
 from evalc.check.forms import Placed, check_of, placed, record_of
 from evalc.check.predicates import texts_of
-from evalc.check.tree import (
-    NO_TOOL,
-    Argument,
-    At,
-    Bounds,
-    Call,
-    Check,
-    Failure,
-    Items,
-    Measure,
-    Not,
-    Of,
-    Result,
-    Test,
-    Tools,
-    parts_of,
-)
 from evalc.check.values import KINDS, is_a
 from evalc.compiler import ir
 from evalc.diagnostics.near import nearest
@@ -73,7 +57,7 @@ _Mention = tuple[str, Finding | None]
 """The name of a tool, of a parameter, or a value of one, in a check; and what is wrong with it, if anything."""
 
 
-def _wrong(check: Check, tools: ToolRegistry) -> list[tuple[str, Finding]]:
+def _wrong(check: t.Check, tools: ToolRegistry) -> list[tuple[str, Finding]]:
     """The texts of a check that do not go with the tools, each with what is wrong with it."""
     return [(text, finding) for text, finding in _mentions(check, tools) if finding is not None]
 
@@ -88,49 +72,49 @@ def _place(item: ir.Check, text: str) -> ir.Where:
     return item.where + (pointer.removeprefix("/names").removeprefix("/sets") if in_field else pointer)
 
 
-def _mentions(check: Check, tools: ToolRegistry, *, required: bool = True) -> Iterator[_Mention]:
+def _mentions(check: t.Check, tools: ToolRegistry, *, required: bool = True) -> Iterator[_Mention]:
     """The statements of a check about tools. `required`: the case passes if the check holds; not so below a `not`."""
     match check:
-        case Of(Call(tool, which), inner):
+        case t.Of(t.Call(tool, which), inner):
             required = required and which != "no"
             yield tool, _unknown_tool(tool, tools, required=required)
             if required:
                 yield from _arguments(tool, inner, tools)
-        case Of(Measure("calls", str() as tool), Test(_, Bounds(least, _, above))) if tool:
+        case t.Of(t.Measure("calls", str() as tool), t.Test(_, t.Bounds(least, _, above))) if tool:
             yield tool, _unknown_tool(tool, tools, required=required is (above is not None or bool(least)))
-        case Of(Tools(), Test(predicate)):
+        case t.Of(t.Tools(), t.Test(predicate)):
             for _, name in texts_of(check):
                 if isinstance(name, str):
                     yield name, _unknown_tool(name, tools, required=required is (predicate != "not_called"))
-        case Not(inner):
+        case t.Not(inner):
             yield from _mentions(inner, tools, required=not required)
         case _:
-            for part, _ in parts_of(check):
+            for part, _ in t.parts_of(check):
                 yield from _mentions(part, tools, required=required)
 
 
-def _arguments(tool: str, check: Check, tools: ToolRegistry) -> Iterator[_Mention]:
+def _arguments(tool: str, check: t.Check, tools: ToolRegistry) -> Iterator[_Mention]:
     """The arguments that a check of calls asks for, and the values that one is to have."""
     match check:
-        case Of(_, Not(Test("exists"))) | Of(Result() | Failure()) | Not():
+        case t.Of(_, t.Not(t.Test("exists"))) | t.Of(t.Result() | t.Failure()) | t.Not():
             pass
-        case Of(Argument(name), inner):
+        case t.Of(t.Argument(name), inner):
             yield name, _unknown(tool, name, tools)
             yield from _values(tool, name, inner, tools)
-        case Of(At(path) | Items(path)):
+        case t.Of(t.At(path) | t.Items(path)):
             (_, key), *_ = steps(path)
             yield path, _unknown(tool, str(key), tools)
         case _:
-            for part, _ in parts_of(check):
+            for part, _ in t.parts_of(check):
                 yield from _arguments(tool, part, tools)
 
 
-def _values(tool: str, name: str, test: Check, tools: ToolRegistry) -> Iterator[_Mention]:
+def _values(tool: str, name: str, test: t.Check, tools: ToolRegistry) -> Iterator[_Mention]:
     """The values that the parameter is to have: of several, the first one if each of them is impossible."""
     match test:
-        case Test("equals", str() as value, False):
+        case t.Test("equals", str() as value, False):
             yield value, _impossible(tool, name, value, tools)
-        case Test("one_of", (str() as first, *_) as values, False) if all(isinstance(each, str) for each in values):
+        case t.Test("one_of", (str() as first, *_) as values, False) if all(isinstance(each, str) for each in values):
             found = [_impossible(tool, name, value, tools) for value in values]
             yield first, found[0] if all(found) else None
         case _:
@@ -138,7 +122,7 @@ def _values(tool: str, name: str, test: Check, tools: ToolRegistry) -> Iterator[
 
 
 def _unknown_tool(name: str, tools: ToolRegistry, *, required: bool) -> Finding | None:
-    if name in tools or name == NO_TOOL or not tools.complete:
+    if name in tools or name == t.NO_TOOL or not tools.complete:
         return None
     return Finding("EV230" if required else "EV233", name=name, known=tuple(tools))
 

@@ -13,9 +13,8 @@ from jsonschema import Draft202012Validator
 from lsprotocol import types as lsp
 
 from evalc.base.source import Source, Span
-from evalc.check.predicates import PREDICATES, Predicate
+from evalc.check.predicates import PREDICATES, SUBJECTS, Predicate
 from evalc.check.shapes import RECORDS, sentence_of
-from evalc.check.subjects import SUBJECTS
 from evalc.compiler.pipeline import is_json
 from evalc.dsl.kinds import Schema
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence

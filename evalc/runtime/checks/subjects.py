@@ -9,20 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from evalc.base.terminal import counted, well_formed
+from evalc.check import tree as t
 from evalc.check.texts import NotJson, parse_leniently
-from evalc.check.tree import (
-    Argument,
-    At,
-    Call,
-    Failure,
-    Items,
-    Measure,
-    Result,
-    Step,
-    Tools,
-    Turn,
-    Which,
-)
 from evalc.check.values import CannotAsk, as_text, count, measure
 from evalc.model.answer import ToolCall, Usage
 from evalc.model.json import EVERY, MISSING, path_of_key, steps, values_at
@@ -52,16 +40,16 @@ class Several(NamedTuple):
     Messages call one of them by `noun`; `nothing` is the message if there is none.
     """
 
-    which: Which
+    which: t.Which
     views: list[View]
     noun: str = ""
     nothing: str = ""
 
 
-def led_to(step: Step, view: View) -> View | Several:
+def led_to(step: t.Step, view: View) -> View | Several:
     """The subject that a step leads to, or several; the `fault` of a missing subject is the verdict on it."""
     if view.fault is not None:  # a place in nothing is nothing, too
-        return view if isinstance(step, At) and not _is_many(step.path) else replace(view, value=None)
+        return view if isinstance(step, t.At) and not _is_many(step.path) else replace(view, value=None)
     try:
         return _STEPS[type(step)](step, view)
     except NoAnswer as error:
@@ -99,7 +87,7 @@ def _there(view: View, kind: ViewKind, value: Any, name: str, absent: str = "is 
     return replace(view, kind=kind, value=value, name=name, fault=fault)
 
 
-def _turn(step: Turn, view: View) -> View:
+def _turn(step: t.Turn, view: View) -> View:
     if view.evidence.turn is not None:
         raise NoAnswer(broken("it is about a turn of a turn"))
     # A case without follow-ups is a conversation of one turn.
@@ -112,7 +100,7 @@ def _turn(step: Turn, view: View) -> View:
 # --- places in JSON --------------------------------------------------------------------------------------------------
 
 
-def _at(step: At, view: View) -> View | Several:
+def _at(step: t.At, view: View) -> View | Several:
     """The value at a place; a path with `[]` leads to several values, any of which may hold in a call."""
     whole = _as_json(view)
     found = list(values_at(whole.value, step.path))
@@ -128,14 +116,14 @@ def _is_many(path: str) -> bool:
     return ("every", EVERY) in steps(path)
 
 
-def _items(step: Items, view: View) -> Several:
+def _items(step: t.Items, view: View) -> Several:
     """The items of a list, or the values at a path in each; every list on the way must be there."""
     views = [_as_json(view)]
     for kind, key in steps(step.path):
         if kind == "every":
             views = [_place(each, item, f"[{index}]") for each in views for index, item in enumerate(_list(each))]
         else:
-            at = At(path_of_key(key) if isinstance(key, str) else f"[{key}]")
+            at = t.At(path_of_key(key) if isinstance(key, str) else f"[{key}]")
             views = [led_to(at, each) for each in views]  # type: ignore[misc] # the path is one place
     path = _inside(view.name, step.path)
     items = [replace(each, item=(each.name, path)) for each in views]
@@ -169,7 +157,7 @@ def _inside(before: str, path: str) -> str:
 # --- calls -----------------------------------------------------------------------------------------------------------
 
 
-def _call(step: Call, view: View) -> View | Several:
+def _call(step: t.Call, view: View) -> View | Several:
     """The calls of a tool, or one by its number; without a first call, nothing is checked (contract, toolParams)."""
     made = [
         replace(view, kind="call", value=call, name=f"call {number}", in_call=True)
@@ -190,12 +178,12 @@ def _call(step: Call, view: View) -> View | Several:
             return made[number - 1]
 
 
-def _argument(step: Argument, view: View) -> View:
+def _argument(step: t.Argument, view: View) -> View:
     value = view.value.params.get(step.name, MISSING)
     return _there(view, "argument", value, f"{view.name}.{step.name}", "was not sent")
 
 
-def _outcome(step: Result | Failure, view: View) -> View:
+def _outcome(step: t.Result | t.Failure, view: View) -> View:
     """The result or the error of a call; it is missing only if the agent says so."""
     key, ends_without, what = _OUTCOMES[type(step)]
     value = getattr(view.value, key)
@@ -208,20 +196,20 @@ def _outcome(step: Result | Failure, view: View) -> View:
 
 
 _OUTCOMES: Final = {
-    Result: ("result", False, "what its tools gave back"),
-    Failure: ("error", True, "why its tool calls failed"),
+    t.Result: ("result", False, "what its tools gave back"),
+    t.Failure: ("error", True, "why its tool calls failed"),
 }
 """The key of a call, the success with which it has none, and what an agent that has neither does not say."""
 
 
-def _tools(_: Tools, view: View) -> View:
+def _tools(_: t.Tools, view: View) -> View:
     return replace(view, kind="names", value=tuple([call.name for call in view.evidence.tool_calls]), name="tools")
 
 
 # --- measures --------------------------------------------------------------------------------------------------------
 
 
-def _measured(step: Measure, view: View) -> View:
+def _measured(step: t.Measure, view: View) -> View:
     unit, of = _MEASURES[step.of]
     if step.of == "calls" and step.tool:
         unit = f"calls of {quoted(step.tool)}"
@@ -229,7 +217,7 @@ def _measured(step: Measure, view: View) -> View:
     return replace(view, kind="count", value=value, unit=unit)
 
 
-def _calls_made(step: Measure, view: View) -> int:
+def _calls_made(step: t.Measure, view: View) -> int:
     return sum([step.tool in ("", call.name) for call in view.evidence.tool_calls])
 
 
@@ -249,7 +237,7 @@ def errors(evidence: Evidence) -> list[ToolCall]:
     return found
 
 
-def _spent(_: Measure, view: View) -> float:
+def _spent(_: t.Measure, view: View) -> float:
     """The cost that the agent reports, or by a model's list price; an unknown cost is an error, not a low cost."""
     usage = view.evidence.usage or Usage()
     if usage.cost_usd is None:
@@ -258,7 +246,7 @@ def _spent(_: Measure, view: View) -> float:
     return usage.cost_usd
 
 
-def _used(step: Measure, view: View) -> int:
+def _used(step: t.Measure, view: View) -> int:
     """The tokens that the agent reports; if it reports none, nothing is checked."""
     usage = view.evidence.usage or Usage()
     counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
@@ -276,7 +264,7 @@ def count_tokens(text: str) -> int:
     return total
 
 
-_MEASURES: Final[Mapping[str, tuple[str, Callable[[Measure, View], Any] | None]]] = {
+_MEASURES: Final[Mapping[str, tuple[str, Callable[[t.Measure, View], Any] | None]]] = {
     "chars": ("characters", None),
     **{unit: (unit, None) for unit in ("words", "lines", "bytes", "sentences")},
     **{f"{kind}_tokens": (f"{kind} tokens", _used) for kind in ("total", "input", "output")},
@@ -288,14 +276,14 @@ _MEASURES: Final[Mapping[str, tuple[str, Callable[[Measure, View], Any] | None]]
     "dollars": ("$", _spent),
 }
 """The unit of each measure, and the function that takes it; None where it is the length of a text in that unit."""
-_STEPS: Final[Mapping[type[Step], Callable[[Any, View], View | Several]]] = {
-    Turn: _turn,
-    At: _at,
-    Items: _items,
-    Call: _call,
-    Argument: _argument,
-    Result: _outcome,
-    Failure: _outcome,
-    Tools: _tools,
-    Measure: _measured,
+_STEPS: Final[Mapping[type[t.Step], Callable[[Any, View], View | Several]]] = {
+    t.Turn: _turn,
+    t.At: _at,
+    t.Items: _items,
+    t.Call: _call,
+    t.Argument: _argument,
+    t.Result: _outcome,
+    t.Failure: _outcome,
+    t.Tools: _tools,
+    t.Measure: _measured,
 }
