@@ -20,11 +20,12 @@ import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from types import FrameType
 from typing import Any, Final, Never, Self, TypeVar, final
+
+import msgspec
 
 from evalc.base.errors import AgentError
 from evalc.base.terminal import excerpt
@@ -106,8 +107,7 @@ def said_by(error: BaseException) -> str:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
+class _Job(msgspec.Struct, frozen=True, kw_only=True):
     function: Callable[[], Any]
     loop: asyncio.AbstractEventLoop
     outcome: asyncio.Future[Any]

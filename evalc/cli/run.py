@@ -9,12 +9,13 @@ import secrets
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TextIO, TypeVar, Unpack, cast, final
 
+import msgspec
 import typer
+from msgspec.structs import replace
 
 from evalc import extras
 from evalc.base.errors import EngineError, NothingToDo, UsageError
@@ -65,8 +66,7 @@ _FORMAT: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]+):(.*)", re.DOTALL)
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """How much of a run is printed: of its cases, and of how many the time that they took.
 
     `settings` are those of the run, with which the checks that passed are found in their files.
@@ -177,8 +177,7 @@ def do_all(steps: Iterable[Step]) -> None:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _ReadAnew(Generic[T]):
+class _ReadAnew(msgspec.Struct, Generic[T], frozen=True):
     """Items that are read from disk whenever they are iterated."""
 
     read: Callable[[], Iterator[T]]
@@ -317,8 +316,7 @@ def _append_step_summary(run: ReportedRun) -> None:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
+class Output(msgspec.Struct, frozen=True, kw_only=True):
     """A report to write; without a file it goes to standard output."""
 
     format: Format

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean, median
 from typing import final
 
@@ -26,8 +25,7 @@ from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, SuiteKey, key_of
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scored:
+class _Scored(msgspec.Struct, frozen=True, kw_only=True):
     """A criterion over the cases that it has a score for in both runs: by the case's number, then and now."""
 
     name: str

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, final
+
+import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
@@ -25,8 +26,7 @@ from evalc.dsl.quoting import (
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Complaint:
+class Complaint(msgspec.Struct, frozen=True, kw_only=True):
     """A parser's complaint: its words and the offsets that go with them."""
 
     problem: str
@@ -36,8 +36,7 @@ class Complaint:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(msgspec.Struct, frozen=True, kw_only=True):
     """Where the parser was: the starts of the flow and of the block collections still open, outermost first.
 
     `quoted` is the last text in quotes that it read, if any.

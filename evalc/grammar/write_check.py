@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, final
+
+import msgspec
 
 from evalc.check.predicates import MEASURES, PREDICATES, TEXT, TOOL, VALUE, WORD, Role
 from evalc.check.tree import (
@@ -56,8 +57,7 @@ def describe(check: Check) -> str:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Speller:
+class Speller(msgspec.Struct, frozen=True, kw_only=True):
     """Writes checks on one line."""
 
     text: Callable[[str], str]  # a text in its quotes

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple, Self, final
 
+import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from evalc.base.files import read_limited
 from evalc.model.reports import Coverage, Strength, Trend
@@ -29,15 +30,14 @@ def no_places(_file: str, _id: str) -> Mapping[str, Place]:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedSuite:
+class ReportedSuite(msgspec.Struct, frozen=True, kw_only=True):
     """A suite as the report shows it."""
 
     result: SuiteResult  # its totals; its cases are not used
     cases: Iterable[CaseResult]  # the cases in source order, read one at a time, as often as there are reports to write
     skipped: Iterable[SkippedCase] = ()  # the cases that were not run, read in the same way
     # the cases of the run that it is compared with, by id; empty if none is at hand
-    baseline: Mapping[str, CaseResult] = field(default_factory=dict)
+    baseline: Mapping[str, CaseResult] = {}
 
     @classmethod
     def of(cls, result: SuiteResult) -> Self:
@@ -46,8 +46,7 @@ class ReportedSuite:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedRun:
+class ReportedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run as reports show it."""
 
     run_id: str  # the id that its suites share

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 import msgspec
+from msgspec.structs import replace
 
 from evalc import extras
 from evalc.base.errors import UsageError

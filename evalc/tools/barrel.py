@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, final
+
+from msgspec.structs import replace
 
 from evalc.base.source import Span
 from evalc.diagnostics.problem import Diagnostics, Finding

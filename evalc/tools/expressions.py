@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from msgspec.structs import replace
 
 from evalc.ecma.values import trim
 from evalc.tools.modules import (

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+import msgspec
 
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.sources import read_source
@@ -60,15 +61,14 @@ Export = Expression | Import | Declaration | Local
 
 
 @final
-@dataclass(slots=True, eq=False)
-class Module:
+class Module(msgspec.Struct, eq=False):
     """The exports of a module. `everything_of` are its `export * from`, with their places among the exports."""
 
     path: Path
     script: Script
-    names: dict[str, Binding] = field(default_factory=dict)
-    exports: dict[str, Export] = field(default_factory=dict)
-    everything_of: list[Import] = field(default_factory=list)
+    names: dict[str, Binding] = {}
+    exports: dict[str, Export] = {}
+    everything_of: list[Import] = []
 
 
 @final

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 import msgspec
@@ -36,21 +35,24 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRegistry(Mapping[str, Tool]):
-    """The tools of an agent, by name, in the order they were written."""
+    """The tools of an agent, by name, in the order they were written.
 
-    tools: Mapping[str, Tool]
-    complete: bool = True  # whether these are all; a barrel file may export what can only be known by running it
+    They may not be `complete`: a barrel file may export what can only be known by running it.
+    """
+
+    def __init__(self, *, tools: Mapping[str, Tool], complete: bool = True) -> None:
+        self._tools = tools
+        self.complete = complete
 
     def __getitem__(self, name: str) -> Tool:
-        return self.tools[name]
+        return self._tools[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.tools)
+        return iter(self._tools)
 
     def __len__(self) -> int:
-        return len(self.tools)
+        return len(self._tools)
 
     @property
     def size(self) -> int | None:

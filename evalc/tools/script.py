@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache, cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+import msgspec
 
 from evalc.base.source import Source, Span
 
@@ -35,8 +36,7 @@ CODE: Final = NotData.CODE
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(msgspec.Struct, frozen=True):
     """A value that only running the module could give, and why."""
 
     why: str
@@ -44,13 +44,12 @@ class Unread:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class Record:
+class Record(msgspec.Struct, frozen=True, eq=False):
     """An object."""
 
     at: ModulePlace
     members: Mapping[str, Value]  # its own members, in order
-    places: Mapping[str, ModulePlace] = field(default_factory=dict)  # the places of the members
+    places: Mapping[str, ModulePlace] = {}  # the places of the members
     complete: bool = True  # whether these are all: not where it spreads something that cannot be read
     made_by_call: bool = False  # whether a call made it of such an object: `defineTool({...})`, `new Tool({...})`
     optional: bool = False  # of a schema in a mapping of parameters, whether the parameter may be left out
@@ -58,8 +57,7 @@ class Record:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class Items:
+class Items(msgspec.Struct, frozen=True, eq=False):
     """An array; `complete` unless it spreads something that cannot be read."""
 
     at: ModulePlace

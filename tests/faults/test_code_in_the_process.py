@@ -198,8 +198,8 @@ def test_a_judge_that_blocks_the_loop_is_an_error_of_its_case(project: Path) -> 
     script = (
         "import evalc.setup.prepare as run\n"
         "made = run.panel_of\n"
-        "import dataclasses\n"
-        "run.panel_of = lambda *a: dataclasses.replace(made(*a), timeout_ms=1500)\n"
+        "from msgspec.structs import replace\n"
+        "run.panel_of = lambda *a: replace(made(*a), timeout_ms=1500)\n"
         "from evalc.cli.main import main; main()\n"
     )
     (project / "s.eval.yaml").write_text(SUITE.replace('contains "hi"', "'judge \"kind?\" >= 1/1'"))

@@ -7,13 +7,13 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import pytest
 from junitparser import JUnitXml
-from msgspec import structs
+from msgspec.structs import replace
 
 from evalc import __version__
 from evalc.model.json import to_json
@@ -161,7 +161,7 @@ def test_cases_are_read_while_the_report_is_written(chosen: Format) -> None:
 
 def test_suites_of_several_agents_have_names_of_their_own() -> None:
     one = suite(case("a", status="failed", error="no"))
-    run = reported(one, structs.replace(one, agent_endpoint="http://other"))
+    run = reported(one, replace(one, agent_endpoint="http://other"))
     names = [each.name for each in JUnitXml.fromstring(b"".join(render("junit", run)))]
     assert names == ["get_weather.golden (demo)", "get_weather.golden (http://other)"]
     assert b"get_weather.golden &#40;demo&#41; |" in b"".join(render("markdown", run))
@@ -194,7 +194,7 @@ def test_each_check_that_failed_is_annotated_the_main_reasons_of_all_cases_first
 
 def test_a_run_that_only_a_gate_fails_is_annotated_too() -> None:
     gate = GateResult(gate="maxP95Ms", limit=50, value=100, passed=False)
-    run = replace(reported(structs.replace(suite(case("a")), gates=(gate,))), below=("b (golden): too low",))
+    run = replace(reported(replace(suite(case("a")), gates=(gate,))), below=("b (golden): too low",))
     assert b"".join(render("github", run)).decode().splitlines() == [
         "::error title=evalc::get_weather (golden): 95 %25 of the cases within 100ms, at most 50ms are allowed",
         "::error title=evalc::b (golden): too low",
@@ -232,7 +232,7 @@ def test_the_summary_of_a_job_shows_what_the_agent_said(response: str, named: st
 
 def test_every_report_of_gates_says_that_they_are_met_though_cases_failed() -> None:
     gate = GateResult(gate="minScore", limit=0.5, value=1.0, passed=True)
-    gated = structs.replace(suite(case("a"), case("b", status="failed", error="no")), gates=(gate,))
+    gated = replace(suite(case("a"), case("b", status="failed", error="no")), gates=(gate,))
     whole = replace(reported(gated), gates=(gate,))
     counts: dict[Format, int] = {"text": 2, "markdown": 2, "html": 2, "junit": 1}
     for chosen, count in counts.items():

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, final
 
 from evalc.base.source import Source, Span
@@ -40,11 +39,12 @@ _PASSES: Final = 3
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Unformattable(Exception):
     """The formatter would change what the text means, or does not come to rest: a defect of the formatter."""
 
-    reason: str
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 def format_text(text: str, limits: YamlLimits | None = None) -> str:

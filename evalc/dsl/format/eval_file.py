@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import final
+
+import msgspec
 
 from evalc.base.files import read_beginning
 from evalc.base.source import Source, Span
@@ -17,8 +18,7 @@ from evalc.dsl.sources import beginning_of, read_source
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormattedFile:
+class FormattedFile(msgspec.Struct, frozen=True, kw_only=True):
     """An eval file before and after. `had_mark` says that its text began with a byte order mark."""
 
     source: Source

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple, final
+
+import msgspec
 
 from evalc.dsl.nodes import Mapping, Node, Scalar
 from evalc.dsl.nodes import Sequence as SequenceNode
@@ -39,8 +40,7 @@ def laid_out(text: str, documents: Sequence[Node | None]) -> str:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Facts:
+class _Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts about each line, collected before any is moved.
 
     Attributes:
@@ -148,8 +148,7 @@ def _test_cases(document: Node | None) -> SequenceNode | None:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _Level:
+class _Level(msgspec.Struct, frozen=True):
     """An open block collection: the column that its entries had, and the column that they get."""
 
     old: int
@@ -158,8 +157,7 @@ class _Level:
 
 
 @final
-@dataclass(slots=True)
-class _Line:
+class _Line(msgspec.Struct):
     """A line of the result, and the line it was (-1 for a new line)."""
 
     text: str
@@ -167,13 +165,12 @@ class _Line:
 
 
 @final
-@dataclass(slots=True)
-class _Layout:
+class _Layout(msgspec.Struct):
     facts: _Facts
-    out: list[_Line] = field(default_factory=list)
-    _levels: list[_Level] = field(default_factory=list)
-    _waiting: list[int] = field(default_factory=list)  # comments and blank lines, until what follows them is known
-    _shifts: dict[int, int] = field(default_factory=dict)  # by how much each line was moved
+    out: list[_Line] = []
+    _levels: list[_Level] = []
+    _waiting: list[int] = []  # comments and blank lines, until what follows them is known
+    _shifts: dict[int, int] = {}  # by how much each line was moved
     _awaits_value: bool = False  # whether the last entry was a key or a dash without a value
     _body_until: int = -1
 

@@ -6,10 +6,11 @@ import os
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple, final
+
+from msgspec.structs import replace
 
 from evalc.base.errors import UsageError
 from evalc.base.source import Source

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Final, Literal, NamedTuple, TypeVar, final
 
@@ -250,8 +249,7 @@ GoodAnswers = Mapping[CaseKey, Sequence[AgentAnswer]]
 
 
 @final
-@dataclass(kw_only=True)
-class Challenge:
+class Challenge(msgspec.Struct, kw_only=True):
     """Settings of a challenge."""
 
     options: CaseOptions  # how cases are checked
@@ -259,8 +257,8 @@ class Challenge:
     run_id: str | None = None  # the run whose answers are changed; None challenges suites by themselves
     # the recorded answers, good or not: those of `run_id`, or of an earlier run whose good answers every line that is
     # written has to pass
-    recorded: GoodAnswers = field(default_factory=dict)
-    unusable: Mapping[CaseKey, str] = field(default_factory=dict)  # why the recorded answers of a case cannot be used
+    recorded: GoodAnswers = {}
+    unusable: Mapping[CaseKey, str] = {}  # why the recorded answers of a case cannot be used
     judges: JudgePool | None = None  # judges for checks that only a judge can decide; None without
     max_cost: float | None = None  # what judging may cost, in US dollars
     spent: float = 0.0

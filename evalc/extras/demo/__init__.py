@@ -10,7 +10,6 @@ import threading
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Final, Literal, final
 
 import msgspec
@@ -28,8 +27,7 @@ LONGEST_FORECAST: Final = 7
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weather:
+class Weather(msgspec.Struct, frozen=True, kw_only=True):
     """The weather of a day: temperature in degrees Celsius, relative humidity in percent."""
 
     condition: str
@@ -115,8 +113,7 @@ _filters = threading.Lock()
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class _Remark:
+class _Remark(msgspec.Struct, frozen=True, kw_only=True, order=True):
     line: int
     issue: str
     suggestion: str
@@ -342,8 +339,7 @@ class DemoAgent:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
+class _Question(msgspec.Struct, frozen=True, kw_only=True):
     """The question of a message: about which cities, of which days (0 for now), in which unit, in which form."""
 
     cities: tuple[str, ...]
@@ -359,8 +355,7 @@ class _Question:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Finding:
+class _Finding(msgspec.Struct, frozen=True, kw_only=True):
     """The result of the tools for a city: no days if they do not know it."""
 
     city: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
@@ -36,8 +35,7 @@ NO_COUNTERPART: Final = "it has no counterpart here"
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideFile:
+class SideFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file that the suite names: its path relative to the suite, and what it holds."""
 
     path: str
@@ -45,8 +43,7 @@ class SideFile:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """An eval file made of another tool's."""
 
     text: str  # the YAML of the suite

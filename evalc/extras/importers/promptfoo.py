@@ -7,10 +7,12 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final, final
+
+import msgspec
+from msgspec.structs import replace
 
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
@@ -94,8 +96,7 @@ _Assertion = tuple[Source, Node, Any]
 
 
 @final
-@dataclass(slots=True)
-class _Test:
+class _Test(msgspec.Struct):
     """A test on its way to a case: its parts with the file that each is in.
 
     The assertions of `defaultTest` are `inherited`, unless the test says that it `inherits` none.
@@ -104,19 +105,18 @@ class _Test:
     source: Source
     node: Node
     description: str = ""
-    vars: dict[str, Any] = field(default_factory=dict)
-    assertions: list[_Assertion] = field(default_factory=list)
-    inherited: list[_Assertion] = field(default_factory=list)
+    vars: dict[str, Any] = {}
+    assertions: list[_Assertion] = []
+    inherited: list[_Assertion] = []
     inherits: bool = True
     threshold: object = None
     metadata: object = None
-    why_not: list[str] = field(default_factory=list)
-    comments: list[str] = field(default_factory=list)
+    why_not: list[str] = []
+    comments: list[str] = []
 
 
 @final
-@dataclass(slots=True)
-class _Prompt:
+class _Prompt(msgspec.Struct):
     """A prompt: a template, the path of one, or a conversation."""
 
     text: str = ""

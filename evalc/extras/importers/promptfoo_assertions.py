@@ -12,10 +12,11 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from typing import Any, Final, NamedTuple, final
+
+import msgspec
 
 from evalc.base.source import Source
 from evalc.base.terminal import shortened
@@ -130,8 +131,7 @@ _METADATA: Final = "__metadata"
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestRow:
+class TestRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row: its place, and what it says.
 
     Columns without a counterpart, and why: those of `left_out` change the test, those of `ignored` do not.

@@ -11,13 +11,13 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, final
 from weakref import WeakValueDictionary, finalize
 
 import msgspec
+from msgspec.structs import replace
 
 from evalc.base.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.files import read_beginning
@@ -250,7 +250,7 @@ Answer with one JSON object: {{"tool": NAME, "arguments": {{...}}}} to use a too
 
 
 @final
-class ToolsBySchema(ChatCompletions):
+class ToolsBySchema(ChatCompletions, frozen=True):
     """Chat Completions of a server that keeps to `response_format`; every request has to offer a tool."""
 
     def tools(self, registry: ToolRegistry) -> tuple[dict[str, Any], ...]:

@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -191,8 +190,7 @@ class CaseLoop:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """Options and ini settings; None where they say nothing.
 
     Attributes:
@@ -385,8 +383,7 @@ class _Writer(Protocol):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crash:
+class Crash(msgspec.Struct, frozen=True, kw_only=True):
     """A failure in one line of pytest's summary, and its place."""
 
     path: str
@@ -398,8 +395,7 @@ class Crash:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """A failure as pytest prints it: on a terminal in its colours and width, elsewhere as plain text."""
 
     result: CaseResult

@@ -13,9 +13,9 @@ import pickle
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
+import msgspec
 import ray
 
 from evalc import __version__
@@ -131,8 +131,7 @@ _MOST_LOSSES: Final = 3
 
 
 @final
-@dataclass(slots=True, eq=False)
-class _Request:
+class _Request(msgspec.Struct, eq=False):
     """An attempt that a case waits for; `losses` counts the workers that were lost with it."""
 
     agent: str | None
@@ -142,15 +141,14 @@ class _Request:
 
 
 @final
-@dataclass(slots=True, eq=False)
-class _Seat:
+class _Seat(msgspec.Struct, eq=False):
     """A place for one worker."""
 
     actor: Any = None  # the worker; None while there is no worker
     load: int = 0  # how many attempts are under way
     alone: bool = False  # whether one of them is a suspect, beside which nothing is to run
     blocked: bool = False  # whether an agent blocks the worker's event loop, for which it is killed
-    lost: asyncio.Event = field(default_factory=asyncio.Event)  # set once the worker is lost
+    lost: asyncio.Event = msgspec.field(default_factory=asyncio.Event)  # set once the worker is lost
 
     @property
     def takes_more(self) -> bool:
@@ -159,8 +157,7 @@ class _Seat:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class RayEngine:
+class RayEngine(msgspec.Struct, frozen=True):
     """Workers on a Ray cluster."""
 
     # the cluster, as `HOST:PORT` or `auto`; None means that of `RAY_ADDRESS`, else a cluster started on this machine

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, final, runtime_checkable
+
+import msgspec
 
 from evalc.base.installed import ApiName
 from evalc.model.answer import AgentRequest, AgentResponse
@@ -59,8 +60,7 @@ class Agent(Protocol):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tls:
+class Tls(msgspec.Struct, frozen=True, kw_only=True):
     """How the other side's certificate is looked at: not at all, by the usual authorities, or by those of a file."""
 
     verify: bool = True
@@ -68,8 +68,7 @@ class Tls:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connecting:
+class Connecting(msgspec.Struct, frozen=True, kw_only=True):
     """How connections are made, wherever they lead.
 
     Attributes:
@@ -77,7 +76,7 @@ class Connecting:
         seconds: how long connecting may take; None leaves it to whoever sends.
     """
 
-    tls: Tls = field(default_factory=Tls)
+    tls: Tls = msgspec.field(default_factory=Tls)
     seconds: float | None = None
 
 
@@ -86,8 +85,7 @@ Method = Literal["POST", "PUT", "PATCH"]
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpOptions:
+class HttpOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent is called over HTTP.
 
     Attributes:
@@ -102,16 +100,15 @@ class HttpOptions:
 
     method: Method = "POST"
     body: BodyTemplate | None = None
-    answer: AnswerPaths = field(default_factory=AnswerPaths)
+    answer: AnswerPaths = msgspec.field(default_factory=AnswerPaths)
     stream: StreamPaths | None = None
     redirects: int = 0
     accepted: tuple[int, ...] = ()
-    connecting: Connecting = field(default_factory=Connecting)
+    connecting: Connecting = msgspec.field(default_factory=Connecting)
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class Access(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration of a provider.
 
     Attributes:
@@ -125,13 +122,12 @@ class Access:
     base_url: str | None = None
     key: str | None = None
     key_variable: str
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
     api: ApiName | None = None
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampling:
+class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     """How a model is asked.
 
     Attributes:
@@ -144,12 +140,11 @@ class Sampling:
     temperature: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = {}
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
+class ModelOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options that are the same for every request to a model.
 
     Attributes:
@@ -159,5 +154,5 @@ class ModelOptions:
     """
 
     system: str | None = None
-    sampling: Sampling = field(default_factory=Sampling)
+    sampling: Sampling = msgspec.field(default_factory=Sampling)
     tools: ToolRegistry | None = None

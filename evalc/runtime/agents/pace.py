@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Final, Literal, Protocol, final
+
+import msgspec
 
 Concurrency = int | Literal["auto"]
 """How many cases run at a time; `auto` finds it out."""
@@ -154,13 +155,12 @@ class AdaptiveLimit:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class Pace(msgspec.Struct, frozen=True, kw_only=True):
     """When each case of a run may be sent, and each request of it; shared by all workers."""
 
     limit: AdaptiveLimit | None = None
     rate: Rate | None = None
-    clock: Clock = field(default_factory=LoopClock)
+    clock: Clock = msgspec.field(default_factory=LoopClock)
 
     @classmethod
     def of(cls, concurrency: Concurrency, rpm: int | None, clock: Clock | None = None) -> Pace | None:

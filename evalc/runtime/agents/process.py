@@ -10,9 +10,10 @@ import shutil
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast, final
+
+import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
@@ -26,8 +27,7 @@ _LINE_END: Final = re.compile(rb"[\r\n]")
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completed:
+class Completed(msgspec.Struct, frozen=True, kw_only=True):
     """A process that has ended: its status (negative: the signal that ended it), output, and last error output.
 
     The error output begins with a whole line.

@@ -8,12 +8,13 @@ import inspect
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn, Self, TypeGuard, TypeVar, final
+
+import msgspec
 
 from evalc.base import installed
 from evalc.base.errors import AgentError, UsageError
@@ -28,8 +29,7 @@ _GRACE_SECONDS: Final = 0.5
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Code:
+class Code(msgspec.Struct, frozen=True, kw_only=True):
     """Something to call. What is not async runs in a thread, and may hand over something to await."""
 
     function: Callable[[Any], Any]
@@ -182,8 +182,7 @@ class PythonAgent:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Function:
+class _Function(msgspec.Struct, frozen=True, kw_only=True):
     """How the agent is called: with the message, with the messages so far, too, or with a mapping that has them."""
 
     code: Code

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, final
 from urllib.parse import unquote, urlsplit
+
+import msgspec
 
 from evalc import extras
 from evalc.base.errors import UsageError
@@ -40,8 +41,7 @@ def _unconfigured() -> Mapping[str, Access]:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
+class Serving(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration of models on this machine.
 
     Attributes:
@@ -54,8 +54,7 @@ class Serving:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSettings:
+class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration of agents; each kind takes its part.
 
     Attributes:
@@ -70,14 +69,14 @@ class AgentSettings:
         redactor: strikes secrets out of what recorded requests are compared with.
     """
 
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
     retries: int = 2
     project_root: Path = Path()
     max_body: int = wire.MAX_BODY
-    http: HttpOptions = field(default_factory=HttpOptions)
-    providers: Mapping[str, Access] = field(default_factory=_unconfigured)
-    model: ModelOptions = field(default_factory=ModelOptions)
-    local: Serving = field(default_factory=Serving)
+    http: HttpOptions = msgspec.field(default_factory=HttpOptions)
+    providers: Mapping[str, Access] = msgspec.field(default_factory=_unconfigured)
+    model: ModelOptions = msgspec.field(default_factory=ModelOptions)
+    local: Serving = msgspec.field(default_factory=Serving)
     redactor: Redactor | None = None
 
 

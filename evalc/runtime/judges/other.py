@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, final
@@ -69,8 +68,7 @@ class PythonJudge:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PythonSession:
+class _PythonSession(msgspec.Struct, frozen=True, kw_only=True):
     code: Code
     thread: DaemonThread
 
@@ -147,8 +145,7 @@ class HttpJudge:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _HttpSession:
+class _HttpSession(msgspec.Struct, frozen=True, kw_only=True):
     transport: Transport
     url: str
     headers: Mapping[str, str]

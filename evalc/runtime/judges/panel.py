@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Final, NamedTuple, Self, final
 
@@ -37,8 +36,7 @@ _ASKED: Final = 2
 
 
 @final
-@dataclass(slots=True, kw_only=True)
-class Meter:
+class Meter(msgspec.Struct, kw_only=True):
     """The usage of judging so far; sums of what is known.
 
     `unscored` says of each question that was scored all the same which judge of the panel gave no score, and why.
@@ -49,7 +47,7 @@ class Meter:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
-    unscored: list[str] = field(default_factory=list)
+    unscored: list[str] = []
 
     def add(self, usage: Usage | None) -> None:
         """Count an answer."""
@@ -69,15 +67,14 @@ class PanelMember(NamedTuple):
 
 
 @final
-@dataclass(slots=True, kw_only=True)
-class Member:
+class Member(msgspec.Struct, kw_only=True):
     """A seat with an opened judge. `session` is None before the first question that the cache cannot answer."""
 
     seat: PanelMember
     timeout_ms: float
     cache: JudgeCache | None
     stack: AsyncExitStack
-    session: JudgeSession | None = field(default=None)
+    session: JudgeSession | None = None
 
     async def score(self, question: Question, exhibit: Exhibit, meter: Meter) -> Score:
         """The score.
@@ -150,8 +147,7 @@ _DECIMALS: Final = 12
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
+class Panel(msgspec.Struct, frozen=True, kw_only=True):
     """The judges of a run, and how they judge.
 
     Attributes:
@@ -327,8 +323,7 @@ FORMS: Final = ", ".join(
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeSettings:
+class JudgeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration of judges; each kind takes its part.
 
     Attributes:
@@ -338,8 +333,8 @@ class JudgeSettings:
     """
 
     reached: AgentSettings
-    sampling: Sampling = field(default_factory=Sampling)
-    headers: Mapping[str, str] = field(default_factory=dict)
+    sampling: Sampling = msgspec.field(default_factory=Sampling)
+    headers: Mapping[str, str] = {}
 
 
 def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:

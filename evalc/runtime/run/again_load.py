@@ -7,7 +7,6 @@ cases.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar, final
 
@@ -41,8 +40,7 @@ _LIST_ENDS: Final = (b"  ]", b"  ],")
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedSuite:
+class LoadedSuite(msgspec.Struct, frozen=True, kw_only=True):
     """A suite of a past run: `result` is everything in the file but its cases, run and skipped, which are read anew."""
 
     result: SuiteResult
@@ -123,8 +121,7 @@ class _Streamed(Iterable[Item]):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedRun:
+class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A past run; of its suites the cases are read when they are asked for."""
 
     run_id: str

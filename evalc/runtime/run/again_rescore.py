@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, final
 
 import msgspec
@@ -104,8 +103,7 @@ _CHANGED: Final = "what it sends has changed since the response was recorded"
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PastSuite:
+class _PastSuite(msgspec.Struct, frozen=True, kw_only=True):
     """The recorded cases of one suite, of the hash that it had.
 
     `numbers` finds those whose place in the suite is another one now.

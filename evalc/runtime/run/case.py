@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final, final
@@ -220,8 +219,7 @@ _NOTHING: Final = JudgedScore(score=0, max_score=1)
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseOptions:
+class CaseOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options that are the same for every case of a run."""
 
     timeout_ms: float = DEFAULT_TIMEOUT_MS

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple, final
 
@@ -39,8 +38,7 @@ _MAJOR: Final = re.compile(r"[vV]?(\d+)")
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
     """The data that the end of a run needs beside its journal."""
 
     baseline: Baseline | None = None  # the run that it is compared with
@@ -48,14 +46,14 @@ class Ending:
     redactor: Redactor | None = None  # strikes secrets out of all that is written
     gates: Gates | None = None  # what the run as a whole has to reach
     # of suites whose cases did not all run, by the suite's number, why
-    stopped: Mapping[int, str] = field(default_factory=dict)
+    stopped: Mapping[int, str] = {}
     watched: bool = False  # whether the run ends where its gates are decided
     surely_stopped: frozenset[int] = frozenset()  # the suites, by number, that stopped because gates are decided
     # the gates that were decided before all cases had run: of suites by number, None for the run's
-    decided: Mapping[int | None, Decided] = field(default_factory=dict)
+    decided: Mapping[int | None, Decided] = {}
     warnings: tuple[str, ...] = ()  # those that belong to no suite
     # further warnings of suites, by the suite's number
-    suite_warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    suite_warnings: Mapping[int, tuple[str, ...]] = {}
     # called with each suite whose result file is written
     on_suite: Callable[[Suite, FinishedSuite], None] | None = None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
@@ -16,8 +15,7 @@ from evalc.runtime.store.journal import JournaledCases
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishedSuite:
+class FinishedSuite(msgspec.Struct, frozen=True, kw_only=True):
     """A suite's outcome."""
 
     path: Path  # the EvalSuiteResult file
@@ -44,8 +42,7 @@ class FinishedSuite:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishedRun:
+class FinishedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run's outcome.
 
     `gates` are those of the run as a whole, `missing` the suites of the baseline that it should have had, and

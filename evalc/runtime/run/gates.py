@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 from typing import Final, Literal, NamedTuple, TypeVar, final
@@ -44,8 +43,7 @@ WATCHED_SHARE: Final = 0.5
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """The measures that gates look at."""
 
     # passed, total: how many cases passed, and of how many; those that ended in error are among the total alone, and
@@ -242,8 +240,7 @@ CaseNumbers = tuple[int, int]
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """When a run stops before its end."""
 
     max_fail: int | None = None  # after this many cases that did not pass; None means no limit

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
+
+import msgspec
 
 from evalc.model.case import Gates
 from evalc.runtime.agents import Agent
@@ -22,13 +23,12 @@ from evalc.tools.registry import ToolRegistry
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How to run."""
 
     output_dir: Path  # where the run's folder is made; its name is `run_id`
-    run_id: str = field(default_factory=new_run_id)
-    engine: Engine = field(default_factory=LocalEngine)  # where the cases are attempted
+    run_id: str = msgspec.field(default_factory=new_run_id)
+    engine: Engine = msgspec.field(default_factory=LocalEngine)  # where the cases are attempted
     concurrency: Concurrency = 1  # how many cases run at a time; `auto` finds out how many the agent keeps up with
     rpm: int | None = None  # how many requests go to the agent a minute at most; None means no limit
     timeout_ms: float = DEFAULT_TIMEOUT_MS  # how long the agent may take for an attempt at a case
@@ -42,7 +42,7 @@ class RunOptions:
     accepted: Path | None = None
     all_assertions: bool = False  # evaluate what follows a failed assertion, too
     gates: Gates | None = None  # what the run as a whole has to reach
-    limits: Limits = field(default_factory=Limits)  # when it stops before its end
+    limits: Limits = msgspec.field(default_factory=Limits)  # when it stops before its end
     panel: Panel | None = None  # who judges what only a judge can decide; None if nobody does
     # how agents, judges and the player are asked, for resuming the run; None if that is not known
     asked: Asked | None = None
@@ -53,7 +53,7 @@ class RunOptions:
     embeddings: Embeddings | None = None  # compare texts by their meaning; None where edit distance does
     redactor: Redactor | None = None  # strikes secrets out of all that is written
     root: Path | None = None  # the project's folder, from which journals name files; None where that is not known
-    flags: Mapping[str, Any] = field(default_factory=dict)  # those of the command line, kept for resuming the run
+    flags: Mapping[str, Any] = {}  # those of the command line, kept for resuming the run
     resumed: Path | None = None  # the folder of the run that is gone on with; None begins a new one
 
     @property

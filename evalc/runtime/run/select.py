@@ -10,7 +10,6 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from heapq import heappop, heappush
@@ -169,8 +168,7 @@ def balanced(
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedCases:
+class NamedCases(msgspec.Struct, frozen=True, kw_only=True):
     """`PATH::CASE`: the files of the path, by the names that suites have for them, and the case.
 
     `argument` is how it was said. An id alone is its own case, of all files.
@@ -182,8 +180,7 @@ class NamedCases:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class Known(msgspec.Struct, frozen=True, kw_only=True):
     """The facts that the choice needs beyond the suites."""
 
     named: tuple[NamedCases, ...] = ()  # the cases that are named with their files

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
@@ -52,8 +51,7 @@ class _SuiteResult(msgspec.Struct, frozen=True, rename="camel"):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastSuite:
+class PastSuite(msgspec.Struct, frozen=True, kw_only=True):
     """A suite of an earlier run: which case ids passed, ended in error or verified nothing, and digests, where known.
 
     `run_id` is the run's, or the path of an accepted baseline. `place` is where the suite was found.
@@ -63,13 +61,12 @@ class PastSuite:
     passed: Mapping[str, bool]
     errors: frozenset[str] = frozenset()
     unverified: frozenset[str] = frozenset()
-    digests: Mapping[str, str] = field(default_factory=dict)
-    place: Place = field(default_factory=Place)
+    digests: Mapping[str, str] = {}
+    place: Place = msgspec.field(default_factory=Place)
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
+class Baseline(msgspec.Struct, frozen=True, kw_only=True):
     """The baseline of a run: past suites, each by agent. `name` is what was asked for.
 
     A run of one agent is what any agent is compared with: its suites are under None. `warnings` say what is left out.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
+
+import msgspec
 
 from evalc.base.errors import UsageError
 from evalc.model.suite import KnownSuites, key_of
@@ -28,8 +29,7 @@ _HASHED: Final = {"seedHash": "the seed manifest", "snapshotHash": "the snapshot
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastRun:
+class PastRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run that has a journal. `header` is None if the run was ended before it was written, and nothing was run."""
 
     folder: Path

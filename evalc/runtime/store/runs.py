@@ -14,7 +14,6 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeVar, final
@@ -239,8 +238,7 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastResults:
+class PastResults(msgspec.Struct, frozen=True, kw_only=True):
     """The result files of a run."""
 
     name: str  # what the run is called

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Self, final
 from urllib.parse import SplitResult, unquote, urlsplit
+
+import msgspec
 
 from evalc.base.errors import UsageError
 from evalc.base.installed import CREDENTIAL_HEADERS
@@ -18,8 +19,7 @@ _LONGEST_URL: Final = 65_536
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class Address(msgspec.Struct, frozen=True, kw_only=True):
     """Where requests go.
 
     Attributes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 from typing import Final, final
 from urllib.parse import urljoin, urlsplit
+
+import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
@@ -87,8 +88,7 @@ class HttpAgent:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _HttpSession:
+class _HttpSession(msgspec.Struct, frozen=True, kw_only=True):
     transport: Transport
     opener: Callable[[str], AbstractAsyncContextManager[Transport]]
     url: str

@@ -18,7 +18,6 @@ import random
 import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, cast, final
 from urllib.parse import SplitResult, urlsplit
@@ -26,6 +25,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
+import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
@@ -45,8 +45,7 @@ Watcher = Callable[[int, Mapping[str, str]], Watch | None]
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """A complete HTTP answer. `headers` finds names whatever their case."""
 
     status: int
@@ -335,8 +334,7 @@ _LONGEST_RETRY_AFTER: Final = 60.0
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backoff:
+class Backoff(msgspec.Struct, frozen=True, kw_only=True):
     """How often to try again, and how long to wait before the first time; the wait doubles from then on.
 
     The caller bounds the whole by cancelling, so no deadline is kept here.

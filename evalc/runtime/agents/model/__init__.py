@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, Protocol, final
+
+import msgspec
 
 from evalc.base.errors import AgentProtocolError
 from evalc.runtime.agents import Sampling, wire
@@ -24,20 +25,18 @@ ANSWER: Final = "answer"
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     """All that a request says: the case's messages, what followed them so far, and the tools on offer."""
 
     model: str
     messages: Sequence[Message]
     items: Sequence[Item] = ()
     tools: Sequence[Item] = ()
-    sampling: Sampling = field(default_factory=Sampling)
+    sampling: Sampling = msgspec.field(default_factory=Sampling)
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, kw_only=True):
     """A tool call that a model asks for. `params` is None if its `arguments`, a text, are not a JSON object.
 
     `id` is None in OpenAI's legacy `function_call`, whose result is matched by the name.
@@ -50,8 +49,7 @@ class Call:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOutcome:
+class ToolOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a tool call, as text; `failed` where the tool could not be used."""
 
     call: Call
@@ -60,8 +58,7 @@ class ToolOutcome:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """One answer of a model.
 
     Attributes:

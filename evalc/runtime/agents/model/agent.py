@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, final
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.installed import Provider
@@ -195,8 +195,7 @@ class ModelAgent:
 
 
 @final
-@dataclass(slots=True, kw_only=True)
-class _ModelSession:
+class _ModelSession(msgspec.Struct, kw_only=True):
     model: str
     endpoint: Endpoint
     options: ModelOptions

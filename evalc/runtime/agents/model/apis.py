@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, Final, final
 from urllib.parse import SplitResult
+
+import msgspec
+from msgspec.structs import replace
 
 from evalc.base.errors import AgentProtocolError, UsageError
 from evalc.base.installed import Provider
@@ -43,8 +45,7 @@ from evalc.tools.registry import ToolRegistry, chat_tools, messages_tools, respo
 _MESSAGE: Final = "choices[0].message"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatCompletions:
+class ChatCompletions(msgspec.Struct, frozen=True, kw_only=True):
     """`POST /chat/completions`.
 
     Attributes:
@@ -171,8 +172,7 @@ _VERSION: Final = "2023-06-01"
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Messages:
+class Messages(msgspec.Struct, frozen=True, kw_only=True):
     """`POST /v1/messages`. Every block of `content` goes back as it came: thinking is signed, and must be unchanged."""
 
     path: ClassVar[str] = "/v1/messages"
@@ -270,8 +270,7 @@ _UNFINISHED: Final = ("cancelled", "queued", "in_progress", "requires_action")
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Responses:
+class Responses(msgspec.Struct, frozen=True, kw_only=True):
     """`POST /responses`. Every item of `output` goes back as it came, so that reasoning items stay with their calls."""
 
     path: ClassVar[str] = "/responses"
@@ -368,8 +367,7 @@ _KEY_HEADERS: Final = frozenset({"authorization", "x-api-key", "api-key"})
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """An API at a place: the URL of its requests, and their headers. `home` says that it is the provider's own."""
 
     api: Api
