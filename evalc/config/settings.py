@@ -20,6 +20,7 @@ from evalc.base.installed import MODEL_FORMS, PROVIDERS, ApiName, Provider
 from evalc.config import kinds as k
 from evalc.config.http import ANSWER_PATHS, BODY, EXTRA_BODY, HEADERS, STREAM_PATHS, credentials_in, variables_of
 from evalc.dsl.kinds import Key, Shape
+from evalc.runtime import CONCURRENCY, LOADING_MS, LOCAL_TOKENS, RETRIES, TIMEOUT_MS
 from evalc.runtime.mapping import AnswerPaths, StreamPaths
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ class AgentTable(Table):
     headers = Setting(HEADERS, (), examples=(_A_KEY,), secret=True).says(
         "The headers of each request; `${NAME}` is replaced by an environment variable."
     )
-    retries = Setting(k.whole(0, 10), 2).says("How often a request is repeated after a fault of the connection.")
+    retries = Setting(k.whole(0, 10), RETRIES).says("How often a request is repeated after a fault of the connection.")
     method = Setting(_METHOD, "POST").says("The method of each request.")
     body = Setting(
         BODY, None, examples=({"question": "{{message}}"},), otherwise='`{"message": ...}`', secret=True
@@ -232,10 +233,10 @@ class ProviderTable(Table):
 class LocalTable(Table):
     """How models on this machine are served."""
 
-    context_tokens = Setting(k.whole(256, 2**24), 8192).says(
+    context_tokens = Setting(k.whole(256, 2**24), LOCAL_TOKENS).says(
         "How many tokens a conversation with a local model may have, its answer included."
     )
-    load_timeout_ms = Setting(k.DURATION, 120_000).says("How long loading a local model may take.")
+    load_timeout_ms = Setting(k.DURATION, LOADING_MS).says("How long loading a local model may take.")
 
 
 @final
@@ -252,7 +253,7 @@ class JudgeTable(SamplingTable):
     samples = Setting(k.whole(1, 99), 1, flag="--judge-samples").says(
         "How often each judge is asked for one score; the median counts."
     )
-    timeout_ms = Setting(k.DURATION, 60_000).says("The time for one score.")
+    timeout_ms = Setting(k.DURATION, TIMEOUT_MS).says("The time for one score.")
     cache = Setting(k.FLAG, True, flag="--no-judge-cache").says(
         "Keep judgements in `.evalc/cache/judge`, and take them from there."
     )
@@ -303,7 +304,7 @@ class Settings(Table):
     baseline = Setting(k.TEXT, None, examples=("latest",), flag="--", also="baselineRunId").says(
         "Compare with a run: its id, a path, or `latest`, which is `evals/baseline.json` or the last green run."
     )
-    concurrency = Setting[int | Literal["auto"]](k.CONCURRENCY, 1, examples=(4, "auto"), flag="--").says(
+    concurrency = Setting[int | Literal["auto"]](k.CONCURRENCY, CONCURRENCY, examples=(4, "auto"), flag="--").says(
         "How many cases run at a time; `auto` finds out how many the agent keeps up with."
     )
     engine = Setting(k.ENGINE, "local", examples=("ray", "ray:auto"), flag="--").says(
@@ -320,7 +321,7 @@ class Settings(Table):
     rpm = Setting(k.whole(1, 1_000_000), None, examples=(600,), otherwise="no limit", flag="--").says(
         "Send at most N requests a minute to the agent."
     )
-    timeout_ms = Setting(k.DURATION, 60_000, flag="--").says("The time for each attempt at a case, such as `90s`.")
+    timeout_ms = Setting(k.DURATION, TIMEOUT_MS, flag="--").says("The time for each attempt at a case, such as `90s`.")
     tools = Setting(k.PATH, None, examples=("tools/tools.exports.ts",), flag="--", also="toolRegistryPath").says(
         "The file with the agent's tools, to offer them to models and to check their names: JSON, or a TypeScript or "
         "JavaScript module."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from evalc.model.result import Status
 
 ToolMode = Literal["executed", "stubbed", "routing"]
+
+DEFAULT_TURNS: Final = 5
+"""The iterations of the loop with stubs if a case does not say (contract, maxTurns)."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -56,7 +59,7 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[Mapping[str, str], ...] = ()
     system: str | None = None
     stubs: dict[str, Any] | None = None
-    max_turns: int = 5
+    max_turns: int = DEFAULT_TURNS
     case_id: str = ""
     inputs: Mapping[str, Any] = {}
     deadline: float | None = None

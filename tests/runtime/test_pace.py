@@ -104,7 +104,7 @@ def run_cases(cases: int, *, seconds: Callable[[int], float], refuses: Callable[
                     running += 1
                     assert running <= 64
                     if refuses(running):
-                        pace.current().refused(429)
+                        pace.current().answered(429)
                     await clock.sleep(seconds(running))
                     running -= 1
                 limits.append(limit.limit)
@@ -159,7 +159,8 @@ def test_who_is_cancelled_while_waiting_leaves_no_hole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("statuses", "requests", "refused"), [([200], 1, False), ([429, 200], 2, True), ([502, 200], 2, False)]
+    ("statuses", "requests", "refused"),
+    [([200], 1, False), ([429, 200], 2, True), ([502, 200], 2, False), ([529], 1, True)],
 )
 def test_retries_wait_for_the_rate_and_report_refusals(statuses: list[int], requests: int, refused: bool) -> None:
     times: list[float] = []

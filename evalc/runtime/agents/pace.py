@@ -217,8 +217,8 @@ class Permit:
         if self._pace is not None and self._pace.rate is not None and not self._has_sent:
             await self._pace.rate.wait()
 
-    def refused(self, status: int) -> None:
-        """A request was answered by this HTTP status, which says "not now"."""
+    def answered(self, status: int) -> None:
+        """A request was answered by this HTTP status, which may say that there are too many of them."""
         if self._pace is None or status not in _REFUSALS:
             return
         self.was_refused = True

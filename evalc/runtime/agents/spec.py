@@ -13,6 +13,7 @@ import msgspec
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.installed import MODEL_FORMS, PROVIDERS, Provider, provider_of
+from evalc.runtime import LOADING_MS, LOCAL_TOKENS, RETRIES
 from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions, wire
 from evalc.runtime.store.redact import Redactor
 
@@ -49,8 +50,8 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True):
         load_ms: how long loading a model may take.
     """
 
-    context_tokens: int = 8192
-    load_ms: float = 120_000
+    context_tokens: int = LOCAL_TOKENS
+    load_ms: float = LOADING_MS
 
 
 @final
@@ -70,7 +71,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     headers: Mapping[str, str] = {}
-    retries: int = 2
+    retries: int = RETRIES
     project_root: Path = Path()
     max_body: int = wire.MAX_BODY
     http: HttpOptions = msgspec.field(default_factory=HttpOptions)

@@ -13,6 +13,7 @@ from evalc.model.answer import Question, ToolCall, ToolMode, Usage
 from evalc.model.case import Case
 from evalc.model.json import MISSING
 from evalc.model.result import JudgedScore, TextFinding
+from evalc.runtime import TIMEOUT_MS
 
 CheckOutcome = Literal["passed", "failed", "skipped", "error", "not_applicable"]
 """`not_applicable` is what the contract neither runs nor skips: the check has no meaning for this answer."""
@@ -53,7 +54,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     seed: object = None
     snapshot: object = None
     case: Case | None = None
-    timeout_ms: float = 60_000
+    timeout_ms: float = TIMEOUT_MS
     judge: Judging | None = None
     embeddings: Embeddings | None = None
     reports_calls: bool = True

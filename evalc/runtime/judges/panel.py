@@ -20,6 +20,7 @@ from evalc.base.installed import MODEL_FORMS, Provider, provider_of
 from evalc.model.answer import AgentResponse, Exhibit, Question, ToolCall, Usage
 from evalc.model.case import Case, Criterion, Message
 from evalc.model.result import JudgedScore
+from evalc.runtime import TIMEOUT_MS
 from evalc.runtime.agents import ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.agents.wire import refuse_absurd_usage
@@ -158,7 +159,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     seats: tuple[PanelMember, ...]
-    timeout_ms: float = 60_000
+    timeout_ms: float = TIMEOUT_MS
     cache: JudgeCache | None = None
     redactor: Redactor | None = None
 

@@ -13,7 +13,7 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout
 from evalc.base.guard import TimeLimit, is_of_the_run
-from evalc.model.answer import AgentAnswer, AgentRequest, AgentResponse, AnsweredTurn, ToolCall, Usage
+from evalc.model.answer import DEFAULT_TURNS, AgentAnswer, AgentRequest, AgentResponse, AnsweredTurn, ToolCall, Usage
 from evalc.model.case import Case
 from evalc.model.result import Status
 from evalc.runtime.agents import HoldsConversations, Session, pace, wire
@@ -22,9 +22,6 @@ from evalc.runtime.checks.words import number, shown
 from evalc.runtime.run.user import UserError, UserPlayer
 
 _ENDING_SECONDS: Final = 5.0
-
-DEFAULT_TURNS: Final = 5
-"""The iterations of the loop with stubs if a case does not say (contract, maxTurns)."""
 
 
 def broken_answer(error: BaseException) -> AgentAnswer:

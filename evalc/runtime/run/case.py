@@ -27,6 +27,7 @@ from evalc.model.result import (
     TurnDetails,
 )
 from evalc.model.suite import LocatedCase, Place
+from evalc.runtime import TIMEOUT_MS
 from evalc.runtime.agents import Agent
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.checks.evaluate import evaluate
@@ -206,9 +207,6 @@ def _place(places: Mapping[str, Place], at: str) -> Place | None:
 
 # --- an attempt ------------------------------------------------------------------------------------------------------
 
-DEFAULT_TIMEOUT_MS: Final = 60_000
-"""How long an agent may take for an attempt at a case (contract, timeoutMs)."""
-
 _LONGEST_SENT: Final = 20_000
 _TIMED_OUT: Final = failed("timeout")
 _CUT_SHORT: Final = frozenset(
@@ -222,7 +220,7 @@ _NOTHING: Final = JudgedScore(score=0, max_score=1)
 class CaseOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options that are the same for every case of a run."""
 
-    timeout_ms: float = DEFAULT_TIMEOUT_MS
+    timeout_ms: float = TIMEOUT_MS
     all_assertions: bool = False
     seed: object = None
     snapshot: object = None

@@ -9,11 +9,12 @@ from typing import Any, final
 import msgspec
 
 from evalc.model.case import Gates
+from evalc.runtime import CONCURRENCY, TIMEOUT_MS
 from evalc.runtime.agents import Agent
 from evalc.runtime.agents.pace import Concurrency
 from evalc.runtime.checks.verdict import Embeddings
 from evalc.runtime.judges.panel import Panel
-from evalc.runtime.run.case import DEFAULT_TIMEOUT_MS, CaseOptions
+from evalc.runtime.run.case import CaseOptions
 from evalc.runtime.run.engine import Engine, LocalEngine
 from evalc.runtime.run.gates import Limits
 from evalc.runtime.store.journal import Asked
@@ -29,9 +30,10 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     output_dir: Path  # where the run's folder is made; its name is `run_id`
     run_id: str = msgspec.field(default_factory=new_run_id)
     engine: Engine = msgspec.field(default_factory=LocalEngine)  # where the cases are attempted
-    concurrency: Concurrency = 1  # how many cases run at a time; `auto` finds out how many the agent keeps up with
+    # how many cases run at a time; `auto` finds out how many the agent keeps up with
+    concurrency: Concurrency = CONCURRENCY
     rpm: int | None = None  # how many requests go to the agent a minute at most; None means no limit
-    timeout_ms: float = DEFAULT_TIMEOUT_MS  # how long the agent may take for an attempt at a case
+    timeout_ms: float = TIMEOUT_MS  # how long the agent may take for an attempt at a case
     # seed, snapshot: the data that tokens name; None if there is none
     seed: object = None
     snapshot: object = None

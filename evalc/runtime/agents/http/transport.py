@@ -29,6 +29,7 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
+from evalc.runtime import RETRIES
 from evalc.runtime.agents import Connecting, Tls, pace
 from evalc.runtime.agents.http import checked_url
 from evalc.runtime.mapping import INCOMPLETE_STATUSES
@@ -340,7 +341,7 @@ class Backoff(msgspec.Struct, frozen=True, kw_only=True):
     The caller bounds the whole by cancelling, so no deadline is kept here.
     """
 
-    retries: int = 2
+    retries: int = RETRIES
     first_wait: float = 0.25
 
     def wait(self, attempt: int, retry_after: float) -> float:
@@ -373,9 +374,9 @@ async def send_with_retries(
             if is_last or _is_too_late(wait, deadline):
                 raise
         else:
+            turn.answered(reply.status)
             if reply.status not in RETRIED:
                 return reply
-            turn.refused(reply.status)
             asked = _retry_after(reply.headers.get("retry-after", ""))
             wait = backoff.wait(number, asked)
             if is_last or asked > _LONGEST_RETRY_AFTER or _is_too_late(wait, deadline):
