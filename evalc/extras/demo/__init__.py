@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, final
 
 import msgspec
 
+from evalc.base.terminal import counted
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall
 from evalc.runtime.agents import Session
 
@@ -27,7 +28,7 @@ LONGEST_FORECAST: Final = 7
 
 
 @final
-class Weather(msgspec.Struct, frozen=True, kw_only=True):
+class Weather(msgspec.Struct, frozen=True):
     """The weather of a day: temperature in degrees Celsius, relative humidity in percent."""
 
     condition: str
@@ -41,20 +42,20 @@ class Weather(msgspec.Struct, frozen=True, kw_only=True):
 
 
 CITIES: Final[dict[str, Weather]] = {
-    "Berlin": Weather(condition="rain", temperature=12, humidity=81),
-    "Cairo": Weather(condition="sunny", temperature=33, humidity=24),
-    "Lima": Weather(condition="drizzle", temperature=18, humidity=85),
-    "London": Weather(condition="rain", temperature=13, humidity=84),
-    "Madrid": Weather(condition="sunny", temperature=27, humidity=35),
-    "Mumbai": Weather(condition="thunderstorms", temperature=30, humidity=88),
-    "Nairobi": Weather(condition="partly cloudy", temperature=24, humidity=55),
-    "New York": Weather(condition="windy", temperature=16, humidity=58),
-    "Oslo": Weather(condition="snow", temperature=-2, humidity=76),
-    "Paris": Weather(condition="cloudy", temperature=17, humidity=66),
-    "Reykjavik": Weather(condition="showers", temperature=5, humidity=79),
-    "San Francisco": Weather(condition="foggy", temperature=15, humidity=82),
-    "Sydney": Weather(condition="sunny", temperature=22, humidity=52),
-    "Tokyo": Weather(condition="clear", temperature=21, humidity=48),
+    "Berlin": Weather("rain", 12, 81),
+    "Cairo": Weather("sunny", 33, 24),
+    "Lima": Weather("drizzle", 18, 85),
+    "London": Weather("rain", 13, 84),
+    "Madrid": Weather("sunny", 27, 35),
+    "Mumbai": Weather("thunderstorms", 30, 88),
+    "Nairobi": Weather("partly cloudy", 24, 55),
+    "New York": Weather("windy", 16, 58),
+    "Oslo": Weather("snow", -2, 76),
+    "Paris": Weather("cloudy", 17, 66),
+    "Reykjavik": Weather("showers", 5, 79),
+    "San Francisco": Weather("foggy", 15, 82),
+    "Sydney": Weather("sunny", 22, 52),
+    "Tokyo": Weather("clear", 21, 48),
 }
 
 # How many degrees a day is warmer than today, and whether its weather turns.
@@ -106,14 +107,12 @@ _CODE_START: Final = re.compile(
 
 _MOST_STARTS: Final = 8
 
-_MUTABLE: Final = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
-
 # Changing the warning filters is not safe in threads, and the server has many.
 _filters = threading.Lock()
 
 
 @final
-class _Remark(msgspec.Struct, frozen=True, kw_only=True, order=True):
+class _Remark(msgspec.Struct, frozen=True, order=True):
     line: int
     issue: str
     suggestion: str
@@ -173,102 +172,67 @@ def _parse(code: str) -> ast.Module:
 def _written(tree: ast.Module, remarks: Sequence[_Remark]) -> str:
     functions = sum(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(tree))
     classes = sum(isinstance(node, ast.ClassDef) for node in ast.walk(tree))
-    counted = f"{_count(functions, 'function')}, {_count(classes, 'class', 'classes')}"
+    found = f"{counted(functions, 'function')}, {counted(classes, 'class', 'es')}"
     if not remarks:
-        return f"Summary: {counted}; no issues found. The code looks good."
+        return f"Summary: {found}; no issues found. The code looks good."
     issues = "\n".join(f"- line {remark.line}: {remark.issue}" for remark in remarks)
     suggestions = "\n".join(f"- {text}" for text in dict.fromkeys(remark.suggestion for remark in remarks))
-    return f"Summary: {counted}; {_count(len(remarks), 'issue')}.\n\nIssues:\n{issues}\n\nSuggestions:\n{suggestions}"
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    return f"Summary: {found}; {counted(len(remarks), 'issue')}.\n\nIssues:\n{issues}\n\nSuggestions:\n{suggestions}"
 
 
 def _remarks(tree: ast.Module) -> Iterator[_Remark]:
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                yield from _of_docstring(node)
-                yield from _of_type_hints(node)
-                yield from _of_defaults(node)
+                yield from (*_of_docstring(node), *_of_type_hints(node), *_of_defaults(node))
             case ast.ClassDef():
                 yield from _of_docstring(node)
             case ast.ExceptHandler():
                 yield from _of_handler(node)
             case ast.Call(func=ast.Name(id="eval" | "exec" as name)):
-                yield _Remark(
-                    line=node.lineno,
-                    issue=f"`{name}` runs any code that its text holds",
-                    suggestion=f"Consider replacing `{name}`, for data with `ast.literal_eval` or `json.loads`.",
-                )
+                better = f"Consider replacing `{name}`, for data with `ast.literal_eval` or `json.loads`."
+                yield _Remark(node.lineno, f"`{name}` runs any code that its text holds", better)
             case ast.Compare(ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=None)]):
-                yield _Remark(
-                    line=node.lineno,
-                    issue="comparison with `None` by equality",
-                    suggestion="Consider `is None` or `is not None`.",
-                )
+                better = "Consider `is None` or `is not None`."
+                yield _Remark(node.lineno, "comparison with `None` by equality", better)
             case ast.ImportFrom(names=[ast.alias(name="*")]):
-                yield _Remark(
-                    line=node.lineno,
-                    issue="wildcard import",
-                    suggestion="Consider importing the names that are used.",
-                )
+                yield _Remark(node.lineno, "wildcard import", "Consider importing the names that are used.")
 
 
 def _of_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[_Remark]:
     if ast.get_docstring(node) is None:
-        yield _Remark(
-            line=node.lineno,
-            issue=f"missing docstring in `{node.name}`",
-            suggestion=f"Consider adding a docstring to `{node.name}`.",
-        )
+        better = f"Consider adding a docstring to `{node.name}`."
+        yield _Remark(node.lineno, f"missing docstring in `{node.name}`", better)
 
 
 def _of_type_hints(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Remark]:
-    parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    for parameter in parameters:
+    for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
         if parameter.annotation is None and parameter.arg not in ("self", "cls"):
-            yield _Remark(
-                line=parameter.lineno,
-                issue=f"missing type hint for `{parameter.arg}` of `{node.name}`",
-                suggestion=f"Consider adding a type hint to `{parameter.arg}` of `{node.name}`.",
-            )
+            named = f"`{parameter.arg}` of `{node.name}`"
+            better = f"Consider adding a type hint to {named}."
+            yield _Remark(parameter.lineno, f"missing type hint for {named}", better)
     if node.returns is None and node.name != "__init__":
-        yield _Remark(
-            line=node.lineno,
-            issue=f"missing return type hint of `{node.name}`",
-            suggestion=f"Consider adding a type hint for what `{node.name}` returns.",
-        )
+        better = f"Consider adding a type hint for what `{node.name}` returns."
+        yield _Remark(node.lineno, f"missing return type hint of `{node.name}`", better)
 
 
 def _of_defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Remark]:
-    for default in [*node.args.defaults, *node.args.kw_defaults]:
-        if isinstance(default, _MUTABLE) or (
-            isinstance(default, ast.Call)
-            and isinstance(default.func, ast.Name)
-            and default.func.id in ("list", "dict", "set")
-        ):
-            yield _Remark(
-                line=default.lineno,
-                issue=f"mutable default argument in `{node.name}`",
-                suggestion="Consider `None` as the default, and a new value inside the function.",
-            )
+    for default in (*node.args.defaults, *node.args.kw_defaults):
+        match default:
+            case (ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp()) | ast.Call(
+                func=ast.Name(id="list" | "dict" | "set")
+            ):
+                better = "Consider `None` as the default, and a new value inside the function."
+                yield _Remark(default.lineno, f"mutable default argument in `{node.name}`", better)
 
 
 def _of_handler(node: ast.ExceptHandler) -> Iterator[_Remark]:
     if node.type is None:
-        yield _Remark(
-            line=node.lineno,
-            issue="bare `except` catches everything, Ctrl-C included",
-            suggestion="Consider naming the exceptions that you expect.",
-        )
+        better = "Consider naming the exceptions that you expect."
+        yield _Remark(node.lineno, "bare `except` catches everything, Ctrl-C included", better)
     if all(isinstance(statement, ast.Pass) for statement in node.body):
-        yield _Remark(
-            line=node.lineno,
-            issue="the exception is swallowed",
-            suggestion="Consider handling the exception, or logging it.",
-        )
+        better = "Consider handling the exception, or logging it."
+        yield _Remark(node.lineno, "the exception is swallowed", better)
 
 
 # --- the agent -------------------------------------------------------------------------------------------------------
@@ -382,15 +346,11 @@ def answer_about_weather(message: str) -> AgentResponse:
 
 
 def _understand(message: str) -> _Question:
-    unit: Unit | None = None
-    if _FAHRENHEIT.search(message):
-        unit = "fahrenheit"
-    elif _CELSIUS.search(message):
-        unit = "celsius"
+    units: tuple[tuple[Unit, re.Pattern[str]], ...] = (("fahrenheit", _FAHRENHEIT), ("celsius", _CELSIUS))
     return _Question(
         cities=_cities(message),
         days=_days(message),
-        unit=unit,
+        unit=next((unit for unit, pattern in units if pattern.search(message)), None),
         as_json=_JSON.search(message) is not None,
         compares=_COMPARE.search(message) is not None,
         about_rain=_UMBRELLA.search(message) is not None,
