@@ -146,6 +146,12 @@ def first_of(items: Sequence[T], most: int, shown: Callable[[T], str] = str, sep
     return f"{listed} and {len(items) - most} more" if len(items) > most else listed
 
 
+def in_common(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (ours, theirs) in pairs if ours != theirs), min(len(one), len(other)))
+
+
 def well_formed(text: str) -> str:
     """The text with every lone surrogate replaced by U+FFFD; a pair written as two halves is joined."""
     if text.isascii():

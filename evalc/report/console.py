@@ -1,28 +1,35 @@
-"""The console summary of a suite (contract, Console Summary), with its scores."""
+"""The console summary (contract, Console Summary): a suite with its scores, its cases, and why they failed."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import chain, islice
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from evalc.base.terminal import Screen, cells, counted, padded, visible
+import msgspec
+from msgspec import UNSET
+
+from evalc.base.terminal import Color, Screen, cells, counted, padded, shortened, visible
 from evalc.compare.exact import significance_of_all
-from evalc.model.result import CaseResult, CriterionSummary, RunSummary, SkippedCase, Status, SuiteResult, Summary
-from evalc.model.suite import key_of
-from evalc.report.case_lines import (
-    Columns,
-    SourceContext,
-    assertion_lines,
-    case_line,
-    reason_lines,
-    whole_response_lines,
+from evalc.model.result import (
+    PASSING,
+    CaseResult,
+    CriterionSummary,
+    Outcome,
+    RunSummary,
+    SkippedCase,
+    Status,
+    SuiteResult,
+    Summary,
 )
-from evalc.report.reported import ReportedRun, ReportedSuite, SourceLines
+from evalc.model.suite import Place, key_of
+from evalc.report.reported import Highlight, ReportedRun, ReportedSuite, SourceLines, highlight, response_of, transcript
 from evalc.report.side_by_side import side_by_side_lines
 from evalc.report.words import (
+    Reason,
     Writer,
     failures_allowed,
     gate_line,
@@ -30,6 +37,7 @@ from evalc.report.words import (
     milliseconds,
     missing_suite,
     nothing_ran,
+    reasons,
     rounded,
     selected_line,
     significance_line,
@@ -324,3 +332,244 @@ def run_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal") ->
             yield f"  results in {visible(run.folder)}"
     if nothing is not None:
         yield writer.warning(nothing)  # last, for readers who skip the rest
+
+
+# --- a case ----------------------------------------------------------------------------------------------------------
+
+
+_MOST_REASONS: Final = 5
+_WIDEST_PART: Final = 76
+_MOST_RESPONSE_LINES: Final = 3
+_LONGEST_QUOTED: Final = 200
+"""The characters of a response that a message may quote whole."""
+_RESPONSE_MARGIN: Final = "      response: "
+_MARKED: Final[dict[str, tuple[str, Color]]] = {
+    "forbidden": ("found here", "red"),
+    "missing": ("nearest", "yellow"),
+    "differs": ("differs from here", "red"),
+}
+_STATUS_OF_OUTCOME: Final[dict[Outcome, Status]] = {
+    "passed": "passed",
+    "failed": "failed",
+    "error": "error",
+    "skipped": "unverified",
+}
+
+
+_SYNTAX: Final = re.compile(r"""[\[\]{},]|"(?:[^"\\]|\\.)*"|(?<![\w])'(?:[^']|'')*'""")
+"""Matches brackets and commas of flow collections, and texts in quotes, where they are not."""
+_TYPE_OR_RULE: Final = re.compile(r"[ \t-]*(?P<key>type|rule):[ \t]*")
+
+
+class Columns(NamedTuple):
+    """The widths of a suite's columns, and the room that ids and descriptions have together."""
+
+    id: int
+    description: int
+    duration: int
+    room: int
+
+    @classmethod
+    def of(cls, cases: Sequence[CaseResult], width: int) -> Columns:
+        """As wide as the contents; where they are too wide together, the longer texts give way."""
+        widest_id = max((cells(visible(case.id)) for case in cases), default=0)
+        widest_description = max((cells(visible(case.description)) for case in cases), default=0)
+        duration = max((len(milliseconds(case.duration_ms)) for case in cases), default=0)
+        attempts = max((len(_attempts(case)) for case in cases), default=0)
+        room = width - len("  ✓ ") - len("  ") * 2 - duration - attempts
+        identity = min(widest_id, max(room // 2, room - widest_description))
+        return cls(identity, min(widest_description, room - identity), duration, room)
+
+
+def case_line(case: CaseResult, columns: Columns, writer: Writer) -> str:
+    """How the case ended, its id and description, the time that it took."""
+    mark = writer.by_status(writer.mark(case.status), case.status)
+    identity = padded(writer.shortened(case.id, max(columns.id, columns.room // 2)), columns.id)
+    description = writer.shortened(case.description, max(columns.room - cells(identity), 0))
+    duration = milliseconds(case.duration_ms).rjust(columns.duration)
+    return f"  {mark} {identity}  {padded(description, columns.description)}  {duration}{_attempts(case)}"
+
+
+def _attempts(case: CaseResult) -> str:
+    """How many attempts passed, where the case was repeated."""
+    if case.attempts is UNSET:
+        return ""
+    passed = sum(attempt.status in PASSING for attempt in case.attempts)
+    left_out = f", {case.not_attempted} not made" if case.not_attempted else ""
+    return f"  ({passed}/{len(case.attempts)}{', flaky' if case.flaky is True else ''}{left_out})"
+
+
+class SourceContext(NamedTuple):
+    """Context of reasons: the lines of eval files, which must be older than the beginning of the run."""
+
+    sources: SourceLines
+    began: str
+
+
+def reason_lines(
+    case: CaseResult, writer: Writer, context: SourceContext | None = None, *, answers: bool = False
+) -> Iterator[str]:
+    """Why a case did not simply pass: its error, whatever else failed in it, and where that was authored.
+
+    With `context`, the authored line is below its place, and below it the part of the response that is meant; with
+    `answers`, the beginning of the response follows where no line shows a part of it, or all.
+    """
+    every = list(reasons(case))
+    is_shown = False
+    for reason in every[:_MOST_REASONS]:
+        words = reason.in_short(writer.symbols.ellipsis)
+        yield writer.by_status(f"    {writer.symbols.arrow} {words}", case.status)
+        if reason.place is not None:
+            yield writer.painted(f"      at {visible(str(reason.place))}", "dim")
+            if context is not None:
+                yield from _authored(reason.place, context, writer)
+        if context is not None:
+            response = response_of(case, reason.turn)
+            part = highlight(reason.finding, response)
+            is_shown |= response is None or part is not None or _quotes_whole(reason, response)
+            if part is not None and reason.finding is not None:
+                yield from _marked(part, *_MARKED[reason.finding.kind], writer)
+    if len(every) > _MOST_REASONS:
+        yield f"    {writer.symbols.arrow} and {len(every) - _MOST_REASONS} more"
+    if answers and context is not None and not is_shown:
+        response = response_of(case, every[0].turn if every else None)
+        yield from () if response is None else _beginning(response, writer)
+
+
+def _quotes_whole(reason: Reason, response: str) -> bool:
+    return len(response) <= _LONGEST_QUOTED and reason.message.endswith(f"but got '{visible(response)}'")
+
+
+def _authored(place: Place, context: SourceContext, writer: Writer) -> Iterator[str]:
+    line = context.sources.line(place, context.began)
+    if line is not None and line.strip():
+        number = f"      {place.line} | "
+        yield f"{number}{writer.shortened(line.strip(), writer.width - len(number))}"
+
+
+def _marked(part: Highlight, label: str, color: Color, writer: Writer) -> Iterator[str]:
+    """The part of the response that a reason is about, and a line that marks it."""
+    room = min(writer.width - len(_RESPONSE_MARGIN) - 2 * len(writer.symbols.ellipsis), _WIDEST_PART)
+    before, marked, after = _excerpt(part, room, writer.symbols.ellipsis)
+    carets = "^" * max(cells(marked), 1)
+    yield f"{_RESPONSE_MARGIN}{before}{writer.painted(marked, color)}{after}"
+    indent = " " * (len(_RESPONSE_MARGIN) + cells(before))
+    labelled = f"{carets} {label}"
+    fits = len(indent) + len(labelled) <= writer.width
+    yield f"{indent}{writer.painted(labelled if fits else carets, color)}"
+
+
+def _excerpt(part: Highlight, room: int, ellipsis: str) -> tuple[str, str, str]:
+    """The marked stretch in as much of its text as has room, with what precedes and follows it."""
+    whole, before = part.text[part.start : part.end], part.text[: part.start]
+    marked = shortened(whole, room, ellipsis)
+    left = room - cells(marked)
+    after = part.text[part.end :] if marked == whole else ""
+    behind = max(left // 2, left - cells(before[-left:] if left else ""))
+    shown_after = shortened(after[: behind + 1], behind, ellipsis)
+    shown_before = shortened(before[::-1], left - cells(shown_after), "")[::-1]
+    return f"{ellipsis if shown_before != before else ''}{shown_before}", marked, shown_after
+
+
+def _beginning(response: str, writer: Writer) -> Iterator[str]:
+    room = writer.width - len(_RESPONSE_MARGIN)
+    rest = visible(response[: _MOST_RESPONSE_LINES * room + 1]) or "(empty)"
+    margin = _RESPONSE_MARGIN
+    for _ in range(_MOST_RESPONSE_LINES - 1):
+        line = shortened(rest, room, "")
+        yield f"{margin}{line}"
+        rest = rest[len(line) :]
+        if not rest:
+            return
+        margin = " " * len(margin)
+    yield f"{margin}{writer.shortened(rest, room)}"
+
+
+def whole_response_lines(case: CaseResult) -> Iterator[str]:
+    """The whole response, line by line as the agent wrote it; of a conversation each turn."""
+    response = transcript(case)
+    if response is None:
+        return
+    first, *others = response.splitlines() or ["(empty)"]
+    if not others:
+        yield f"{_RESPONSE_MARGIN}{visible(first)}"
+        return
+    yield _RESPONSE_MARGIN.rstrip()
+    for line in (first, *others):
+        yield f"        {visible(line)}".rstrip()
+
+
+def assertion_lines(case: CaseResult, writer: Writer, context: SourceContext | None = None) -> Iterator[str]:
+    """Every assertion that was reached: its place and the words there, else its field, as `responseContains/0`.
+
+    A check is named once, however many assertions it comes to, unless they ended otherwise.
+    """
+    named: set[tuple[Place, Outcome]] = set()
+    for assertion in case.assertions:
+        status = _STATUS_OF_OUTCOME[assertion.outcome]
+        mark = writer.by_status(writer.mark(status), status)
+        place = assertion.place or _sought(case, assertion.at, context)
+        if place is None:
+            yield f"    {mark} {visible(assertion.at.removeprefix('/expect').removeprefix('/'))}"
+            continue
+        if (place, assertion.outcome) in named:
+            continue
+        named.add((place, assertion.outcome))
+        shown = visible(str(place))
+        words = writer.shortened(_words_at(place, context), writer.width - len("    ✓   ") - cells(shown))
+        yield f"    {mark} {writer.painted(shown, 'dim')}  {words}".rstrip()
+
+
+def _sought(case: CaseResult, at: str, context: SourceContext | None) -> Place | None:
+    """Where a check was authored whose place the result does not hold."""
+    if context is None or case.place is UNSET:
+        return None
+    return context.sources.place_of(case.place, case.id, at, context.began)
+
+
+def _words_at(place: Place, context: SourceContext | None) -> str:
+    """The check as it was authored at the place; nothing if that cannot be shown.
+
+    Of a flow list it is the item alone, of a mapping with a `type` and a `rule` both.
+    """
+    line = None if context is None else context.sources.line(place, context.began)
+    if context is None or line is None:
+        return ""
+    before = line[: place.column - 1]
+    opened = _opened(before)
+    if opened is not None:
+        start = opened if line[opened] == "{" else len(before)
+        return line[start : _item_end(line, start)].strip()
+    pair = _TYPE_OR_RULE.fullmatch(before)
+    if pair is None:
+        return line[len(before) :].strip()
+    beside = msgspec.structs.replace(place, line=place.line + (1 if pair["key"] == "type" else -1))
+    other = (context.sources.line(beside, context.began) or "").strip().removeprefix("- ")
+    pieces = [line.strip().removeprefix("- "), *([other] if other.startswith(("type:", "rule:")) else [])]
+    return ", ".join(sorted(pieces, reverse=True))
+
+
+def _opened(before: str) -> int | None:
+    """The place of the innermost bracket of a flow collection that is still open at the end of a text."""
+    opened: list[int] = []
+    for found in _SYNTAX.finditer(before):
+        if found[0] in ("[", "{"):
+            opened.append(found.start())
+        elif found[0] in ("]", "}") and opened:
+            opened.pop()
+    return opened[-1] if opened else None
+
+
+def _item_end(line: str, start: int) -> int:
+    """Where the item of a flow collection ends that starts there."""
+    depth = 0
+    for found in _SYNTAX.finditer(line, start):
+        if found[0] in ("[", "{"):
+            depth += 1
+        elif found[0] in ("]", "}"):
+            if depth <= 1:
+                return found.end() if depth else found.start()
+            depth -= 1
+        elif found[0] == "," and not depth:
+            return found.start()
+    return len(line)

@@ -21,7 +21,6 @@ from evalc.report.words import (
     place_of,
     reasons_in_full,
     rounded,
-    timed_out,
 )
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -120,7 +119,7 @@ def _case(case: CaseResult, suite: str, *, strict: bool) -> Element:
         _add_properties(SubElement(element, "properties"), dict(_of_case(case)))
     reason = main_reason(case)
     if reason is not None and case.status in _VERDICTS:
-        kind = "timeout" if timed_out(case) else case.status
+        kind = "timeout" if case.timed_out is True else case.status
         verdict = SubElement(element, _VERDICTS[case.status], {"type": kind, "message": _sound(reason.in_short())})
         verdict.text = _sound(reasons_in_full(case, most=_MOST_REASONS, longest=_LONGEST_DETAIL))
     if said := transcript(case):

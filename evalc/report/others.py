@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from evalc.base.terminal import Screen, cells, counted, padded, visible
+from evalc.base.terminal import Screen, cells, counted, in_common, padded, visible
 from evalc.model.numbers import shown_confidence
 from evalc.model.reports import (
     CaseStrength,
@@ -22,7 +22,6 @@ from evalc.model.reports import (
     Option,
     Plan,
     Strength,
-    SuitePlan,
     ToolCoverage,
     Trend,
 )
@@ -58,7 +57,7 @@ def short_names(runs: Sequence[str]) -> Mapping[str, str]:
     ordered = sorted(set(runs))
     shared = dict.fromkeys(ordered, 0)
     for one, other in pairwise(ordered):
-        common = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
+        common = in_common(one, other)
         shared[one], shared[other] = max(shared[one], common), common
     return {run: run[: max(_SHORTEST_ID, common + 1)] for run, common in shared.items()}
 
@@ -155,7 +154,8 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     """A paragraph a suite: its size, what its gate needs, what so many cases can show."""
     for suite in plan.suites:
         yield visible(key_of(suite).title())
-        yield f"  {_size(suite)}"
+        attempts = "" if suite.attempts == suite.cases else f", {counted(suite.attempts, 'attempt')}"
+        yield f"  {counted(suite.cases, 'case')}{attempts}"
         if suite.gate is not None:
             yield f"  {_gate(suite.gate, suite.cases)}"
         yield f"  {_noise(suite.noise)}"
@@ -164,11 +164,6 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         yield ""
     costs = "no earlier run says what a case costs" if plan.costs_of is None else f"costs are those of {plan.costs_of}"
     yield f"regressions at {shown_confidence(plan.confidence)} unless a suite says otherwise; {costs}"
-
-
-def _size(suite: SuitePlan) -> str:
-    attempts = "" if suite.attempts == suite.cases else f", {counted(suite.attempts, 'attempt')}"
-    return f"{counted(suite.cases, 'case')}{attempts}"
 
 
 def _gate(gate: GatePlan, cases: int) -> str:

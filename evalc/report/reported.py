@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -13,8 +14,10 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from evalc.base.files import read_limited
+from evalc.base.terminal import in_common, visible
+from evalc.model.json import values_at
 from evalc.model.reports import Coverage, Strength, Trend
-from evalc.model.result import CaseResult, GateResult, MissingSuite, RunSummary, SkippedCase, SuiteResult
+from evalc.model.result import CaseResult, GateResult, MissingSuite, RunSummary, SkippedCase, SuiteResult, TextFinding
 from evalc.model.suite import KnownSuites, Place, Selected, key_of
 
 PlacesOf = Callable[[str, str], Mapping[str, Place]]
@@ -220,3 +223,63 @@ def response_of(case: CaseResult, turn: int | None) -> str | None:
     if turn is None or turns is UNSET or turn > len(turns):
         return case.details.response
     return turns[turn - 1].response
+
+
+_LONGEST_SEARCHED: Final = 20_000
+_LONGEST_ALIGNED: Final = 5_000
+_LEAST_ALIKE: Final = 60.0
+
+
+class Highlight(NamedTuple):
+    """A stretch of a text of one line: the response, with nothing in it that a terminal would obey."""
+
+    text: str
+    start: int
+    end: int
+
+
+def highlight(finding: TextFinding | None, response: str | None) -> Highlight | None:
+    """The part of the response that a finding is about; None if there is none to show.
+
+    A forbidden text is found where it is, and where a text is missing, what is nearest to it.
+    """
+    if finding is None or not response:
+        return None
+    text = visible(response[:_LONGEST_SEARCHED])
+    begin, end = 0, len(text)
+    if finding.path is not None:
+        value = _value_at(response, finding.path)
+        if value is None or text.count(value) != 1:
+            return None
+        begin = text.index(value)
+        end = begin + len(value)
+    part = _part(finding, text[begin:end])
+    return None if part is None else Highlight(text, begin + part[0], begin + part[1])
+
+
+def _value_at(response: str, path: str) -> str | None:
+    """The text of a place in a JSON response as the response writes it; None if it is not a text or not found."""
+    try:
+        value = next(values_at(json.loads(response), path), None)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, str) or not value:
+        return None
+    spellings = (json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(value)[1:-1])
+    return next((visible(written) for written in spellings if written in response), None)
+
+
+def _part(finding: TextFinding, text: str) -> tuple[int, int] | None:
+    sought = visible(finding.text)
+    match finding.kind:
+        case "forbidden":
+            start = text.find(sought) if sought else -1
+            return (start, start + len(sought)) if start >= 0 else None
+        case "missing":
+            from rapidfuzz.fuzz import partial_ratio_alignment  # noqa: PLC0415 - for start-up
+
+            near = partial_ratio_alignment(sought, text[:_LONGEST_ALIGNED], score_cutoff=_LEAST_ALIKE)
+            return None if near is None or near.dest_start == near.dest_end else (near.dest_start, near.dest_end)
+        case "differs":
+            common = in_common(sought, text)
+            return common, common + 1

@@ -156,12 +156,11 @@ def significance_line(found: Significance) -> str:
     left_out = f"; {found.errors} left out that ended in error" if found.errors else ""
     if found.verdict == "unchanged":
         return f"unchanged: the same verdict in {counted(found.pairs, 'case')}{left_out}"
-    counts = (
-        f"{found.regressed or 'none'} of {counted(found.pairs, 'case')} regressed, {_newly_pass(found.newly_passed)}"
-    )
-    test = f"(McNemar's exact test, {_p_value(found.p_value)})"
+    regressed = f"{found.regressed or 'none'} of {counted(found.pairs, 'case')} regressed"
+    newly = f"{found.newly_passed or 'none'} newly {'passes' if found.newly_passed <= 1 else 'pass'}"
+    p_value = "p < 0.0001" if found.p_value < 0.0001 else f"p = {found.p_value:.3g}"
     settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
-    return f"{found.verdict}: {counts} {test}{left_out}{settled}"
+    return f"{found.verdict}: {regressed}, {newly} (McNemar's exact test, {p_value}){left_out}{settled}"
 
 
 def difference_words(found: Difference) -> str:
@@ -184,16 +183,8 @@ def more_cases(count: int | None) -> str:
     return f"about {two_digits:,} more {'case' if count == 1 else 'cases'} would settle it"
 
 
-def _p_value(p: float) -> str:
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.3g}"
-
-
 def _signed(value: float) -> str:
     return f"{round(value, 3) + 0.0:+.3f}"
-
-
-def _newly_pass(count: int) -> str:
-    return f"{count or 'none'} newly {'passes' if count <= 1 else 'pass'}"
 
 
 # --- why a case did not pass -----------------------------------------------------------------------------------------
@@ -225,7 +216,9 @@ def reasons(case: CaseResult) -> Iterator[Reason]:
         yield Reason(f"a failure is expected: {case.expected_failure}", case_place)
         return
     if case.status == "unverified":
-        yield Reason(f"nothing was checked, {_why_unverified(case)}", case_place)
+        tokens = ", ".join(case.details.skipped_tokens)
+        why = f"no value for {tokens}" if tokens else "no assertion applies to what the agent did and reported"
+        yield Reason(f"nothing was checked, {why}", case_place)
     elif case.error is not UNSET:
         ending = next((assertion for assertion in broken if assertion.at == case.error_at), None)
         if ending is None:
@@ -263,17 +256,6 @@ def reasons_in_full(case: CaseResult, *, most: int, longest: int) -> str:
 def why_skipped(case: SkippedCase) -> str:
     """Why a case was not run."""
     return f"archived: {case.reason}" if case.archived else case.reason
-
-
-def timed_out(case: CaseResult) -> bool:
-    """Whether the case failed because no answer came in time."""
-    return case.timed_out is True
-
-
-def _why_unverified(case: CaseResult) -> str:
-    if case.details.skipped_tokens:
-        return f"no value for {', '.join(case.details.skipped_tokens)}"
-    return "no assertion applies to what the agent did and reported"
 
 
 # --- gates -----------------------------------------------------------------------------------------------------------

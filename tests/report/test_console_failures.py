@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from evalc.base.terminal import Screen, cells, visible
 from evalc.model.result import AssertionResult, SuiteResult, TextFinding
 from evalc.model.suite import Place
-from evalc.report.case_lines import highlight
 from evalc.report.console import suite_lines
-from evalc.report.reported import ReportedSuite, SourceLines
+from evalc.report.reported import ReportedSuite, SourceLines, highlight
 from tests.report.results import case, suite
 
 TIMESTAMP = "2026-01-01T00:00:00.000Z"

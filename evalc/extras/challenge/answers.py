@@ -170,7 +170,7 @@ _MADE: Final[Mapping[str, Callable[[Any], Any]]] = {
     "language": lambda name: _IN_LANGUAGE.get(name, "text"),
     "json": lambda asked: [] if asked[0] == "array" else {},
 }
-"""What makes a value that passes, for predicates that a value alone does not decide, or whose operand is none."""
+"""Make a value that passes, for predicates that a value alone does not decide, or whose operand is none."""
 _ANYWHERE, _FIRST, _LENGTH, _LAST, _ALONE, _OTHERS = range(6)
 """When something joins what other checks ask of the same place."""
 _PADDING: Final[Mapping[str, str]] = {

@@ -12,7 +12,7 @@ from lsprotocol import types as lsp
 
 from evalc.base.files import link_out
 from evalc.base.source import Source, Span
-from evalc.base.terminal import counted
+from evalc.base.terminal import counted, in_common
 from evalc.compiler.pipeline import is_json
 from evalc.diagnostics.fixing import fixed
 from evalc.diagnostics.problem import Fix, Problem
@@ -165,16 +165,9 @@ def formatting(workspace: Workspace, document: Document) -> list[lsp.TextEdit]:
         return []
     if after == before:
         return []
-    start = _shared(before, after)
-    start = before.rfind("\n", 0, start) + 1
-    end = _shared(before[start:][::-1], after[start:][::-1])
+    start = before.rfind("\n", 0, in_common(before, after)) + 1
+    end = in_common(before[start:][::-1], after[start:][::-1])
     return [lsp.TextEdit(document.range_of(Span(start, len(before) - end)), after[start : len(after) - end])]
-
-
-def _shared(one: str, other: str) -> int:
-    """How many characters two texts have in common at their beginning."""
-    differing = (index for index, (ours, theirs) in enumerate(zip(one, other, strict=False)) if ours != theirs)
-    return next(differing, min(len(one), len(other)))
 
 
 # --- shares of the score ---------------------------------------------------------------------------------------------

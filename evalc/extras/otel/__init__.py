@@ -33,7 +33,6 @@ from evalc.base.installed import PROVIDERS
 from evalc.model.result import AssertionResult, CaseDetails, CaseResult, Outcome, RunSummary, SuiteResult, Summary
 from evalc.model.suite import key_of
 from evalc.report.reported import ReportedSuite
-from evalc.report.words import timed_out
 
 # --- attributes ------------------------------------------------------------------------------------------------------
 
@@ -100,7 +99,7 @@ def of_case(case: CaseResult, *, content: bool) -> Attributes:
         {
             "test.case.name": case.id,
             "test.case.result.status": "pass" if case.passed else "fail",
-            "error.type": "timeout" if timed_out(case) else "_OTHER" if case.status == "error" else None,
+            "error.type": "timeout" if case.timed_out is True else "_OTHER" if case.status == "error" else None,
             "code.file.path": place and place.file,
             "code.line.number": place and place.line,
             "gen_ai.usage.input_tokens": usage.get("inputTokens"),

@@ -28,7 +28,7 @@ from evalc.diagnostics.render import render_text, summary_line
 from evalc.dsl.sources import JSON_LIMIT
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Selected, Suite
-from evalc.report.case_lines import SourceContext, reason_lines
+from evalc.report.console import SourceContext, reason_lines
 from evalc.report.reported import SourceLines, transcript
 from evalc.report.words import Writer, main_reason, why_skipped
 from evalc.runtime.agents import Agent
