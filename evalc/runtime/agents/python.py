@@ -20,7 +20,7 @@ from evalc.base import installed
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread, guarded_await, said_by
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents import Agent, Session, wire
+from evalc.runtime.agents import Agent, Session, frameworks, wire
 from evalc.runtime.mapping import or_rather
 
 T = TypeVar("T")
@@ -134,7 +134,7 @@ class PythonAgent:
     Functions that are not async run in a thread of the session's; sessions call the same object at the same time.
 
     Args:
-        target: `module:name`, or `file.py:name`.
+        target: `module:name`, or `file.py:name` from the project's root or from the working folder.
         project_root: the folder that modules are looked for in first. It stays on `sys.path`, as for `python -m`,
             because agents import things while they run.
 
@@ -171,7 +171,7 @@ class PythonAgent:
         """Open a session with a thread of its own, which starts when the agent turns out not to be async."""
         thread = DaemonThread()
         try:
-            anew = self._made_anew if _makes_agents(self._found) else None
+            anew = self._made_anew if _makes_agents(self._found) else self._function.anew
             remembers = anew is not None or not inspect.isroutine(self._found)
             yield _PythonSession(self._function, thread, anew, remembers=remembers)
         finally:
@@ -183,13 +183,22 @@ class PythonAgent:
 
 @final
 class _Function(msgspec.Struct, frozen=True, kw_only=True):
-    """How the agent is called: with the message, with the messages so far, too, or with a mapping that has them."""
+    """How the agent is called: with the message, with the messages so far, too, or with a mapping that has them.
+
+    `anew` makes another that remembers nothing, for agents of frameworks; there is one for each message, too, that
+    belongs to no conversation.
+    """
 
     code: Code
     argument: Callable[[AgentRequest], object]
+    anew: Callable[[], _Function] | None = None
 
 
 _message: Final = attrgetter("message")
+
+
+def _whole(request: AgentRequest) -> AgentRequest:
+    return request
 
 
 def _messages(request: AgentRequest) -> list[dict[str, str]]:
@@ -213,16 +222,16 @@ class _PythonSession:
 
     async def send(self, request: AgentRequest) -> AgentResponse:
         function = self._function
-        if request.conversation is not None and self._anew is not None:
+        if self._anew is not None and (request.conversation is not None or function.anew is not None):
             function = await self._made_for(request.conversation, self._anew)
-        return await function.code.call(function.argument(request), self._thread, wire.answer_of)
+        return await function.code.call(function.argument(request), self._thread, frameworks.answer_of)
 
     async def end(self) -> None:
         """Let go of the object of the conversation that is over."""
         self._conversation, self._of_conversation = None, self._function
 
-    async def _made_for(self, conversation: str, anew: Callable[[], _Function]) -> _Function:
-        if conversation != self._conversation:
+    async def _made_for(self, conversation: str | None, anew: Callable[[], _Function]) -> _Function:
+        if conversation is None or conversation != self._conversation:
             made = await self._thread.call(anew)
             if isinstance(made, AgentError):
                 raise made
@@ -242,9 +251,11 @@ def load_target(target: str, project_root: Path) -> object:
     root, file = project_root.resolve(), None
     if module_name.endswith(".py"):
         file = root / module_name
-        root, module_name = file.parent, file.stem
         if not file.is_file():
-            raise UsageError(f"there is no file `{file}`")
+            file = Path(module_name).resolve()  # as a shell completes it
+        if not file.is_file():
+            raise UsageError(f"there is no file `{module_name}`")
+        root, module_name = file.parent, file.stem
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
     try:
@@ -274,6 +285,8 @@ def _name_of(found: object) -> str:
     """A readable name: module and qualified name of a function or class, else of the object's class."""
     while isinstance(found, partial):
         found = found.func
+    if (name_there := frameworks.name_of(found)) is not None:
+        return name_there
     named: Any = found if hasattr(found, "__qualname__") else type(found)
     name: str = named.__qualname__.replace("<locals>.", "")
     return name if named.__module__ in {"__main__", "builtins"} else f"{named.__module__}:{name}"
@@ -300,6 +313,8 @@ def _function_of(found: object, target: str) -> _Function:
 def _looked_at(found: object, target: str) -> _Function:
     if _makes_agents(found):
         found = _made(found, target)
+    if (begin := frameworks.conversations(found)) is not None:
+        return _of_conversation(begin)
     if not inspect.isroutine(found):
         for name in _MESSAGE_METHODS:
             if callable(method := getattr(found, name, None)):
@@ -313,6 +328,10 @@ def _looked_at(found: object, target: str) -> _Function:
             "`invoke` or `ainvoke`"
         )
     return _of_message(found, target)
+
+
+def _of_conversation(begin: Callable[[], frameworks.Conversation]) -> _Function:
+    return _Function(code=Code.of(begin().ask), argument=_whole, anew=partial(_of_conversation, begin))
 
 
 def _of_message(function: Callable[..., Any], target: str) -> _Function:

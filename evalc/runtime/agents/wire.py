@@ -144,7 +144,7 @@ def answer_of(answer: object) -> AgentResponse:
     )
     if isinstance(answer, AgentResponse):
         return msgspec.structs.replace(
-            response, tool_mode=answer.tool_mode, reports_calls=answer.reports_calls, near_calls=answer.near_calls
+            answer, response=response.response, tool_calls=response.tool_calls, usage=response.usage
         )
     return response
 

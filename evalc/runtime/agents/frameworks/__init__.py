@@ -1,0 +1,159 @@
+"""Recognises agents and answers of frameworks by the module of their class, and imports no framework itself.
+
+Each framework has a file with two functions: `conversations` says how a conversation with one of its agents is begun,
+and `answer` reads what such an agent returns. Both return None for other objects of the framework.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, Protocol, final
+
+import msgspec
+
+from evalc.base.errors import AgentProtocolError
+from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
+from evalc.runtime.agents import wire
+
+FRAMEWORKS: Final[Mapping[str, str]] = {
+    "pydantic_ai": "pydantic_ai",
+}
+"""The files of this folder, by the packages whose objects they know."""
+
+
+class Conversation(Protocol):
+    """A conversation with an agent, or a single message to it."""
+
+    def ask(self, request: AgentRequest) -> Any:
+        """Answer the next message, or give something to be awaited; what was said before is its own to keep."""
+        ...
+
+
+def conversations(found: object) -> Callable[[], Conversation] | None:
+    """How a conversation with an agent of a framework is begun; None if the object is none."""
+    file = _file_of(found)
+    begin: Callable[[], Conversation] | None = None if file is None else file.conversations(found)
+    return begin
+
+
+def answer_of(value: object) -> AgentResponse:
+    """Read an answer: what a framework's agent returns, or what `wire` reads.
+
+    Raises:
+        AgentProtocolError: as `wire.answer_of`.
+        AgentError: as `wire.answer_of`.
+    """
+    if not isinstance(value, str) and (file := _file_of(_classed(value))) is not None:
+        value = file.answer(value) or value
+    return wire.answer_of(value)
+
+
+def name_of(found: object) -> str | None:
+    """A readable name of an agent of a framework, as in `pydantic_ai:support`; None for other objects."""
+    if (package := _package_of(found)) is None:
+        return None
+    name = getattr(found, "name", None)
+    return f"{package}:{name if isinstance(name, str) and name else type(found).__name__}"
+
+
+def _classed(value: object) -> object:
+    """The object whose class shows the framework of an answer; answers of graphs are mappings with messages."""
+    messages = value.get("messages") if isinstance(value, Mapping) else None
+    return messages[-1] if isinstance(messages, list) and messages else value
+
+
+def _package_of(found: object) -> str | None:
+    for each in type(found).__mro__:
+        parts = each.__module__.split(".")
+        for package in (parts[0], ".".join(parts[:2])):
+            if package in FRAMEWORKS:
+                return package
+    return None
+
+
+def _file_of(found: object) -> Any:
+    package = _package_of(found)
+    return None if package is None else importlib.import_module(f"{__name__}.{FRAMEWORKS[package]}")
+
+
+# --- for the files ---------------------------------------------------------------------------------------------------
+
+
+class _Made(NamedTuple):
+    key: object
+    call: ToolCall
+
+
+@final
+class Calls:
+    """Tool calls in the order in which they are made; what comes back finds its call by the call's id."""
+
+    def __init__(self) -> None:
+        self._made: list[_Made] = []
+
+    def made(self, key: object, name: str, params: object) -> None:
+        """Add a call; its parameters are an object, or a text of JSON, which may be broken."""
+        arguments = None
+        if isinstance(params, str):
+            arguments, params = params, _object_of(params)
+        if isinstance(params, Mapping):
+            call = ToolCall(name=name, params=plain(params))
+        else:
+            given = arguments if arguments is not None or params is None else text_of(params)
+            call = ToolCall(name=name, success=False if given else None, arguments=given or None)
+        self._made.append(_Made(key, call))
+
+    def ended(self, key: object, *, result: object = msgspec.UNSET, error: object = None) -> None:
+        """Add what a tool gave back, or why it failed."""
+        for index, made in enumerate(self._made):
+            is_open = made.call.result is msgspec.UNSET and made.call.error is msgspec.UNSET
+            if made.key == key and is_open:
+                ended = {"result": plain(result)} if error is None else {"error": text_of(error)}
+                call = msgspec.structs.replace(made.call, success=error is None, **ended)
+                self._made[index] = made._replace(call=call)
+                return
+
+    def all(self) -> tuple[ToolCall, ...]:
+        """The calls."""
+        return tuple(made.call for made in self._made)
+
+
+def usage_of(used: object, input_tokens: str = "input_tokens", output_tokens: str = "output_tokens") -> Usage | None:
+    """The tokens that an object or a mapping counts under these names; None if it counts none."""
+    names = (input_tokens, output_tokens)
+    held = [used.get(name) if isinstance(used, Mapping) else getattr(used, name, None) for name in names]
+    counts = [wire.count_of(each) for each in held]
+    return Usage(input_tokens=counts[0], output_tokens=counts[1]) if any(counts) else None
+
+
+def text_of(value: object) -> str:
+    """A value as text: itself, nothing for None, else its JSON."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else msgspec.json.encode(plain(value)).decode()
+
+
+def plain(value: object) -> Any:
+    """A value as JSON has it: of objects their fields, of a text that holds an object or a list that; else a text."""
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        try:
+            return wire.decode_json(value.encode(errors="surrogatepass"))
+        except AgentProtocolError:
+            return value
+    try:
+        return value if value is msgspec.UNSET else msgspec.to_builtins(value, enc_hook=_fields_of, str_keys=True)
+    except TypeError:  # of keys that are objects
+        return str(value)
+
+
+def _fields_of(value: Any) -> Any:
+    """The fields of a Pydantic model; of any other object its text."""
+    return value.model_dump(mode="json") if callable(getattr(value, "model_dump", None)) else str(value)
+
+
+def _object_of(text: str) -> object:
+    try:
+        return wire.decode_unambiguous(text.encode(errors="surrogatepass")) if text.strip() else {}
+    except AgentProtocolError:
+        return None

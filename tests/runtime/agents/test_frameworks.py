@@ -1,0 +1,142 @@
+"""Agents of frameworks, by stand-ins of their shapes: calls, results, errors, usage, conversations."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
+from evalc.runtime.agents import HoldsConversations
+from evalc.runtime.agents.frameworks import Calls, plain, text_of
+from evalc.runtime.agents.python import PythonAgent, agent_of
+from tests.support import frameworks as shapes
+from tests.support.asking import ask, failure
+
+
+@pytest.fixture(autouse=True)
+def _imported() -> Iterator[None]:
+    with shapes.modules(pydantic_ai__messages=shapes.PYDANTIC_AI):
+        yield
+
+
+# The agent, its name in results, and how many messages each of its turns adds to those that it is given.
+AGENTS: dict[str, tuple[Any, str, int]] = {"pydantic_ai": (shapes.PydanticAgent, "pydantic_ai:desk", 4)}
+CALLS = (
+    ToolCall(name="book", params={"city": "Paris"}, success=True, result=shapes.BOOKED),
+    ToolCall(name="cancel", params={"id": 7}, success=False, error=shapes.BROKEN),
+)
+
+
+def said(agent: PythonAgent, *requests: AgentRequest) -> list[str]:
+    async def run() -> list[str]:
+        async with asyncio.timeout(10), agent.session() as session:
+            assert isinstance(session, HoldsConversations)
+            assert session.holds
+            return [(await session.send(request)).response for request in requests]
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("framework", AGENTS)
+def test_an_answer_has_calls_results_errors_and_usage(framework: str) -> None:
+    make, name, _ = AGENTS[framework]
+    agent = agent_of(make())
+    answer = ask(agent, "hi")
+    assert agent.endpoint == f"python:{name}"
+    assert answer.response == "hi 0"
+    assert answer.tool_calls == CALLS
+    assert answer.usage == Usage(input_tokens=10, output_tokens=6)
+    assert answer.reports_calls
+
+
+@pytest.mark.parametrize("framework", AGENTS)
+def test_a_conversation_keeps_what_was_said(framework: str) -> None:
+    make, _, each = AGENTS[framework]
+    turns = [AgentRequest(message=text, conversation=number) for number in ("1", "2") for text in "abc"]
+    once = [AgentRequest(message="d"), AgentRequest(message="e")]
+    expected = [f"a 0 b {each} c {2 * each}"] * 2 + ["d 0 e 0"]
+    for given in (make(), make):  # one agent for all conversations, and one for each
+        assert " ".join(said(PythonAgent.around(given), *turns, *once)) == " ".join(expected)
+
+
+@pytest.mark.parametrize("framework", AGENTS)
+def test_earlier_messages_come_first(framework: str) -> None:
+    make, _, each = AGENTS[framework]
+    texts = (("system", "Be kind."), ("user", "Hi"), ("assistant", "Hello"), ("user", "a"))
+    messages = tuple({"role": role, "content": text} for role, text in texts)
+    requests = [
+        AgentRequest(message="a", messages=messages, conversation="1"),
+        AgentRequest(message="b", messages=(*messages, *messages), conversation="1"),
+    ]
+    assert said(PythonAgent.around(make()), *requests) == ["a 3", f"b {3 + each}"]
+
+
+@pytest.mark.parametrize("framework", AGENTS)
+def test_the_error_of_a_framework_is_the_answer_error(framework: str) -> None:
+    assert str(failure(agent_of(AGENTS[framework][0]()), "break")).startswith("ValueError: no key (frameworks.py:")
+
+
+@pytest.mark.parametrize(
+    ("result", "response"),
+    [(shapes.PydanticResult([], "hi"), AgentResponse(response="hi 0", finish_reason="stop"))],
+)
+def test_a_function_may_return_what_a_framework_does(result: object, response: AgentResponse) -> None:
+    answer = ask(agent_of(lambda message: result))
+    assert (answer.response, answer.finish_reason) == (response.response, response.finish_reason)
+    assert answer.tool_calls == CALLS
+
+
+# --- what the files share --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class City:
+    name: str
+
+
+class Model:
+    def model_dump(self, mode: str) -> dict[str, str]:
+        return {"mode": mode}
+
+
+@pytest.mark.parametrize(
+    ("value", "json"),
+    [
+        ("a", "a"),
+        ('{"a": 1}', {"a": 1}),
+        ("[1", "[1"),
+        ([City("Oslo"), Model(), 1.5, None], [{"name": "Oslo"}, {"mode": "json"}, 1.5, None]),
+        ({3: {(1, 2)}}, {"3": [(1, 2)]}),
+        (range(2), "range(0, 2)"),
+        ({City: 1, (1, 2): 2}, str({City: 1, (1, 2): 2})),
+    ],
+)
+def test_results_become_json(value: object, json: object) -> None:
+    assert plain(value) == json
+
+
+def test_an_output_without_a_text_is_json() -> None:
+    assert [text_of(each) for each in ("a", None, City("Oslo"), 7)] == ["a", "", '{"name":"Oslo"}', "7"]
+
+
+def test_results_find_their_calls() -> None:
+    calls = Calls()
+    calls.made("1", "a", {"x": 1})
+    calls.made("1", "b", "")
+    calls.made("2", "c", '{"x": 1, "x": 2}')
+    calls.made(None, "d", None)
+    calls.made(None, "e", 7)
+    calls.ended("1", result=None)
+    calls.ended("1", error=["broken"])
+    calls.ended("9", result="lost")
+    assert calls.all() == (
+        ToolCall(name="a", params={"x": 1}, success=True, result=None),
+        ToolCall(name="b", success=False, error='["broken"]'),
+        ToolCall(name="c", success=False, arguments='{"x": 1, "x": 2}'),
+        ToolCall(name="d"),
+        ToolCall(name="e", success=False, arguments="7"),
+    )
