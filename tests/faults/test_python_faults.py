@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import AgentError
-from evalc.model.answer import AgentRequest
+from evalc.model.case import Case, Input
+from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.python import PythonAgent
+from evalc.runtime.run.case import CaseOptions
+from evalc.runtime.run.engine import Worker
 from tests.support.asking import PATIENCE, ask, ask_after_timeout, failure, run_out_of_time
 
 MODULE = """
@@ -141,14 +144,14 @@ def test_sessions_leave_no_thread_behind(root: Path) -> None:
 
 def test_an_agent_that_never_suspends_does_not_starve_timers(root: Path) -> None:
     async def run() -> int:
-        agent = PythonAgent("faulty_agent:never_suspends", project_root=root)
+        worker = Worker(PythonAgent("faulty_agent:never_suspends", project_root=root), CaseOptions())
         fired: list[int] = []
         count = 0
-        async with agent.session() as session:
-            asyncio.get_running_loop().call_later(0.01, fired.append, 1)
-            while not fired:
-                await session.send(AgentRequest(message="m"))
-                count += 1
+        asyncio.get_running_loop().call_later(0.01, fired.append, 1)
+        while not fired:
+            await worker.attempt(LocatedCase(Case(id="a", description="a", input=Input(message="m")), {}))
+            count += 1
+        await worker.close()
         return count
 
     assert asyncio.run(run()) > 0

@@ -18,7 +18,7 @@ import msgspec
 
 from evalc.base import installed
 from evalc.base.errors import AgentError, UsageError
-from evalc.base.guard import DaemonThread, guarded_await, said_by
+from evalc.base.guard import DaemonThread, begun, guarded_await, said_by
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import Agent, Session, frameworks, wire
 from evalc.runtime.mapping import or_rather
@@ -82,15 +82,13 @@ def _is_async(function: Callable[..., Any]) -> bool:
 async def _in_task(function: Callable[[Any], Awaitable[Any]], argument: object, read: Callable[[Any], T]) -> T:
     """The value that comes of what the function gives to be awaited, as `read` reads it.
 
-    It runs in a task of its own, for two reasons: starting one yields to the loop once a case, so that an agent
-    that never suspends cannot starve timers and Ctrl-C; and a task that ignores cancellation can be left behind.
+    It runs in a task of its own, which can be left behind where it ignores cancellation.
 
     Raises:
         AgentError: whatever the function raised.
     """
-    loop = asyncio.get_running_loop()
-    outcome: asyncio.Future[T | AgentError] = loop.create_future()
-    task = loop.create_task(guarded_await(outcome, function, argument, read))
+    outcome: asyncio.Future[T | AgentError] = asyncio.get_running_loop().create_future()
+    task = begun(guarded_await(outcome, function, argument, read))
     try:
         value = await outcome  # rather than the task, which may ignore that it is cancelled
     except asyncio.CancelledError:
@@ -101,6 +99,7 @@ async def _in_task(function: Callable[[Any], Awaitable[Any]], argument: object, 
         if not task.done():
             _leave_behind(task)
     if isinstance(value, AgentError):
+        await asyncio.sleep(0)  # if Ctrl-C ended the code, the run ends here, and the case has no result
         raise value
     return value
 
