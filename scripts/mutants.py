@@ -40,7 +40,13 @@ TARGETS: Final = {
         "tests/runtime/test_pass_at_k.py",
         "tests/runtime/test_classified.py",
     ),
-    "ecma/tokens.py": ("tests/ecma/test_tokens.py", "tests/ecma/test_values.py"),
+    "ecma/__init__.py": (
+        "tests/ecma/test_tokens.py",
+        "tests/ecma/test_values.py",
+        "tests/ecma/test_sentences.py",
+        "tests/runtime/checks/test_tools.py",
+        "tests/runtime/checks/test_texts.py",
+    ),
     "compare/exact.py": ("tests/compare",),
     "compare/means.py": ("tests/compare",),
     "runtime/store/redact.py": (
@@ -78,7 +84,6 @@ TARGETS: Final = {
         "tests/runtime/checks/test_expected.py",
         "tests/runtime/checks/test_labels.py",
     ),
-    "ecma/values.py": ("tests/ecma/test_values.py", "tests/runtime/checks/test_tools.py"),
 }
 """The modules, below `evalc/`, and the tests that must notice."""
 

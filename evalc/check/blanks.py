@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from evalc.base.json_fault import unique_keys
 from evalc.check.tree import NO_TOOL, Asked, Blank
-from evalc.ecma.values import to_json
+from evalc.ecma import to_json
 from evalc.model.json import is_number
 
 REQUIRED: Final[dict[Asked, str]] = {

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
 from evalc.base.json_fault import fault_of
-from evalc.ecma.values import trim
+from evalc.ecma import trim
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

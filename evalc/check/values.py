@@ -12,7 +12,7 @@ from math import inf
 from typing import Any, Final, Literal, TypeGuard
 
 from evalc.check.tree import Bounds
-from evalc.ecma.values import Unit, length_of, to_json, trim
+from evalc.ecma import Unit, length_of, to_json, trim
 from evalc.model.json import MISSING, is_number, is_same, values_at
 from evalc.model.json_schema import FORMATS as SCHEMA_FORMATS
 

@@ -21,17 +21,17 @@ from evalc.check.predicates import ASKS, GIVES, PREDICATES, Kind
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_rule import CHECK_TYPES
-from evalc.ecma.regexp import (
-    PatternError,
-    compile_pattern,
+from evalc.ecma.regexp import compile_pattern
+from evalc.ecma.regexp.nodes import PatternError
+from evalc.ecma.regexp.parser import parse
+from evalc.ecma.regexp.vacuity import (
+    LiteralKind,
     is_local,
     literal_text,
     matches_everything,
     matches_nothing,
-    parse,
     required_texts,
 )
-from evalc.ecma.regexp.vacuity import LiteralKind
 
 Always = Literal["matches", "fails"]
 

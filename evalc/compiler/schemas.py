@@ -14,7 +14,7 @@ from evalc.diagnostics.problem import Diagnostics, Fault, Finding
 from evalc.diagnostics.raised import idle_parts
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
-from evalc.ecma.regexp.engine import pattern_format
+from evalc.ecma.regexp import pattern_format
 from evalc.model.json import key_of_step, pointer_step
 from evalc.model.json_schema import MAPS, dialect_of, schemas_within
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from msgspec.structs import replace
 
-from evalc.ecma.values import trim
+from evalc.ecma import trim
 from evalc.tools.modules import (
     Binding,
     Declaration,

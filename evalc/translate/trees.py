@@ -29,7 +29,8 @@ from evalc.check.tree import (
     all_of,
     within,
 )  # fmt: skip
-from evalc.ecma.regexp import PatternError, parse
+from evalc.ecma.regexp.nodes import PatternError
+from evalc.ecma.regexp.parser import parse
 from evalc.grammar.read_check import read_check
 from evalc.grammar.write_check import AS_TEMPLATES, NoLine, line_of
 from evalc.translate import names

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evalc.check.blanks import Given, Misfit, fitted
 from evalc.check.tree import NO_TOOL, Asked, Blank
-from evalc.ecma.values import to_json
+from evalc.ecma import to_json
 from evalc.model.json import is_same
 
 JSON = st.recursive(

@@ -8,16 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evalc.compiler.examine import Examined, examine, shape_of
-from evalc.ecma.regexp import (
-    PatternError,
-    escape,
-    is_local,
-    literal_text,
-    matches_everything,
-    matches_nothing,
-    parse,
-    required_texts,
-)
+from evalc.ecma.regexp import escape
+from evalc.ecma.regexp.nodes import PatternError
+from evalc.ecma.regexp.parser import parse
+from evalc.ecma.regexp.vacuity import is_local, literal_text, matches_everything, matches_nothing, required_texts
 
 _PIECES = (
     *("a", "bc", "de f", "1", "23", "_", " ", ".", "*", "+", "?", "{2}", "{2,3}", "{", "}", "{a}", "(", ")", "|"),

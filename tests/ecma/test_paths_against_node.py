@@ -6,7 +6,7 @@ import re
 from random import Random
 from typing import Final
 
-from evalc.ecma.tokens import Unresolved, resolve
+from evalc.ecma import Unresolved, resolve
 from tests.ecma.conftest import Node, drawn
 
 # Contract, Resolution Algorithm, 3 and 4. Beside the text stands whether a step took what is no data of the object or

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.ecma.values import length_of, sentences
+from evalc.ecma import length_of, sentences
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalc.ecma.tokens import Token, Unresolved, find_tokens, resolve, walk
-from evalc.ecma.values import UNDEFINED, token_text
+from evalc.ecma import UNDEFINED, Token, Unresolved, find_tokens, resolve, token_text, walk
 
 SEED = {
     "holdings": {"equities": [{"symbol": "AAPL", "shares": 150.0}], "matrix": [[1, 2], [3, 4]]},

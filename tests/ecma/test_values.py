@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalc.ecma.values import SPACES, UNDEFINED, to_json, to_string, token_text, trim
+from evalc.ecma import SPACES, UNDEFINED, to_json, to_string, token_text, trim
 from tests.ecma.conftest import Node, drawn
 
 NUMBERS: list[tuple[float, str]] = [

@@ -10,7 +10,7 @@ from evalc.check.tree import Blank
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.fill import plain, root_of, text_of_input, value_of
 from evalc.diagnostics.problem import Finding
-from evalc.ecma.tokens import find_tokens
+from evalc.ecma import find_tokens
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
 

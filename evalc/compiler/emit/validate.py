@@ -21,7 +21,7 @@ from evalc.diagnostics.raised import outside
 from evalc.dsl.nodes import Node, span_of
 from evalc.dsl.places import node_at
 from evalc.dsl.tree import CheckLeaf
-from evalc.ecma.values import class_name
+from evalc.ecma import class_name
 from evalc.model import case as m
 from evalc.model.numbers import WEIGHT
 

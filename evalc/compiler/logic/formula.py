@@ -40,8 +40,7 @@ from evalc.check.tree import (
 )
 from evalc.compiler.examine import examine
 from evalc.compiler.logic.texts import encode
-from evalc.ecma.tokens import find_tokens
-from evalc.ecma.values import trim
+from evalc.ecma import find_tokens, trim
 from evalc.model.json import EVERY, is_number, steps, to_json
 
 

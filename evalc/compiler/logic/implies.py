@@ -35,7 +35,7 @@ from evalc.compiler.logic.formula import (
 )
 from evalc.compiler.logic.known import decides, is_known, is_so
 from evalc.compiler.logic.texts import beginning, cannot_begin_json, end, least, pieces, without_tokens
-from evalc.ecma.values import trim
+from evalc.ecma import trim
 
 
 def implies(first: Formula, second: Formula) -> bool:

@@ -11,7 +11,7 @@ from evalc.check.values import CannotAsk, OnlyInside, is_sorted, text_of
 from evalc.compiler.examine import answer
 from evalc.compiler.logic.formula import ITEM, JSON, Every, Fact, Formula, Json, Subject, Times, exact, is_text
 from evalc.compiler.logic.texts import NOT_JSON, UNCERTAIN, is_fixed, is_safe, is_well_formed, json_of
-from evalc.ecma.values import length_of, to_json, to_string, trim
+from evalc.ecma import length_of, to_json, to_string, trim
 from evalc.model.json import MISSING, is_number, step_into
 
 _LONGEST: Final = 10_000

@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from evalc.check.texts import NotJson, parse, parse_leniently
-from evalc.ecma.tokens import find_tokens
-from evalc.ecma.values import Unit, length_of
+from evalc.ecma import Unit, find_tokens, length_of
 
 _OPEN, _CLOSE, _BYTE = 0x10FE00, 0x10FE01, 0x10FF00  # the end of the last private use area
 _MARK: Final = chr(_OPEN)

@@ -10,7 +10,7 @@ from evalc.compare.power import fewest_changes
 from evalc.compare.rates import fewest_to_fail, fewest_to_hold
 from evalc.compiler import ir
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.ecma.values import class_name
+from evalc.ecma import class_name
 from evalc.model.case import Gates
 from evalc.model.json import pointer_step
 from evalc.model.numbers import CONFIDENCE, SHARE, shown_confidence

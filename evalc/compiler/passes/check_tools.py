@@ -17,7 +17,7 @@ from evalc.check.values import KINDS, is_a
 from evalc.compiler import ir
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.ecma.values import to_string
+from evalc.ecma import to_string
 from evalc.model.json import pointer_step, steps
 from evalc.tools.registry import ToolRegistry
 

@@ -33,7 +33,7 @@ from evalc.check.tree import (
 )
 from evalc.check.tree import Step as CheckStep
 from evalc.check.values import CannotAsk
-from evalc.ecma.values import length_of
+from evalc.ecma import length_of
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, Usage
 from evalc.model.case import Case
 from evalc.model.json import Step, is_number, steps

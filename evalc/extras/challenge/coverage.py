@@ -15,7 +15,7 @@ from evalc.check.tree import All, Argument, At, Call, Check, Measure, Not, Of, T
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.dsl.places import locate
-from evalc.ecma.tokens import find_tokens
+from evalc.ecma import find_tokens
 from evalc.extras.challenge.answers import number_in, tools_in
 from evalc.grammar import nodes as g
 from evalc.model.case import Case

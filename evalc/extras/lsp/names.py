@@ -22,7 +22,7 @@ from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces, read_json
 from evalc.dsl.sources import JSON_LIMIT, read_source
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
-from evalc.ecma.tokens import find_tokens, resolve
+from evalc.ecma import find_tokens, resolve
 from evalc.extras.lsp.workspace import Document, Outline, Workspace, beside
 from evalc.model.json import pointer_step
 from evalc.tools.registry import ToolRegistry

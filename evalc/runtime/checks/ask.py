@@ -14,9 +14,9 @@ from evalc.check.predicates import HOLDS, Role, in_all, in_any, mapped
 from evalc.check.texts import NotJson, has, headings, parse, parse_leniently, plain
 from evalc.check.tree import Blank, Bounds, Call, Test
 from evalc.check.values import CannotAsk, is_a, is_text, text_of, type_of
-from evalc.ecma.regexp import PatternError, RegexpError, RegexpTimeout, compile_pattern, test_async
-from evalc.ecma.tokens import Unresolved, find_tokens, resolve, walk
-from evalc.ecma.values import UNDEFINED
+from evalc.ecma import UNDEFINED, Unresolved, find_tokens, resolve, walk
+from evalc.ecma.regexp import compile_pattern, test_async
+from evalc.ecma.regexp.nodes import PatternError, RegexpError, RegexpTimeout
 from evalc.model.json import MISSING, is_number, only_key, values_at
 from evalc.model.result import TextFinding
 from evalc.runtime.checks import words

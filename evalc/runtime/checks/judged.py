@@ -10,7 +10,7 @@ import msgspec
 from evalc.base.errors import JudgeError
 from evalc.check.tree import At, Test
 from evalc.check.values import text_of
-from evalc.ecma.values import class_name, trim
+from evalc.ecma import class_name, trim
 from evalc.model.answer import Question
 from evalc.model.case import Label
 from evalc.model.result import JudgedScore, LabelResult

@@ -19,8 +19,8 @@ from jsonschema import ValidationError, validators
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import EMPTY_REGISTRY
 
-from evalc.ecma.regexp import DEFAULT_TIMEOUT, RegexpError, RegexpTimeout, compile_pattern
-from evalc.ecma.regexp.engine import all_formats, pattern_format
+from evalc.ecma.regexp import DEFAULT_TIMEOUT, all_formats, compile_pattern, pattern_format
+from evalc.ecma.regexp.nodes import RegexpError, RegexpTimeout
 from evalc.model.json_schema import dialect_of, schemas_within
 from evalc.runtime.checks.verdict import Found, NoAnswer, broken
 from evalc.runtime.checks.words import shown

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, final
 import msgspec
 
 from evalc.check.tree import Check, Of, Turn
-from evalc.ecma.values import UNDEFINED, to_string
+from evalc.ecma import UNDEFINED, to_string
 from evalc.model.answer import Question, ToolCall, ToolMode, Usage
 from evalc.model.case import Case
 from evalc.model.json import MISSING

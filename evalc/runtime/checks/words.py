@@ -15,7 +15,7 @@ from evalc.check.forms import record_of
 from evalc.check.predicates import set_of
 from evalc.check.tree import Bounds, Check, Test
 from evalc.check.values import KINDS, CannotAsk, OnlyInside, described, is_text
-from evalc.ecma.values import to_json
+from evalc.ecma import to_json
 from evalc.model.json import MISSING, is_number
 from evalc.model.json import to_json as encoded
 from evalc.runtime.checks.verdict import View

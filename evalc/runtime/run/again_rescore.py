@@ -14,7 +14,7 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.guard import exits_reported, watched
 from evalc.base.terminal import first_of
-from evalc.ecma.tokens import find_tokens
+from evalc.ecma import find_tokens
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, ToolMode, Usage
 from evalc.model.case import Case
 from evalc.model.json import to_json

@@ -22,7 +22,8 @@ import msgspec
 
 from evalc.base.errors import NothingToDo, UsageError
 from evalc.base.terminal import counted, shortened
-from evalc.ecma.regexp import PatternError, compile_pattern
+from evalc.ecma.regexp import compile_pattern
+from evalc.ecma.regexp.nodes import PatternError
 from evalc.model.case import Case
 from evalc.model.suite import CaseKey, LocatedCase, Selected, Suite, SuiteKey
 from evalc.runtime.store.scope import CaseFilter, Shard

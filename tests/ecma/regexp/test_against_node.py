@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalc.ecma.regexp import PatternError, compile_pattern, escape, matches_everything, matches_nothing, parse
-from evalc.ecma.regexp.engine import Regexp
+from evalc.ecma.regexp import Regexp, compile_pattern, escape
+from evalc.ecma.regexp.nodes import PatternError
+from evalc.ecma.regexp.parser import parse
 from evalc.ecma.regexp.quickjs import engine
+from evalc.ecma.regexp.vacuity import matches_everything, matches_nothing
 from tests.ecma.conftest import Node, drawn
 from tests.ecma.regexp import patterns
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalc.ecma import regexp as ecma
-from evalc.ecma.regexp import PatternError, RegexpTimeout, compile_pattern, escape
+from evalc.ecma.regexp import compile_pattern, escape
+from evalc.ecma.regexp.nodes import PatternError, RegexpTimeout
 
 CATASTROPHE = r"^(a+)+\1$"
 LONG = "a" * 40 + "b"

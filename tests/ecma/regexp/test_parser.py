@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalc.ecma.regexp import MAX_LENGTH, Pattern, PatternError, parse
 from evalc.ecma.regexp.nodes import (
     Alternation,
     AnyCharacter,
@@ -19,6 +18,8 @@ from evalc.ecma.regexp.nodes import (
     LineEnd,
     LineStart,
     Look,
+    Pattern,
+    PatternError,
     PatternSequence,
     Property,
     Range,
@@ -27,6 +28,7 @@ from evalc.ecma.regexp.nodes import (
     Strings,
     WordBoundary,
 )
+from evalc.ecma.regexp.parser import MAX_LENGTH, parse
 
 
 def character(text: str, start: int, length: int = 1) -> Character:

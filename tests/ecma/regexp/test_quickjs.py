@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.ecma.regexp import PatternError, RegexpError, RegexpTimeout
+from evalc.ecma.regexp.nodes import PatternError, RegexpError, RegexpTimeout
 from evalc.ecma.regexp.quickjs import QuickJS, engine
 
 

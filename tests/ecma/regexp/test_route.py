@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.ecma.regexp import compile_pattern, parse
-from evalc.ecma.regexp.engine import matcher, translate
+from evalc.ecma.regexp import compile_pattern, matcher, translate
+from evalc.ecma.regexp.parser import parse
 
 
 @pytest.mark.parametrize(

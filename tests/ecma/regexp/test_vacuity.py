@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.ecma.regexp import (
-    is_local,
-    literal_text,
-    matches_everything,
-    matches_nothing,
-    parse,
-    required_texts,
-)
+from evalc.ecma.regexp.parser import parse
+from evalc.ecma.regexp.vacuity import is_local, literal_text, matches_everything, matches_nothing, required_texts
 
 
 @pytest.mark.parametrize(

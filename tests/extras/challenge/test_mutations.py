@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import evalc
 from evalc.dsl.quoting import quoted_line
-from evalc.ecma.tokens import walk
+from evalc.ecma import walk
 from evalc.extras.challenge.mutations import json_parts
 from evalc.model.case import MUTATIONS
 from evalc.model.json import values_at

@@ -9,7 +9,7 @@ import pytest
 
 from evalc.check.forms import check_of, record_of
 from evalc.check.tree import Check
-from evalc.ecma.regexp import RegexpError
+from evalc.ecma.regexp.nodes import RegexpError
 from evalc.grammar.read_check import read_check
 from evalc.runtime.checks import schema as schema_module
 from tests.runtime.checks.conftest import Ask

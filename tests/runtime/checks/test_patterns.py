@@ -6,6 +6,7 @@ import pytest
 
 from evalc.check.forms import check_of
 from evalc.ecma import regexp
+from evalc.ecma.regexp.nodes import RegexpError
 from evalc.runtime.checks import ask as asking
 from tests.runtime.checks.conftest import Ask
 
@@ -38,7 +39,7 @@ def test_a_pattern_that_explodes_is_an_error(ask: Ask, monkeypatch: pytest.Monke
 
 def test_a_pattern_that_gives_no_answer_is_an_error(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     async def breaks(compiled: regexp.Regexp, text: str) -> bool:
-        raise regexp.RegexpError("the worker ended")
+        raise RegexpError("the worker ended")
 
     monkeypatch.setattr(asking, "test_async", breaks)
     verdict = ask(check_of({"type": "regex", "pattern": "x", "flags": "i"}), "x")

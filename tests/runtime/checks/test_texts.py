@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evalc.check.forms import check_of, record_of
 from evalc.check.tree import Check
-from evalc.ecma.values import length_of
+from evalc.ecma import length_of
 from tests.runtime.checks.conftest import Ask
 
 SEED = {"a": "AAPL", "n": 150.0, "none": None}
