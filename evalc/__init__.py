@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # as in typing, whose import would take as long as the re
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from evalc.api import Run, check, compile, run, run_async  # noqa: A004
+    from evalc.api import check, compile, run, run_async  # noqa: A004
     from evalc.base.errors import (
         AgentError,
         AgentProtocolError,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
     from evalc.model.answer import AgentResponse, ToolCall
     from evalc.runtime.agents.recording import ScriptedAgent
+    from evalc.setup.runner import Run
 else:
     ModuleType = type(sys)
 
@@ -42,7 +43,7 @@ _HOMES = {
     "EvalcError": "evalc.base.errors",
     "Outcome": "evalc.checks",
     "Problem": "evalc.diagnostics.problem",
-    "Run": "evalc.api",
+    "Run": "evalc.setup.runner",
     "ScriptedAgent": "evalc.runtime.agents.recording",
     "Source": "evalc.base.source",
     "SourceError": "evalc.base.errors",

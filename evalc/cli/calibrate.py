@@ -30,7 +30,7 @@ from evalc.runtime.judges.calibrate import Calibration, LabelledAnswer, Unjudged
 from evalc.runtime.judges.panel import JudgePool, Meter, Panel
 from evalc.runtime.run.local_models import local_models
 from evalc.runtime.store.redact import encoded, redacted
-from evalc.setup.prepare import panel_of, redactor_of, runs_code_of_others
+from evalc.setup.runner import panel_of, redactor_of, runs_code_of_others
 
 _MOST_SHOWN: Final = 20
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from evalc.base.errors import UsageError
 from evalc.base.files import read_limited, write_atomic
 from evalc.base.terminal import counted, first_of, visible
-from evalc.cli.ending import ExitCode, inventory_lines, print_error, print_problems, standard_input
+from evalc.cli.ending import ExitCode, inventory_lines, print_error, print_problems, with_standard_input
 
 if TYPE_CHECKING:
     from evalc.base.source import Source
@@ -56,9 +56,8 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     `kept_alive` takes in what a process that ends at once need not take apart.
     """
     # For start-up: `--help` compiles nothing.
-    from evalc import api  # noqa: PLC0415
     from evalc.config.load import settings_with  # noqa: PLC0415
-    from evalc.setup.compile import collector_off  # noqa: PLC0415
+    from evalc.setup.compile import checked, collector_off, files_of, nothing_found, policy_of  # noqa: PLC0415
 
     settings, of_config = settings_with(config, {"prompts": prompts, "strict": strict, "tools": tools})
     looked_at = settings.looked_at(paths)
@@ -67,31 +66,31 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     if unsafe_fixes and not (fix or diff):
         raise UsageError("`--unsafe-fixes` needs `--fix`, or `--diff` to preview the changes")
     selection = _selection(select, ignore)
-    stdin = standard_input(looked_at)
+    subjects = with_standard_input(looked_at)
     with collector_off():
-        checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection, kept_alive=kept_alive)
+        found = checked(subjects, settings, selection, kept_alive)
     if kept_alive is not None:
-        kept_alive.append(checked)
+        kept_alive.append(found)
     tried: Tried = "nothing"
     left: Sequence[Problem] = ()
     if fix or diff:
-        files = api.files_of(looked_at, settings=settings) | ({"<stdin>"} if stdin is not None else frozenset())
-        task = Task(files, settings, api.policy_of(settings, selection), unsafe_fixes)
-        counted, left = print_diffs(checked.problems, task) if diff else (fix_files(checked.problems, task), ())
+        files = files_of(looked_at, settings=settings) | ({"<stdin>"} if "-" in looked_at else frozenset())
+        task = Task(files, settings, policy_of(settings, selection), unsafe_fixes)
+        counted, left = print_diffs(found.problems, task) if diff else (fix_files(found.problems, task), ())
         sys.stderr.write(counted.line("would fix" if diff else "fixed"))
         if counted.fixes and not diff:
-            checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
-        sys.stderr.write(held_back_line(left if diff else checked.problems, task))
+            found = checked(subjects, settings, selection)
+        sys.stderr.write(held_back_line(left if diff else found.problems, task))
         tried = "all fixes" if unsafe_fixes else "sure fixes"
-    problems = (*of_config, *checked.problems)
+    problems = (*of_config, *found.problems)
     if diff:
         print_problems((*of_config, *left), sys.stderr, tried=tried)  # standard output is a patch
     else:
         _print_found(problems, output_format, tried=tried)
-    if checked.inventory.is_empty and not problems:
-        raise UsageError(api.nothing_found(looked_at, checked.inventory))
+    if found.inventory.is_empty and not problems:
+        raise UsageError(nothing_found(subjects, found.inventory))
     if output_format is ProblemFormat.TEXT and not diff:
-        sys.stdout.writelines(inventory_lines(checked.inventory, all_good=not problems, verbose=verbose))
+        sys.stdout.writelines(inventory_lines(found.inventory, all_good=not problems, verbose=verbose))
     failed = any(problem.severity == "error" for problem in problems)
     return ExitCode.USAGE if failed and not exit_zero else ExitCode.OK
 
@@ -236,12 +235,12 @@ def _is_made(problem: Problem, task: Task) -> bool:
 
 def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[Source, Fixed]]:
     """Those of the files in which anything is fixed, with their fixed texts."""
-    from evalc import api  # noqa: PLC0415 - for start-up, as in `check`
-    from evalc.diagnostics.fixing import fixed  # noqa: PLC0415 - as above
+    from evalc.diagnostics.fixing import fixed  # noqa: PLC0415 - for start-up: only for fixes
+    from evalc.setup.compile import problems_of  # noqa: PLC0415 - as above
 
     def check(source: Source) -> Sequence[Problem]:
         # What it includes may have problems too, at places of their own.
-        found = api.problems_of(source, settings=task.settings)
+        found = problems_of(source, settings=task.settings)
         return [problem for problem in found if problem.source.name == source.name]
 
     def selected(problem: Problem) -> bool:

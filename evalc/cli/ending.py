@@ -22,10 +22,11 @@ from enum import IntEnum
 from functools import wraps
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Final, Never, ParamSpec, TextIO, final
+from typing import TYPE_CHECKING, Final, Never, ParamSpec, TextIO, TypeVar, final
 
 from evalc.base.errors import EvalcError, NothingToDo, SourceError, UsageError
 from evalc.base.files import LeadsOut, below_working_folder
+from evalc.base.source import Source
 from evalc.base.terminal import Screen, painted, visible
 
 if TYPE_CHECKING:
@@ -141,14 +142,13 @@ def _with_descriptor_of_its_own(stdout: TextIO) -> TextIO:
     return os.fdopen(own, "w", encoding=stdout.encoding, errors=stdout.errors)
 
 
-def standard_input(paths: Sequence[object]) -> str | None:
-    """The whole of standard input where `-` is among the paths, without a byte order mark.
+def with_standard_input(paths: Iterable[T]) -> list[T | Source]:
+    """The paths, each once, and standard input in place of `-`."""
+    return [standard_input() if path == "-" else path for path in dict.fromkeys(paths)]
 
-    Raises:
-        UsageError: when it is closed, not UTF-8, or larger than a file may be.
-    """
-    if "-" not in paths:
-        return None
+
+def standard_input() -> Source:
+    """The whole of standard input, without a byte order mark."""
     from evalc.dsl.sources import YAML_LIMIT  # noqa: PLC0415 - for start-up: only with `-`
 
     if sys.stdin is None:  # as `<&-` leaves it
@@ -157,12 +157,13 @@ def standard_input(paths: Sequence[object]) -> str | None:
     if len(data) > YAML_LIMIT:
         raise UsageError(f"standard input is larger than {YAML_LIMIT // 1_000_000} MB")
     try:
-        return data.decode("utf-8-sig")
+        return Source("<stdin>", data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UsageError(f"standard input is not UTF-8: byte {error.start + 1} is 0x{data[error.start]:02X}") from None
 
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 
 at_the_end: Final[list[Callable[[int], object]]] = []

@@ -36,12 +36,14 @@ from evalc.cli.run import (
     report,
     write_report,
 )
+from evalc.cli.trust import challenged, covered
 from evalc.diagnostics.near import did_you_mean
 from evalc.setup.flags import modern
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings
     from evalc.model.reports import HistoryEntry
+    from evalc.report.progress import Progress
     from evalc.report.reported import ReportedRun
     from evalc.runtime.run.again_merge import Part
 
@@ -129,11 +131,14 @@ def report_run(
     outputs = outputs_of(output or ["html:report.html"])
     reported = beside_past(past_run(run, settings), settings.results_folder, baseline)
     if challenge:
-        from evalc import api  # noqa: PLC0415 - for start-up: a report needs no compiler
+        from evalc.setup.choice import origins_of  # noqa: PLC0415 - for start-up: a report needs no compiler
 
-        answered = find_run(run, settings.results_folder)
-        found, coverage = api.strength_and_coverage(answered, settings=settings_of(flags, answered))
-        reported = replace(reported, strength=found, coverage=coverage)
+        of = find_run(run, settings.results_folder)
+        settings = settings_of(flags, of)
+        strength = challenged((), settings, of).strength
+        assert of.header is not None  # noqa: S101 - for the type checker: a run without one has no answers
+        _, coverage = covered(origins_of(of.header), settings, of.header.flags.get("prompt_id"))
+        reported = replace(reported, strength=strength, coverage=coverage)
     do_all([partial(_write_and_report, reported, output) for output in outputs])
     return ExitCode.OK
 
@@ -293,20 +298,26 @@ def rescore(
       evalc rescore latest
       evalc rescore 01a200e6-7046-7eeb-9a38-ddbabec8cf21 evals/
     """
-    from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-    from evalc.runtime.store.resume import find_run  # noqa: PLC0415 - as above
-    from evalc.setup.prepare import redactor_of, runs_code_of_others  # noqa: PLC0415 - as above
+    # For start-up: `--help` runs nothing.
+    from evalc.runtime.store.resume import find_run  # noqa: PLC0415
+    from evalc.setup import runner  # noqa: PLC0415
+    from evalc.setup.choice import to_rescore  # noqa: PLC0415
 
     outputs = outputs_of(output or (), as_json=json)
     past = find_run(run, settings_of(flags).results_folder)
     settings = settings_of({**flags, "baseline": baseline}, past)
     untouched = "the run that was rescored is as it was"
-    if runs_code_of_others(settings):
+    if runner.runs_code_of_others(settings):
         supervise(settings.timeout_ms, lambda: f"; {untouched}")
+
+    def compiled(progress: Progress) -> runner.Running:
+        what = to_rescore(paths or (), past, settings)
+        return lambda: runner.rescore(what, past, settings, progress)
+
     return make_and_report(
-        lambda progress: api.rescore_paths(paths or (), past, settings=settings, observer=progress),
+        compiled,
         outputs,
-        redact=redactor_of(settings, os.environ).redact,
+        redact=runner.redactor_of(settings, os.environ).redact,
         shown=Shown(),
         untouched=untouched,
     )
@@ -339,19 +350,25 @@ def merge_runs(
       evalc run --shard 2/2 --output-dir parts
       evalc merge parts/*/
     """
-    from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-    from evalc.runtime.run.again_merge import read_parts  # noqa: PLC0415 - as above
-    from evalc.runtime.store.resume import find_run  # noqa: PLC0415 - as above
-    from evalc.setup.prepare import redactor_of  # noqa: PLC0415 - as above
+    # For start-up: `--help` runs nothing.
+    from evalc.runtime.run.again_merge import read_parts  # noqa: PLC0415
+    from evalc.runtime.store.resume import find_run  # noqa: PLC0415
+    from evalc.setup import runner  # noqa: PLC0415
+    from evalc.setup.choice import to_merge  # noqa: PLC0415
 
     where = settings_of(flags).results_folder
     parts = read_parts([find_run(name, where) for name in runs])
     settings = settings_of(flags | _flags_of(parts))
     outputs = outputs_of(output or (), as_json=json)
+
+    def compiled(progress: Progress) -> runner.Running:
+        what = to_merge(parts, settings)
+        return lambda: runner.merge(what, parts, settings, progress)
+
     return make_and_report(
-        lambda progress: api.merge_runs(parts, settings=settings, observer=progress),
+        compiled,
         outputs,
-        redact=redactor_of(settings, os.environ).redact,
+        redact=runner.redactor_of(settings, os.environ).redact,
         shown=Shown(settings=settings),
         untouched="the parts are as they were",
     )

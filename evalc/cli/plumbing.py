@@ -15,7 +15,7 @@ import typer
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, read_beginning, write_atomic
-from evalc.cli.ending import ExitCode, print_problems, shown_path, standard_input
+from evalc.cli.ending import ExitCode, print_problems, shown_path, with_standard_input
 from evalc.cli.options import PathsOrStdin, settings_of, with_flags
 
 if TYPE_CHECKING:
@@ -52,22 +52,22 @@ def compile_files(
     """
     if output == "-" and source_map:
         raise UsageError("`--source-map` writes files: name a folder with `-o`")
-    from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
-    from evalc.setup.compile import collector_off  # noqa: PLC0415 - as above
+    # For start-up: `--help` compiles nothing.
+    from evalc.setup.compile import collector_off, compiled, nothing_found, policy_of  # noqa: PLC0415
 
     settings = settings_of(flags)
-    looked_at = settings.looked_at(files or ())
-    stdin = standard_input(looked_at)
+    policy = policy_of(settings)
+    subjects = with_standard_input(settings.looked_at(files or ()))
     folder = None if output == "-" else settings.build_folder if output is None else Path.cwd() / output
     with collector_off():
-        compilation = api.compile_paths(looked_at, settings=settings, stdin=stdin, output_folder=folder)
+        compilation = compiled(subjects, settings, policy, errors_stay=True, output_folder=folder)
     unportable = tuple(problem for suite in compilation.suites if (problem := suite.portability()) is not None)
-    warnings = api.policy_of(settings).reported(unportable, errors_stay=True)
+    warnings = policy.reported(unportable, errors_stay=True)
     print_problems((*compilation.problems, *warnings), sys.stderr)
     if compilation.has_errors:
         return ExitCode.USAGE
     if not compilation.suites:
-        raise UsageError(api.nothing_found(looked_at, compilation.inventory))
+        raise UsageError(nothing_found(subjects, compilation.inventory))
     suites = compilation.suites
     if folder is not None:
         _write_compiled(suites, folder, with_maps=source_map, quiet=quiet)

@@ -20,11 +20,11 @@ from evalc.report.words import selected_line
 from evalc.runtime.agents.http import shown_url
 from evalc.runtime.checks.subjects import count_tokens
 from evalc.runtime.run.attempts import skipped_case
-from evalc.setup.prepare import price_of, redactor_of
+from evalc.setup.runner import price_of, redactor_of
 
 if TYPE_CHECKING:
-    from evalc.api import ToRun
     from evalc.report.console import Detail
+    from evalc.setup.choice import ToRun
 
 
 def print_settings(settings: Settings) -> int:

@@ -28,17 +28,16 @@ from evalc.cli.ending import (
     print_error,
     print_problems,
     shown_path,
-    standard_input,
     standard_output_alone,
     supervise,
     termination_as_interrupt,
+    with_standard_input,
 )
 from evalc.cli.options import NO_VALUE, Json, Quiet, Verbose, show_all_help, with_flags
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.setup.flags import INSTEAD, SHOWN, STOPS, RunFlags
 
 if TYPE_CHECKING:
-    from evalc.api import Run
     from evalc.config.settings import Settings
     from evalc.report.console import Detail
     from evalc.report.outputs import Format
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from evalc.report.reported import ReportedRun, ReportedSuite
     from evalc.runtime.run.again_load import LoadedSuite
     from evalc.setup.request import RunRequest
+    from evalc.setup.runner import Run, Running
 
 Step = Callable[[], None]
 T = TypeVar("T")
@@ -78,7 +78,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_and_report(
-    make: Callable[[Progress], Run],
+    make: Callable[[Progress], Running],
     outputs: Sequence[Output],
     *,
     redact: Callable[[str], str],
@@ -89,18 +89,24 @@ def make_and_report(
 
     `redact` strikes secrets out of quoted eval files; `untouched` says what an interrupt leaves as it was.
     """
-    from evalc.report.progress import Progress, draws  # noqa: PLC0415 - for start-up
+    from evalc.setup.runner import to_the_end  # noqa: PLC0415 - for start-up
 
     try:
-        screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
-        with termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress:
-            finished = make(progress)
+        with termination_as_interrupt(), _progress() as progress:
+            finished = to_the_end(lambda: make(progress))
     except KeyboardInterrupt:
         print_error(f"interrupted; {untouched}")
         return ExitCode.INTERRUPTED
     print_problems(finished.problems, sys.stderr)
     report(reported(finished, outputs, redact), sys.stdout, outputs, shown)
     return finished.exit_code
+
+
+def _progress() -> Progress:
+    """Shows on standard error how far a run is."""
+    from evalc.report.progress import Progress, draws  # noqa: PLC0415 - for start-up
+
+    return Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=draws(sys.stderr, os.environ))
 
 
 def report(run: ReportedRun, stdout: TextIO, outputs: Sequence[Output], shown: Shown) -> None:
@@ -271,11 +277,11 @@ def _as_reported(suite: LoadedSuite) -> ReportedSuite:
 def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown, *, fenced: bool = False) -> None:
     """The console summary; cases are read from disk one at a time. GitHub's runner is to obey nothing in it."""
     from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up
-    from evalc.setup.compile import AuthoredPlaces  # noqa: PLC0415 - as above
+    from evalc.setup.compile import places_in  # noqa: PLC0415 - as above
 
     screen = Screen.of(stdout, os.environ)
     if shown.detail == "verbose" and shown.settings is not None:
-        run = replace(run, places=AuthoredPlaces(shown.settings).of)
+        run = replace(run, places=places_in(shown.settings))
     lines = summary_lines(run, screen, detail=shown.detail, slowest=shown.slowest)
     token = secrets.token_hex(16) if fenced or os.environ.get("GITHUB_ACTIONS") else ""
     stdout.write(f"::stop-commands::{token}\n" if token else "")
@@ -481,52 +487,42 @@ def run_evals(
       evalc run --resume latest
     """
     # For start-up: `--help` runs nothing.
-    from evalc import api  # noqa: PLC0415
-    from evalc.report.progress import Progress, draws  # noqa: PLC0415
-    from evalc.setup.prepare import redactor_of, runs_code_of_others  # noqa: PLC0415
-    from evalc.setup.request import given_by  # noqa: PLC0415
+    from evalc.setup.request import compiled_run, given_by  # noqa: PLC0415
+    from evalc.setup.runner import redactor_of, runs_code_of_others, to_the_end  # noqa: PLC0415
 
-    given = given_by(paths or None, _given(flags))
+    given = given_by(paths or None, _given(flags | {"maxfail": 1} if fail_fast else flags))
     settings = given.settings()
     if show_settings:
         from evalc.cli.preview import print_settings  # noqa: PLC0415 - seldom asked for
 
         return print_settings(settings)
-    start = given.start(settings, max_fail=1 if fail_fast else flags.get("maxfail"))
-    looked_at = given.looked_at(settings)
-    stdin = standard_input(looked_at)
+    start = given.start(settings)
+    start = msgspec.structs.replace(start, subjects=with_standard_input(start.subjects))
     detail: Detail = "quiet" if quiet else "verbose" if verbose else "normal"
     if dry_run:
         from evalc.cli.preview import list_cases  # noqa: PLC0415 - as above
+        from evalc.setup.choice import to_run  # noqa: PLC0415 - as above
 
-        what = api.paths_to_run(
-            looked_at, settings=settings, prompt_id=given.prompt_id, stdin=stdin, selection=start.selection
-        )
+        what = to_run(start.subjects, settings, start.prompt_id, start.selection)
         print_problems(what.problems, sys.stderr)
         return list_cases(what, settings, detail=detail)
     outputs = outputs_of(output or (), as_json=json)
-    folder = settings.results_folder / start.run_id if given.past is None else given.past.folder
+    files = [asked.file for asked in outputs if asked.file is not None]
+    advice = partial(_advice, given, start.folder)
     if runs_code_of_others(settings):
-        supervise(settings.timeout_ms, lambda: _advice(given, folder))
+        supervise(settings.timeout_ms, advice)
     with standard_output_alone() as stdout:
-        screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
-        progress = Progress(sys.stderr, screen, drawn=drawn)
+        progress = _progress()
         try:
             with termination_as_interrupt(), progress, lent_streams():
-                finished = api.run_paths(
-                    looked_at,
-                    settings=settings,
-                    prompt_id=given.prompt_id,
-                    stdin=stdin,
-                    observer=progress,
-                    start=start,
-                    reports=[asked.file for asked in outputs if asked.file is not None],
-                )
+                finished = to_the_end(lambda: compiled_run(start, progress, files))
         except KeyboardInterrupt:
-            _say_interrupted(given, folder, progress.so_far())
+            if start.folder.exists():
+                sys.stderr.write(f"{progress.so_far()}\n")
+            print_error(f"interrupted{advice() or '; nothing was run'}")
             return ExitCode.INTERRUPTED
         except EngineError as error:
-            raise EngineError(f"{error}{_advice(given, folder)}") from None
+            raise EngineError(f"{error}{advice()}") from None
         except NothingToDo as nothing:
             report_nothing(start.run_id, str(nothing), stdout, outputs)
             raise
@@ -552,21 +548,11 @@ def _given(flags: RunFlags) -> RunFlags:
     return cast(RunFlags, said)
 
 
-def _say_interrupted(given: RunRequest, folder: Path, so_far: str) -> None:
-    if folder.exists():
-        sys.stderr.write(f"{so_far}\n")
-    print_error(f"interrupted{_advice(given, folder) or '; nothing was run'}")
-
-
 def _advice(given: RunRequest, folder: Path) -> str:
-    """Advice on the cases of a run that did not end, if it had begun."""
+    """Advice on the cases of a run that did not end, if it had begun: the command that continues it."""
     if not folder.exists():
         return ""
-    return f"; what was finished is kept, and `{_how_to_resume(given, folder)}` runs the rest"
-
-
-def _how_to_resume(given: RunRequest, folder: Path) -> str:
-    """The command that continues an interrupted run, by its id."""
     where = (("--config", given.config), ("--output-dir", given.flags.get("output_dir")))
     said = (word for flag, value in where if value for word in (flag, shown_path(Path(value))))
-    return shlex.join(["evalc", "run", "--resume", folder.name, *said])
+    command = shlex.join(["evalc", "run", "--resume", folder.name, *said])
+    return f"; what was finished is kept, and `{command}` runs the rest"

@@ -12,14 +12,17 @@ from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import counted, visible
 from evalc.cli.checking import difference, write_unless_changed
-from evalc.cli.ending import ExitCode, print_error, print_problems, print_result, standard_input, supervise
+from evalc.cli.ending import ExitCode, print_error, print_problems, print_result, supervise, with_standard_input
 from evalc.cli.options import Json, PathsOrStdin, settings_of, with_flags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalc.compiler.compiled import Compilation
     from evalc.config.settings import Settings
+    from evalc.model.reports import Coverage
     from evalc.runtime.store.resume import PastRun
+    from evalc.setup.compile import Subject
 
 
 @with_flags(
@@ -57,9 +60,9 @@ def challenge(
       evalc run --agent demo && evalc challenge latest --fix
     """
     _refuse_no_share("--min-strength", min_strength)
-    from evalc import api  # noqa: PLC0415 - for start-up: `--help` challenges nothing
-    from evalc.report.others import strength_lines  # noqa: PLC0415 - as above
-    from evalc.setup.prepare import runs_code_of_others  # noqa: PLC0415 - as above
+    # For start-up: `--help` challenges nothing.
+    from evalc.report.others import strength_lines  # noqa: PLC0415
+    from evalc.setup.runner import runs_code_of_others  # noqa: PLC0415
 
     of = _run_among(paths, settings_of(flags))
     settings = settings_of(flags, of)
@@ -67,7 +70,7 @@ def challenge(
         supervise(settings.judge.timeout_ms, lambda: "; no file was changed")
     fixing = fix or diff
     good = _good_answers(settings) if fixing and of is None else None
-    finished = api.challenge_paths(paths, settings=settings, of=of, good=good, fixing=fixing)
+    finished = challenged(paths, settings, of, good=good, fixing=fixing)
     print_problems(finished.problems, sys.stderr)
     if diff:
         for insertion in finished.insertions:
@@ -78,6 +81,27 @@ def challenge(
         _add(finished.insertions, dry=diff)
     nothing = "nothing was challenged, so there is no strength to reach"
     return _exit_code(finished.strength.strength, min_strength, nothing)
+
+
+def challenged(
+    paths: Sequence[str], settings: Settings, of: PastRun | None, *, good: PastRun | None = None, fixing: bool = False
+) -> extras.challenge.Finished:
+    """Challenge the suites that the paths name, or the answers of a run.
+
+    Args:
+        paths: eval files and folders; not looked at if there is a run.
+        settings: how the suites are checked.
+        of: the run whose answers are changed; None challenges the suites by themselves.
+        good: a run whose answers every line to be inserted has to pass; None is `of`.
+        fixing: find lines to insert.
+    """
+    # For start-up: `--help` challenges nothing.
+    import asyncio  # noqa: PLC0415
+
+    from evalc.setup.choice import to_rescore, to_run  # noqa: PLC0415
+
+    what = to_run(paths, settings) if of is None else to_rescore((), of, settings)
+    return asyncio.run(extras.challenge.run_challenge(what, settings, of=of, good=good, fixing=fixing))
 
 
 def _run_among(paths: Sequence[str], settings: Settings) -> PastRun | None:
@@ -158,15 +182,29 @@ def coverage(
       evalc coverage evals/ --tools tools.json
     """
     _refuse_no_share("--min-coverage", min_coverage)
-    from evalc import api  # noqa: PLC0415 - for start-up: `--help` looks at nothing
-    from evalc.report.others import coverage_lines  # noqa: PLC0415 - as above
+    from evalc.report.others import coverage_lines  # noqa: PLC0415 - for start-up: `--help` looks at nothing
 
     settings = settings_of(flags)
-    looked_at = settings.looked_at(paths or ())
-    what, found = api.coverage_paths(looked_at, settings=settings, stdin=standard_input(looked_at))
+    what, found = covered(with_standard_input(settings.looked_at(paths or ())), settings)
     print_problems(what.problems, sys.stderr)
     print_result(found, coverage_lines(found), as_json=json)
     return _exit_code(found.coverage, min_coverage, "there is nothing to cover, so there is no coverage to reach")
+
+
+def covered(
+    subjects: Sequence[Subject], settings: Settings, prompt_id: str | None = None
+) -> tuple[Compilation, Coverage]:
+    """Measure the coverage of the cases of the subjects: tools, seed manifest, criteria, branches of prompts.
+
+    `prompt_id` leaves out the suites of other prompts.
+    """
+    # For start-up: `--help` looks at nothing.
+    from evalc.setup.compile import soundly_compiled  # noqa: PLC0415
+    from evalc.setup.runner import seed_of  # noqa: PLC0415
+
+    found = soundly_compiled(subjects, settings, prompt_id)
+    judged = bool(settings.judge.use)
+    return found, extras.challenge.coverage_of(found.suites, found.tools, seed_of(settings), judged=judged)
 
 
 @with_flags("confidence", "prompts", "tools", "output_dir", "config")
@@ -180,12 +218,14 @@ def plan(paths: PathsOrStdin = None, json: Json = False, **flags: Any) -> int:
     Example:
       evalc plan evals/
     """
-    from evalc import api  # noqa: PLC0415 - for start-up: `--help` plans nothing
-    from evalc.report.others import plan_lines  # noqa: PLC0415 - as above
+    # For start-up: `--help` plans nothing.
+    from evalc.report.others import plan_lines  # noqa: PLC0415
+    from evalc.setup.choice import to_run  # noqa: PLC0415
+    from evalc.setup.plan import plan_of  # noqa: PLC0415
 
     settings = settings_of(flags)
-    looked_at = settings.looked_at(paths or ())
-    what, found = api.plan_paths(looked_at, settings=settings, stdin=standard_input(looked_at))
+    what = to_run(with_standard_input(settings.looked_at(paths or ())), settings)
+    found = plan_of(what, settings)
     print_problems(what.problems, sys.stderr)
     print_result(found, plan_lines(found), as_json=json)
     return ExitCode.OK

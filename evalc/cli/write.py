@@ -204,9 +204,8 @@ def _formatted(
         from evalc.compiler.canonical import canonical as in_canonical_words  # noqa: PLC0415
 
         rewrite = in_canonical_words
-    typed = standard_input(paths)
-    if typed is not None:
-        source = Source(_STDIN, typed)
+    if "-" in paths:
+        source = standard_input()
         text = format_source(source, problems, named=True, rewrite=rewrite)
         if text is not None:
             yield FormattedFile(source=source, text=text)
@@ -305,7 +304,7 @@ def _sources(files: Sequence[str], problems: Diagnostics) -> Iterator[Source]:
 
     for file in dict.fromkeys(files):
         if file == "-":
-            yield Source("<stdin>", standard_input(("-",)) or "")
+            yield standard_input()
             continue
         path = Path(file)
         source = read_source(path, problems.add, limit=JSON_LIMIT if path.suffix.lower() == ".json" else YAML_LIMIT)
@@ -377,14 +376,16 @@ def lock(
       evalc lock
       evalc lock --check
     """
-    from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
+    # For start-up: `--help` compiles nothing.
     from evalc.compiler.lock import LOCK_NAME, locked_anew, read_lock, write_lock  # noqa: PLC0415
+    from evalc.setup.compile import compiled, policy_of  # noqa: PLC0415
 
     settings = settings_of(flags)
     problems = Diagnostics()
     with only_writer(settings.root):
         locked = read_lock(settings.root, problems)
-        compilation = api.compile_paths(settings.looked_at(paths or ()), settings=settings)
+        looked_at = settings.looked_at(paths or ())
+        compilation = compiled(looked_at, settings, policy_of(settings), errors_stay=True)
         problems.extend(compilation.problems)
         if problems.has_errors:
             print_problems(tuple(problems), sys.stderr)

@@ -1,12 +1,12 @@
-"""Fixes the choice of cases that flags ask for, and loads what choosing needs."""
+"""Chooses the cases of a run: compiles the files, fixes the choice that flags ask for, and loads what it needs."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import msgspec
 
@@ -14,13 +14,16 @@ from evalc.base.errors import UsageError
 from evalc.base.files import below_working_folder, links_to
 from evalc.base.git import changed_files, commit_of, deleted_files, ignored_files
 from evalc.base.terminal import first_of
-from evalc.compiler.compiled import CompiledSuite
+from evalc.check.contract import assertions
+from evalc.check.tree import asks
+from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
 from evalc.config.settings import Settings
+from evalc.diagnostics.problem import Problem
 from evalc.dsl.build_case import TIERS
 from evalc.dsl.document_kind import names_an_eval
-from evalc.model.suite import KnownSuites, SuiteKey
-from evalc.runtime.run.select import Known, NamedCases
-from evalc.runtime.store.journal import FILE_NAME, read_header
+from evalc.model.case import Case
+from evalc.model.suite import KnownSuites, Selected, Suite, SuiteKey
+from evalc.runtime.run.select import Known, NamedCases, select_cases, selected_of
 from evalc.runtime.store.runs import (
     LATEST,
     find_folder,
@@ -31,49 +34,169 @@ from evalc.runtime.store.runs import (
     steps_back,
 )
 from evalc.runtime.store.scope import MOST_SHARDS, CaseFilter
+from evalc.setup.compile import Subject, files_of, needs_of, soundly_compiled
+from evalc.setup.flags import several
+from evalc.setup.runner import redactor_of
+
+if TYPE_CHECKING:
+    from evalc.runtime.run.again_merge import Part
+    from evalc.runtime.store.journal import Header
+    from evalc.runtime.store.resume import PastRun
+    from evalc.tools.registry import ToolRegistry
 
 SEPARATOR: Final = "::"
+EVERY_CASE: Final = CaseFilter()
 _MOST_NAMED: Final = 10
 
-Failures = Mapping[SuiteKey, frozenset[str]]
+_Failures = Mapping[SuiteKey, frozenset[str]]
 """The ids of the cases that did not pass, of every suite that the run has."""
 
 
-def case_selection(
-    named: Sequence[str],
-    *,
-    keywords: str | None,
-    tags: Sequence[str],
-    ids: Sequence[str],
-    tiers: Sequence[str],
-    last_failed: bool | str | None,
-    changed_since: str | None,
-    repeat: int | None,
-    shard: str | None,
-    shard_by: str | None,
-) -> Mapping[str, Any]:
-    """The flags that select cases, if any. `named` are the arguments, `PATH::CASE` among them.
+# --- what is run -----------------------------------------------------------------------------------------------------
+
+
+@final
+class ToRun(msgspec.Struct, frozen=True, kw_only=True):
+    """The suites and cases of a run."""
+
+    suites: tuple[Suite, ...]  # the suites, with the cases that were chosen
+    problems: tuple[Problem, ...]  # the warnings about the eval files
+    tools: ToolRegistry | None  # the tool registry, where one is named and can be read
+    selected: Selected | None  # which of all cases were chosen; None if it is all of them
+    inventory: Inventory  # what was read for it, and what was skipped
+    selection: CaseFilter  # how they were chosen
+    notes: tuple[str, ...] = ()  # what the user should know of the choice
+    needs_judge: str | None = None  # the id of the first case that asks a judge; None if none does, or a judge is named
+    # the id of the first case with a simulated user whom nobody plays; None if there is none
+    needs_user: str | None = None
+    asks_language: bool = False  # whether a case asks in which language a text is, for which there is an extra
+
+
+def to_run(
+    subjects: Sequence[Subject],
+    settings: Settings,
+    prompt_id: str | None = None,
+    selection: CaseFilter = EVERY_CASE,
+    outputs: Sequence[Path] = (),
+) -> ToRun:
+    """Compile, and select cases. None of the `outputs` may overwrite what is read.
+
+    It takes as long as the files are large, and knows no event loop, in which neither Ctrl-C nor a request to terminate
+    would be heard until it is done.
 
     Raises:
-        UsageError: the flags do not go together.
+        NothingToDo: what failed in a run or changed since a commit is selected, and nothing did.
     """
-    _refuse_unknown_tiers(tiers)
-    selection = {
-        "cases": [argument for argument in named if names_case(argument) or is_case_id(argument)],
-        "keywords": keywords,
-        "tags": [*tags],
-        "ids": [*ids],
-        "tiers": [*tiers],
-        "failed_from": LATEST if last_failed is True else None if last_failed is False else last_failed,
-        "else_all": last_failed is True,
-        "changed_since": changed_since,
-        "repeat": repeat,
-        "shard": None if shard is None else _shard(shard),
-        "durations_of": _durations_of(shard, shard_by),
-    }
-    return {
-        name: value for name, value in selection.items() if value is not None and value is not False and value != []
-    }
+    compilation = soundly_compiled(subjects, settings, prompt_id)
+    _refuse_to_write_over(_read_files(compilation, settings), outputs)
+    all_suites = [suite.to_suite() for suite in compilation.suites]
+    known = _known_of(selection, compilation.suites, settings)
+    if selection.failed_from is not None and known.failed is None:
+        selection = msgspec.structs.replace(selection, none_failed=True)
+    try:
+        suites = select_cases(all_suites, selection, known)
+    except UsageError as error:  # it quotes what chooses, which may hold a secret
+        raise type(error)(redactor_of(settings, os.environ).redact(str(error))) from None
+    needs = needs_of(compilation.suites)
+    is_judged, is_played = bool(settings.judge.use), bool(settings.user)
+    return ToRun(
+        suites=suites,
+        problems=compilation.problems,
+        tools=compilation.tools,
+        selected=selected_of(suites, all_suites, selection),
+        selection=selection,
+        inventory=compilation.inventory,
+        notes=known.notes,
+        needs_judge=_first(suites, lambda case: _asks(case, "judge")) if needs.judge and not is_judged else None,
+        needs_user=_first(suites, lambda case: case.input.user is not None) if needs.user and not is_played else None,
+        asks_language=needs.language and _first(suites, lambda case: _asks(case, "language")) is not None,
+    )
+
+
+def _first(chosen: Iterable[Suite], needs: Callable[[Case], bool]) -> str | None:
+    """The id of the first chosen case that needs something. To look is to make all cases, and few suites need any."""
+    cases = (located.case for suite in chosen for located in suite.cases)
+    return next((case.id for case in cases if case.running and needs(case)), None)
+
+
+def _asks(case: Case, predicate: str) -> bool:
+    is_scored = predicate == "judge" and bool(case.rubric)
+    return is_scored or any(asks(assertion.check, predicate) for assertion in assertions(case.expect))
+
+
+def _read_files(compilation: Compilation, settings: Settings) -> Iterator[Path]:
+    """The files that a run reads, as far as they are known before it begins."""
+    for suite in compilation.suites:
+        yield from map(Path, (suite.ir.source.name, *suite.ir.files))
+    yield from settings.files
+
+
+def _refuse_to_write_over(read: Iterable[Path], outputs: Sequence[Path]) -> None:
+    by_place = {os.path.realpath(file): file for file in outputs}
+    over = next((by_place[place] for file in read if (place := os.path.realpath(file)) in by_place), None)
+    if over is not None:
+        raise UsageError(f"`--output` would overwrite `{over}`, which the run reads")
+
+
+def to_rescore(paths: Sequence[str], past: PastRun, settings: Settings) -> ToRun:
+    """Compile the checks of the paths, else those of the past run's own files."""
+    if past.header is None:
+        raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
+    return to_run(paths or origins_of(past.header), settings, past.header.flags.get("prompt_id"))
+
+
+def origins_of(header: Header) -> tuple[str, ...]:
+    """The files that the suites of a run came from."""
+    return tuple(dict.fromkeys(suite.origin for suite in header.suites))
+
+
+def to_merge(parts: Sequence[Part], settings: Settings) -> ToRun:
+    """Compile the files that the parts are of, and choose the cases that they all were chosen from."""
+    whole = msgspec.structs.replace(parts[0].selection, shard=None)
+    for part in parts:
+        if msgspec.structs.replace(part.selection, shard=None) != whole:
+            raise UsageError(f"{part.name} and {parts[0].name} are parts of different choices of cases")
+    header = parts[0].header
+    return to_run(origins_of(header), settings, header.flags.get("prompt_id"), whole)
+
+
+# --- what flags ask for ----------------------------------------------------------------------------------------------
+
+
+def selection_of(named: Sequence[str], flags: Mapping[str, Any]) -> CaseFilter:
+    """The choice that the flags of a run ask for. `named` are the arguments, `PATH::CASE` among them."""
+    tiers, last_failed = several(flags.get("tier")), flags.get("last_failed")
+    shard, shard_by = flags.get("shard"), flags.get("shard_by")
+    for tier in tiers:
+        if tier not in TIERS:
+            raise UsageError(f"`--tier {tier}`: the tiers are {', '.join(f'`{known}`' for known in TIERS)}")
+    if shard_by not in (None, "id", "duration"):
+        raise UsageError(f"`--shard-by {shard_by}`: shards go by `id` or by `duration`")
+    if shard_by is not None and shard is None:
+        raise UsageError("`--shard-by` says how `--shard` divides the cases: give that too")
+    return selection_from(
+        {
+            "cases": [argument for argument in named if names_case(argument) or is_case_id(argument)],
+            "keywords": flags.get("keywords"),
+            "tags": several(flags.get("tag")),
+            "ids": several(flags.get("filter")),
+            "tiers": tiers,
+            "failed_from": LATEST if last_failed is True else None if last_failed is False else last_failed,
+            "else_all": last_failed is True,
+            "changed_since": flags.get("changed_since"),
+            "repeat": flags.get("repeat"),
+            "shard": None if shard is None else _shard(shard),
+            "durations_of": LATEST if shard_by == "duration" else None,  # the name that `pinned` replaces
+        }
+    )
+
+
+def selection_from(said: Mapping[str, Any]) -> CaseFilter:
+    """The choice whose attributes a command line or a journal says."""
+    try:
+        return msgspec.convert(said, CaseFilter)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"what chooses cases has a value that cannot be: {error}") from None
 
 
 def _shard(said: str) -> list[int]:
@@ -82,15 +205,6 @@ def _shard(said: str) -> list[int]:
     if not 1 <= number <= of <= MOST_SHARDS:
         raise UsageError(f"`--shard {said}`: a shard is one of N, such as 1/4 to 4/4; N is {MOST_SHARDS:,} at most")
     return [number, of]
-
-
-def _durations_of(shard: str | None, shard_by: str | None) -> str | None:
-    """The run by whose durations shards are balanced, by the name that `pinned` replaces."""
-    if shard_by not in (None, "id", "duration"):
-        raise UsageError(f"`--shard-by {shard_by}`: shards go by `id` or by `duration`")
-    if shard_by is not None and shard is None:
-        raise UsageError("`--shard-by` says how `--shard` divides the cases: give that too")
-    return LATEST if shard_by == "duration" else None
 
 
 def names_case(argument: str) -> bool:
@@ -129,18 +243,8 @@ def id_in_pattern(id_: str) -> str:
     return re.escape(id_).replace("/", "\\/")
 
 
-def _refuse_unknown_tiers(tiers: Sequence[str]) -> None:
-    for tier in tiers:
-        if tier not in TIERS:
-            raise UsageError(f"`--tier {tier}`: the tiers are {', '.join(f'`{known}`' for known in TIERS)}")
-
-
 def pinned(selection: CaseFilter, settings: Settings) -> CaseFilter:
-    """The choice with names in place of what will mean something else tomorrow: the latest run, a branch.
-
-    Raises:
-        UsageError: the run or commit does not exist.
-    """
+    """The choice with names in place of what will mean something else tomorrow: the latest run, a branch."""
     run, results = selection.failed_from, settings.results_folder
     if run is not None and steps_back(run) is not None:
         newest = find_folder(run, results, has_results)
@@ -161,33 +265,24 @@ def _run_with_durations(name: str | None, settings: Settings) -> str | None:
     if name is None or steps_back(name) is None:
         return name
     folders = (settings.results_folder, settings.default_results_folder)
-    newest = next(filter(None, (find_folder(name, folder, is_no_shard) for folder in folders)), None)
+    newest = next(filter(None, (find_folder(name, folder, _is_no_shard) for folder in folders)), None)
     if newest is None:
         raise UsageError(f"no run in `{folders[0]}` has durations that `--shard-by duration` can use")
     return newest.name
 
 
-def _durations(name: str, settings: Settings, known: KnownSuites) -> Mapping[SuiteKey, Mapping[str, float]]:
-    in_usual_folder = not has_results(settings.results_folder / name)
-    return durations_of(name, settings.default_results_folder if in_usual_folder else settings.results_folder, known)
+# --- what choosing needs ---------------------------------------------------------------------------------------------
 
 
-def known_of(
-    selection: CaseFilter, suites: Iterable[CompiledSuite], settings: Settings, files_of: Callable[[str], Set[str]]
-) -> Known:
-    """The facts that a selection needs; `files_of` gives the files of a path, as suites name them.
-
-    Raises:
-        UsageError: a run cannot be read, or git does not answer.
-    """
-    suites = list(suites)
+def _known_of(selection: CaseFilter, suites: Sequence[CompiledSuite], settings: Settings) -> Known:
+    """The facts that a selection needs."""
     known = KnownSuites(
         ((suite.key, suite.ir.tool) for suite in suites),
         lambda key: (case.id for suite in suites if suite.key == key for case in suite.cases()),
     )
     failed, notes = _failed(selection, suites, settings.results_folder, known)
     return Known(
-        named=tuple(_named(argument, suites, files_of) for argument in selection.cases),
+        named=tuple(_named(argument, suites, settings) for argument in selection.cases),
         failed=failed,
         notes=(*notes, *_deleted(selection.changed_since, settings)),
         changed=None if selection.changed_since is None else _changed(selection.changed_since, suites, settings),
@@ -195,18 +290,29 @@ def known_of(
     )
 
 
+def _durations(name: str, settings: Settings, known: KnownSuites) -> Mapping[SuiteKey, Mapping[str, float]]:
+    """By suite, the milliseconds that each case of the run took; in a run of several agents, of all together."""
+    in_usual_folder = not has_results(settings.results_folder / name)
+    output_dir = settings.default_results_folder if in_usual_folder else settings.results_folder
+    durations: dict[SuiteKey, dict[str, float]] = {}
+    for file in find_results(name, output_dir).files:
+        result = read_result(file, _Result)
+        for suite in known.candidates(result):
+            of_suite = durations.setdefault(suite, {})
+            for case in result.cases:
+                of_suite[case.id] = of_suite.get(case.id, 0.0) + case.duration_ms
+    return durations
+
+
 def _failed(
     selection: CaseFilter, suites: Sequence[CompiledSuite], results: Path, known: KnownSuites
-) -> tuple[Failures | None, tuple[str, ...]]:
-    """The ids that failed in the run, None for all cases; and warnings about suites that the run does not have.
-
-    Raises:
-        UsageError: the run cannot be read, or has none of the suites.
-    """
+) -> tuple[_Failures | None, tuple[str, ...]]:
+    """The ids that failed in the run, None for all cases; and warnings about suites that the run does not have."""
     run = selection.failed_from
     if run is None:
         return None, ()
-    failed = _still_failing(run, results, known) if selection.else_all else failures_of(run, results, known)
+    verdicts = (_verdicts_since if selection.else_all else _verdicts_of)(run, results, known)
+    failed = {suite: frozenset(id_ for id_, passed in cases.items() if not passed) for suite, cases in verdicts.items()}
     unclear = known.warnings(f"the run `{run}`", "the next run names its suites")
     absent = [suite for suite in suites if suite.key not in failed]
     whole = selection.else_all and not any(_has_any(failed, suite) for suite in suites)
@@ -224,19 +330,20 @@ def _failed(
     )
 
 
-def _has_any(failed: Failures, suite: CompiledSuite) -> bool:
+def _has_any(failed: _Failures, suite: CompiledSuite) -> bool:
     """Whether a case of the suite is among those that failed. A case with another name by now is not."""
     ids = failed.get(suite.key, frozenset())
     return bool(ids) and any(case.id in ids for case in suite.cases())
 
 
-def _named(argument: str, suites: Iterable[CompiledSuite], files_of: Callable[[str], Set[str]]) -> NamedCases:
+def _named(argument: str, suites: Iterable[CompiledSuite], settings: Settings) -> NamedCases:
     if SEPARATOR not in argument:
         return NamedCases(argument=argument, files=frozenset(suite.ir.source.name for suite in suites), case=argument)
     path, _, case = argument.partition(SEPARATOR)
     if not case:
         raise UsageError(f"`{argument}` names no case after `{SEPARATOR}`")
-    return NamedCases(argument=argument, files=frozenset(files_of(path)), case=case)
+    files = frozenset({"<stdin>"}) if path == "-" else files_of([path], settings=settings)
+    return NamedCases(argument=argument, files=files, case=case)
 
 
 def _changed(commit: str, suites: Sequence[CompiledSuite], settings: Settings) -> frozenset[str]:
@@ -267,6 +374,9 @@ def _read_for(name: str) -> frozenset[Path]:
     return frozenset((path.resolve(), *(link.path for link in links_to(path))))
 
 
+# --- earlier runs ----------------------------------------------------------------------------------------------------
+
+
 class _Case(msgspec.Struct, frozen=True, rename="camel"):
     id: str
     passed: bool
@@ -282,48 +392,13 @@ class _Result(msgspec.Struct, frozen=True, rename="camel"):
     suite: str | None = None
 
 
-def failures_of(name: str, output_dir: Path, known: KnownSuites) -> Failures:
-    """The ids that failed or ended in error in the run: its id, `latest`, its folder or a result.
-
-    In a run of several agents these are the ids that did so with any of them.
-
-    Raises:
-        UsageError: the run does not exist, or its results cannot be read.
-    """
-    return _failed_of(_verdicts_of(name, output_dir, known))
+_Verdicts = dict[SuiteKey, dict[str, bool]]
+"""By suite, whether each case passed, with every agent."""
 
 
-def _still_failing(name: str, output_dir: Path, known: KnownSuites) -> Failures:
-    """The ids that failed in the run, and those that it left out although they had failed in the run before.
-
-    A run with `--last-failed` has only some cases of the run that it was chosen from, so it continues that one.
-
-    Raises:
-        UsageError: the run does not exist, or its results cannot be read.
-    """
-    verdicts = _verdicts_of(name, output_dir, known)
-    seen = {name}
-    while (earlier := _chosen_from(output_dir / name)) is not None and earlier not in seen:
-        seen.add(name := earlier)
-        if not has_results(output_dir / name):
-            break
-        for suite, passed in _verdicts_of(name, output_dir, known).items():
-            verdicts[suite] = passed | verdicts.get(suite, {})
-    return _failed_of(verdicts)
-
-
-def _chosen_from(folder: Path) -> str | None:
-    """The run whose failed cases the run of a folder was to run, if it was begun with `--last-failed`."""
-    header = header_beside(folder)
-    selection = {} if header is None else header.flags.get("wanted")
-    run = selection.get("failed_from") if isinstance(selection, dict) and selection.get("else_all") else None
-    # A name that leads elsewhere is not ours: a journal may come from anyone.
-    return run if isinstance(run, str) and Path(run).name == run else None
-
-
-def _verdicts_of(name: str, output_dir: Path, known: KnownSuites) -> dict[SuiteKey, dict[str, bool]]:
-    """By suite, whether each case passed, with every agent."""
-    verdicts: dict[SuiteKey, dict[str, bool]] = {}
+def _verdicts_of(name: str, output_dir: Path, known: KnownSuites) -> _Verdicts:
+    """The verdicts of the run: its id, `latest`, its folder or a result."""
+    verdicts: _Verdicts = {}
     for file in find_results(name, output_dir).files:
         result = read_result(file, _Result)
         suite = known.key_of(result, {case.id for case in result.cases})
@@ -335,36 +410,37 @@ def _verdicts_of(name: str, output_dir: Path, known: KnownSuites) -> dict[SuiteK
     return verdicts
 
 
-def _failed_of(verdicts: Mapping[SuiteKey, Mapping[str, bool]]) -> Failures:
-    return {
-        suite: frozenset(name for name, passed in of_suite.items() if not passed)
-        for suite, of_suite in verdicts.items()
-    }
+def _verdicts_since(name: str, output_dir: Path, known: KnownSuites) -> _Verdicts:
+    """The verdicts of the run, and for cases that it left out those of the runs that it was chosen from.
 
-
-def durations_of(name: str, output_dir: Path, known: KnownSuites) -> Mapping[SuiteKey, Mapping[str, float]]:
-    """By suite, the milliseconds that each case of the run took; in a run of several agents, of all together.
-
-    Raises:
-        UsageError: the run does not exist, or its results cannot be read.
+    A run with `--last-failed` has only some cases of the run that it was chosen from, so it continues that one.
     """
-    durations: dict[SuiteKey, dict[str, float]] = {}
-    for file in find_results(name, output_dir).files:
-        result = read_result(file, _Result)
-        for suite in known.candidates(result):
-            of_suite = durations.setdefault(suite, {})
-            for case in result.cases:
-                of_suite[case.id] = of_suite.get(case.id, 0.0) + case.duration_ms
-    return durations
+    verdicts = _verdicts_of(name, output_dir, known)
+    seen = {name}
+    while (earlier := _chosen_from(output_dir / name)) is not None and earlier not in seen:
+        seen.add(name := earlier)
+        if not has_results(output_dir / name):
+            break
+        for suite, passed in _verdicts_of(name, output_dir, known).items():
+            verdicts[suite] = passed | verdicts.get(suite, {})
+    return verdicts
 
 
-def is_no_shard(folder: Path) -> bool:
+def _chosen_from(folder: Path) -> str | None:
+    """The run whose failed cases the run of a folder was to run, if it was begun with `--last-failed`."""
+    selection = _selection_of(folder)
+    run = selection.get("failed_from") if selection.get("else_all") else None
+    # A name that leads elsewhere is not ours: a journal may come from anyone.
+    return run if isinstance(run, str) and Path(run).name == run else None
+
+
+def _selection_of(folder: Path) -> Mapping[str, Any]:
+    """How the cases of a run were chosen, as far as its journal says."""
+    header = header_beside(folder)
+    selection = None if header is None else header.flags.get("wanted")
+    return selection if isinstance(selection, dict) else {}
+
+
+def _is_no_shard(folder: Path) -> bool:
     """Whether a folder has the results of a run that was not a shard of another."""
-    if not has_results(folder):
-        return False
-    try:
-        header = read_header(folder / FILE_NAME)
-    except UsageError:
-        return True
-    selection = {} if header is None else header.flags.get("wanted")
-    return not (isinstance(selection, dict) and selection.get("shard"))
+    return has_results(folder) and not _selection_of(folder).get("shard")

@@ -6,15 +6,14 @@ import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, final
 
 import msgspec
 
 from evalc.base.errors import SourceError, UsageError
 from evalc.base.source import Source
-from evalc.check.contract import assertions
 from evalc.check.tree import Not, Of, Test, asks
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
@@ -25,25 +24,14 @@ from evalc.config.settings import Settings
 from evalc.diagnostics.policy import Policy, Selection, silenced
 from evalc.diagnostics.problem import Finding, Problem
 from evalc.dsl.texts import texts_of
-from evalc.model.case import Case
-from evalc.model.suite import Place, Selected, Suite
+from evalc.model.suite import Place
 
 if TYPE_CHECKING:
     from evalc.compiler.prompts import PromptLibrary
-    from evalc.runtime.run.again_merge import Part
-    from evalc.runtime.store.journal import Header
-    from evalc.runtime.store.resume import PastRun
-    from evalc.runtime.store.scope import CaseFilter
     from evalc.tools.load import RegistryFile
-    from evalc.tools.registry import ToolRegistry
 
 Subject = str | Path | Source
 """A subject to compile: a path of a file or folder, a glob, or a text with a name."""
-
-
-def subjects_of(paths: Sequence[Subject], stdin: str | None) -> list[Subject]:
-    """The subjects, each once; `-` is the text `stdin`."""
-    return [Source("<stdin>", stdin or "") if path == "-" else path for path in dict.fromkeys(paths)]
 
 
 def compiled(
@@ -66,15 +54,37 @@ def compiled(
         output_folder=output_folder,
     )
     compilation = compile_sources(subjects, options)
-    compilation = msgspec.structs.replace(compilation, inventory=_without(compilation.inventory, settings))
-    compilation = _under(policy, compilation, errors_stay=errors_stay)
-    return msgspec.structs.replace(compilation, problems=_with_helpful_suggestions(compilation.problems, options))
-
-
-def _under(policy: Policy, compilation: Compilation, *, errors_stay: bool) -> Compilation:
     problems = policy.reported(_not_ignored(compilation), errors_stay=errors_stay)
     failed = any(problem.severity == "error" for problem in problems)
-    return msgspec.structs.replace(compilation, suites=() if failed else compilation.suites, problems=problems)
+    return msgspec.structs.replace(
+        compilation,
+        suites=() if failed else compilation.suites,
+        problems=_with_helpful_suggestions(problems, options),
+        inventory=_without(compilation.inventory, settings),
+    )
+
+
+def checked(
+    subjects: Iterable[Subject],
+    settings: Settings,
+    selection: Selection | None = None,
+    kept_alive: list[object] | None = None,
+) -> Compilation:
+    """Compile for a report of what is wrong; that a judge is needed where none is named is a warning.
+
+    `selection` narrows down what the settings report; a selection of codes replaces theirs. `kept_alive` is the
+    compiler's option.
+    """
+    policy = policy_of(settings, selection)
+    compilation = compiled(subjects, settings, policy, errors_stay=False, kept_alive=kept_alive)
+    asking = None if settings.judge.use else needs_of(compilation.suites).judge
+    if asking is None:
+        return compilation
+    suite, case, check = asking
+    source, span = suite.ir.place(check.where)
+    warning = Problem(source=source, span=span, finding=Finding("EV420", case=case.id), severity="warning")
+    reported = policy.reported((warning,), errors_stay=False)
+    return msgspec.structs.replace(compilation, problems=(*compilation.problems, *reported))
 
 
 def _not_ignored(compilation: Compilation) -> Sequence[Problem]:
@@ -111,10 +121,7 @@ def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOpti
         tools=_registry_file(settings),
         inputs_sent=frozenset() if settings.agent.body is None else settings.agent.body.inputs,
         judged=bool(settings.judge.use),
-        finder=Finder(
-            exclude=settings.exclude,
-            outputs=settings.written_paths,
-        ),
+        finder=Finder(exclude=settings.exclude, outputs=settings.written_paths),
     )
 
 
@@ -136,9 +143,11 @@ def _problems_of(source: Source, options: CompileOptions) -> Sequence[Problem]:
     return tuple(_not_ignored(compile_sources([source], options)))
 
 
-def nothing_found(subjects: Sequence[Subject], inventory: Inventory) -> str:
-    """The message that the named files hold no evals, and what they hold instead."""
+def nothing_found(subjects: Sequence[Subject], inventory: Inventory, prompt_id: str | None = None) -> str:
+    """The message that the named files hold no evals, or none of the prompt, and what they hold instead."""
     named = ", ".join(f"`{subject.name if isinstance(subject, Source) else subject}`" for subject in subjects)
+    if prompt_id is not None:
+        return f"there is no suite of the prompt `{prompt_id}` in {named}"
     message = f"there are no evals in {named}"
     if inventory.read:
         message += f": {inventory.read} without test cases"
@@ -198,30 +207,18 @@ def type_of(value: Any) -> str:
 # --- cases that need somebody ----------------------------------------------------------------------------------------
 
 
-class _Asking(NamedTuple):
-    """A case, and its check that asks for what not everybody has."""
-
-    suite: CompiledSuite
-    case: ir.Case
-    check: ir.Check
-
-
 @final
-class _Needs(msgspec.Struct):
-    """The needs of cases that not everybody can meet.
+class Needs(msgspec.Struct):
+    """The needs of cases that not everybody can meet."""
 
-    `judge` and `language` are the first checks that ask a judge, and in which language a text is; `user` is whether
-    some case has a simulated user.
-    """
-
-    judge: _Asking | None = None
-    language: _Asking | None = None
-    user: bool = False
+    judge: tuple[CompiledSuite, ir.Case, ir.Check] | None = None  # the first check that asks a judge
+    language: bool = False  # whether a check asks in which language a text is
+    user: bool = False  # whether a case has a simulated user
 
 
-def _needs_of(suites: Iterable[CompiledSuite]) -> _Needs:
+def needs_of(suites: Iterable[CompiledSuite]) -> Needs:
     """The needs of the cases of suites. The rows of a table have the same checks, and a user each or none."""
-    needs = _Needs()
+    needs = Needs()
     for suite in suites:
         for part in suite.ir.cases.parts:
             case = next(part.expand(), None) if isinstance(part, ir.CaseRows) else part
@@ -234,197 +231,34 @@ def _needs_of(suites: Iterable[CompiledSuite]) -> _Needs:
                     continue
                 if asks(check.check, "judge", "language") and case.running and case.tier == suite.tier:
                     if needs.judge is None and asks(check.check, "judge"):
-                        needs.judge = _Asking(suite, case, check)
-                    if needs.language is None and asks(check.check, "language"):
-                        needs.language = _Asking(suite, case, check)
+                        needs.judge = suite, case, check
+                    needs.language = needs.language or asks(check.check, "language")
     return needs
 
 
-def judge_warning(suites: Iterable[CompiledSuite]) -> Problem | None:
-    """The warning that a judge is needed, at the first check that asks one; None if none does."""
-    found = _needs_of(suites).judge
-    if found is None:
-        return None
-    source, span = found.suite.ir.place(found.check.where)
-    return Problem(source=source, span=span, finding=Finding("EV420", case=found.case.id), severity="warning")
-
-
-def _first(chosen: Iterable[Suite], needs: Callable[[Case], bool]) -> str | None:
-    """The id of the first chosen case that needs something. To look is to make all cases, and few suites need any."""
-    cases = (located.case for suite in chosen for located in suite.cases)
-    return next((case.id for case in cases if case.running and needs(case)), None)
-
-
-def _asks(case: Case, predicate: str) -> bool:
-    is_scored = predicate == "judge" and bool(case.rubric)
-    return is_scored or any(asks(assertion.check, predicate) for assertion in assertions(case.expect))
-
-
-@final
-class ToRun(msgspec.Struct, frozen=True, kw_only=True):
-    """The suites and cases of a run."""
-
-    suites: tuple[Suite, ...]  # the suites, with the cases that were chosen
-    problems: tuple[Problem, ...]  # the warnings about the eval files
-    tools: ToolRegistry | None  # the tool registry, where one is named and can be read
-    selected: Selected | None  # which of all cases were chosen; None if it is all of them
-    inventory: Inventory  # what was read for it, and what was skipped
-    selection: CaseFilter | None = None  # how they were chosen
-    notes: tuple[str, ...] = ()  # what the user should know of the choice
-    needs_judge: str | None = None  # the id of the first case that asks a judge; None if none does, or a judge is named
-    # the id of the first case with a simulated user whom nobody plays; None if there is none
-    needs_user: str | None = None
-    asks_language: bool = False  # whether a case asks in which language a text is, for which there is an extra
-
-
-def to_run(
-    subjects: Sequence[Subject],
-    settings: Settings,
-    prompt_id: str | None,
-    selection: CaseFilter | None = None,
-    outputs: Sequence[Path] = (),
-) -> ToRun:
-    """Compile, and select cases.
-
-    It takes as long as the files are large, and knows no event loop, in which neither Ctrl-C nor a request to terminate
-    would be heard until it is done.
-
-    Raises:
-        SourceError: the eval files have errors.
-        NothingToDo: what failed in a run or changed since a commit is selected, and nothing did.
-        UsageError: nothing would be run, or one of the `outputs` would overwrite what is read.
-    """
-    # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.run.select import select_cases, selected_of  # noqa: PLC0415
-    from evalc.runtime.store.scope import CaseFilter  # noqa: PLC0415
-    from evalc.setup.choice import known_of  # noqa: PLC0415
-    from evalc.setup.prepare import redactor_of  # noqa: PLC0415
-
-    compilation = soundly_compiled(subjects, settings, prompt_id)
-    _refuse_to_write_over(_read_files(compilation, settings), outputs)
-    all_suites = [suite.to_suite() for suite in compilation.suites]
-    selection = selection or CaseFilter()
-    known = known_of(selection, compilation.suites, settings, lambda path: _names_of(path, settings))
-    if selection.failed_from is not None and known.failed is None:
-        selection = msgspec.structs.replace(selection, none_failed=True)
-    try:
-        suites = select_cases(all_suites, selection, known)
-    except UsageError as error:  # it quotes what chooses, which may hold a secret
-        raise type(error)(redactor_of(settings, os.environ).redact(str(error))) from None
-    needs = _needs_of(compilation.suites)
-    return ToRun(
-        suites=suites,
-        problems=compilation.problems,
-        tools=compilation.tools,
-        selected=selected_of(suites, all_suites, selection),
-        selection=selection,
-        inventory=compilation.inventory,
-        notes=known.notes,
-        needs_judge=_first(suites, lambda case: _asks(case, "judge"))
-        if needs.judge and not settings.judge.use
-        else None,
-        needs_user=_first(suites, lambda case: case.input.user is not None)
-        if needs.user and not settings.user
-        else None,
-        asks_language=needs.language is not None and _first(suites, lambda case: _asks(case, "language")) is not None,
-    )
-
-
 def soundly_compiled(subjects: Sequence[Subject], settings: Settings, prompt_id: str | None) -> Compilation:
-    """The suites, at least one.
-
-    Raises:
-        SourceError: the eval files have errors.
-        UsageError: there are no eval files.
-    """
+    """The suites, at least one."""
     compilation = compiled(subjects, settings, policy_of(settings), errors_stay=True, prompt_id=prompt_id)
     if compilation.has_errors:
         raise SourceError(compilation.problems)
     if not compilation.suites:
-        raise UsageError(_nothing_to_run(subjects, prompt_id, compilation.inventory))
+        raise UsageError(nothing_found(subjects, compilation.inventory, prompt_id))
     return compilation
 
 
-def _read_files(compilation: Compilation, settings: Settings) -> Iterator[Path]:
-    """The files that a run reads, as far as they are known before it begins."""
-    for suite in compilation.suites:
-        yield from map(Path, (suite.ir.source.name, *suite.ir.files))
-    yield from settings.files
+def places_in(settings: Settings) -> Callable[[str, str], Mapping[str, Place]]:
+    """Finds the places of the parts of a case, by JSON pointers from its root; none if the case is not in the file.
 
-
-def _refuse_to_write_over(read: Iterable[Path], outputs: Sequence[Path]) -> None:
-    by_place = {os.path.realpath(file): file for file in outputs}
-    over = next((by_place[place] for file in read if (place := os.path.realpath(file)) in by_place), None)
-    if over is not None:
-        raise UsageError(f"`--output` would overwrite `{over}`, which the run reads")
-
-
-def _names_of(path: str, settings: Settings) -> frozenset[str]:
-    """The names that the files of a path have as sources."""
-    return frozenset({"<stdin>"}) if path == "-" else files_of([path], settings=settings)
-
-
-def to_rescore(paths: Sequence[str], past: PastRun, settings: Settings) -> ToRun:
-    """Compile the checks of the paths, else those of the past run's own files.
-
-    Raises:
-        SourceError: the eval files have errors.
-        UsageError: there are no eval files, or the run has no answers.
-    """
-    if past.header is None:
-        raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
-    return to_run(paths or origins_of(past.header), settings, past.header.flags.get("prompt_id"))
-
-
-def origins_of(header: Header) -> tuple[str, ...]:
-    """The files that the suites of a run came from."""
-    return tuple(dict.fromkeys(suite.origin for suite in header.suites))
-
-
-def to_merge(parts: Sequence[Part], settings: Settings) -> ToRun:
-    """Compile the files that the parts are of, and choose the cases that they all were chosen from.
-
-    Raises:
-        SourceError: the eval files have errors.
-        UsageError: there are no eval files, or the parts were chosen from different cases.
-    """
-    whole = msgspec.structs.replace(parts[0].selection, shard=None)
-    for part in parts:
-        if msgspec.structs.replace(part.selection, shard=None) != whole:
-            raise UsageError(f"{part.name} and {parts[0].name} are parts of different choices of cases")
-    header = parts[0].header
-    what = to_run(origins_of(header), settings, header.flags.get("prompt_id"), whole)
-    return msgspec.structs.replace(what, needs_judge=None)
-
-
-def _nothing_to_run(subjects: Sequence[Subject], prompt_id: str | None, inventory: Inventory) -> str:
-    if prompt_id is None:
-        return nothing_found(subjects, inventory)
-    named = ", ".join(f"`{subject.name if isinstance(subject, Source) else subject}`" for subject in subjects)
-    return f"there is no suite of the prompt `{prompt_id}` in {named}"
-
-
-@final
-class AuthoredPlaces:
-    """Compiles each file once, when the first of its cases is asked for.
-
-    Results hold the places of what did not pass; those of what passed would make them twice as long.
+    Results hold the places of what did not pass; those of what passed would make them twice as long. A file is compiled
+    when the first of its cases is asked for.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._files: dict[str, Mapping[str, Mapping[str, Place]]] = {}
+    @cache
+    def in_file(file: str) -> Mapping[str, Mapping[str, Place]]:
+        suites = compile_sources([file], options_for(settings)).suites
+        return {located.case.id: located.places for suite in suites for located in suite.to_suite().cases}
 
-    def of(self, file: str, id_: str) -> Mapping[str, Place]:
-        """The places of the parts of a case, by JSON pointers from its root; empty if it is not in the file."""
-        if file not in self._files:
-            self._files[file] = self._read(file)
-        return self._files[file].get(id_, {})
-
-    def _read(self, file: str) -> Mapping[str, Mapping[str, Place]]:
-        compilation = compile_sources([file], options_for(self._settings))
-        suites = [suite.to_suite() for suite in compilation.suites]
-        return {located.case.id: located.places for suite in suites for located in suite.cases}
+    return lambda file, id_: in_file(file).get(id_, {})
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from evalc.compare.power import (
     passes_to_fail,
     passes_to_hold,
 )
+from evalc.config.settings import Settings
 from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE
 from evalc.model.reports import GatePlan, NoisePlan, Option, Plan, SuitePlan
@@ -25,7 +26,7 @@ from evalc.model.suite import KnownSuites, Suite, SuiteKey
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.run.attempts import skipped_case
 from evalc.runtime.store.runs import LATEST, PastVerdicts, earlier_verdicts, find_results, of_attempts, pairs_of
-from evalc.setup.compile import ToRun
+from evalc.setup.choice import ToRun
 
 _TIMES: Final = (1, 2, 4)
 
@@ -33,12 +34,14 @@ _Costs = Mapping[SuiteKey, float]
 """The costs of an attempt at a case by suite, in US dollars."""
 
 
-def plan_of(what: ToRun, output_dir: Path, *, confidence: float | None, gates: Gates | None) -> Plan:
-    """The plan of what would be run; earlier runs are in the folder `output_dir`.
+def plan_of(what: ToRun, settings: Settings) -> Plan:
+    """The plan of what would be run.
 
-    `confidence` is how sure what is shown has to be; None is what each suite says, else 95 %. `gates` are those of the
-    run as a whole, which hold for suites without any.
+    How sure what is shown has to be, the settings say, else each suite, else it is 95 %. The gates of the run as a
+    whole hold for suites without any.
     """
+    confidence, rate, output_dir = settings.confidence, settings.min_pass_rate, settings.results_folder
+    gates = None if rate is None else Gates(min_pass_rate=rate, confidence=confidence)
     known = KnownSuites((suite.key, suite.tool_name) for suite in what.suites)
     run_id, costs = _costs_of_latest(output_dir, known)
     sure = USUAL_CONFIDENCE if confidence is None else confidence

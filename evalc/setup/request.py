@@ -16,12 +16,14 @@ from evalc.base.source import Source
 from evalc.config.load import settings_with, with_env_file
 from evalc.config.settings import KEY_OF_FLAG, Settings
 from evalc.runtime.agents import Agent
+from evalc.runtime.run.run import Observer
 from evalc.runtime.store.resume import PastRun, find_run
 from evalc.runtime.store.runs import new_run_id
 from evalc.runtime.store.scope import CaseFilter, Configured, in_project, scope_paths
-from evalc.setup.choice import case_selection, is_case_id, path_of, pinned
+from evalc.setup.choice import EVERY_CASE, is_case_id, path_of, pinned, selection_from, selection_of, to_run
 from evalc.setup.compile import Subject, subjects_among, type_of
 from evalc.setup.flags import RunFlags, modern, several
+from evalc.setup.runner import Running, run
 
 _NOT_KEPT: Final = frozenset({"output_dir", "otel", "snapshot"})
 """The flags that a resumed run does not take from its journal: where it is found says the folder of results, the
@@ -37,12 +39,27 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     """How a run begins."""
 
     run_id: str
+    settings: Settings
+    subjects: Sequence[Subject]  # what is run
+    agents: Sequence[object] = ()  # those that a caller brings, specs too, in place of the specs among the settings
+    prompt_id: str | None = None  # the prompt whose suites alone are run
     # those of the command line that a resumed run needs again
     flags: Mapping[str, Any] = msgspec.field(default_factory=dict)
     past: PastRun | None = None  # the run that is resumed; None for a new one
     record: Path | None = None  # where what is sent and answered is recorded
-    selection: CaseFilter | None = None  # which cases are run; None for all
+    selection: CaseFilter = EVERY_CASE  # which cases are run
     max_fail: int | None = None  # after so many cases that did not pass the run stops; None for never
+
+    @property
+    def folder(self) -> Path:
+        """Where the results go."""
+        return self.settings.results_folder / self.run_id if self.past is None else self.past.folder
+
+
+def compiled_run(start: Start, observer: Observer | None = None, outputs: Sequence[Path] = ()) -> Running:
+    """Compile what is run; what is returned runs it. None of the `outputs` may overwrite what is read."""
+    what = to_run(start.subjects, start.settings, start.prompt_id, start.selection, outputs)
+    return lambda: run(what, start, observer)
 
 
 @final
@@ -57,56 +74,41 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     prompt_id: str | None = None  # the prompt whose suites alone are run
     record: str | None = None  # where what is sent and answered is recorded
     env_file: str | None = None  # the file of variables that the environment does not set
-    # what is said of the cases, as the attributes of a `CaseFilter`
-    selection: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    selection: CaseFilter = EVERY_CASE  # the cases that are run, by names that may mean others tomorrow
+    max_fail: int | None = None  # after so many cases that did not pass the run stops
     past: PastRun | None = None  # the run that is resumed
 
-    def start(self, settings: Settings, *, max_fail: int | None) -> Start:
-        """How the run begins, with the run and the commit that it means by names which stay.
-
-        Raises:
-            UsageError: the run or commit does not exist, or a value is invalid.
-        """
-        if max_fail is not None and max_fail < 1:
-            raise UsageError("`--maxfail` has to be 1 or above")
-        if self.record == "":
-            raise UsageError("`--record` names no folder; the working folder is `.`")
-        selection = pinned(self._selection(), settings)
-        return Start(
-            run_id=new_run_id(settings.results_folder) if self.past is None else self.past.run_id,
-            flags=self._kept(selection, settings),
-            past=self.past,
-            record=None if self.record is None else Path(self.record),
-            selection=selection,
-            max_fail=max_fail,
-        )
-
     def settings(self) -> Settings:
-        """The settings of the run, with the variables of the `env_file` in the environment.
-
-        Raises:
-            SourceError: the configuration has errors.
-            UsageError: a flag has a value that it does not take, or the file of variables cannot be read.
-        """
+        """The settings of the run, with the variables of the `env_file` in the environment."""
         settings = settings_with(self.config, self.flags).sound()
         return settings if self.env_file is None else with_env_file(settings, self.env_file)
 
-    def looked_at(self, settings: Settings) -> Sequence[Subject]:
-        """The subjects of the run."""
+    def start(self, settings: Settings) -> Start:
+        """How the run begins, with the run and the commit that it means by names which stay."""
+        if self.max_fail is not None and self.max_fail < 1:
+            raise UsageError("`--maxfail` has to be 1 or above")
+        if self.record == "":
+            raise UsageError("`--record` names no folder; the working folder is `.`")
+        selection = pinned(self.selection, settings)
         subjects = settings.looked_at(self.paths)
         if not self.paths and self.prompt_id is not None and settings.prompts is not None:
-            return (*subjects, str(settings.prompts))  # where the prompt's own evals are
-        return subjects
+            subjects = (*subjects, str(settings.prompts))  # where the prompt's own evals are
+        return Start(
+            run_id=new_run_id(settings.results_folder) if self.past is None else self.past.run_id,
+            settings=settings,
+            subjects=subjects,
+            agents=self.agents,
+            prompt_id=self.prompt_id,
+            flags=self._kept(selection, settings, subjects),
+            past=self.past,
+            record=None if self.record is None else Path(self.record),
+            selection=selection,
+            max_fail=self.max_fail,
+        )
 
-    def _selection(self) -> CaseFilter:
-        try:
-            return msgspec.convert(self.selection, CaseFilter)
-        except msgspec.ValidationError as error:
-            raise UsageError(f"what chooses cases has a value that cannot be: {error}") from None
-
-    def _kept(self, selection: CaseFilter, settings: Settings) -> dict[str, Any]:
+    def _kept(self, selection: CaseFilter, settings: Settings, subjects: Sequence[Subject]) -> dict[str, Any]:
         """The part of the request that the journal keeps: its subjects, and enough to resume it by its id."""
-        named = (each.name if isinstance(each, Source) else str(each) for each in self.looked_at(settings))
+        named = (each.name if isinstance(each, Source) else str(each) for each in subjects)
         whole = not self.paths and bool(settings.paths)
         said = _said(self.flags) | {
             "config": self.config,
@@ -168,7 +170,7 @@ def _merged(given: RunRequest, past: PastRun, *, ours: bool) -> RunRequest:
                 f"as in `evalc run PATH --resume {past.run_id}`"
             )
         return given
-    if given.selection:
+    if given.selection != EVERY_CASE:
         raise UsageError("`--resume` runs the cases that the run was begun with: leave out what chooses others")
     said = {name: value for name, value in modern(past.header.flags).items() if name not in _NOT_KEPT}
     now = _said(given.flags)
@@ -190,7 +192,8 @@ def _merged(given: RunRequest, past: PastRun, *, ours: bool) -> RunRequest:
         record=given.record or record,
         env_file=given.env_file or env_file,
         agents=given.agents,
-        selection=selection or {},
+        selection=selection_from(selection or {}),
+        max_fail=given.max_fail,
     )
 
 
@@ -254,18 +257,8 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
         prompt_id=said.get("prompt_id"),
         record=said.get("record"),
         env_file=said.get("env_file"),
-        selection=case_selection(
-            [each for each in subjects if isinstance(each, str)],
-            keywords=said.get("keywords"),
-            tags=several(said.get("tag")),
-            ids=several(said.get("filter")),
-            tiers=several(said.get("tier")),
-            last_failed=said.get("last_failed"),
-            changed_since=said.get("changed_since"),
-            repeat=said.get("repeat"),
-            shard=said.get("shard"),
-            shard_by=said.get("shard_by"),
-        ),
+        selection=selection_of([each for each in subjects if isinstance(each, str)], said),
+        max_fail=said.get("maxfail"),
     )
     past = said.get("resume")
     return given if past is None else resumed(given, past)

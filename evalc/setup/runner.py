@@ -1,34 +1,58 @@
-"""Runs or rescores what was chosen, exports it, and adds it to the history."""
+"""Runs, rescores or merges what was chosen: with agents, judges and gates as the settings say, into the history."""
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import msgspec
 from msgspec.structs import replace
 
 from evalc import extras
-from evalc.base.errors import UsageError
-from evalc.config.settings import Settings
-from evalc.model.json import to_json
+from evalc.base.errors import AgentError, UsageError
+from evalc.base.guard import DaemonThread
+from evalc.base.installed import PROVIDERS, provider_of
+from evalc.config.http import expanded
+from evalc.config.settings import ALL_KEYS, JudgeTable, ModelTable, Setting, Settings
+from evalc.model.case import Gates
+from evalc.model.json import short_hash, to_json
+from evalc.report.reported import ReportedSuite
+from evalc.report.words import nothing_ran
+from evalc.runtime.agents import Access, Agent, Connecting, HttpOptions, ModelOptions, Sampling, Tls
+from evalc.runtime.agents.http import Address
+from evalc.runtime.agents.model.apis import input_price
+from evalc.runtime.agents.python import agent_of
+from evalc.runtime.agents.recording import RecordingAgent
+from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets_of
+from evalc.runtime.checks.similarity import load_embeddings
+from evalc.runtime.judges.cache import JudgeCache
+from evalc.runtime.judges.panel import JudgeSettings, Panel, judge_for, seated
+from evalc.runtime.run.engine import Engine, LocalEngine
+from evalc.runtime.run.gates import Limits
+from evalc.runtime.run.local_models import local_models
+from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.run import Observer, run_suites
+from evalc.runtime.run.tokens import capture_snapshot, load_object
+from evalc.runtime.store.journal import Asked, kept_snapshot
+from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.runs import LATEST, Closing, new_run_id, write_closing
+from evalc.setup.compile import collector_off
+from evalc.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
     from evalc.compiler.compiled import Inventory
     from evalc.diagnostics.problem import Problem
     from evalc.model.result import MissingSuite, RunSummary, SuiteResult
     from evalc.model.suite import Selected
-    from evalc.runtime.agents import Agent
     from evalc.runtime.run.again_merge import Part
     from evalc.runtime.run.finished import FinishedRun
-    from evalc.runtime.run.options import RunOptions
-    from evalc.runtime.run.run import Observer
     from evalc.runtime.store.resume import PastRun
-    from evalc.setup.compile import ToRun
+    from evalc.setup.choice import ToRun
     from evalc.setup.request import Start
-    from evalc.tools.registry import ToolRegistry
 
 
 @final
@@ -88,168 +112,134 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return to_json(self.finished.load()) + b"\n"
 
 
-async def run(
-    what: ToRun,
-    settings: Settings,
-    start: Start,
-    *,
-    observer: Observer | None = None,
-    agents: Sequence[object] = (),
-) -> Run:
-    """Run the suites against the agents: specs that the settings describe, or agents and objects of the caller.
+Running = Callable[[], Coroutine[Any, Any, Run]]
+"""Runs the compiled suites."""
 
-    Raises:
-        UsageError: what was asked for cannot be done; nothing was run.
+_LOOP_STOPPED: Final = "Event loop stopped before Future completed."
+
+
+def to_the_end(compiled: Callable[[], Running]) -> Run:
+    """Compile, and then run in an event loop of its own.
+
+    Not in one step: within a loop Ctrl-C and a request to terminate are heard only where something is awaited, and
+    compiling awaits nothing.
     """
-    # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.run.local_models import local_models  # noqa: PLC0415
-    from evalc.runtime.run.run import run_suites  # noqa: PLC0415
-    from evalc.setup.prepare import asked_of, exporter_of, gates_of, options_of, recorded  # noqa: PLC0415
+    if asyncio._get_running_loop() is not None:
+        raise UsageError("`evalc.run` cannot run where an event loop does, as in a notebook: await `evalc.run_async`")
+    with collector_off():
+        running = compiled()
+    try:
+        return asyncio.run(running())
+    except asyncio.CancelledError:  # by Ctrl-C it would be a KeyboardInterrupt
+        raise AgentError("the run was cancelled by the agent; what was finished is in its journal") from None
+    except RuntimeError as error:
+        if str(error) != _LOOP_STOPPED:
+            raise
+        raise AgentError("the agent stopped the event loop; what was finished is in its journal") from None
 
+
+async def run(what: ToRun, start: Start, observer: Observer | None = None) -> Run:
+    """Run the suites against the agents: specs that the settings describe, or agents and objects of the caller."""
+    settings, shard, past = start.settings, what.selection.shard, start.past
     if settings.confidence is not None and gates_of(settings) is None:
         raise UsageError(
             "`confidence` is how sure the gates of a run have to be, and this run has none: add one, such as "
             "`--min-pass-rate 0.9`"
         )
-    _refuse_without_judge(what)
-    _refuse_without_user(what)
-    _refuse_without_language(what)
-    exporter = exporter_of(settings)
-    asked = _agents(agents, settings, what.tools)
-    served = asked  # what records one hides what it is
-    snapshot = _snapshot_of(start)
-    options = await options_of(
-        settings if snapshot is None else settings.replace(snapshot=None),
-        os.environ,
-        what.tools,
-    )
-    specs = [agent for agent in agents or settings.agent.use if isinstance(agent, str)]
-    options = replace(options, asked=asked_of(settings, specs, os.environ, what.tools, options.redactor))
-    options = _started(options, start, what, snapshot)
-    shard = None if start.selection is None else start.selection.shard
     if shard is not None and settings.stop_when_sure:
         raise UsageError("`--stop-when-sure` looks at the cases of a whole run: it cannot be used with `--shard`")
+    if start.record is not None and settings.engine != "local":
+        raise UsageError("`--record` writes files on this machine: it cannot be used with `--engine ray`")
+    _refuse_what_is_missing(what)
+    exporter = exporter_of(settings)
+    agents = _agents(start.agents, settings, what.tools)
+    options = await options_of(settings, os.environ, what.tools, None if past is None else _snapshot_of(past))
+    specs = [agent for agent in start.agents or settings.agent.use if isinstance(agent, str)]
+    none_failed = {"wanted": msgspec.to_builtins(what.selection)} if what.selection.none_failed else {}
+    options = replace(
+        options,
+        run_id=start.run_id,
+        flags={**start.flags, **none_failed},
+        limits=replace(options.limits, max_fail=start.max_fail),
+        asked=asked_of(settings, specs, os.environ, what.tools, options.redactor),
+    )
+    if past is not None:
+        options = replace(options, output_dir=past.folder.parent, resumed=past.folder)
     if shard is not None:  # what decides a run decides the merged one
         judged = options.rubrics_always or any(suite.tier == "rubric" for suite in what.suites)
         options = replace(options, gates=None, baseline=None, rubrics_always=judged)
+    served = [*agents, *([] if options.user is None else [options.user])]  # what records one hides what it is
     if start.record is not None:
-        if settings.engine != "local":
-            raise UsageError("`--record` writes files on this machine: it cannot be used with `--engine ray`")
-        asked = [recorded(agent, start.record, settings, what.tools, options) for agent in asked]
-    players = [] if options.user is None else [options.user]
-    if start.record is not None and options.user is not None:
-        options = replace(options, user=recorded(options.user, start.record, settings, None, options))
-    async with local_models([*served, *players], options.panel, observer):
-        finished = await run_suites(what.suites, asked, options, observer=observer)
-    made = Run(
-        finished=finished,
-        problems=what.problems,
-        notes=(
-            *what.notes,
-            *(_of_no_cases(finished) if shard is None else ()),
-            *_registered(finished),
-            *await _exported(finished, exporter),
-        ),
-        strict=settings.strict,
-        selected=what.selected,
-        inventory=what.inventory,
-    )
-    return _closed(made, options)
+        agents = [recorded(agent, start.record, settings, what.tools, options) for agent in agents]
+        if options.user is not None:
+            options = replace(options, user=recorded(options.user, start.record, settings, None, options))
+    async with local_models(served, options.panel, observer):
+        finished = await run_suites(what.suites, agents, options, observer=observer)
+    return _closed(what, finished, settings, options, await _exported(finished, exporter))
 
 
 async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Observer | None) -> Run:
     """Check the answers of a past run again, with the checks of the suites."""
-    # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.run.again_rescore import rescore_suites  # noqa: PLC0415
-    from evalc.runtime.run.local_models import local_models  # noqa: PLC0415
-    from evalc.runtime.store.journal import kept_snapshot  # noqa: PLC0415
-    from evalc.runtime.store.runs import new_run_id  # noqa: PLC0415
-    from evalc.setup.prepare import options_of  # noqa: PLC0415
+    from evalc.runtime.run.again_rescore import rescore_suites  # noqa: PLC0415 - for start-up: a run needs none of it
 
-    _refuse_without_judge(what)
-    _refuse_without_language(what)
-    header = past.header
-    options = await options_of(settings.replace(snapshot=None), os.environ, what.tools)
+    _refuse_what_is_missing(what)
+    options = await options_of(settings.replace(snapshot=None), os.environ, what.tools, _snapshot_of(past))
     # What is configured is for runs: a rescored one shows what has changed since the run that it is made of.
     baseline = options.baseline if "baseline" in settings.given else None
-    options = replace(
-        options,
-        run_id=new_run_id(settings.results_folder),
-        snapshot=None if header is None else kept_snapshot(header),
-        baseline=baseline,
-    )
+    options = replace(options, run_id=new_run_id(settings.results_folder), baseline=baseline)
     async with local_models((), options.panel, observer):
         finished = await rescore_suites(what.suites, past, options, observer=observer)
-    notes = (*_of_no_cases(finished), *_registered(finished))
-    made = Run(finished=finished, problems=what.problems, notes=notes, strict=settings.strict, inventory=what.inventory)
-    return _closed(made, options)
+    return _closed(what, finished, settings, options)
 
 
 async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer: Observer | None) -> Run:
     """Put the runs of all shards together: one run, judged, compared and put into the history as a whole."""
-    # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.run.again_merge import merge_suites  # noqa: PLC0415
-    from evalc.runtime.store.runs import new_run_id  # noqa: PLC0415
-    from evalc.setup.prepare import options_of  # noqa: PLC0415
+    from evalc.runtime.run.again_merge import merge_suites  # noqa: PLC0415 - for start-up, as above
 
-    asked = settings.replace(
-        snapshot=None, judge=settings.judge.replace(use=())
-    )  # nothing is asked and nothing checked
+    # Nothing is asked, and nothing checked.
+    asked = settings.replace(snapshot=None, judge=settings.judge.replace(use=()))
     options = await options_of(asked, os.environ, what.tools)
     options = replace(options, run_id=new_run_id(settings.results_folder))
-    finished = await merge_suites(what.suites, parts, options, observer=observer)
-    made = Run(
-        finished=finished,
-        problems=what.problems,
-        notes=(*_of_no_cases(finished), *_registered(finished)),
-        strict=settings.strict,
-        selected=what.selected,
-        inventory=what.inventory,
-    )
-    return _closed(made, options)
+    return _closed(what, await merge_suites(what.suites, parts, options, observer=observer), settings, options)
 
 
-def _refuse_without_judge(what: ToRun) -> None:
+def _snapshot_of(past: PastRun) -> object:
+    """The snapshot that a run was checked with; None if it had none."""
+    return None if past.header is None else kept_snapshot(past.header)
+
+
+def _refuse_what_is_missing(what: ToRun) -> None:
     """Before the agent is paid for answers that nobody could judge."""
     if what.needs_judge is not None:
         raise UsageError(
             f"the case `{what.needs_judge}` needs a judge: name one with `--judge`, such as `--judge openai:MODEL`, or "
             "with `judge` in the configuration"
         )
-
-
-def _refuse_without_language(what: ToRun) -> None:
-    if what.asks_language:
-        extras.refuse_missing("language")
-
-
-def _refuse_without_user(what: ToRun) -> None:
     if what.needs_user is not None:
         raise UsageError(
             f"the case `{what.needs_user}` has a simulated user: name who plays it with `--user`, such as `--user "
             "openai:MODEL`, or with `user` in the configuration"
         )
+    if what.asks_language:
+        extras.refuse_missing("language")
 
 
-def _of_no_cases(finished: FinishedRun) -> tuple[str, ...]:
-    """Warn that nothing was verified, since no case ran: a failure under `--strict`, and wherever there is a gate."""
-    from evalc.report.words import nothing_ran  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+def _closed(
+    what: ToRun, finished: FinishedRun, settings: Settings, options: RunOptions, warning: str | None = None
+) -> Run:
+    """The finished run, once it is in the history, and what it says beside its suites is kept for whoever asks later.
 
-    message = nothing_ran(finished.summary)
-    return () if message is None else (message,)
-
-
-def _registered(finished: FinishedRun) -> tuple[str, ...]:
-    """Put the run into the history; what is to be said where that could not be done."""
-    warning = extras.history.register(finished)
-    return () if warning is None else (warning,)
-
-
-def _closed(run: Run, options: RunOptions) -> Run:
-    """The run, once what it says beside its suites is kept for whoever asks later."""
-    from evalc.runtime.store.runs import Closing, write_closing  # noqa: PLC0415 - for start-up: of runs alone
-
-    finished = run.finished
+    It warns where no case ran, so that nothing was verified.
+    """
+    idle = nothing_ran(finished.summary) if what.selection.shard is None else None
+    run = Run(
+        finished=finished,
+        problems=what.problems,
+        notes=(*what.notes, *filter(None, (idle, extras.history.register(finished), warning))),
+        strict=settings.strict,
+        selected=what.selected,
+        inventory=what.inventory,
+    )
     closing = Closing(
         exit_code=run.exit_code,
         gates=finished.gates,
@@ -258,18 +248,14 @@ def _closed(run: Run, options: RunOptions) -> Run:
         missing=finished.missing,
         warnings=(*run.notes, *finished.warnings),
     )
-    warning = write_closing(finished.folder, closing, options.redactor)
-    return run if warning is None else msgspec.structs.replace(run, notes=(*run.notes, warning))
+    unwritten = write_closing(finished.folder, closing, options.redactor)
+    return run if unwritten is None else msgspec.structs.replace(run, notes=(*run.notes, unwritten))
 
 
-async def _exported(finished: FinishedRun, exporter: extras.otel.Exporter | None) -> tuple[str, ...]:
+async def _exported(finished: FinishedRun, exporter: extras.otel.Exporter | None) -> str | None:
     """Export the run if that is asked for; what is to be said where it could not be done."""
     if exporter is None:
-        return ()
-    # For start-up: only where it is asked for.
-    from evalc.base.guard import DaemonThread  # noqa: PLC0415
-    from evalc.report.reported import ReportedSuite  # noqa: PLC0415
-
+        return None
     suites = tuple(ReportedSuite(result=suite.result, cases=suite.cases()) for suite in finished.suites)
     run = extras.otel.ExportedRun(finished.run_id, finished.summary, suites, exporter.content)
     # In a thread, for Ctrl-C and for callers whose event loop has other work.
@@ -278,41 +264,339 @@ async def _exported(finished: FinishedRun, exporter: extras.otel.Exporter | None
         warning = await thread.call(lambda: exporter.export(run))
     finally:
         thread.abandon()
-    return () if warning is None else (str(warning),)
-
-
-def _snapshot_of(start: Start) -> object:
-    """The snapshot of the run that is resumed; None if it is to be captured."""
-    from evalc.runtime.store.journal import kept_snapshot  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
-
-    return None if start.past is None or start.past.header is None else kept_snapshot(start.past.header)
-
-
-def _started(options: RunOptions, start: Start, what: ToRun, snapshot: object) -> RunOptions:
-    """The options of a run that begins, or continues, like this."""
-    limits = replace(options.limits, max_fail=start.max_fail)
-    flags = start.flags
-    if what.selection is not None and what.selection.none_failed:
-        flags = {**flags, "wanted": msgspec.to_builtins(what.selection)}
-    options = replace(options, run_id=start.run_id, flags=flags, limits=limits)
-    if start.past is None:
-        return options
-    folder = start.past.folder
-    return replace(
-        options,
-        output_dir=folder.parent,
-        resumed=folder,
-        snapshot=options.snapshot if snapshot is None else snapshot,
-    )
+    return None if warning is None else str(warning)
 
 
 def _agents(given: Sequence[object], settings: Settings, tools: ToolRegistry | None) -> Sequence[Agent]:
     """The agents that a caller gives, of whose specs the settings know; if none are given, those of the settings."""
-    # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.agents.python import agent_of  # noqa: PLC0415
-    from evalc.setup.prepare import agents_of  # noqa: PLC0415
-
     if not given:
         return agents_of(settings, os.environ, tools)
     named = iter(agents_of(settings, os.environ, tools) if any(isinstance(agent, str) for agent in given) else ())
     return [next(named) if isinstance(agent, str) else agent_of(agent) for agent in given]
+
+
+def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None) -> tuple[Agent, ...]:
+    """The agents that the settings name, at least one; `tools` are what they are offered where they are models.
+
+    Raises:
+        UsageError: they name no agent, or an agent that is not available.
+    """
+    if not settings.agent.use:
+        raise UsageError("no agent is named: use --agent, or `agent` in the configuration (try --agent demo)")
+    redactor = redactor_of(settings, environ)
+    agent_settings = replace(_agent_settings(settings, environ, tools), redactor=redactor)
+    return tuple(agent_for(spec, settings=agent_settings) for spec in settings.agent.use)
+
+
+_OURS: Final = frozenset({"http", "https", *PROVIDERS, "command", "replay", "local", "demo"})
+"""The kinds of agents and judges that are evalc's own code; of every other kind somebody else's runs in the process."""
+
+
+def _specs(settings: Settings) -> tuple[str, ...]:
+    """Everybody whom a run asks: agents, judges, and who plays users."""
+    return (*settings.agent.use, *settings.judge.use, *([] if settings.user is None else [settings.user]))
+
+
+def runs_code_of_others(settings: Settings) -> bool:
+    """Whether an agent, a judge or what makes the snapshot is code that runs in this process."""
+    specs = _specs(settings)
+    snapshot = settings.snapshot or ""
+    return snapshot.startswith("python:") or any(spec.strip().partition(":")[0].lower() not in _OURS for spec in specs)
+
+
+def recorded(agent: Agent, folder: Path, settings: Settings, tools: ToolRegistry | None, options: RunOptions) -> Agent:
+    """The agent, whose every exchange is written to a folder.
+
+    Raises:
+        UsageError: nothing can be written there.
+    """
+    return RecordingAgent(
+        agent, folder, model=_model(settings, tools), http=_http_options(settings), redactor=options.redactor
+    )
+
+
+def _agent_settings(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None = None) -> AgentSettings:
+    return AgentSettings(
+        headers=expanded(settings.agent.headers, environ),
+        retries=settings.agent.retries,
+        project_root=settings.root,
+        http=_http_options(settings),
+        providers={name: _access(name, settings, environ) for name in PROVIDERS},
+        model=_model(settings, tools),
+        local=Serving(context_tokens=settings.local.context_tokens, load_ms=settings.local.load_timeout_ms),
+    )
+
+
+def _http_options(settings: Settings) -> HttpOptions:
+    table = settings.agent
+    connect = table.connect_timeout_ms
+    return HttpOptions(
+        method=table.method,
+        body=table.body,
+        answer=table.response,
+        stream=table.stream,
+        redirects=table.redirects,
+        accepted=table.accepted_statuses,
+        connecting=Connecting(
+            tls=Tls(verify=table.verify_tls, authorities=table.ca_file),
+            seconds=None if connect is None else connect / 1000,
+        ),
+    )
+
+
+def _access(name: str, settings: Settings, environ: Mapping[str, str]) -> Access:
+    """How a provider's API is reached: as configured, else as the environment says it to its own library too.
+
+    Of a provider that is not asked, the variables in headers need not be set.
+    """
+    table = settings.providers[name]
+    is_asked = PROVIDERS[name] in map(provider_of, _specs(settings))
+    return Access(
+        base_url=_base_url(name, settings, environ),
+        key=environ.get(table.key_variable) or None,
+        key_variable=table.key_variable,
+        headers=expanded(table.headers, environ) if is_asked else {},
+        api=table.api,
+    )
+
+
+def _base_url(name: str, settings: Settings, environ: Mapping[str, str]) -> str | None:
+    """Where a provider's API is said to be; None for its own server."""
+    return settings.providers[name].base_url or environ.get(PROVIDERS[name].base_url_variable) or None
+
+
+def _model(settings: Settings, tools: ToolRegistry | None) -> ModelOptions:
+    return ModelOptions(system=settings.model.system_prompt, sampling=_sampling(settings.model), tools=tools)
+
+
+def _sampling(table: ModelTable | JudgeTable) -> Sampling:
+    return Sampling(
+        temperature=table.temperature,
+        max_tokens=table.max_tokens,
+        seed=table.seed,
+        extra=dict(table.extra_body),
+    )
+
+
+def price_of(agent: str, settings: Settings, environ: Mapping[str, str]) -> Callable[[int], float | None]:
+    """The price of so many tokens of input, in US dollars; None if the agent has no known price."""
+    provider = provider_of(agent)
+    if provider is None:
+        return lambda _: None
+    url = _base_url(provider.name, settings, environ) or provider.home
+    return partial(input_price, model=agent.partition(":")[2].strip(), url=url)
+
+
+def exporter_of(settings: Settings) -> extras.otel.Exporter | None:
+    """The exporter to OpenTelemetry; None if none is asked for.
+
+    Raises:
+        UsageError: the extra `otel` is not installed.
+    """
+    if settings.otel is None:
+        return None
+    url = None if settings.otel == "env" else settings.otel
+    return extras.otel.Exporter(url, content=settings.otel_content)
+
+
+def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
+    """Strikes out what may be written nowhere: secrets of the configuration, and within agents' and judges' specs."""
+    specs = _specs(settings)
+    agents = _agent_settings(settings, environ) if specs else None
+    of_specs = [secret for spec in specs if agents for secret in secrets_of(spec, settings=agents)]
+    return Redactor((*settings.secret_values(environ), *of_specs))
+
+
+async def options_of(
+    settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None, snapshot: object = None
+) -> RunOptions:
+    """The options of a run. `snapshot` is that of an earlier run.
+
+    Without one it is captured here, once, just before the run (contract, 4. Snapshot Data).
+    """
+    redactor = redactor_of(settings, environ)
+    return RunOptions(
+        output_dir=settings.results_folder,
+        engine=_engine(settings),
+        concurrency=settings.concurrency,
+        rpm=settings.rpm,
+        timeout_ms=settings.timeout_ms,
+        seed=seed_of(settings),
+        snapshot=await _captured(settings, redactor) if snapshot is None else snapshot,
+        registry=tools,
+        baseline=settings.baseline or (LATEST if settings.fail_on_regression else None),
+        accepted=settings.accepted_baseline,
+        gates=gates_of(settings),
+        limits=Limits(max_cost=settings.max_cost),
+        all_assertions=settings.all_assertions,
+        panel=panel_of(settings, environ, redactor),
+        user=_user_of(settings, environ, redactor),
+        embeddings=load_embeddings() if settings.similarity == "embeddings" else None,
+        rubrics_always=settings.judge.rubrics == "always",
+        stop_when_sure=settings.stop_when_sure,
+        redactor=redactor,
+        root=settings.root,
+    )
+
+
+def _engine(settings: Settings) -> Engine:
+    if settings.engine == "local":
+        return LocalEngine()
+    return extras.ray.RayEngine(settings.engine.partition(":")[2] or settings.ray_address)
+
+
+def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Panel | None:
+    """The judges of a run; None if no judge is named."""
+    if not settings.judge.use:
+        return None
+    behind_url = any(spec.lower().startswith(("http:", "https:")) for spec in settings.judge.use)
+    judge_settings = JudgeSettings(
+        reached=_agent_settings(settings, environ),
+        sampling=_sampling(settings.judge),
+        headers=expanded(settings.judge.headers, environ) if behind_url else {},
+    )
+    judges = [judge_for(spec, settings=judge_settings) for spec in settings.judge.use]
+    return Panel(
+        seats=seated(judges, settings.judge.samples),
+        timeout_ms=settings.judge.timeout_ms,
+        cache=JudgeCache(settings.judge_cache_folder, redactor, environ) if settings.judge.cache else None,
+        redactor=redactor,
+    )
+
+
+def _user_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Agent | None:
+    """The player of simulated users; None if nobody is named."""
+    if settings.user is None:
+        return None
+    # Told what to do by evalc, and offered no tools: what is configured for the agent's model is nothing to it.
+    reached = replace(_agent_settings(settings, environ), http=HttpOptions(), headers={}, redactor=redactor)
+    try:
+        return agent_for(settings.user, settings=replace(reached, model=ModelOptions()))
+    except UsageError as error:
+        raise UsageError(f"nobody can play users: {error}") from None
+
+
+async def _captured(settings: Settings, redactor: Redactor) -> object:
+    if settings.snapshot is None:
+        return None
+    try:
+        return await capture_snapshot(settings.snapshot, project_root=settings.root)
+    except UsageError as error:  # it may quote what the snapshot's code says, and that may say anything
+        raise UsageError(redactor.redact(str(error))) from None
+
+
+def gates_of(settings: Settings) -> Gates | None:
+    """The gates of the run as a whole; None if there are none."""
+    gates = Gates(
+        min_pass_rate=settings.min_pass_rate,
+        min_score=settings.min_score,
+        max_p95_ms=settings.max_p95_ms,
+        fail_on_regression=settings.fail_on_regression or None,
+        confidence=settings.confidence,
+    )
+    return gates or None
+
+
+def seed_of(settings: Settings) -> dict[str, Any] | None:
+    """The seed manifest; None if there is none."""
+    path = settings.seed_file
+    return None if path is None else load_object(path, "seed manifest")
+
+
+HTTP: Final = ("method", "body", "response", "stream", "accepted_statuses", "redirects", "headers")
+MODEL: Final = ("system_prompt", "temperature", "max_tokens", "seed", "extra_body")
+JUDGE: Final = ("temperature", "max_tokens", "seed", "extra_body")
+PROVIDER: Final = ("base_url", "api", "headers")
+LOCAL: Final = ("context_tokens",)
+_HASHED: Final = frozenset({"model.system_prompt", "openai.base_url", "anthropic.base_url"})
+"""Texts that evalc does not treat as secrets, but that may be long or contain some."""
+
+
+def asked_of(
+    settings: Settings,
+    agents: Sequence[str],
+    environ: Mapping[str, str],
+    tools: ToolRegistry | None,
+    redactor: Redactor | None,
+) -> Asked:
+    """The settings that decide what is sent and how answers are read, as far as they are not their defaults.
+
+    `agents` are specs: an agent of a caller is not configured. `tools` are what models are offered; `redactor` strikes
+    secrets out of what is hashed.
+    """
+    asked: dict[str, Any] = {}
+    for name in dict.fromkeys(_names(settings, agents)):
+        setting = ALL_KEYS[name]
+        value = _kept(setting, settings, environ, redactor)
+        if value is not None:
+            asked[setting.recorded] = value
+    queried = [Address.of(spec).url for spec in agents if _kind(spec) in {"http", "https"} and "?" in spec]
+    if queried:  # results do not show the values of a query, which may be secrets
+        asked["agent"] = _hash("\n".join(queried))
+    if tools is not None and any(map(_is_model, agents)):
+        offered = [(tool.name, tool.description, tool.parameters) for tool in tools.values()]
+        asked["tools"] = _hash(msgspec.json.encode(offered).decode())
+    return asked
+
+
+def _names(settings: Settings, agents: Sequence[str]) -> Iterator[str]:
+    """The names of the settings that concern the agents, judges and the player."""
+    for spec in agents:
+        kind = _kind(spec)
+        if kind in {"http", "https", "replay"}:
+            yield from _in("agent", HTTP)
+        if _is_model(spec) or kind == "replay":
+            yield from _in("model", MODEL)
+        yield from _reached(spec)
+    for spec in settings.judge.use:
+        yield "judge.timeout"
+        if _is_model(spec):
+            yield from _in("judge", JUDGE)
+        elif _kind(spec) in {"http", "https"}:
+            yield "judge.headers"
+        yield from _reached(spec)
+    if settings.user is not None:
+        yield from _reached(settings.user)
+
+
+def _in(table: str, keys: Sequence[str]) -> Iterator[str]:
+    return (f"{table}.{key}" for key in keys)
+
+
+def _kind(spec: str) -> str:
+    return spec.strip().partition(":")[0].lower()
+
+
+def _is_model(spec: str) -> bool:
+    return provider_of(spec) is not None or _kind(spec) == "local"
+
+
+def _reached(spec: str) -> Iterator[str]:
+    """The settings of how a model is reached, whether it is an agent, a judge or a player."""
+    provider = provider_of(spec)
+    if provider is not None:
+        yield from (name for key in PROVIDER if (name := f"{provider.name}.{key}") in ALL_KEYS)
+    elif _kind(spec) == "local":
+        yield from _in("local", LOCAL)
+
+
+def _kept(setting: Setting[Any], settings: Settings, environ: Mapping[str, str], redactor: Redactor | None) -> Any:
+    """The value as a journal may keep it; None for the default. Of headers these are the names."""
+    value = settings.value_of(setting)
+    if value == setting.default and setting.variable:
+        value = environ.get(setting.variable) or value
+    if value == setting.default:
+        return None
+    if setting.attribute == "headers":
+        return sorted(name.lower() for name, _ in value)
+    if setting.secret or setting.name in _HASHED:
+        text = repr(value)
+        return _hash(text if redactor is None else redactor.redact(text))
+    if isinstance(value, msgspec.Struct):
+        parts = msgspec.structs.asdict(value)
+        return {name: path.text for name, path in parts.items() if path is not None}
+    return list(value) if isinstance(value, tuple) else value  # as it is read back
+
+
+def _hash(text: str) -> dict[str, str]:
+    return {"hash": short_hash(text)}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalc.config.settings import ALL_KEYS
-from evalc.setup import prepare
+from evalc.setup import runner
 from tests.cli.conftest import Invoke, Outcome
 from tests.support.servers import Server, answers, serving
 
@@ -191,11 +191,11 @@ def test_every_setting_of_agents_models_and_judges_is_compared_or_known_not_to_m
         "judge.rubrics",  # compared as `--rubrics always`
     }
     compared = {
-        *(f"agent.{key}" for key in prepare.HTTP),
-        *(f"model.{key}" for key in prepare.MODEL),
-        *(f"judge.{key}" for key in (*prepare.JUDGE, "timeout", "headers")),
-        *(f"{name}.{key}" for name in ("openai", "anthropic") for key in prepare.PROVIDER),
-        *(f"local.{key}" for key in prepare.LOCAL),
+        *(f"agent.{key}" for key in runner.HTTP),
+        *(f"model.{key}" for key in runner.MODEL),
+        *(f"judge.{key}" for key in (*runner.JUDGE, "timeout", "headers")),
+        *(f"{name}.{key}" for name in ("openai", "anthropic") for key in runner.PROVIDER),
+        *(f"local.{key}" for key in runner.LOCAL),
     }
     tables = {name for name in ALL_KEYS if "." in name}
     assert tables == (compared & tables) | harmless

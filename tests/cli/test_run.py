@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc import api
+import evalc
 from tests.cli.conftest import SUITE, Invoke
 
 FAILING = SUITE.replace('"Paris" for', '"Lima" for')
@@ -120,10 +120,10 @@ def test_a_broken_agent_exits_with_3(invoke: Invoke, project: Path) -> None:
 
 
 def test_a_run_that_is_interrupted_before_it_begins(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> api.Run:
+    def interrupted(*_: object, **__: object) -> evalc.Run:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(api, "run_paths", interrupted)
+    monkeypatch.setattr("evalc.setup.runner.to_the_end", interrupted)
     outcome = invoke("run", "--agent", "demo")
     assert (outcome.code, outcome.err) == (130, "error: interrupted; nothing was run\n")
 

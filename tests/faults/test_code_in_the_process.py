@@ -196,7 +196,7 @@ def test_a_blocked_loop_hears_the_first_interrupt(project: Path, agent: str, num
 
 def test_a_judge_that_blocks_the_loop_is_an_error_of_its_case(project: Path) -> None:
     script = (
-        "import evalc.setup.prepare as run\n"
+        "import evalc.setup.runner as run\n"
         "made = run.panel_of\n"
         "from msgspec.structs import replace\n"
         "run.panel_of = lambda *a: replace(made(*a), timeout_ms=1500)\n"

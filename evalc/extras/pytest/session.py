@@ -44,7 +44,7 @@ from evalc.runtime.store.journal import CaseRun
 from evalc.runtime.store.redact import encoded, redacted
 from evalc.runtime.store.runs import Closing, write_closing
 from evalc.setup.compile import compiled, policy_of
-from evalc.setup.prepare import agents_of, options_of, redactor_of
+from evalc.setup.runner import agents_of, options_of, redactor_of
 from evalc.tools.registry import ToolRegistry
 
 

@@ -14,7 +14,6 @@ from typing import Final, NamedTuple, Self, final
 
 from watchfiles import Change, DefaultFilter, watch
 
-from evalc import api
 from evalc.base.errors import EvalcError, UsageError
 from evalc.base.terminal import Screen, cells, padded, shortened, visible
 from evalc.compiler.compiled import Compilation, CompiledSuite
@@ -26,7 +25,7 @@ from evalc.report.words import Writer, main_reason
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.store.runs import LATEST, find_results
 from evalc.setup.choice import id_in_pattern
-from evalc.setup.compile import collector_off
+from evalc.setup.compile import checked, collector_off
 
 _LEAST_ROWS: Final = 5
 _WIDEST_ID: Final = 50
@@ -182,7 +181,7 @@ class Watcher:
         try:
             self.settings = self._read_settings()
             with collector_off():
-                found = api.check_paths(self.settings.looked_at(self._paths), settings=self.settings)
+                found = checked(self.settings.looked_at(self._paths), self.settings)
         except EvalcError as error:
             return Seen(None, str(error))
         if any(problem.severity == "error" for problem in found.problems):

@@ -10,7 +10,7 @@ from typing import Protocol
 import pytest
 
 import evalc
-from evalc import api
+from evalc.cli import trust
 from evalc.config.load import load_settings
 from evalc.extras.challenge import Finished
 from evalc.runtime.store.resume import find_run
@@ -60,7 +60,7 @@ def challenged(project: Path) -> Challenging:
             replies = iter(answers)
             evalc.run("it.eval.yaml", agent=evalc.ScriptedAgent(default=lambda _message: next(replies)))
             of = find_run("latest", settings.results_folder)
-        return api.challenge_paths(["it.eval.yaml"], settings=settings, of=of, fixing=fix)
+        return trust.challenged(["it.eval.yaml"], settings, of, fixing=fix)
 
     return challenge
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from evalc import api
+from evalc.cli.trust import challenged
 from evalc.config.load import load_settings
 from evalc.dsl.quoting import quoted_line
 from evalc.extras.challenge import Finished
@@ -229,7 +229,7 @@ CHECKS = re.compile(r"(\n +validate:\n)( +)- .*\n(?:\2.*\n)*")
 
 def strength_of_all() -> float:
     settings = load_settings(Path.cwd(), None, []).sound()
-    found = api.challenge_paths(["."], settings=settings, of=None).strength.strength
+    found = challenged(["."], settings, None).strength.strength
     assert found is not None
     return found
 

@@ -16,11 +16,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from evalc import api
+import evalc
 from evalc.base.errors import AgentUnavailable, UsageError
 from evalc.base.terminal import Screen
-from evalc.config.load import load_settings
-from evalc.config.settings import Settings
 from evalc.extras.local import LocalServer, gguf_of, server_of
 from evalc.report.progress import Progress
 from evalc.runtime.agents.spec import AgentSettings, Serving
@@ -53,17 +51,9 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Pa
     return written
 
 
-def settings(**given: object) -> Settings:
-    from evalc.config.load import Override
-
-    found, problems = load_settings(Path.cwd(), None, [Override(key, value, key) for key, value in given.items()])
-    assert not problems
-    return found
-
-
-def run(path: Path, **given: object) -> api.Run:
+def run(path: Path, judge: str | None = None) -> evalc.Run:
     Path("capitals.eval.yaml").write_text(SUITE)
-    return api.run_paths(["capitals.eval.yaml"], settings=settings(agentEndpoint=f"local:{path}", **given))
+    return evalc.run("capitals.eval.yaml", agent=f"local:{path}", judge=judge)
 
 
 def started(server: LocalServer) -> str:
@@ -82,7 +72,7 @@ def test_agent_and_judge_are_one_process_that_ends_with_the_run(
 
     monkeypatch.setattr("evalc.extras.local.subprocess.Popen", spied)
     path = model("It is Paris.")
-    done = run(path, judges=f"local:{path}")
+    done = run(path, judge=f"local:{path}")
     assert done.exit_code == 0
     assert [case.score for suite in done.suites for case in suite.cases] == [0.8, 0.8]
     assert [suite.agent_endpoint for suite in done.suites] == ["local:tiny"]

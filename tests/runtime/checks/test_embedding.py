@@ -14,7 +14,7 @@ from evalc.config.load import Override, load_settings
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.similarity import by_meaning, load_embeddings
 from evalc.runtime.checks.verdict import Embeddings, Evidence, Verdict, View
-from evalc.setup.prepare import options_of
+from evalc.setup.runner import options_of
 
 VECTORS = {"rain": (1.0, 0.0), "wet": (0.8, 0.6), "cheese": (0.0, 1.0), "dry": (-1.0, 0.0), "almost": (1.0 + 1e-9, 0.0)}
 
@@ -48,7 +48,7 @@ def test_the_threshold_is_reached_or_not() -> None:
 
 def test_it_takes_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = by_meaning(encode)
-    monkeypatch.setattr("evalc.setup.prepare.load_embeddings", lambda: loaded)
+    monkeypatch.setattr("evalc.setup.runner.load_embeddings", lambda: loaded)
 
     def configured(**given: str) -> Embeddings | None:
         settings, problems = load_settings(tmp_path, None, [Override(*item, item[0]) for item in given.items()])

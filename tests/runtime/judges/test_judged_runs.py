@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import evalc
-from evalc.api import Run
 from evalc.config.load import Override, load_settings
 from evalc.runtime.agents.recording import ScriptedAgent
-from evalc.setup.request import Start
+from evalc.setup.request import Start, compiled_run
+from evalc.setup.runner import Run, to_the_end
 from tests.support.servers import Behaviour, Exchange, Server, serving
 
 RUBRIC = """
@@ -197,7 +197,6 @@ def test_a_repeated_case_adds_up_what_judging_used(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_resumed_run_keeps_its_judges(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
-    from evalc import api
     from evalc.base.errors import UsageError
     from evalc.runtime.store.resume import find_run
 
@@ -206,9 +205,9 @@ def test_a_resumed_run_keeps_its_judges(monkeypatch: pytest.MonkeyPatch, project
         past = find_run(finished.run_id, project / "results")
         (project / "evalc.toml").write_text("")
         settings, _ = load_settings(project, None, [Override("agentEndpoint", "demo", "")])
-        start = Start(run_id=past.run_id, past=past)
+        start = Start(run_id=past.run_id, settings=settings, subjects=["s0.eval.yaml"], past=past)
         with pytest.raises(UsageError, match=r"`--judge` was openai:gpt-4o-mini at .* and is not given now"):
-            api.run_paths(["s0.eval.yaml"], settings=settings, start=start)
+            to_the_end(lambda: compiled_run(start))
 
 
 def test_the_summary_says_who_scored(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,8 +283,6 @@ def test_every_report_names_a_judge_of_a_panel_that_gives_no_score(project: Path
 
 
 def test_a_password_of_a_judge_s_url_is_in_no_file(project: Path) -> None:
-    from evalc import api
-
     (project / "evalc.toml").write_text("")
     (project / "s.eval.yaml").write_text(PASSING)
 
@@ -296,8 +293,8 @@ def test_a_password_of_a_judge_s_url_is_in_no_file(project: Path) -> None:
         url = server.url.replace("http://", "http://me:pass-word-1@")
         overrides = [Override("judges", [url], "--judge"), Override("agentEndpoint", "demo", "--agent")]
         settings, _ = load_settings(project, None, overrides)
-        start = Start(run_id="run", flags={"judge": [url]})
-        finished = api.run_paths(["s.eval.yaml"], settings=settings, start=start)
+        start = Start(run_id="run", settings=settings, subjects=["s.eval.yaml"], flags={"judge": [url]})
+        finished = to_the_end(lambda: compiled_run(start))
     assert "authorization" in server.requests[0].headers
     (suite,) = finished.suites
     assert suite.judges == (server.url,)
