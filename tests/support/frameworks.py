@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 BOOKED = {"ok": True, "total": 240}
 BROKEN = "no such room"
@@ -98,3 +98,99 @@ PYDANTIC_AI = SimpleNamespace(
     SystemPromptPart=lambda content: Part("system-prompt", content=content),
     TextPart=lambda content: Part("text", content=content),
 )
+
+
+# --- LangGraph and LangChain -----------------------------------------------------------------------------------------
+
+
+class ChainMessage:
+    __module__ = "langchain_core.messages"
+
+    content: Any
+
+    def __init__(self, kind: str, content: Any, **fields: Any) -> None:
+        self.__dict__ |= {"type": kind, "content": content, "id": str(id(self)), "response_metadata": {}} | fields
+
+
+def chain_messages(message: str) -> list[ChainMessage]:
+    """The messages that follow one of the user's."""
+    calls = [
+        {"name": "book", "args": {"city": "Paris"}, "id": "1"},
+        {"name": "cancel", "args": {"id": 7}, "id": "2"},
+    ]
+    used = {"input_tokens": 5, "output_tokens": 3, "total_tokens": 8}
+    return [
+        ChainMessage("ai", "", tool_calls=calls, usage_metadata=used),
+        ChainMessage("tool", '{"ok": true, "total": 240}', tool_call_id="1", status="success"),
+        ChainMessage("tool", BROKEN, tool_call_id="2", status="error"),
+        ChainMessage(
+            "ai",
+            [{"type": "reasoning"}, {"type": "text", "text": message}],
+            usage_metadata=used,
+            response_metadata={"finish_reason": "stop"},
+        ),
+    ]
+
+
+class Graph:
+    __module__ = "langgraph.graph.state"
+    channels = ("messages",)
+    checkpointer: object = None
+    name = "LangGraph"
+
+    def __init__(self) -> None:
+        self._threads: dict[str, list[ChainMessage]] = {}
+
+    async def ainvoke(self, given: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
+        kept = self._threads.setdefault(config["configurable"]["thread_id"], []) if self.checkpointer else []
+        sent = [ChainMessage("human", m["content"]) if isinstance(m, dict) else m for m in given["messages"]]
+        text = sent[-1].content
+        if text == "break":
+            raise ValueError("no key")
+        kept += [*sent, *chain_messages(f"{text} {len(kept) + len(sent) - 1}")]
+        return {"messages": list(kept)}
+
+
+class GraphWithThreads(Graph):
+    __module__ = "langgraph.graph.state"
+    checkpointer = "a database"
+
+
+class Chain:
+    """A prompt with a history before a model."""
+
+    __module__ = "langchain_core.runnables.base"
+    properties: ClassVar[dict[str, Any]] = {"question": {"type": "string"}, "history": {"type": "array"}}
+
+    def get_input_jsonschema(self) -> dict[str, Any]:
+        return {"properties": self.properties}
+
+    async def ainvoke(self, given: Any, config: Any = None) -> Any:
+        return ChainMessage("ai", f"{given.get('question')} {len(given.get('history', ()))}", tool_calls=[])
+
+
+class ChainOfMessages(Chain):
+    __module__ = "langchain_core.runnables.base"
+    properties: ClassVar[dict[str, Any]] = {"history": {"type": "array"}}
+
+
+class ChainToText(Chain):
+    __module__ = "langchain_core.runnables.base"
+    properties: ClassVar[dict[str, Any]] = {"question": {"type": "string"}}
+
+    async def ainvoke(self, given: Any, config: Any = None) -> Any:
+        return str(given)
+
+
+class ChainOfAnything(ChainToText):
+    __module__ = "langchain_core.runnables.base"
+    properties: ClassVar[dict[str, Any]] = {}
+
+
+class ChatModel(Chain):
+    __module__ = "langchain_core.language_models"
+
+    def bind_tools(self) -> None: ...
+
+    async def ainvoke(self, given: Any, config: Any = None) -> Any:
+        return ChainMessage("AIMessageChunk", f"{given[-1]['content']} {len(given) - 1}", tool_calls=[])

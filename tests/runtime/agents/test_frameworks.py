@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
-from evalc.runtime.agents import HoldsConversations
+from evalc.model.answer import AgentRequest, ToolCall, Usage
+from evalc.runtime.agents import Agent, HoldsConversations
 from evalc.runtime.agents.frameworks import Calls, plain, text_of
-from evalc.runtime.agents.python import PythonAgent, agent_of
+from evalc.runtime.agents.python import agent_of
 from tests.support import frameworks as shapes
 from tests.support.asking import ask, failure
 
@@ -24,14 +25,18 @@ def _imported() -> Iterator[None]:
 
 
 # The agent, its name in results, and how many messages each of its turns adds to those that it is given.
-AGENTS: dict[str, tuple[Any, str, int]] = {"pydantic_ai": (shapes.PydanticAgent, "pydantic_ai:desk", 4)}
+AGENTS: dict[str, tuple[Any, str, int]] = {
+    "pydantic_ai": (shapes.PydanticAgent, "pydantic_ai:desk", 4),
+    "langgraph": (shapes.Graph, "langgraph:LangGraph", 5),
+    "langgraph, with threads": (shapes.GraphWithThreads, "langgraph:LangGraph", 5),
+}
 CALLS = (
     ToolCall(name="book", params={"city": "Paris"}, success=True, result=shapes.BOOKED),
     ToolCall(name="cancel", params={"id": 7}, success=False, error=shapes.BROKEN),
 )
 
 
-def said(agent: PythonAgent, *requests: AgentRequest) -> list[str]:
+def said(agent: Agent, *requests: AgentRequest) -> list[str]:
     async def run() -> list[str]:
         async with asyncio.timeout(10), agent.session() as session:
             assert isinstance(session, HoldsConversations)
@@ -60,7 +65,7 @@ def test_a_conversation_keeps_what_was_said(framework: str) -> None:
     once = [AgentRequest(message="d"), AgentRequest(message="e")]
     expected = [f"a 0 b {each} c {2 * each}"] * 2 + ["d 0 e 0"]
     for given in (make(), make):  # one agent for all conversations, and one for each
-        assert " ".join(said(PythonAgent.around(given), *turns, *once)) == " ".join(expected)
+        assert " ".join(said(agent_of(given), *turns, *once)) == " ".join(expected)
 
 
 @pytest.mark.parametrize("framework", AGENTS)
@@ -72,7 +77,7 @@ def test_earlier_messages_come_first(framework: str) -> None:
         AgentRequest(message="a", messages=messages, conversation="1"),
         AgentRequest(message="b", messages=(*messages, *messages), conversation="1"),
     ]
-    assert said(PythonAgent.around(make()), *requests) == ["a 3", f"b {3 + each}"]
+    assert said(agent_of(make()), *requests) == ["a 3", f"b {3 + each}"]
 
 
 @pytest.mark.parametrize("framework", AGENTS)
@@ -81,13 +86,42 @@ def test_the_error_of_a_framework_is_the_answer_error(framework: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "response"),
-    [(shapes.PydanticResult([], "hi"), AgentResponse(response="hi 0", finish_reason="stop"))],
+    ("result", "reason"),
+    [
+        (shapes.PydanticResult([], "hi"), "stop"),
+        ({"messages": shapes.chain_messages("hi 0")}, "stop"),
+    ],
 )
-def test_a_function_may_return_what_a_framework_does(result: object, response: AgentResponse) -> None:
+def test_a_function_may_return_what_a_framework_does(result: object, reason: str | None) -> None:
     answer = ask(agent_of(lambda message: result))
-    assert (answer.response, answer.finish_reason) == (response.response, response.finish_reason)
-    assert answer.tool_calls == CALLS
+    assert (answer.response, answer.finish_reason, answer.tool_calls) == ("hi 0", reason, CALLS)
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected"),
+    [
+        (shapes.Chain(), ["a 0", "b 2"]),
+        (shapes.ChainOfMessages(), ["None 1", "None 3"]),
+        (shapes.ChainToText(), ["{'question': 'a'}", "{'question': 'b'}"]),
+        (shapes.ChainOfAnything(), ["{'message': 'a', 'session': '1'}", "{'message': 'b', 'session': '1'}"]),
+        (shapes.ChatModel(), ["a 0", "b 2"]),
+    ],
+)
+def test_chains_are_given_what_they_take(agent: object, expected: list[str]) -> None:
+    turns = [AgentRequest(message=text, conversation="1") for text in "ab"]
+    assert said(agent_of(agent), *turns) == expected
+
+
+def test_a_graph_that_waits_for_a_person_has_no_answer() -> None:
+    interrupted = {"messages": shapes.chain_messages(""), "__interrupt__": [SimpleNamespace(value="sure?")]}
+    raised = failure(agent_of(lambda message: interrupted))
+    assert str(raised) == 'the graph was interrupted, and waits for an answer: ["sure?"]'
+
+
+def test_a_structured_response_is_the_answer_and_its_tool_no_call() -> None:
+    call = shapes.ChainMessage("ai", "", tool_calls=[{"name": "City", "args": {"name": "Oslo"}, "id": "1"}])
+    answer = ask(agent_of(lambda message: {"messages": [call], "structured_response": City("Oslo")}))
+    assert (answer.response, answer.tool_calls, answer.usage) == ('{"name":"Oslo"}', (), None)
 
 
 # --- what the files share --------------------------------------------------------------------------------------------

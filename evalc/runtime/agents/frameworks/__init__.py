@@ -7,7 +7,7 @@ and `answer` reads what such an agent returns. Both return None for other object
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol, final
 
 import msgspec
@@ -17,6 +17,8 @@ from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.runtime.agents import wire
 
 FRAMEWORKS: Final[Mapping[str, str]] = {
+    "langchain_core": "langchain",
+    "langgraph": "langchain",
     "pydantic_ai": "pydantic_ai",
 }
 """The files of this folder, by the packages whose objects they know."""
@@ -125,6 +127,24 @@ def usage_of(used: object, input_tokens: str = "input_tokens", output_tokens: st
     held = [used.get(name) if isinstance(used, Mapping) else getattr(used, name, None) for name in names]
     counts = [wire.count_of(each) for each in held]
     return Usage(input_tokens=counts[0], output_tokens=counts[1]) if any(counts) else None
+
+
+def sum_of(usages: Sequence[Usage | None]) -> Usage | None:
+    """The usage of all requests to a model; None if that of any is unknown, since the sum would be too low."""
+    known = [each for each in usages if each is not None]
+    if not known or len(known) < len(usages):
+        return None
+    tokens = [[each.input_tokens or 0, each.output_tokens or 0] for each in known]
+    inputs, outputs = map(sum, zip(*tokens, strict=True))
+    return Usage(input_tokens=inputs, output_tokens=outputs)
+
+
+def text_in(content: object) -> str:
+    """The text of a message's content: a text, or a list of parts, some of which have a `text`."""
+    if not isinstance(content, Sequence) or isinstance(content, str):
+        return text_of(content)
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def text_of(value: object) -> str:
