@@ -15,7 +15,7 @@ from evalc.check.forms import Placed, check_of, placed, record_of
 from evalc.check.tree import Call, Check, Of, Test, parts_of
 from evalc.compiler import ir
 from evalc.compiler.examine import examine, unaskable, unknown_custom
-from evalc.compiler.schemas import schema_findings
+from evalc.compiler.libraries import schema_findings
 from evalc.compiler.shape import Misfit, is_timestamp, mismatches, named
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.base.source import Source
-from evalc.compiler.include import IncludeLibrary, Layer, Scope, Shared, check_uses
+from evalc.compiler.libraries import IncludeLibrary, Layer, Scope, Shared, check_uses
 from evalc.compiler.rows import Row, Rows, find_rows
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_case import CaseFields, CaseTree

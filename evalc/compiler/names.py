@@ -11,12 +11,11 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.base.files import is_below, project_root
+from evalc.base.files import project_root
 from evalc.base.source import Source, Span, where_used
-from evalc.compiler.discover import shown
 from evalc.compiler.fill import readings, root_of, tokens, variables
+from evalc.compiler.libraries import PromptLibrary, named_file, read_named, read_prompts
 from evalc.compiler.merge import GivenInput, MergedCase, MergedSuite
-from evalc.compiler.prompts import PromptLibrary, read_prompts
 from evalc.compiler.rows import Row
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -27,7 +26,6 @@ from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import Node, Scalar, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.scalars import Kind, kind_of, to_plain
-from evalc.dsl.sources import read_source
 from evalc.dsl.texts import texts_of
 from evalc.dsl.tree import Str
 from evalc.dsl.walk import described, is_null
@@ -58,7 +56,7 @@ def check_inputs(
     required: Set[str],
     problems: Diagnostics,
 ) -> None:
-    """Report inputs that are given and not declared or not allowed, and those that are required and not given.
+    """Report inputs that are given and not declared or not allowed; and in the order of declarations, missing ones.
 
     `inputs` are those that the case gives, or its `row` does. `partial` says that there may have been more
     declarations.
@@ -74,32 +72,20 @@ def check_inputs(
         elif declared is not None and not partial and (name not in own or _is_typo(name, declared, inputs)):
             problems.add(given.source, given.name.span, Finding("EV207", name=name, known=tuple(declared)))
             typos.add(nearest(name, declared))
-    if case.tree.partial or case.inputs_partial or (partial and declared is None):
-        return
     missing = required - inputs.keys() - typos
-    if not missing:
+    if not missing or case.tree.partial or case.inputs_partial or (partial and declared is None):
         return
-    source, span = _place(case.tree, row)
-    for name in sorted(missing, key=_order_of(declared)):
-        problems.add(source, span, Finding("EV208", name=name, case=case.tree.name.value))
+    of = case.tree
+    source, span = (of.source, of.inputs_span or of.span) if row is None else (row.source, row.span)
+    places = {name: index for index, name in enumerate(declared or ())}
+    for name in sorted(missing, key=lambda name: (places.get(name, 0), name)):
+        problems.add(source, span, Finding("EV208", name=name, case=of.name.value))
 
 
 def _is_typo(name: str, declared: Declared, inputs: Mapping[str, GivenInput]) -> bool:
     """Whether a column, which checks may use by itself, seems to be meant for an input that is not given."""
     near = nearest(name, declared)
     return near is not None and near not in inputs
-
-
-def _order_of(declared: Declared | None) -> Callable[[str], tuple[int, str]]:
-    """Missing inputs are reported in the order of their declarations."""
-    places = {name: index for index, name in enumerate(declared or ())}
-    return lambda name: (places.get(name, 0), name)
-
-
-def _place(case: CaseTree, row: Row | None) -> tuple[Source, Span]:
-    if row is not None:
-        return row.source, row.span
-    return case.source, case.inputs_span or case.span
 
 
 # --- types -----------------------------------------------------------------------------------------------------------
@@ -247,10 +233,10 @@ def resolve_names(
     given = frozenset(_given_by(suite.cases))
     names = Names(
         suite=name,
-        tool=_tool_name(tree, name, problems),
+        tool=name if tree.tool is None else _checked_slug(tree.source, tree.tool, "tool's name", problems) or name,
         variants=tuple(_variants(tree, given, library, problems)),
         wants_prompt=_wants_prompt(tree),
-        case_prompts=dict(_case_prompts(tree, library, problems)),
+        case_prompts=_case_prompts(tree, library, problems),
         given=given,
         given_partial=any(map(attrgetter("inputs_partial"), suite.cases)),
     )
@@ -320,12 +306,6 @@ def _named_by_folder(file: Path) -> str:
     return next((slug(folder) for folder in reversed(folders) if not _is_called_cases(folder)), "")
 
 
-def _tool_name(tree: SuiteTree, suite: str, problems: Diagnostics) -> str:
-    if tree.tool is None:
-        return suite
-    return _checked_slug(tree.source, tree.tool, "tool's name", problems) or suite
-
-
 def _checked_slug(source: Source, name: Str, what: str, problems: Diagnostics) -> str:
     if not is_slug(name.value):
         problems.add(source, name.span, Finding("EV308", what=what, value=name.value, suggestion=slug(name.value)))
@@ -366,17 +346,19 @@ def _note(source: Source, what: str, name: Str, id_: str, first: dict[str, Str],
 def _variants(
     tree: SuiteTree, given: frozenset[str], library: PromptLibrary, problems: Diagnostics
 ) -> Iterator[Variant]:
+    def found(own: PromptTree | None, file: Str | None, id_: Str | None) -> ResolvedPrompt | None:
+        if own is not None:
+            return _resolved(own, problems)
+        if file is not None:
+            return _from_file(tree, file, problems)
+        return None if id_ is None else _by_id(tree.source, id_, library, problems)
+
     if not tree.prompts:
-        yield _variant(tree, given, None, _suite_prompt(tree, library, problems))
+        yield _variant(tree, given, None, found(tree.prompt, tree.prompt_file, tree.prompt_id))
     for variant in tree.prompts:
-        prompt: ResolvedPrompt | None = None
-        if variant.text is not None:
-            prompt = _resolved(PromptTree(source=tree.source, text=variant.text, inputs=tree.inputs), problems)
-        elif variant.file is not None:
-            prompt = _from_file(tree, variant.file, problems)
-        elif variant.id is not None:
-            prompt = _by_id(tree.source, variant.id, library, problems)
-        yield _variant(tree, given, variant.name.value, prompt)
+        text = variant.text
+        own = None if text is None else PromptTree(source=tree.source, text=text, inputs=tree.inputs)
+        yield _variant(tree, given, variant.name.value, found(own, variant.file, variant.id))
 
 
 def _variant(tree: SuiteTree, given: frozenset[str], name: str | None, prompt: ResolvedPrompt | None) -> Variant:
@@ -395,26 +377,13 @@ def _wants_prompt(tree: SuiteTree) -> bool:
     return any((tree.prompt, tree.prompts, tree.prompt_file, tree.prompt_id, tree.prompt_partial))
 
 
-def _suite_prompt(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) -> ResolvedPrompt | None:
-    if tree.prompt is not None:
-        return _resolved(tree.prompt, problems)
-    if tree.prompt_file is not None:
-        return _from_file(tree, tree.prompt_file, problems)
-    if tree.prompt_id is not None:
-        return _by_id(tree.source, tree.prompt_id, library, problems)
-    return None
-
-
-def _case_prompts(
-    tree: SuiteTree, library: PromptLibrary, problems: Diagnostics
-) -> Iterator[tuple[str, ResolvedPrompt]]:
-    seen: set[str] = set()
+def _case_prompts(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) -> dict[str, ResolvedPrompt]:
+    named: dict[str, Str] = {}
     for case in tree.cases:
-        if case.prompt_id is not None and case.prompt_id.value not in seen:
-            seen.add(case.prompt_id.value)
-            prompt = _by_id(tree.source, case.prompt_id, library, problems)
-            if prompt is not None:
-                yield case.prompt_id.value, prompt
+        if case.prompt_id is not None:
+            named.setdefault(case.prompt_id.value, case.prompt_id)
+    found = {id_: _by_id(tree.source, written, library, problems) for id_, written in named.items()}
+    return {id_: prompt for id_, prompt in found.items() if prompt is not None}
 
 
 def _by_id(source: Source, prompt_id: Str, library: PromptLibrary, problems: Diagnostics) -> ResolvedPrompt | None:
@@ -431,18 +400,9 @@ def _by_id(source: Source, prompt_id: Str, library: PromptLibrary, problems: Dia
 
 
 def _from_file(tree: SuiteTree, file: Str, problems: Diagnostics) -> ResolvedPrompt | None:
-    path = Path(tree.source.name).parent / file.value
-    root = project_root(Path(tree.source.name))
-    if not is_below(path, root):
-        problems.add(tree.source, file.span, Finding("EV608", path=file.value, root=str(root)))
-        return None
-
-    def report(source: Source, span: Span, finding: Finding) -> None:
-        """Mistakes in the text are reported there; a missing file, where it is named."""
-        problems.add(*((source, span) if source.text else (tree.source, file.span)), finding)
-
-    source = read_source(path, report, name=shown(path))
-    if source is None:
+    path = named_file(tree.source, file, problems)
+    source = None if path is None else read_named(path, tree.source, file, problems)
+    if path is None or source is None:
         return None
     if path.suffix.lower() in {".yaml", ".yml"}:
         prompts = read_prompts(source, problems)

@@ -10,7 +10,7 @@ import msgspec
 from evalc.compiler.discover import Finder
 
 if TYPE_CHECKING:
-    from evalc.compiler.prompts import PromptLibrary
+    from evalc.compiler.libraries import PromptLibrary
     from evalc.tools.load import RegistryFile
 
 

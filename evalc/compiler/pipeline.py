@@ -18,7 +18,7 @@ from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, HashingOnTheWay, Inventory, by_tier
 from evalc.compiler.discover import Found, is_folder
 from evalc.compiler.emit.suite import Emitted, emit
-from evalc.compiler.include import IncludeLibrary
+from evalc.compiler.libraries import IncludeLibrary, PromptLibrary, SchemaLoader
 from evalc.compiler.lock import check_lock, read_lock
 from evalc.compiler.lower import verify
 from evalc.compiler.merge import merge
@@ -26,8 +26,6 @@ from evalc.compiler.names import resolve_names
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import Links, check_contract, check_criteria, check_ids
 from evalc.compiler.passes.check_logic import Contradictions, check_meanings, check_vacuity
-from evalc.compiler.prompts import PromptLibrary
-from evalc.compiler.schemas import SchemaLoader
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_suite import SuiteTree, build_prompt, build_shared_file, build_suite
 from evalc.dsl.document_kind import (

@@ -13,19 +13,19 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, assert_never, final
 
 import msgspec
 
 from evalc.base.errors import UsageError
-from evalc.base.files import is_below, project_root
 from evalc.base.json_fault import fault_of, unique_keys
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.compiler.discover import shown
 from evalc.compiler.fill import root_of, text_of_input, value_of, variables
+from evalc.compiler.libraries import named_file
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_case import ForEachTree, InputValue
 from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence, span_of
@@ -117,8 +117,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The row with each of its cells at its own place; those of a file are read without."""
         if self.path is None:
             return row
-        place = placed_csv if self.is_csv else placed_json
-        return row._replace(cells=place(row.source, row.cells))
+        return row._replace(cells=tuple((_placed_csv if self.is_csv else _placed_json)(row)))
 
     def _place_of_key(self, row: Row) -> Span:
         """The place of the text that identifies the row."""
@@ -130,11 +129,9 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def columns(self) -> frozenset[str]:
         """Every column that some row has."""
-        if self.is_csv:
-            row = next(self._written(say_nothing), None)  # the header holds for all
-            return frozenset() if row is None else frozenset(cell.name.value for cell in row.cells)
-        if self.path is None:
-            return frozenset(cell.name.value for row in self._written(say_nothing) for cell in row.cells)
+        if self.path is None or self.is_csv:
+            rows = islice(self._written(say_nothing), 1 if self.is_csv else None)  # a header holds for all
+            return frozenset(cell.name.value for row in rows for cell in row.cells)
         return _json_columns(self._lines(say_nothing))
 
     @property
@@ -179,10 +176,8 @@ def find_rows(source: Source, tree: ForEachTree, called: str, problems: Diagnost
     """The rows of a case; None if its file may not be read or is of another kind, which is reported."""
     if tree.file is None:
         return Rows(source=source, tree=tree, path=None, called=called)
-    path = Path(source.name).parent / tree.file.value
-    root = project_root(Path(source.name))
-    if not is_below(path, root):
-        problems.add(source, tree.file.span, Finding("EV608", path=tree.file.value, root=str(root)))
+    path = named_file(source, tree.file, problems)
+    if path is None:
         return None
     if path.suffix.lower() not in _ENDINGS:
         finding = Finding("EV612", path=tree.file.value, reason="is neither a .csv nor a .jsonl file")
@@ -238,11 +233,8 @@ def _lines(file: BinaryIO, name: str, report: Report) -> Iterator[_Line]:
         if number == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")
         if len(data) > LONGEST_LINE:
-            report(
-                _excerpt(name, number, "..."),
-                Span(0, 3),
-                Finding("EV613", reason=f"is longer than {LONGEST_LINE:,} bytes"),
-            )
+            reason = f"is longer than {LONGEST_LINE:,} bytes"
+            report(_excerpt(name, number, "..."), Span(0, 3), Finding("EV613", reason=reason))
             return
         try:
             text = data.decode()
@@ -408,12 +400,9 @@ def _node(value: Any, span: Span) -> Node:
 _CELL: Final = re.compile(r'"[^"]*(?:""[^"]*)*"|[^,\r\n]*')
 
 
-def placed_csv(source: Source, cells: tuple[InputValue, ...]) -> tuple[InputValue, ...]:
-    """The cells of a CSV row; `source` is its lines."""
-    return tuple(
-        InputValue(name=Str(cell.name.value, span), value=_at(cell.value, span))
-        for cell, span in zip(cells, csv_spans(source.text), strict=True)
-    )
+def _placed_csv(row: Row) -> Iterator[InputValue]:
+    for cell, span in zip(row.cells, csv_spans(row.source.text), strict=True):
+        yield _cell(cell.name.value, _at(cell.value, span), span)
 
 
 def csv_spans(text: str) -> Iterator[Span]:
@@ -426,15 +415,11 @@ def csv_spans(text: str) -> Iterator[Span]:
             return
 
 
-def placed_json(source: Source, cells: tuple[InputValue, ...]) -> tuple[InputValue, ...]:
-    """The cells of a row of JSON Lines; `source` is its line."""
-    places = JsonPlaces(source)
-    return tuple(_placed_member(cell, places) for cell in cells)
-
-
-def _placed_member(cell: InputValue, places: JsonPlaces) -> InputValue:
-    pointer = f"/{pointer_step(cell.name.value)}"
-    return InputValue(name=Str(cell.name.value, places.key(pointer)), value=_placed(cell.value, places, pointer))
+def _placed_json(row: Row) -> Iterator[InputValue]:
+    places = JsonPlaces(row.source)
+    for cell in row.cells:
+        pointer = f"/{pointer_step(cell.name.value)}"
+        yield _cell(cell.name.value, _placed(cell.value, places, pointer), places.key(pointer))
 
 
 def _placed(node: Node, places: JsonPlaces, pointer: str) -> Node:

@@ -27,7 +27,7 @@ from evalc.dsl.texts import texts_of
 from evalc.model.suite import Place
 
 if TYPE_CHECKING:
-    from evalc.compiler.prompts import PromptLibrary
+    from evalc.compiler.libraries import PromptLibrary
     from evalc.tools.load import RegistryFile
 
 Subject = str | Path | Source

@@ -14,10 +14,10 @@ from evalc.compiler import ir
 from evalc.compiler.emit.emission import Emission, count_in_case, number_in_case, number_of, repetitions_of
 from evalc.compiler.emit.validate import checks_of, label_of
 from evalc.compiler.fill import fill, root_of, text_of_input, variables
+from evalc.compiler.libraries import SchemaLoader
 from evalc.compiler.merge import GivenText, MergedCase
 from evalc.compiler.names import Names, Variant, check_inputs
 from evalc.compiler.rows import Row
-from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.build_case import CaseTree, UserTree

@@ -37,9 +37,8 @@ from evalc.check.tree import (
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.examine import examine, typos_in, unknown_custom
 from evalc.compiler.fill import fill, is_of_plain_texts, not_texts, root_of, tokens, variables
-from evalc.compiler.include import Scope
 from evalc.compiler.ir import Located
-from evalc.compiler.schemas import findings_in, schema_findings
+from evalc.compiler.libraries import Scope, findings_in, schema_findings
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import nodes as n

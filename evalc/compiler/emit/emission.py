@@ -27,10 +27,10 @@ from evalc.compiler.fill import (
     value_of,
     variables,
 )
+from evalc.compiler.libraries import SchemaLoader
 from evalc.compiler.merge import GivenInput, MergedCase
 from evalc.compiler.names import Names, Variant
 from evalc.compiler.rows import Row
-from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics.near import nearest, typo_of
 from evalc.diagnostics.problem import Diagnostics, Finding

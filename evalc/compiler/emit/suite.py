@@ -17,11 +17,11 @@ from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.emission import gates_of, number_of
 from evalc.compiler.fill import plain
+from evalc.compiler.libraries import SchemaLoader
 from evalc.compiler.lower import lower, own_assertions
 from evalc.compiler.merge import MergedCase, MergedSuite
 from evalc.compiler.names import Names, Variant, stem
 from evalc.compiler.rows import Row, Rows
-from evalc.compiler.schemas import SchemaLoader
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.build_criterion import CriterionTree
 from evalc.dsl.build_suite import SuiteTree

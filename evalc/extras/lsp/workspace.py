@@ -18,9 +18,9 @@ from pygls.uris import to_fs_path
 
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Position, Source, Span
+from evalc.compiler.libraries import PromptLibrary
 from evalc.compiler.names import suite_name
 from evalc.compiler.pipeline import is_json
-from evalc.compiler.prompts import PromptLibrary
 from evalc.config.load import Loaded, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.fixing import ends_the_file
