@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from evalc.base.source import Source
-    from evalc.checks import Answer, Outcome
+    from evalc.checks import Answer, Outcome, custom_check
     from evalc.compiler.compiled import Compilation
     from evalc.diagnostics.problem import Problem
     from evalc.model.answer import AgentResponse, ToolCall
@@ -51,6 +51,7 @@ _HOMES = {
     "UsageError": "evalc.base.errors",
     "check": "evalc.api",
     "compile": "evalc.api",
+    "custom_check": "evalc.checks",
     "run": "evalc.api",
     "run_async": "evalc.api",
 }
@@ -74,6 +75,7 @@ __all__ = [
     "UsageError",
     "check",
     "compile",
+    "custom_check",
     "run",
     "run_async",
 ]

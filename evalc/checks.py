@@ -1,18 +1,20 @@
-"""For authors of packages: from an agent's answer to whether it holds what a check of your own asks for.
+"""Checks of your own: functions from an agent's answer to whether it holds what you ask for.
 
-A check is a function, or an async function, that an installed package offers by an entry point:
+A check of your project is a function, or an async function, in a Python file that the configuration names
+(`checks = ["evals/checks.py"]`). It is given the answer, then what the suite says
+(`check max_links(3, to="example.com")`), and says whether the check holds, with a reason if it does not:
+
+    import evalc
+
+    @evalc.custom_check
+    def max_links(answer: evalc.Answer, most: int, *, to: str = "") -> evalc.Outcome:
+        count = answer.text.count(f"https://{to}")
+        return evalc.Outcome(passed=count <= most, reason=f"found {count} links, expected at most {most}")
+
+`max_links(answer, 3)` calls it, in a test for instance. A package offers such functions by entry points:
 
     [project.entry-points."evalc.checks"]
     max_links = "my_package.checks:max_links"
-
-It is given the answer, then what the suite says (`check max_links(3, to="example.com")`), and says whether the
-check holds, with a reason if it does not:
-
-    from evalc.checks import Answer, Outcome
-
-    def max_links(answer: Answer, most: int, *, to: str = "") -> Outcome:
-        count = answer.text.count(f"https://{to}")
-        return Outcome(passed=count <= most, reason=f"found {count} links, expected at most {most}")
 
 A check that measures a share returns a number, or an `Outcome` with a `score`, and the suite compares it:
 `check overlap("...") >= 0.7`.
@@ -24,14 +26,20 @@ checks of other cases, so what it keeps outside itself must be safe for threads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from functools import cache, update_wrapper
+from pathlib import Path
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, final
 
 import msgspec
 
+from evalc.base.guard import imported
 from evalc.model.answer import ToolCall, Usage
 
-__all__ = ["Answer", "Check", "Outcome", "ToolCall", "Usage"]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+__all__ = ["Answer", "Check", "CustomCheck", "Outcome", "ToolCall", "Usage", "custom_check"]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,3 +87,44 @@ class Check(Protocol):
     def __call__(self, answer: Answer, /, *args: Any, **options: Any) -> Any:
         """Whether the check holds: a `bool`, a number, an `Outcome`, or an awaitable of one of them."""
         ...
+
+
+@final
+class CustomCheck(Generic[P, R]):
+    """A check of a project, which files of evals may use by the name of its function."""
+
+    def __init__(self, function: Callable[Concatenate[Answer, P], R]) -> None:
+        update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, answer: Answer, /, *args: P.args, **options: P.kwargs) -> R:
+        """The value of the function."""
+        return self.function(answer, *args, **options)
+
+
+def custom_check(function: Callable[Concatenate[Answer, P], R]) -> CustomCheck[P, R]:
+    """Declare a function as a check: `check NAME(...)` in a suite calls it with the answer and the arguments there."""
+    return CustomCheck(function)
+
+
+@final
+class ProjectChecks(msgspec.Struct, frozen=True, kw_only=True):
+    """The Python files that declare a project's checks, and the folder that they are relative to."""
+
+    files: tuple[str, ...] = ()
+    root: Path = Path()
+
+    def by_name(self) -> Mapping[str, Callable[..., Any]]:
+        """The functions of the checks; a file is imported once.
+
+        Raises:
+            UsageError: a file cannot be imported.
+        """
+        return _checks_of(self.files, self.root)
+
+
+@cache
+def _checks_of(files: tuple[str, ...], root: Path) -> Mapping[str, Callable[..., Any]]:
+    modules = [imported(file, root) for file in files]
+    found = [each for module in modules for each in vars(module).values() if isinstance(each, CustomCheck)]
+    return {each.function.__name__: each.function for each in found}

@@ -11,6 +11,7 @@ handler raises where that code is. What no signal interrupts, such as a loop in 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import signal
 import sys
@@ -22,12 +23,12 @@ from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar, Token
 from pathlib import Path
 from queue import SimpleQueue
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any, Final, Never, Self, TypeVar, final
 
 import msgspec
 
-from evalc.base.errors import AgentError
+from evalc.base.errors import AgentError, UsageError
 from evalc.base.terminal import excerpt
 
 T = TypeVar("T")
@@ -128,6 +129,34 @@ def said_by(error: BaseException) -> str:
         text = ""
     name = type(error).__name__
     return f"{name}: {text}" if text else name
+
+
+def imported(name: str, root: Path) -> ModuleType:
+    """The module of a name, or of a file such as `app.py`. The folder of its modules stays first on `sys.path`.
+
+    Raises:
+        UsageError: it cannot be imported, or is not there.
+    """
+    folder, file = root.resolve(), None
+    if name.endswith(".py"):
+        file = folder / name
+        if not file.is_file():
+            file = Path(name).resolve()  # as a shell completes it
+        if not file.is_file():
+            raise UsageError(f"there is no file `{name}`")
+        folder, name = file.parent, file.stem
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    try:
+        module = importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may do anything when imported, such as exit
+        raise UsageError(f"`{name}` cannot be imported: {said_by(error)}") from None
+    other = module.__file__
+    if file is not None and (other is None or Path(other).resolve() != file.resolve()):
+        raise UsageError(f"`{file}` cannot be imported: another module is called `{name}`; rename the file")
+    return module
 
 
 @final

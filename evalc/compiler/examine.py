@@ -1,4 +1,4 @@
-"""Examines parts of checks by themselves: patterns, tokens, the names of packages' checks, predicates of subjects.
+"""Examines parts of checks by themselves: patterns, tokens, predicates of subjects.
 
 Each pattern is examined once, since suites repeat themselves. Where they do not, their expressions still are alike:
 `(consider|suggest) type1` and `(use|try) name2` have one shape, in which each run of plain characters is replaced by a
@@ -14,13 +14,11 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from evalc.base import installed
 from evalc.check import tree as t
 from evalc.check.forms import CALL_HAS, Record, check_of, form_of
 from evalc.check.predicates import ASKS, GIVES, PREDICATES, Kind
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.ecma.regexp import compile_pattern
 from evalc.ecma.regexp.nodes import PatternError
 from evalc.ecma.regexp.parser import parse
@@ -151,14 +149,6 @@ def typos_in(text: str) -> Iterator[AlmostAToken]:
             continue
         meant = "" if odd_index is not None else f"{{{{{source}:{path}}}}}"
         yield AlmostAToken(match.start(), match.end(), match[0], meant)
-
-
-def unknown_custom(name: str) -> Finding | None:
-    """The finding for a check that no installed package provides."""
-    offered = installed.names("evalc.checks")
-    if name in offered:
-        return None
-    return Finding("EV203", name=name, of_package=True, offered=offered, known=(*offered, *CHECK_TYPES))
 
 
 Kinds = frozenset[Kind]

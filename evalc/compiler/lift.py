@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
-from evalc.base.source import Source
+from evalc.base.source import Source, Span
 from evalc.check.contract import KEYS, PAIRS, Assertion, assertions, judge_check, rank
 from evalc.check.forms import Placed, check_of, placed, record_of
 from evalc.check.tree import Call, Check, Of, Test, parts_of
 from evalc.compiler import ir
-from evalc.compiler.examine import examine, unaskable, unknown_custom
+from evalc.compiler.examine import examine, unaskable
 from evalc.compiler.libraries import schema_findings
+from evalc.compiler.names import CustomChecks
 from evalc.compiler.shape import Misfit, is_timestamp, mismatches, named
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.diagnostics.raised import outside, unknown_key
 from evalc.dsl.build_case import LABEL_PLACES
-from evalc.dsl.places import JsonReader
-from evalc.dsl.read_json import read_json
+from evalc.dsl.places import locate
+from evalc.dsl.read_json import JsonPlaces, read_json
 from evalc.dsl.reasons import reason_of
 from evalc.grammar.parse import parse_place
 from evalc.model import case as m
@@ -30,6 +32,34 @@ from evalc.model.case import CHALLENGERS, Gates
 from evalc.model.json import composed, pointer_step
 from evalc.model.numbers import COUNT, RANGES, SHARE, WEIGHT
 from evalc.model.suite import is_slug, slug
+
+
+@final
+class JsonReader:
+    """Reads one JSON file: its source, and places in it that are only looked for on demand."""
+
+    def __init__(self, source: Source, checks: CustomChecks, problems: Diagnostics) -> None:
+        self.source = source
+        self.checks = checks
+        self._problems = problems
+
+    @cached_property
+    def _places(self) -> JsonPlaces:
+        return JsonPlaces(self.source)
+
+    def locate(self, where: Span | str) -> Span:
+        """The span of a place; a pointer that begins with `#` means the key."""
+        if isinstance(where, Span):
+            return where
+        return self._places.key(where[1:]) if where.startswith("#") else self._places.value(where)
+
+    def add(self, pointer: str, finding: Finding) -> None:
+        """Report a finding at a place."""
+        self._problems.add(self.source, self.locate(pointer), finding)
+
+    def add_within(self, pointer: str, start: int, end: int, finding: Finding) -> None:
+        """Report a finding about a stretch of a string's value; JSON's escapes are among YAML's."""
+        self._problems.add(self.source, locate(self.source, self.locate(pointer), start, end), finding)
 
 
 def check_case(reader: JsonReader, case: m.Case, asserted: Sequence[Assertion], pointer: str) -> None:
@@ -144,10 +174,9 @@ def _check_tests(reader: JsonReader, check: Check, at: str, *, in_call: bool = F
                 reader.add(getattr(flags, "place", at), Finding("EV306", reason=of_flags.message))
             else:
                 _check_pattern(reader, str(pattern), str(flags), getattr(pattern, "place", at))
-        case Test("check", (Placed() as name, *_)):
-            unknown = unknown_custom(str(name))
-            if unknown is not None:
-                reader.add(name.place, unknown)
+        case Test("check", (Placed() as name, args, options, _)):
+            if (fault := reader.checks.fault(str(name), args, options)) is not None:
+                reader.add(name.place, fault)
         case _:
             in_call = in_call or (isinstance(check, Of) and isinstance(check.step, Call))
             for part, _ in parts_of(check):
@@ -224,12 +253,14 @@ def read_document(source: Source, problems: Diagnostics) -> object:
     return read_json(source, lambda span, finding: problems.add(source, span, finding))
 
 
-def lift(source: Source, data: object, problems: Diagnostics, *, cases_at: str = "cases") -> ir.Suite:
+def lift(
+    source: Source, data: object, checks: CustomChecks, problems: Diagnostics, *, cases_at: str = "cases"
+) -> ir.Suite:
     """The IR of decoded eval JSON; what is wrong with it is reported, and the case left out.
 
     `cases_at` is the key of the cases, which may be misspelt.
     """
-    reader = JsonReader(source, problems)
+    reader = JsonReader(source, checks, problems)
     envelope: dict[str, Any] = data if isinstance(data, dict) else {cases_at: data}
     for key in envelope:
         if key not in ("metadata", cases_at) and not key.startswith("x-"):

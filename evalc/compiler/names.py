@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import msgspec
 
+from evalc.base import installed
 from evalc.base.files import project_root
 from evalc.base.source import Source, Span, where_used
 from evalc.compiler.fill import readings, root_of, tokens, variables
@@ -22,6 +23,7 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes as n
 from evalc.dsl.build_case import CaseTree
 from evalc.dsl.build_prompt import InputTree, PromptTree
+from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import Node, Scalar, span_of
 from evalc.dsl.places import locate
@@ -33,6 +35,9 @@ from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
 from evalc.model.json import composed
 from evalc.model.suite import is_slug, slug
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 Declared = Mapping[str, InputTree]
 
@@ -200,6 +205,51 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return (self.prompt.unguarded & self.given).union(root for root in roots if root is not None)
 
 
+_USUAL: Final = Path("evals") / "checks.py"
+"""Where a project's checks usually are; the configuration has to name even that file."""
+
+
+@final
+class CustomChecks:
+    """The checks of a project: of the files that its configuration names, and of the packages that are installed."""
+
+    def __init__(self, files: Sequence[Path], root: Path | None, problems: Diagnostics) -> None:
+        self._files = files
+        self._root = root
+        self._declared: dict[str, Signature] = {}
+        for file in files:
+            for name, source, span, signature in _declared_in(file, problems):
+                if name in self._declared:
+                    problems.add(source, span, Finding("EV206", what="check", name=name))
+                self._declared[name] = signature
+
+    def fault(self, name: str, args: Sequence[Any], options: Mapping[str, Any]) -> Finding | None:
+        """The finding about a call of a check; None if it can be called so, as far as is known without its package."""
+        if name in self._declared:
+            from evalc.compiler.custom import misfit  # noqa: PLC0415 - for start-up: few projects have such checks
+
+            return misfit(name, self._declared[name], args, options)
+        offered = (*self._declared, *installed.names("evalc.checks"))
+        if name in offered:
+            return None
+        file = "" if self._root is None else self._unnamed(self._root, name)
+        known = (*offered, *CHECK_TYPES)
+        return Finding("EV203", name=name, of_package=True, offered=offered, known=known, file=file)
+
+    def _unnamed(self, root: Path, name: str) -> str:
+        """The usual file, if it declares the check and the configuration does not name it."""
+        file = root / _USUAL
+        if not file.is_file() or any(each.exists() and file.samefile(each) for each in self._files):
+            return ""
+        return _USUAL.as_posix() if name in (each for each, *_ in _declared_in(file, Diagnostics())) else ""
+
+
+def _declared_in(file: Path, problems: Diagnostics) -> Iterator[tuple[str, Source, Span, Signature]]:
+    from evalc.compiler.custom import declared_in  # noqa: PLC0415 - as above
+
+    return declared_in(file, problems)
+
+
 @final
 class Names(msgspec.Struct, frozen=True, kw_only=True):
     """Resolves the names of a suite."""
@@ -209,6 +259,7 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     variants: tuple[Variant, ...]  # the suite's prompts; a suite that compares none has one
     wants_prompt: bool  # whether it names one
     case_prompts: Mapping[str, ResolvedPrompt]  # the prompts that cases name themselves, by id
+    checks: CustomChecks  # the checks that are not evalc's own
     given: frozenset[str]  # every input that some case gives
     given_partial: bool  # whether cases may have been meant to give more
 
@@ -225,7 +276,11 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def resolve_names(
-    suite: MergedSuite, library: PromptLibrary, inputs_sent: frozenset[str], problems: Diagnostics
+    suite: MergedSuite,
+    library: PromptLibrary,
+    checks: CustomChecks,
+    inputs_sent: frozenset[str],
+    problems: Diagnostics,
 ) -> Names:
     """Look up every name of a suite and report those that mean nothing."""
     tree = suite.tree
@@ -237,6 +292,7 @@ def resolve_names(
         variants=tuple(_variants(tree, given, library, problems)),
         wants_prompt=_wants_prompt(tree),
         case_prompts=_case_prompts(tree, library, problems),
+        checks=checks,
         given=given,
         given_partial=any(map(attrgetter("inputs_partial"), suite.cases)),
     )

@@ -22,7 +22,7 @@ from evalc.compiler.libraries import IncludeLibrary, PromptLibrary, SchemaLoader
 from evalc.compiler.lock import check_lock, read_lock
 from evalc.compiler.lower import verify
 from evalc.compiler.merge import merge
-from evalc.compiler.names import resolve_names
+from evalc.compiler.names import CustomChecks, resolve_names
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import Links, check_contract, check_criteria, check_ids
 from evalc.compiler.passes.check_logic import Contradictions, check_meanings, check_vacuity
@@ -134,6 +134,7 @@ class Compiler:
         self._problems = Diagnostics(strict=options.strict)
         self._tools = None if options.tools is None else _load_tools(options.tools, self._problems)
         self._schemas = SchemaLoader()
+        self._checks = CustomChecks(options.checks, options.lock_folder, self._problems)
         self._includes = IncludeLibrary()
         self._library = options.known_prompts
         self._suites: list[ir.Suite] = []
@@ -262,7 +263,7 @@ class Compiler:
             return None
         by_name = named or names_an_eval(Path(source.name).name)
         if is_eval_json(data, by_name=by_name):
-            lifted = lift(source, data, problems)
+            lifted = lift(source, data, self._checks, problems)
             return [Emitted(lifted, iter(lifted.cases))]
         if is_suite_in_json(data):
             return self._read_yaml(source, problems, named=named)
@@ -270,7 +271,7 @@ class Compiler:
         if typo is not None:
             at = JsonPlaces(source).key(f"/{pointer_step(typo)}")
             problems.add(source, at, Finding("EV640", path=source.name, key=typo, meant="cases"))
-            lifted = lift(source, data, problems, cases_at=typo)
+            lifted = lift(source, data, self._checks, problems, cases_at=typo)
             return [Emitted(lifted, iter(lifted.cases))]
         if not named:
             _report_near_miss(source, data, problems)
@@ -326,7 +327,7 @@ class Compiler:
     def _front_end(self, tree: SuiteTree, problems: Diagnostics) -> Emitted:
         suite = merge(tree, self._includes, problems)
         self._keep_alive(tree.source, suite)
-        names = resolve_names(suite, self._prompts(tree.source), self._options.inputs_sent, problems)
+        names = resolve_names(suite, self._prompts(tree.source), self._checks, self._options.inputs_sent, problems)
         emitted = emit(suite, names, self._schemas, problems)
         return emitted._replace(suite=with_tool_state(emitted.suite, self._tools))
 

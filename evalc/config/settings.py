@@ -326,6 +326,9 @@ class Settings(Table):
         "The file with the agent's tools, to offer them to models and to check their names: JSON, or a TypeScript or "
         "JavaScript module."
     )
+    checks = Setting(k.PATHS, (), examples=(["evals/checks.py"],)).says(
+        "The Python files that declare checks of the project, with `@evalc.custom_check`."
+    )
     snapshot = Setting(k.SNAPSHOT, None, examples=("evals/snapshot.json",), flag="--", also="snapshotSource").says(
         "Where `{{snapshot:...}}` values come from: a file, a URL, `python:MODULE:NAME` or `command:...`."
     )

@@ -5,13 +5,10 @@ Nodes keep no table of the raw text: it is rebuilt from the raw token when a pro
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Final, final
+from typing import Final
 
 from evalc.base.source import AliasedSpan, Source, Span
-from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Mapping, Node, Sequence
-from evalc.dsl.read_json import JsonPlaces
 from evalc.model.json import key_of_step
 
 _SIGNS: Final = frozenset("|>&!# \t")  # of blocks, anchors, tags: the value does not begin here, or not as it is
@@ -60,30 +57,3 @@ def node_at(node: Node, pointer: str) -> Node:
         elif isinstance(node, Mapping):
             key, node = next(pair for pair in node.pairs if pair[0].text == name)
     return key if pointer.startswith("#") else node
-
-
-@final
-class JsonReader:
-    """Reads one JSON file: its source, and places in it that are only looked for on demand."""
-
-    def __init__(self, source: Source, problems: Diagnostics) -> None:
-        self.source = source
-        self._problems = problems
-
-    @cached_property
-    def _places(self) -> JsonPlaces:
-        return JsonPlaces(self.source)
-
-    def locate(self, where: Span | str) -> Span:
-        """The span of a place; a pointer that begins with `#` means the key."""
-        if isinstance(where, Span):
-            return where
-        return self._places.key(where[1:]) if where.startswith("#") else self._places.value(where)
-
-    def add(self, pointer: str, finding: Finding) -> None:
-        """Report a finding at a place."""
-        self._problems.add(self.source, self.locate(pointer), finding)
-
-    def add_within(self, pointer: str, start: int, end: int, finding: Finding) -> None:
-        """Report a finding about a stretch of a string's value; JSON's escapes are among YAML's."""
-        self._problems.add(self.source, locate(self.source, self.locate(pointer), start, end), finding)

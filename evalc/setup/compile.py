@@ -118,6 +118,7 @@ def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOpti
         prompts=settings.prompts,
         prompt_id=prompt_id,
         lock_folder=settings.root,
+        checks=tuple(map(Path, settings.checks)),
         tools=_registry_file(settings),
         inputs_sent=frozenset() if settings.agent.body is None else settings.agent.body.inputs,
         judged=bool(settings.judge.use),

@@ -16,6 +16,7 @@ from evalc import extras
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread
 from evalc.base.installed import PROVIDERS, provider_of
+from evalc.checks import ProjectChecks
 from evalc.config.http import expanded
 from evalc.config.settings import ALL_KEYS, JudgeTable, ModelTable, Setting, Settings
 from evalc.model.case import Gates
@@ -431,12 +432,24 @@ async def options_of(
         all_assertions=settings.all_assertions,
         panel=panel_of(settings, environ, redactor),
         user=_user_of(settings, environ, redactor),
+        checks=_checks_of(settings),
         embeddings=load_embeddings() if settings.similarity == "embeddings" else None,
         rubrics_always=settings.judge.rubrics == "always",
         stop_when_sure=settings.stop_when_sure,
         redactor=redactor,
         root=settings.root,
     )
+
+
+def _checks_of(settings: Settings) -> ProjectChecks:
+    """The checks of the project's files, imported before anything is asked.
+
+    Raises:
+        UsageError: a file cannot be imported.
+    """
+    checks = ProjectChecks(files=settings.checks, root=settings.root.resolve())
+    checks.by_name()
+    return checks
 
 
 def _engine(settings: Settings) -> Engine:

@@ -123,8 +123,8 @@ def said(text: str, name: str = "example.eval.yaml") -> list[tuple[str, str, str
 
 
 def test_a_name_near_to_one_that_is_installed() -> None:
-    message = "no installed package provides the check `no_piii`"
-    provided = "installed packages provide `no_pii`, `org.max-links`, `told`"
+    message = "no check of the project or of an installed package is called `no_piii`"
+    provided = "there is `no_pii`, `org.max-links`, `told`"
     assert said(case_of("['check no_piii()']")) == [(message, "did you mean `no_pii`?", provided)]
     assert said(case_of("['check contains(1)']"))[0][1] == ""
     ((message, label, known),) = said(case_of("[{type: no_piii}]"))

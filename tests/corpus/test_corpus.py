@@ -27,6 +27,8 @@ ELSEWHERE = {
     "EV180": "takes nested rows: tests/compiler/test_paths.py",
     "EV181": "takes a template without quotes: tests/compiler/test_blanks.py",
     "EV211": "takes a folder of prompts: tests/compiler",
+    "EV222": "takes a file of checks: tests/cli/test_project_checks.py",
+    "EV223": "likewise",
     "EV230": "takes a tool registry: tests/compiler/passes/test_tools.py",
     "EV231": "likewise",
     "EV232": "likewise",

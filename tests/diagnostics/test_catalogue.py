@@ -27,6 +27,8 @@ WITHOUT_EXAMPLE = {
     "EV127": "JSON syntax, shown in words",
     "EV128": "likewise",
     "EV211": "takes several files",
+    "EV222": "takes a file of checks",
+    "EV223": "likewise",
     "EV230": "takes a tool registry",
     "EV231": "likewise",
     "EV232": "likewise",

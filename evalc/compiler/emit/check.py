@@ -35,7 +35,7 @@ from evalc.check.tree import (
     within,
 )
 from evalc.compiler.emit.emission import Emission
-from evalc.compiler.examine import examine, typos_in, unknown_custom
+from evalc.compiler.examine import examine, typos_in
 from evalc.compiler.fill import fill, is_of_plain_texts, not_texts, root_of, tokens, variables
 from evalc.compiler.ir import Located
 from evalc.compiler.libraries import Scope, findings_in, schema_findings
@@ -183,9 +183,7 @@ class CheckEmitter:
                 self._failed |= schema is None
                 return schema
             case "check":
-                unknown = unknown_custom(text)
-                if unknown is not None:
-                    self._add(self._span(leaf, index), unknown)
+                pass
             case _:
                 if "{{" in text and (not role.is_pattern or OPENS_TEMPLATE.search(text)):
                     text = self._text(text, role, lambda start, end: self._within(leaf, index, start, end))
@@ -201,6 +199,7 @@ class CheckEmitter:
         """Report what is wrong with patterns, schemas and questions, now that they are filled; remember names."""
         patterns = ((role, index) for index, (role, _) in enumerate(seen) if role.is_pattern)
         questions = (index for index, (role, _) in enumerate(seen) if role is QUESTION)
+        names = (index for index, (role, _) in enumerate(seen) if role.names == "check")
         for test, was in zip(within(check), within(leaf.check), strict=True):
             match test:
                 case Test("matches", (str() as pattern, flags)):
@@ -211,6 +210,10 @@ class CheckEmitter:
                     index = next(questions)
                     if not (criteria.strip() or self._failed):
                         self._add(self._span(leaf, index), Finding("EV309", what="the question"))
+                case Test("check", (name, args, options, _)):
+                    index = next(names)
+                    if (fault := self._case.names.checks.fault(name, args, options)) is not None:
+                        self._add(self._span(leaf, index), fault)
                 case Test("json", (_, dict() | bool() as schema)) if test is was and leaf.origin is not None:
                     for _, finding in findings_in(schema):
                         self._add(leaf.span, finding)

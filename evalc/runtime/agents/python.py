@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
@@ -18,7 +16,7 @@ import msgspec
 
 from evalc.base import installed
 from evalc.base.errors import AgentError, UsageError
-from evalc.base.guard import DaemonThread, begun, guarded_await, said_by
+from evalc.base.guard import DaemonThread, begun, guarded_await, imported, said_by
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import Agent, Session, frameworks, wire
 from evalc.runtime.mapping import or_rather
@@ -247,25 +245,7 @@ def load_target(target: str, project_root: Path) -> object:
     module_name, _, name = target.rpartition(":")
     if not module_name or not name:
         raise UsageError(f"`python:{target}` is not of the form `python:module:name` or `python:file.py:name`")
-    root, file = project_root.resolve(), None
-    if module_name.endswith(".py"):
-        file = root / module_name
-        if not file.is_file():
-            file = Path(module_name).resolve()  # as a shell completes it
-        if not file.is_file():
-            raise UsageError(f"there is no file `{module_name}`")
-        root, module_name = file.parent, file.stem
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))
-    try:
-        found: object = importlib.import_module(module_name)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a module may do anything when imported, such as exit
-        raise UsageError(f"`{module_name}` cannot be imported: {said_by(error)}") from None
-    other = getattr(found, "__file__", None)
-    if file is not None and (other is None or Path(other).resolve() != file.resolve()):
-        raise UsageError(f"`{file}` cannot be imported: another module is called `{module_name}`; rename the file")
+    found: object = imported(module_name, project_root)
     for part in name.split("."):
         found = _attribute(found, part, target)
     return found

@@ -1,4 +1,4 @@
-"""Evaluates checks of installed packages, in their own thread and within the case's time.
+"""Evaluates checks of the project and of installed packages, in their own thread and within the case's time.
 
 A check that raises, returns something invalid or never returns ends in an error, neither a pass nor a failure.
 """
@@ -18,7 +18,7 @@ from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread
 from evalc.check.tree import Bounds, Test
 from evalc.check.values import is_between, text_of
-from evalc.checks import Answer, Outcome
+from evalc.checks import Answer, Outcome, ProjectChecks
 from evalc.model.case import Input
 from evalc.model.json import is_number
 from evalc.runtime.checks import words
@@ -29,13 +29,13 @@ _LONGEST_REASON: Final = 500
 
 
 async def custom(test: Test, view: View) -> Found:
-    """Call the check that an installed package offers by this name, and compare its measure with the bounds."""
+    """Call the check of this name, and compare its measure with the bounds."""
     name, args, options, bounds = test.operand
     label, answer, thread = shown(name), _answer(view), DaemonThread()
     timeout_ms = view.evidence.timeout_ms
     try:
         async with asyncio.timeout(timeout_ms / 1000):
-            said = await thread.call(lambda: _call(name, answer, args, options))
+            said = await thread.call(lambda: _call(view.evidence.checks, name, answer, args, options))
     except TimeoutError:
         return broken(f"{label}: no answer within {number(timeout_ms)} ms")
     finally:
@@ -49,10 +49,10 @@ async def custom(test: Test, view: View) -> Found:
     return found if isinstance(found, Verdict) else broken(f"{label}: it says yes or no, and no number to compare")
 
 
-def _call(name: str, answer: Answer, args: Sequence[Any], options: dict[str, Any]) -> Any:
+def _call(checks: ProjectChecks, name: str, answer: Answer, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """Call the check. An async one gets a loop of its own, so that it cannot hold up the run's."""
     try:
-        function = installed.load("evalc.checks", name)
+        function = checks.by_name().get(name) or installed.load("evalc.checks", name)
     except UsageError as error:
         raise AgentError(str(error)) from None
     if not callable(function):

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, final
 import msgspec
 
 from evalc.check.tree import Check, Of, Turn
+from evalc.checks import ProjectChecks
 from evalc.ecma import UNDEFINED, to_string
 from evalc.model.answer import Question, ToolCall, ToolMode, Usage
 from evalc.model.case import Case
@@ -57,6 +58,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     timeout_ms: float = TIMEOUT_MS
     judge: Judging | None = None
     embeddings: Embeddings | None = None
+    checks: ProjectChecks = ProjectChecks()
     reports_calls: bool = True
     near_calls: str | None = None
     turns: tuple[Evidence, ...] = ()

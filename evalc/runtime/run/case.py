@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from evalc.base.errors import JudgeError
 from evalc.check.contract import Assertion, assertions, judge_check
 from evalc.check.tree import Test
+from evalc.checks import ProjectChecks
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
 from evalc.model.case import Case, Label, Message
 from evalc.model.json import short_hash
@@ -225,6 +226,7 @@ class CaseOptions(msgspec.Struct, frozen=True, kw_only=True):
     seed: object = None
     snapshot: object = None
     embeddings: Embeddings | None = None
+    checks: ProjectChecks = ProjectChecks()
     user: Agent | None = None
 
 
@@ -273,6 +275,7 @@ def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: Ca
         timeout_ms=options.timeout_ms,
         judge=judge,
         embeddings=options.embeddings,
+        checks=options.checks,
         reports_calls=response.reports_calls,
         near_calls=response.near_calls,
     )

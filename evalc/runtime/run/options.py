@@ -8,6 +8,7 @@ from typing import Any, final
 
 import msgspec
 
+from evalc.checks import ProjectChecks
 from evalc.model.case import Gates
 from evalc.runtime import CONCURRENCY, TIMEOUT_MS
 from evalc.runtime.agents import Agent
@@ -53,6 +54,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     stop_when_sure: bool = False
     rubrics_always: bool = False  # whether the rubric tier is run also where others did not pass
     embeddings: Embeddings | None = None  # compare texts by their meaning; None where edit distance does
+    checks: ProjectChecks = ProjectChecks()  # the checks of the project's own files
     redactor: Redactor | None = None  # strikes secrets out of all that is written
     root: Path | None = None  # the project's folder, from which journals name files; None where that is not known
     flags: Mapping[str, Any] = {}  # those of the command line, kept for resuming the run
@@ -67,5 +69,6 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             seed=self.seed,
             snapshot=self.snapshot,
             embeddings=self.embeddings,
+            checks=self.checks,
             user=self.user,
         )

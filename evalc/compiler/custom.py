@@ -1,0 +1,109 @@
+"""Reads which checks a Python file declares: its functions under `@evalc.custom_check`. The file is never run.
+
+Import this only where a project has such files.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import Any, Final
+
+from evalc.base.source import Position, Source, Span
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.sources import read_source
+
+_DECORATOR: Final = "custom_check"
+_DEF: Final = re.compile(r"(?:async\s+)?def\s+(\w+)")
+
+
+def declared_in(file: Path, problems: Diagnostics) -> Iterator[tuple[str, Source, Span, Signature]]:
+    """The checks that a Python file declares: their names, where these stand, and their parameters but the answer."""
+    source = read_source(file, problems.add)
+    if source is None:
+        return
+    try:
+        tree = ast.parse(source.text, source.name)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        at = Position(getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1)
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        problems.add(source, Span(source.offset(at), source.offset(at) + 1), Finding("EV223", reason=reason))
+        return
+    decorators = {_DECORATOR}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module in ("evalc", "evalc.checks"):
+            decorators |= {name.asname for name in node.names if name.name == _DECORATOR and name.asname}
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if any(_last_name(decorator) in decorators for decorator in node.decorator_list):
+            span = _name_of(node, source)
+            if (signature := _signature(node.args)) is None:
+                problems.add(source, span, Finding("EV222", name=node.name, takes_nothing=True))
+            else:
+                yield node.name, source, span, signature
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _name_of(function: ast.FunctionDef | ast.AsyncFunctionDef, source: Source) -> Span:
+    """Where its name stands, or the beginning of its line."""
+    start = source.offset(Position(function.lineno, 1))
+    found = _DEF.match(source.line(function.lineno))
+    return Span(start, start) if found is None else Span(start + found.start(1), start + found.end(1))
+
+
+def _signature(arguments: ast.arguments) -> Signature | None:
+    """The parameters of a function after the first; None if there is no first one, which is given the answer."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    if not positional and arguments.vararg is None:
+        return None
+    without_default = len(positional) - len(arguments.defaults)
+    parameters = [
+        Parameter(
+            each.arg,
+            Parameter.POSITIONAL_ONLY if index < len(arguments.posonlyargs) else Parameter.POSITIONAL_OR_KEYWORD,
+            default=Parameter.empty if index < without_default else ...,
+        )
+        for index, each in enumerate(positional)
+    ][1:]
+    if arguments.vararg is not None:
+        parameters.append(Parameter(arguments.vararg.arg, Parameter.VAR_POSITIONAL))
+    for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        empty = Parameter.empty if default is None else ...
+        parameters.append(Parameter(each.arg, Parameter.KEYWORD_ONLY, default=empty))
+    if arguments.kwarg is not None:
+        parameters.append(Parameter(arguments.kwarg.arg, Parameter.VAR_KEYWORD))
+    return Signature(parameters)
+
+
+def misfit(name: str, signature: Signature, args: Sequence[Any], options: Mapping[str, Any]) -> Finding | None:
+    """The finding about arguments that a function does not take, or lacks."""
+    by_place = [each for each in signature.parameters.values() if each.kind <= Parameter.POSITIONAL_OR_KEYWORD]
+    by_name = [each.name for each in signature.parameters.values() if each.kind in _NAMED]
+    kinds = {each.kind for each in signature.parameters.values()}
+    if len(args) > len(by_place) and Parameter.VAR_POSITIONAL not in kinds:
+        return Finding("EV222", name=name, most=len(by_place), found=len(args), takes=_shown(signature))
+    given = {each.name for each in by_place[: len(args)]}
+    for option in options:
+        if option in given or (option not in by_name and Parameter.VAR_KEYWORD not in kinds):
+            known = tuple(each for each in by_name if each not in given)
+            takes = _shown(signature)
+            return Finding("EV222", name=name, argument=option, twice=option in given, known=known, takes=takes)
+    for each in signature.parameters.values():
+        is_variable = each.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        if each.default is Parameter.empty and not is_variable and each.name not in given.union(options):
+            return Finding("EV222", name=name, missing=each.name, takes=_shown(signature))
+    return None
+
+
+_NAMED: Final = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+
+
+def _shown(signature: Signature) -> str:
+    """The parameters as Python writes them."""
+    return str(signature).replace("=Ellipsis", "=...")

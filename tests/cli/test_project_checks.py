@@ -1,0 +1,175 @@
+"""Checks that a project declares in Python files: found without running them, run with their arguments."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import evalc
+from tests.cli.conftest import Invoke
+
+CHECKS = """\
+import evalc
+
+
+@evalc.custom_check
+def max_links(answer: evalc.Answer, most: int, *, to: str = "") -> bool:
+    return answer.text.count("https://" + to) <= most
+
+
+@evalc.custom_check
+async def overlap(answer, text):
+    words = set(text.split())
+    return len(words & set(answer.text.split())) / len(words)
+
+
+def helper(answer):
+    return True
+
+
+@evalc.custom_check
+def breaks(answer):
+    raise ValueError("no luck")
+"""
+SUITE = """\
+suite: links
+eval:
+  test_cases:
+    - name: few
+      message: Which flights go to Rome?
+      validate:
+"""
+
+
+@pytest.fixture
+def declared(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project that names its file of checks, which is named as no other module of the tests."""
+    file = project / "evals" / "checks_of_a_project.py"
+    file.write_text(CHECKS)
+    configure(project, file)
+    monkeypatch.delitem(sys.modules, file.stem, raising=False)
+    return project
+
+
+def configure(project: Path, *files: Path) -> None:
+    names = [str(file.relative_to(project)) for file in files]
+    (project / "evalc.toml").write_text(f"checks = {names}\nagent = 'demo'\n")
+
+
+def suite_of(project: Path, *lines: str) -> None:
+    for file in (project / "evals").glob("*.yaml"):
+        file.unlink()
+    (project / "evals" / "links.eval.yaml").write_text(SUITE + "".join(f"        - {line}\n" for line in lines))
+
+
+def test_checks_of_the_project_are_run(invoke: Invoke, declared: Path) -> None:
+    suite_of(declared, "check max_links(0)", 'check max_links(most=3, to="x")', 'not check overlap("zebra") >= 0.7')
+    outcome = invoke("run")
+    assert (outcome.code, "1/1 passed" in outcome.out) == (0, True)
+    suite_of(declared, "check max_links(-1)")
+    outcome = invoke("run")
+    assert (outcome.code, "check: max_links does not hold" in outcome.out) == (1, True)
+
+
+def test_a_check_that_raises_is_an_error_with_its_line(invoke: Invoke, declared: Path) -> None:
+    suite_of(declared, "check breaks()")
+    outcome = invoke("run")
+    assert outcome.code == 3
+    assert "check: breaks: ValueError: no luck (checks_of_a_project.py:21)" in outcome.out
+
+
+def test_a_share_is_compared(invoke: Invoke, declared: Path) -> None:
+    suite_of(declared, 'check overlap("zebra") >= 0.7')
+    outcome = invoke("run")
+    assert (outcome.code, "overlap is 0, expected at least 0.7" in outcome.out) == (1, True)
+
+
+WRONG = {
+    "check max_lnks(3)": "7:17 error[EV203]: no check of the project or of an installed package is called `max_lnks`",
+    "check helper()": "7:17 error[EV203]: no check of the project or of an installed package is called `helper`",
+    "check max_links()": "7:17 error[EV222]: `max_links` also needs `most`",
+    "check max_links(1, 2)": "7:17 error[EV222]: `max_links` is given 2 arguments by position, and takes at most 1",
+    'check max_links(1, too="x")': "7:17 error[EV222]: `max_links` has no parameter `too`",
+    "not check max_links(1, most=2)": "7:21 error[EV222]: `max_links` is given `most` twice",
+    'response contains "x" and check overlap()': "7:43 error[EV222]: `overlap` also needs `text`",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_mistakes_are_found_before_anything_runs(invoke: Invoke, declared: Path, line: str) -> None:
+    (declared / "evals" / "checks_of_a_project.py").write_text(CHECKS + "\n\nraise SystemExit('imported')\n")
+    suite_of(declared, f"'{line}'" if '"' in line else line)
+    outcome = invoke("check", "--format", "json")
+    (problem,) = evalc.check("evals")
+    column = problem.start.column - ('"' in line)
+    assert (
+        f"{problem.start.line}:{column} {problem.severity}[{problem.code}]: {problem.finding.message()}" == WRONG[line]
+    )
+    assert outcome.code == 2
+
+
+def test_checks_in_json_are_held_to_their_functions_too(invoke: Invoke, declared: Path) -> None:
+    suite_of(declared, "check max_links(1)")
+    assert invoke("compile", "-o", "built").code == 0
+    built = declared / "built" / "links.labeled.json"
+    assert invoke("run", str(built)).code == 0
+    text = json.loads(built.read_text())
+    text["cases"][0]["expect"]["checks"][0]["args"] = [1, 2]
+    built.write_text(json.dumps(text))
+    assert "EV222" in invoke("check", str(built)).out
+
+
+def test_the_usual_file_is_named_where_the_configuration_does_not_name_it(invoke: Invoke, declared: Path) -> None:
+    (declared / "evals" / "checks.py").write_text(CHECKS)
+    configure(declared)
+    suite_of(declared, "check max_links(3)", "check nothing()")
+    lines = invoke("check").out.splitlines()
+    (hint,) = [line for line in lines if "it is declared in `evals/checks.py`" in line]
+    assert 'add `checks = ["evals/checks.py"]` to `evalc.toml`' in hint
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def max_links(:\n", "checks_of_a_project.py:1:15: error[EV223]: this is not Python: invalid syntax"),
+        (CHECKS + CHECKS, "error[EV206]: the check `max_links` is repeated here"),
+        (
+            "from evalc import custom_check as mine\n\n@mine\ndef max_links():\n    return True\n",
+            "checks_of_a_project.py:4:5: error[EV222]: the check `max_links` has no parameter for the answer",
+        ),
+    ],
+)
+def test_mistakes_in_the_file_of_checks(invoke: Invoke, declared: Path, text: str, expected: str) -> None:
+    (declared / "evals" / "checks_of_a_project.py").write_text(text)
+    suite_of(declared, "non-empty")
+    assert any(expected in str(problem) for problem in evalc.check("evals"))
+
+
+def test_a_file_that_is_not_there_is_reported(invoke: Invoke, declared: Path) -> None:
+    configure(declared, declared / "evals" / "missing.py")
+    outcome = invoke("check")
+    assert (outcome.code, "missing.py" in outcome.out) == (2, True)
+
+
+def test_a_file_that_cannot_be_imported_stops_the_run_before_anything_is_sent(invoke: Invoke, declared: Path) -> None:
+    (declared / "evals" / "checks_of_a_project.py").write_text("import nowhere_at_all\n")
+    suite_of(declared, "non-empty")
+    outcome = invoke("run")
+    assert outcome.code == 2
+    assert (
+        "`checks_of_a_project` cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'" in outcome.err
+    )
+
+
+def test_a_declared_check_is_called_as_the_function_it_is() -> None:
+    @evalc.custom_check
+    def max_links(answer: evalc.Answer, most: int) -> bool:
+        """Count the links."""
+        return answer.text.count("https://") <= most
+
+    assert max_links(evalc.Answer(text="https://a https://b"), 2) is True
+    assert max_links(evalc.Answer(text="https://a https://b"), most=1) is False
+    assert max_links.__doc__ == "Count the links."
