@@ -194,3 +194,73 @@ class ChatModel(Chain):
 
     async def ainvoke(self, given: Any, config: Any = None) -> Any:
         return ChainMessage("AIMessageChunk", f"{given[-1]['content']} {len(given) - 1}", tool_calls=[])
+
+
+# --- OpenAI Agents SDK -----------------------------------------------------------------------------------------------
+
+
+class RunItem:
+    __module__ = "agents.items"
+    raw_item: Any
+
+    def __init__(self, kind: str, raw_item: Any, **fields: Any) -> None:
+        self.__dict__ |= {"type": kind, "raw_item": raw_item} | fields
+
+
+class OpenAIResult:
+    __module__ = "agents.result"
+    context_wrapper = SimpleNamespace(usage=SimpleNamespace(input_tokens=10, output_tokens=6))
+    interruptions: tuple[Any, ...] = ()
+
+    def __init__(self, agent: Any, given: list[Any]) -> None:
+        self.last_agent = agent
+        self.final_output = f"{given[-1]['content']} {len(given) - 1}"
+        cancel = SimpleNamespace(type="function_call", call_id="2", name="cancel", arguments='{"id": 7}')
+        self.new_items = [
+            RunItem("tool_call_item", {"call_id": "1", "name": "book", "arguments": '{"city": "Paris"}'}),
+            RunItem("tool_call_item", cancel),
+            RunItem("tool_call_output_item", {"call_id": "1", "output": str(BOOKED)}, output=BOOKED),
+            RunItem("tool_call_output_item", {"call_id": "2", "output": OPENAI_ERROR}, output=OPENAI_ERROR),
+            RunItem("message_output_item", SimpleNamespace(type="message")),
+        ]
+        self._items = [*given, *(item.raw_item for item in self.new_items)]
+
+    def to_input_list(self) -> list[Any]:
+        return self._items
+
+
+class Handoff(OpenAIResult):
+    """Of a handoff, a search that the provider ran, and a call of a server that failed."""
+
+    __module__ = "agents.result"
+
+    def __init__(self) -> None:
+        super().__init__(None, [{"content": "hi"}])
+        search = SimpleNamespace(type="web_search_call", id="w", status="completed")
+        remote = SimpleNamespace(type="mcp_call", id="m", name="find", arguments="{}", output=None, error="offline")
+        transfer = SimpleNamespace(type="function_call", call_id="t", name="transfer_to_desk", arguments="{}")
+        self.new_items = [
+            RunItem("tool_call_item", search),
+            RunItem("tool_call_item", remote),
+            RunItem("handoff_call_item", transfer),
+            RunItem("handoff_output_item", {"call_id": "t", "output": '{"assistant": "desk"}'}),
+        ]
+
+
+OPENAI_ERROR = f"An error occurred while running the tool: {BROKEN}"
+
+
+class Runner:
+    @staticmethod
+    async def run(agent: Any, given: list[Any]) -> OpenAIResult:
+        if given[-1]["content"] == "break":
+            raise ValueError("no key")
+        return OpenAIResult(agent, given)
+
+
+class OpenAIAgent:
+    __module__ = "agents.agent"
+    name = "desk"
+    handoffs = ()
+
+    def get_all_tools(self) -> None: ...

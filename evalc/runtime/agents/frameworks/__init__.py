@@ -17,6 +17,7 @@ from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.runtime.agents import wire
 
 FRAMEWORKS: Final[Mapping[str, str]] = {
+    "agents": "openai_agents",
     "langchain_core": "langchain",
     "langgraph": "langchain",
     "pydantic_ai": "pydantic_ai",
@@ -53,10 +54,10 @@ def answer_of(value: object) -> AgentResponse:
 
 def name_of(found: object) -> str | None:
     """A readable name of an agent of a framework, as in `pydantic_ai:support`; None for other objects."""
-    if (package := _package_of(found)) is None:
+    if conversations(found) is None:
         return None
     name = getattr(found, "name", None)
-    return f"{package}:{name if isinstance(name, str) and name else type(found).__name__}"
+    return f"{_package_of(found)}:{name if isinstance(name, str) and name else type(found).__name__}"
 
 
 def _classed(value: object) -> object:
@@ -85,6 +86,11 @@ def _file_of(found: object) -> Any:
 class _Made(NamedTuple):
     key: object
     call: ToolCall
+
+
+def field_of(value: object, name: str) -> Any:
+    """The field of a mapping or of an object; None if it has none of that name."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 @final
@@ -123,9 +129,7 @@ class Calls:
 
 def usage_of(used: object, input_tokens: str = "input_tokens", output_tokens: str = "output_tokens") -> Usage | None:
     """The tokens that an object or a mapping counts under these names; None if it counts none."""
-    names = (input_tokens, output_tokens)
-    held = [used.get(name) if isinstance(used, Mapping) else getattr(used, name, None) for name in names]
-    counts = [wire.count_of(each) for each in held]
+    counts = [wire.count_of(field_of(used, name)) for name in (input_tokens, output_tokens)]
     return Usage(input_tokens=counts[0], output_tokens=counts[1]) if any(counts) else None
 
 
