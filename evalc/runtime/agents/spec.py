@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -16,6 +16,9 @@ from evalc.base.installed import MODEL_FORMS, PROVIDERS, Provider, provider_of
 from evalc.runtime import LOADING_MS, LOCAL_TOKENS, RETRIES
 from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions, wire
 from evalc.runtime.store.redact import Redactor
+
+if TYPE_CHECKING:
+    from evalc.runtime.agents.model.agent import ModelAgent
 
 _SECRET_HEADER: Final = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
 
@@ -87,19 +90,35 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
     Raises:
         UsageError: the spec has no known form, or its agent is not available.
     """
+    # A kind is imported when it is asked for, for start-up time: all together take 40 ms.
     spec = spec.strip()
     scheme, _, rest = spec.partition(":")
     if (provider := provider_of(spec)) is not None:
-        return _model_agent(provider, rest.strip(), settings)
+        return model_agent(provider, rest.strip(), settings, settings.model)
     match scheme.lower():
         case "http" | "https" if rest.startswith("//"):
-            return _http_agent(spec, settings)
+            from evalc.runtime.agents.http.agent import HttpAgent  # noqa: PLC0415
+            from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
+
+            return HttpAgent(
+                spec,
+                headers=settings.headers,
+                backoff=Backoff(retries=settings.retries),
+                max_body=settings.max_body,
+                options=settings.http,
+            )
         case "python":
-            return _python_agent(rest, settings)
+            from evalc.runtime.agents.python import PythonAgent  # noqa: PLC0415
+
+            return PythonAgent(rest, project_root=settings.project_root)
         case "command":
-            return _command_agent(rest, settings)
+            from evalc.runtime.agents.process import CommandAgent  # noqa: PLC0415
+
+            return CommandAgent(rest, project_root=settings.project_root, max_output=settings.max_body)
         case "replay" if rest:
-            return _replay_agent(rest, settings)
+            from evalc.runtime.agents.recording import ReplayAgent  # noqa: PLC0415
+
+            return ReplayAgent(rest, model=settings.model, http=settings.http, redactor=settings.redactor)
         case "local":
             return extras.local.agent_of(rest.strip(), settings)
         case "demo" if not rest:
@@ -107,7 +126,10 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
         case _ if (host := _HOST.match(spec)) is not None:
             raise UsageError(f"`{host[0]}` lacks `http://`: write `http://{host[0]}`")
         case _:
-            return _installed_agent(scheme, rest)
+            from evalc.runtime.agents.python import installed_agent, unknown_agent  # noqa: PLC0415
+
+            # Only the scheme is repeated: the rest may hold credentials.
+            return installed_agent(scheme, rest) or unknown_agent(scheme, _FORMS)
 
 
 def secrets_of(spec: str, *, settings: AgentSettings) -> tuple[str, ...]:
@@ -135,18 +157,12 @@ def _credentials(spec: str) -> tuple[str, ...]:
     return (parts.password, password, f"{user}:{password}")
 
 
-# A kind is imported when it is asked for, for start-up time: all together take 40 ms.
+def model_agent(provider: Provider, model: str, settings: AgentSettings, options: ModelOptions) -> ModelAgent:
+    """The agent that is a model of a provider.
 
-
-def _http_agent(url: str, settings: AgentSettings) -> Agent:
-    from evalc.runtime.agents.http.agent import HttpAgent  # noqa: PLC0415
-    from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
-
-    backoff = Backoff(retries=settings.retries)
-    return HttpAgent(url, headers=settings.headers, backoff=backoff, max_body=settings.max_body, options=settings.http)
-
-
-def _model_agent(provider: Provider, model: str, settings: AgentSettings) -> Agent:
+    Raises:
+        UsageError: it is not available.
+    """
     from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
     from evalc.runtime.agents.model.agent import ModelAgent  # noqa: PLC0415
 
@@ -154,33 +170,8 @@ def _model_agent(provider: Provider, model: str, settings: AgentSettings) -> Age
         provider,
         model,
         access=settings.providers[provider.name],
-        options=settings.model,
+        options=options,
         connecting=settings.http.connecting,
         backoff=Backoff(retries=settings.retries),
         max_body=settings.max_body,
     )
-
-
-def _python_agent(target: str, settings: AgentSettings) -> Agent:
-    from evalc.runtime.agents.python import PythonAgent  # noqa: PLC0415
-
-    return PythonAgent(target, project_root=settings.project_root)
-
-
-def _command_agent(command: str, settings: AgentSettings) -> Agent:
-    from evalc.runtime.agents.process import CommandAgent  # noqa: PLC0415
-
-    return CommandAgent(command, project_root=settings.project_root, max_output=settings.max_body)
-
-
-def _replay_agent(folder: str, settings: AgentSettings) -> Agent:
-    from evalc.runtime.agents.recording import ReplayAgent  # noqa: PLC0415
-
-    return ReplayAgent(folder, model=settings.model, http=settings.http, redactor=settings.redactor)
-
-
-def _installed_agent(name: str, argument: str) -> Agent:
-    from evalc.runtime.agents.python import installed_agent, unknown_agent  # noqa: PLC0415
-
-    # Only the scheme is repeated: the rest may hold credentials.
-    return installed_agent(name, argument) or unknown_agent(name, _FORMS)

@@ -22,7 +22,7 @@ from evalc.model.case import Case, Criterion, Message
 from evalc.model.result import JudgedScore
 from evalc.runtime import TIMEOUT_MS
 from evalc.runtime.agents import ModelOptions, Sampling
-from evalc.runtime.agents.spec import AgentSettings
+from evalc.runtime.agents.spec import AgentSettings, model_agent
 from evalc.runtime.agents.wire import refuse_absurd_usage
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.checks.words import number, shown
@@ -344,62 +344,43 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
     Raises:
         UsageError: the spec has no known form, or its judge is not available.
     """
+    # A kind is imported when it is asked for, for start-up time.
     scheme, _, rest = spec.strip().partition(":")
     provider = provider_of(spec)
+    reached = settings.reached
     match scheme.lower():
         case _ if provider is not None and rest.strip():
             return _model_judge(provider, rest.strip(), settings)
         case "local":
-            return extras.local.judge_of(rest.strip(), settings.reached, settings.sampling)
+            return extras.local.judge_of(rest.strip(), reached, settings.sampling)
         case "python" if rest:
-            return _python_judge(rest, settings)
+            from evalc.runtime.judges.other import PythonJudge  # noqa: PLC0415
+
+            return PythonJudge(rest, project_root=reached.project_root)
         case "http" | "https" if rest.startswith("//"):
-            return _http_judge(spec.strip(), settings)
+            from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
+            from evalc.runtime.judges.other import HttpJudge  # noqa: PLC0415
+
+            backoff = Backoff(retries=reached.retries)
+            return HttpJudge(
+                spec.strip(), headers=settings.headers, backoff=backoff, connecting=reached.http.connecting
+            )
         case _:
             # Only the scheme is repeated: the rest may hold credentials.
             raise UsageError(f"`{scheme}` is not a judge: judges are {FORMS}")
 
 
-# A kind is imported when it is asked for, for start-up time.
-
-
 def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Judge:
     from evalc.runtime.agents.http import headers_without_credentials  # noqa: PLC0415
-    from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
-    from evalc.runtime.agents.model.agent import ModelAgent  # noqa: PLC0415
     from evalc.runtime.agents.model.apis import endpoint_of  # noqa: PLC0415
     from evalc.runtime.judges.model import ModelJudge  # noqa: PLC0415
 
-    reached = settings.reached
-    access = reached.providers[provider.name]
-    agent = ModelAgent(
-        provider,
-        model,
-        access=access,
-        options=ModelOptions(sampling=settings.sampling),
-        connecting=reached.http.connecting,
-        backoff=Backoff(retries=reached.retries),
-        max_body=reached.max_body,
-    )
+    access = settings.reached.providers[provider.name]
     return ModelJudge(
-        agent,
+        model_agent(provider, model, settings.reached, ModelOptions(sampling=settings.sampling)),
         identity={
             "url": endpoint_of(provider, access).url,
             "headers": headers_without_credentials(access.headers),
             "sampling": msgspec.to_builtins(settings.sampling),
         },
     )
-
-
-def _python_judge(target: str, settings: JudgeSettings) -> Judge:
-    from evalc.runtime.judges.other import PythonJudge  # noqa: PLC0415
-
-    return PythonJudge(target, project_root=settings.reached.project_root)
-
-
-def _http_judge(url: str, settings: JudgeSettings) -> Judge:
-    from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
-    from evalc.runtime.judges.other import HttpJudge  # noqa: PLC0415
-
-    backoff = Backoff(retries=settings.reached.retries)
-    return HttpJudge(url, headers=settings.headers, backoff=backoff, connecting=settings.reached.http.connecting)

@@ -28,8 +28,8 @@ def events(*pieces: bytes) -> list[ServerSentEvent]:
     return [event for piece in pieces for event in parser.feed(piece)]
 
 
-def event(data: str, name: str = "message", last_id: str = "") -> ServerSentEvent:
-    return ServerSentEvent(name=name, data=data, last_id=last_id)
+def event(data: str, name: str = "message") -> ServerSentEvent:
+    return ServerSentEvent(name=name, data=data)
 
 
 @pytest.mark.parametrize(
@@ -44,10 +44,7 @@ def event(data: str, name: str = "message", last_id: str = "") -> ServerSentEven
         (b": a comment\n\n:\ndata: a\n\n", [event("a")]),
         (b"event: done\ndata: x\n\ndata: y\n\n", [event("x", "done"), event("y")]),
         (b"event: lost\n\ndata: y\n\n", [event("y")]),
-        (
-            b"id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n",
-            [event("a", last_id="1"), event("b", last_id="1"), event("c")],
-        ),
+        (b"id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n", [event("a"), event("b"), event("c")]),
         (b"id: 1\0\ndata: a\n\n", [event("a")]),
         (b"data\n\ndata\ndata\n\ndata:", [event(""), event("\n")]),
         (b"retry: 10\nunknown: x\ndata: a\n\n", [event("a")]),

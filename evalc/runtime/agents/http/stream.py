@@ -27,11 +27,10 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 class ServerSentEvent(NamedTuple):
-    """An event: its name, its data with its lines joined by line feeds, and the id that was given last."""
+    """An event: its name, and its data with its lines joined by line feeds."""
 
     name: str = "message"
     data: str = ""
-    last_id: str = ""
 
 
 @final
@@ -48,7 +47,6 @@ class EventParser:
         self._at_start = True
         self._name = ""
         self._data: list[str] = []
-        self._last_id = ""
 
     def feed(self, piece: bytes) -> Iterator[ServerSentEvent]:
         """The events that end within this piece.
@@ -77,7 +75,7 @@ class EventParser:
         if not line:
             name, data = self._name, self._data
             self._name, self._data = "", []
-            return ServerSentEvent(name or "message", "\n".join(data), self._last_id) if data else None
+            return ServerSentEvent(name or "message", "\n".join(data)) if data else None
         try:
             field, _, value = line.decode().partition(":")
         except UnicodeDecodeError:
@@ -88,9 +86,7 @@ class EventParser:
                 self._data.append(value)
             case "event":
                 self._name = value
-            case "id" if "\0" not in value:
-                self._last_id = value
-            case _:  # a comment, `retry`, which is for those who reconnect, or a field that nobody knows
+            case _:  # a comment, `id` and `retry`, which are for those who reconnect, or a field that nobody knows
                 pass
         return None
 
