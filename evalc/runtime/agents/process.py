@@ -45,40 +45,34 @@ async def run_process(argv: Sequence[str], stdin: bytes, *, folder: Path, max_ou
         OSError: when it cannot be started.
         AgentProtocolError: when it prints more than `max_output` bytes.
     """
-    loop = asyncio.get_running_loop()
-    transport, output = await loop.subprocess_exec(
-        lambda: _Output(loop, max_output), *argv, cwd=folder, start_new_session=True
-    )
-    group = transport.get_pid()
+    process = await Process.begin(argv, folder=folder, max_output=max_output)
     try:
-        _feed(transport, stdin)
-        await output.exited
+        # The pipe's transport bears a process that does not read: it buffers, and drops what nobody will take.
+        process.pipe.write(stdin)
+        process.pipe.close()
+        await process.output.exited
         # Children that it left running would hold the pipes open, and nothing should outlive its case.
-        _signal_group(group, signal.SIGKILL)
-        await asyncio.wait({output.closed}, timeout=_GRACE_SECONDS)
-        if output.too_long:
-            raise output.too_long
-        status = cast(int, transport.get_returncode())
-        return Completed(status=status, stdout=bytes(output.stdout), stderr=bytes(output.stderr))
+        process.send_signal(signal.SIGKILL)
+        return await process.completed()
     except BaseException:
-        await _stop_group(group, output)
+        await process.stop()
         raise
     finally:
-        _signal_group(group, signal.SIGKILL)
-        transport.close()
+        process.abandon()
 
 
 @final
-class Dialogue:
-    """A process that is asked line by line. It has a process group of its own, which `close` ends completely."""
+class Process:
+    """A running process, with a process group of its own."""
 
     def __init__(self, transport: asyncio.SubprocessTransport, output: _Output) -> None:
+        self.output = output
+        self.pipe = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
         self._transport = transport
-        self._output = output
         self._group = transport.get_pid()
 
     @classmethod
-    async def begin(cls, argv: Sequence[str], *, folder: Path, max_output: int) -> Dialogue:
+    async def begin(cls, argv: Sequence[str], *, folder: Path, max_output: int) -> Process:
         """Start the process, without a shell.
 
         Raises:
@@ -96,37 +90,65 @@ class Dialogue:
         Raises:
             AgentProtocolError: when the line is longer than may be read.
         """
-        output = self._output
-        pipe = cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0))
+        output = self.output
         if not output.exited.done():
-            pipe.write(line + b"\n")
+            self.pipe.write(line + b"\n")
         while b"\n" not in output.stdout:
             if output.too_long:
                 raise output.too_long
             if output.exited.done():
-                await asyncio.wait({output.closed}, timeout=_GRACE_SECONDS)
+                completed = await self.completed()
                 if b"\n" in output.stdout:
                     break
-                status = cast(int, self._transport.get_returncode())
-                return Completed(status=status, stdout=bytes(output.stdout), stderr=bytes(output.stderr))
+                return completed
             await output.next_line()
         answer, _, rest = bytes(output.stdout).partition(b"\n")
         output.stdout[:] = rest
         return answer
 
+    async def completed(self) -> Completed:
+        """How it ended; the last of its output may come after that.
+
+        Raises:
+            AgentProtocolError: when it printed more than may be read.
+        """
+        output = self.output
+        await asyncio.wait({output.closed}, timeout=_GRACE_SECONDS)
+        if output.too_long:
+            raise output.too_long
+        status = cast(int, self._transport.get_returncode())
+        return Completed(status=status, stdout=bytes(output.stdout), stderr=bytes(output.stderr))
+
     async def close(self) -> None:
         """Close its input, and end whatever does not end by itself."""
-        pipe = cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0))
-        pipe.close()
+        self.pipe.close()
         try:
-            await asyncio.wait({self._output.exited}, timeout=_GRACE_SECONDS)
-            if self._output.exited.done():
-                self._output.exited.exception()  # which whoever asked knows
+            await asyncio.wait({self.output.exited}, timeout=_GRACE_SECONDS)
+            if self.output.exited.done():
+                self.output.exited.exception()  # which whoever asked knows
             else:
-                await _stop_group(self._group, self._output)
+                await self.stop()
         finally:
-            _signal_group(self._group, signal.SIGKILL)
-            self._transport.close()
+            self.abandon()
+
+    async def stop(self) -> None:
+        """End the group: ask, wait a little, then insist; return once its processes let go of the pipes."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self.output.closed.done():
+                return
+            self.send_signal(number)
+            await asyncio.wait({self.output.closed}, timeout=_GRACE_SECONDS)
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal to the group."""
+        # A group whose processes have all ended is gone; on macOS it is not ours while its leader is a zombie.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._group, number)
+
+    def abandon(self) -> None:
+        """Leave nothing of it behind."""
+        self.send_signal(signal.SIGKILL)
+        self._transport.close()
 
 
 @final
@@ -179,28 +201,6 @@ def _after_line_end(text: bytearray) -> int:
     return found.end() if found else len(text)
 
 
-def _feed(transport: asyncio.SubprocessTransport, stdin: bytes) -> None:
-    # The pipe's transport bears a process that does not read: it buffers, and drops what nobody will take.
-    pipe = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
-    pipe.write(stdin)
-    pipe.close()
-
-
-async def _stop_group(group: int, output: _Output) -> None:
-    """End the group: ask, wait a little, then insist; return once its processes let go of the pipes."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if output.closed.done():
-            return
-        _signal_group(group, number)
-        await asyncio.wait({output.closed}, timeout=_GRACE_SECONDS)
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    # A group whose processes have all ended is gone; on macOS it is not ours to signal while its leader is a zombie.
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
-
-
 @final
 class CommandAgent:
     """An agent that is a program: it reads `{"message": ...}` and prints an answer of the agreed shape (see `wire`).
@@ -243,10 +243,23 @@ class _CommandSession:
         self.argv = argv
         self.folder = folder
         self.max_output = max_output
-        self._dialogue: Dialogue | None = None
+        self._dialogue: Process | None = None
 
     async def send(self, request: AgentRequest) -> AgentResponse:
-        return await (self._alone(request) if request.conversation is None else self._in_turn(request))
+        sent = wire.encode_request(request)
+        try:
+            if request.conversation is None:
+                ended = await run_process(self.argv, sent, folder=self.folder, max_output=self.max_output)
+                answer = ended if ended.status else ended.stdout
+            else:
+                if self._dialogue is None:
+                    self._dialogue = await Process.begin(self.argv, folder=self.folder, max_output=self.max_output)
+                answer = await self._dialogue.ask(sent)
+        except OSError as error:
+            raise AgentUnavailable(f"`{self.argv[0]}` cannot be started: {error.strerror or error}") from None
+        if isinstance(answer, Completed):
+            raise AgentError(ending_of(answer))
+        return wire.decode_answer(answer)
 
     @property
     def holds(self) -> bool:
@@ -259,39 +272,15 @@ class _CommandSession:
         if dialogue is not None:
             await dialogue.close()
 
-    async def _in_turn(self, request: AgentRequest) -> AgentResponse:
-        if self._dialogue is None:
-            try:
-                self._dialogue = await Dialogue.begin(self.argv, folder=self.folder, max_output=self.max_output)
-            except OSError as error:
-                raise AgentUnavailable(f"`{self.argv[0]}` cannot be started: {error.strerror or error}") from None
-        answer = await self._dialogue.ask(wire.encode_request(request))
-        if isinstance(answer, Completed):
-            raise AgentError(_ending_in_turn(answer))
-        return wire.decode_answer(answer)
-
-    async def _alone(self, request: AgentRequest) -> AgentResponse:
-        try:
-            completed = await run_process(
-                self.argv, wire.encode_request(request), folder=self.folder, max_output=self.max_output
-            )
-        except OSError as error:
-            raise AgentUnavailable(f"`{self.argv[0]}` cannot be started: {error.strerror or error}") from None
-        if completed.status != 0:
-            raise AgentError(ending_of(completed))
-        return wire.decode_answer(completed.stdout)
-
-
-def _ending_in_turn(completed: Completed) -> str:
-    """How a process ended that had to answer a line with a line."""
-    if completed.status:
-        return ending_of(completed)
-    printed = excerpt(completed.stdout)
-    return "the command ended before it answered with a line" + (f": {printed}" if printed else "")
-
 
 def ending_of(completed: Completed) -> str:
-    """How a process ended that did not end well, and the last line that it printed to standard error."""
+    """How a process ended that did not end well, and the last line that it printed to standard error.
+
+    One that ended well should have answered a line with a line.
+    """
+    if completed.status == 0:
+        printed = excerpt(completed.stdout)
+        return "the command ended before it answered with a line" + (f": {printed}" if printed else "")
     if completed.status > 0:
         ending = f"the command ended with exit status {completed.status}"
     else:
