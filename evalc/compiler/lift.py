@@ -169,11 +169,12 @@ def _check_tests(reader: JsonReader, check: Check, at: str, *, in_call: bool = F
     """Check the tests of a check whose texts know their places; those of a field of `expect` are `at` one."""
     match check:
         case Test("matches", (str() as pattern, str() as flags)) if not (in_call and "{{" in pattern):
-            of_flags = examine("", str(flags)).error
+            of_flags, error = examine("", str(flags)).error, examine(str(pattern), str(flags)).error
             if of_flags is not None:
                 reader.add(getattr(flags, "place", at), Finding("EV306", reason=of_flags.message))
-            else:
-                _check_pattern(reader, str(pattern), str(flags), getattr(pattern, "place", at))
+            elif error is not None:
+                place = getattr(pattern, "place", at)
+                reader.add_within(place, error.offset, error.end, Finding("EV306", reason=error.message))
         case Test("check", (Placed() as name, args, options, _)):
             if (fault := reader.checks.fault(str(name), args, options)) is not None:
                 reader.add(name.place, fault)
@@ -181,12 +182,6 @@ def _check_tests(reader: JsonReader, check: Check, at: str, *, in_call: bool = F
             in_call = in_call or (isinstance(check, Of) and isinstance(check.step, Call))
             for part, _ in parts_of(check):
                 _check_tests(reader, part, at, in_call=in_call)
-
-
-def _check_pattern(reader: JsonReader, pattern: str, flags: str, pointer: str) -> None:
-    error = examine(pattern, flags).error
-    if error is not None:
-        reader.add_within(pointer, error.offset, error.end, Finding("EV306", reason=error.message))
 
 
 def _check_idle_fields(reader: JsonReader, expect: m.Expect, asserted: Sequence[Assertion], pointer: str) -> None:
@@ -218,7 +213,9 @@ def is_eval_json(data: object, *, by_name: bool = False) -> bool:
         return isinstance(data.get("cases"), list) or {"metadata", "cases"} <= data.keys()
     if not isinstance(data, list):
         return False
-    return any(map(_is_case, data)) or (by_name and (not data or any(map(_has_input, data))))
+    if by_name and (not data or any(map(_has_input, data))):
+        return True
+    return any(isinstance(item, dict) and "input" in item and ("expect" in item or "rubric" in item) for item in data)
 
 
 def typo_in_json(data: object, *, by_name: bool) -> str | None:
@@ -237,10 +234,6 @@ def is_result(data: object) -> bool:
 def is_suite_in_json(data: object) -> bool:
     """Whether decoded JSON is a suite that is written in JSON's spelling of YAML."""
     return isinstance(data, dict) and not data.keys().isdisjoint({"eval", "test_cases"})
-
-
-def _is_case(item: object) -> bool:
-    return isinstance(item, dict) and "input" in item and ("expect" in item or "rubric" in item)
 
 
 def _has_input(item: object) -> bool:
@@ -501,16 +494,9 @@ def _read(case: m.Case, asserted: Iterable[Assertion], linked_apart: frozenset[s
     for low, high in PAIRS:
         at = (f"/expect/{low}", f"/expect/{high}")
         if at[0] in entries and at[1] in entries and not linked_apart & set(at):
-            lower, upper = entries[at[0]], entries.pop(at[1])
-            yield _Read(at, _range(lower, upper))
-            del entries[at[0]]
+            yield _Read(at, check_of(record_of(entries.pop(at[0])) | record_of(entries.pop(at[1]))))
     for pointer, check in entries.items():
         yield _Read((pointer,), check)
-
-
-def _range(lower: Check, upper: Check) -> Check:
-    """The lower and the upper bound of one range as one check."""
-    return check_of(record_of(lower) | record_of(upper))
 
 
 def _named_links(case: m.Case) -> Iterator[tuple[str, str | None, m.CheckLink]]:

@@ -247,8 +247,6 @@ def _reached(subject: Subject, formula: Formula) -> Formula:
                 there.append(Fact(subject[: at + 1], "exists"))
             case Call(tool, int() as number):
                 there.append(calls(subject[:at], tool, number))
-            case _:
-                pass
     return _joined(Every, [*there, formula]) if there else formula
 
 
@@ -293,8 +291,6 @@ def _of_test(test: Test, subject: Subject, required: bool) -> Formula:
             test = Test("within", Bounds(exact(of) - exact(by), exact(of) + exact(by)))
         case Test("between", Bounds(value, most)) if value is not None and value == most and not is_measured:
             test = Test("is", value)
-        case _:
-            pass
     formula = _READERS[test.predicate](test, subject) if test.predicate in _READERS else None
     if formula is None:
         return _unread(test, subject, required)
@@ -430,7 +426,7 @@ def _of_bounds(test: Test, subject: Subject) -> Formula | None:
 def _over(subject: Subject, limit: Any, inclusive: bool, holds: bool) -> Formula:
     """The fact that a number is above the limit, or not below it; the limit of a count becomes a whole number."""
     measured = subject[-1]
-    if isinstance(measured, Measure | Times) and measured not in _NO_COUNTS:
+    if isinstance(measured, Measure | Times) and measured not in (Measure("ms"), Measure("dollars")):
         limit, inclusive = ceil(limit) if inclusive else floor(limit) + 1, True
         if limit < 1:
             return _sure(subject, holds)
@@ -441,9 +437,6 @@ def _over(subject: Subject, limit: Any, inclusive: bool, holds: bool) -> Formula
         if limit == 1 and isinstance(measured, Measure) and measured.of in ("chars", "lines", "bytes"):
             return Fact(subject[:-1], "equals", "", holds=not holds)
     return Fact(subject, "over", (limit, inclusive), holds=holds)
-
-
-_NO_COUNTS: Final = (Measure("ms"), Measure("dollars"))
 
 
 # --- JSON and Markdown -----------------------------------------------------------------------------------------------
@@ -469,7 +462,7 @@ def _of_json(test: Test, subject: Subject) -> Formula | None:
     return _joined(Every, parts)
 
 
-def _has_words(subject: Subject) -> Fact:
+def _has_words(_: Any, subject: Subject) -> Fact:
     return Fact((*subject, Measure("words")), "over", (1, True))
 
 
@@ -477,7 +470,7 @@ def _of_empty(_: Test, subject: Subject) -> Formula:
     """The formula of `is empty`: a response is empty as a text, or as its JSON."""
     if not is_text(subject):
         return Fact(subject, "empty")
-    return Either((negation(_has_words(subject)), Fact(value_of(subject), "empty")))
+    return Either((negation(_has_words(None, subject)), Fact(value_of(subject), "empty")))
 
 
 def _of_structure(test: Test, subject: Subject) -> Formula | None:
@@ -533,7 +526,7 @@ _READERS: Final[Mapping[str, Callable[[Test, Subject], Formula | None]]] = {
     "exists": lambda _, subject: Every(()) if is_text(subject) else Fact(subject, "exists"),
     "format": lambda test, subject: Fact(subject, "format", test.operand),
     "empty": _of_empty,
-    "non_empty": lambda _, subject: _has_words(subject),
+    "non_empty": _has_words,
     "json": _of_json,
     "structure": _of_structure,
     "judge": _of_judge,

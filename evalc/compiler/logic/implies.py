@@ -14,7 +14,7 @@ import msgspec
 
 from evalc.check.predicates import is_within_order
 from evalc.check.tree import Argument, Call, Measure, Not, Test, Turn
-from evalc.check.values import text_of
+from evalc.check.values import folded, text_of
 from evalc.compiler.examine import examine
 from evalc.compiler.logic.formula import (
     JSON,
@@ -99,13 +99,8 @@ def _topics_of(fact: Fact) -> Sequence[Any]:
 
 
 def _touches(one: Fact, other: Fact) -> bool:
-    return (
-        _is_same(one, other)
-        or _entails(one, other, True)
-        or _entails(one, other, False)
-        or _entails(other, one, True)
-        or _entails(other, one, False)
-    )
+    pairs = ((one, other, True), (one, other, False), (other, one, True), (other, one, False))
+    return _is_same(one, other) or any(starmap(_entails, pairs))
 
 
 def always(formula: Formula) -> bool:
@@ -346,6 +341,8 @@ def _is_asked_there(fact: Fact) -> bool:
 
 # --- texts -----------------------------------------------------------------------------------------------------------
 
+Rule = Callable[[Fact, Fact], bool]
+
 
 def _says(fact: Fact, other: Fact) -> bool:
     """Whether a text has the other one at the same end, or within it, as the predicates say."""
@@ -373,29 +370,20 @@ def _texts_in(fact: Fact) -> Iterator[Fact]:
             yield Fact(fact.subject, "contains", text)
 
 
-def _contains(fact: Fact, other: Fact) -> bool:
-    return any(_says(text, other) for text in _texts_in(fact))
-
-
 def _fills(fact: Fact, _: Fact) -> bool:
     """Whether a value with such a text in it is not empty."""
     texts = (without_tokens(text_of(text.operand)) for text in _texts_in(fact))
     return any(trim(text) and not any(text in empty for empty in ("[]", "{}", "null")) for text in texts)
 
 
-def _starts_otherwise(fact: Fact, other: Fact) -> bool:
-    one, two = beginning(_folded(fact, other)), beginning(_folded(other, fact))
-    return not one.startswith(two) and not two.startswith(one)
+def _differs(part_of: Callable[[str], str], is_part: Callable[[str, str], bool]) -> Rule:
+    """Whether what two texts surely start with, or end with, is not the same as far as both go."""
 
+    def differs(fact: Fact, other: Fact) -> bool:
+        one, two = (part_of(folded(each.operand, fact.folded or other.folded)) for each in (fact, other))
+        return not is_part(one, two) and not is_part(two, one)
 
-def _ends_otherwise(fact: Fact, other: Fact) -> bool:
-    one, two = end(_folded(fact, other)), end(_folded(other, fact))
-    return not one.endswith(two) and not two.endswith(one)
-
-
-def _folded(fact: Fact, other: Fact) -> str:
-    text: str = fact.operand
-    return text.casefold() if fact.folded or other.folded else text
+    return differs
 
 
 def _is_inside_no_list(fact: Fact, other: Fact) -> bool:
@@ -473,11 +461,6 @@ def _is_field(fact: Fact, other: Fact) -> bool:
     return path == other_path and other_type in (None, "number" if type_ == "integer" else None)
 
 
-def _needs_more(fact: Fact, other: Fact) -> bool:
-    """Whether a fact requires a tool that the other one does not allow."""
-    return not other.operand.issuperset(fact.operand)
-
-
 def _is_like(fact: Fact, other: Fact) -> bool:
     """Whether the formula about an item implies the other one about it."""
     return implies(fact.operand, other.operand)
@@ -494,9 +477,8 @@ _STARTS: Final = ("starts_with", "equals")
 _ENDS: Final = ("ends_with", "equals")
 _OF_ANY_TEXT: Final = ("contains", "starts_with", "ends_with", "matches", "similar")
 
-Rule = Callable[[Fact, Fact], bool]
 RULES: Final[tuple[tuple[tuple[str, ...], tuple[str, ...], bool, Rule], ...]] = (
-    ((*_PARTS, "matches"), ("contains",), True, _contains),
+    ((*_PARTS, "matches"), ("contains",), True, lambda a, b: any(_says(text, b) for text in _texts_in(a))),
     (("contains", *_STARTS, "ends_with"), ("matches",), True, _part_matches),
     ((*_PARTS, "matches"), ("empty",), False, _fills),
     (("starts_with", "ends_with"), ("has",), True, _is_inside_no_list),
@@ -504,8 +486,8 @@ RULES: Final[tuple[tuple[tuple[str, ...], tuple[str, ...], bool, Rule], ...]] = 
     (("equals",), ("equals",), True, _says),
     (_STARTS, ("starts_with",), True, _says),
     (_ENDS, ("ends_with",), True, _says),
-    (_STARTS, _STARTS, False, _starts_otherwise),
-    (_ENDS, ("ends_with",), False, _ends_otherwise),
+    (_STARTS, _STARTS, False, _differs(beginning, str.startswith)),
+    (_ENDS, ("ends_with",), False, _differs(end, str.endswith)),
     (_STARTS, ("json",), False, lambda a, b: not a.folded and cannot_begin_json(beginning(a.operand), b.operand)),
     (("similar",), ("similar",), True, lambda a, b: a.operand[0] == b.operand[0] and a.operand[1] >= b.operand[1]),
     (("exists",), _OF_ANY_TEXT, True, _is_of_any_text),
@@ -514,7 +496,7 @@ RULES: Final[tuple[tuple[tuple[str, ...], tuple[str, ...], bool, Rule], ...]] = 
     (("field",), ("field",), True, _is_field),
     (("over",), ("over",), True, _is_more),
     (("sorted",), ("sortable",), True, lambda a, b: a.operand[1] == b.operand),
-    (_NEED, _ALLOW, False, _needs_more),
+    (_NEED, _ALLOW, False, lambda a, b: not b.operand.issuperset(a.operand)),
     (_ALLOW, ("only",), True, lambda a, b: a.operand <= b.operand),
     (("in_order", "before"), ("in_order",), True, lambda a, b: is_within_order(b.operand, a.operand)),
     (("before",), ("before",), False, lambda a, b: a.operand == b.operand[::-1]),

@@ -8,7 +8,7 @@ from typing import Any, Final, final
 
 from evalc.check.contract import KEYS, fields_of, single_values
 from evalc.check.forms import kind_of, record_of, texts_at
-from evalc.check.tree import All, Call, Check, Measure, Not, Of, Some, Test, Tools, Turn, asks, within
+from evalc.check.tree import All, Call, Measure, Not, Of, Some, Test, Tools, Turn, asks, within
 from evalc.compiler import ir
 from evalc.compiler.examine import typos_in
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -73,7 +73,9 @@ class Links:
                 continue  # it asserts nothing, which is reported
             self._cases += 1
             if not is_linked and len(known) > 1:
-                self._is_scored_otherwise = self._is_scored_otherwise or case.partial or _is_judged(case)
+                # A judge scores the criteria that no check names.
+                is_judged = case.tier == "rubric" or any(asks(item.check, "judge") for item in case.checks)
+                self._is_scored_otherwise = self._is_scored_otherwise or case.partial or is_judged
                 self._unlinked += 1
                 self._first = self._first or case.id
 
@@ -87,11 +89,6 @@ class Links:
             problems.add(*place, Finding("EV424", criteria=len(suite.criteria)))
         else:
             problems.add(*place, Finding("EV425", unlinked=self._unlinked, of=self._cases, case=self._first))
-
-
-def _is_judged(case: ir.Case) -> bool:
-    """Whether the case needs a judge, who then scores the criteria that no check names."""
-    return case.tier == "rubric" or any(asks(item.check, "judge") for item in case.checks)
 
 
 def check_ids(suite: ir.Suite, seen: Fingerprints, problems: Diagnostics) -> None:
@@ -173,11 +170,6 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
         yield case.place_of("/id"), Finding("EV408", id=case.id, example=example)
 
 
-def _fields(item: ir.Check) -> tuple[str, ...]:
-    """The fields of `expect` that hold a check."""
-    return tuple(KEYS[field] for field in fields_of(item.check))
-
-
 def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     if case.partial:
         return
@@ -192,7 +184,7 @@ def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Fi
             shown = key if suite.from_json else field
             yield case.where, Finding("EV416", field=shown, tier=case.tier, case=case.name)
     if case.tier == "golden":
-        held = {name for item in case.checks for name in _fields(item)}
+        held = {KEYS[field] for item in case.checks for field in fields_of(item.check)}
         if missing := tuple(name for name in _GOLDEN if name not in held):
             yield case.where, Finding("EV406", case=case.name, fields=missing)
 
@@ -200,7 +192,8 @@ def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Fi
 def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     there = 1 + len(case.follow_ups or ()) if case.user is None else case.user.max_turns
     for item in () if case.partial else case.checks:
-        beyond = next((turn for turn in _named_turns(item.check) if turn > there), None)
+        steps = (part.step for part in within(item.check) if isinstance(part, Of))
+        beyond = next((step.number for step in steps if isinstance(step, Turn) and step.number > there), None)
         if beyond is not None:
             yield item.where, Finding("EV422", turn=beyond, turns=there)
 
@@ -220,10 +213,6 @@ def _slashed_patterns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
 _WITHOUT_PATTERN: Final = frozenset(("contains", "contains_any", Measure, Tools))
 """Kinds that most cases have, and that hold no pattern."""
 _SLASHED: Final = re.compile(r"/(?P<pattern>(?:[^/\\\[\r\n]|\\.|\[(?:[^\]\\\r\n]|\\.)*\])+)/(?P<flags>[gimsuvy]{1,7})")
-
-
-def _named_turns(check: Check) -> Iterator[int]:
-    return (part.step.number for part in within(check) if isinstance(part, Of) and isinstance(part.step, Turn))
 
 
 _COMPOSED: Final = frozenset((Turn, Some, All, Not))
@@ -246,8 +235,6 @@ def _fields_of_calls(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
                 if not isinstance(rest.get("value"), list if wants_list else str):
                     wants = f"needs a `value` that is a {'list of texts' if wants_list else 'text'}"
                     yield item.where, Finding("EV414", assertion=assertion, wants=wants)
-            case _:
-                pass
     if {"toolsCalled", "toolsAcceptable"} <= places.keys():
         yield places["toolsAcceptable"], Finding("EV402")
 
@@ -257,7 +244,7 @@ def _tier(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     for item in case.checks:
         # tool-forge allows eval JSON's `regexPattern` in every tier
         is_pattern = isinstance(item.where, str) and item.where.endswith("/expect/regexPattern")
-        for field in _fields(item):
+        for field in map(KEYS.__getitem__, fields_of(item.check)):
             if (field == "responseMatches" and not is_pattern) or field == "maxTokens":
                 yield item.where, Finding("EV403", field=field, tier=case.tier)
             if field in outside:

@@ -107,7 +107,6 @@ class _Verdict(NamedTuple):
 
 _OF_TEXTS: Final = ("contains", "contains_any", "starts_with", "ends_with", "matches", "similar")
 _BELOW_ZERO: Final = "no score is less than 0"
-_EMPTY_GROUP: Final = "there is nothing to choose from, so it is skipped"
 
 
 def _verdict(check: Check) -> _Verdict | None:
@@ -162,7 +161,9 @@ def _of_text(text: Any) -> _Verdict | None:
 
 
 def _of_group(values: tuple[Any, ...]) -> _Verdict | None:
-    return next(filter(None, map(_of_text, values)), None) if values else _Verdict(True, _EMPTY_GROUP)
+    if not values:
+        return _Verdict(True, "there is nothing to choose from, so it is skipped")
+    return next(filter(None, map(_of_text, values)), None)
 
 
 def _of_pattern(operand: tuple[Any, str]) -> _Verdict | None:
@@ -377,14 +378,11 @@ def check_meanings(suite: ir.Suite, problems: Diagnostics) -> None:
         lists = {path for item in case.checks for path in _lists(item.check)}
         for item in items:
             source, span = suite.place(item.where)
-            why = _why(item.check, source.text[span.start : span.end], lists)
+            outside_texts = _TEXT.sub("", source.text[span.start + 1 : span.end])  # the whole line may be in quotes
+            is_path = _NEW_PATH.search(source.text[span.start : span.start + 1] + outside_texts)
+            why: Why | None = "path" if is_path else next(_changes(item.check, lists), None)
             if why is not None:
                 problems.add(source, span, Finding("EV436", why=why))
-
-
-def _why(check: Check, written: str, lists: Set[str]) -> Why | None:
-    outside_texts = written[:1] + _TEXT.sub("", written[1:])  # the whole line may be in quotes
-    return "path" if _NEW_PATH.search(outside_texts) else next(_changes(check, lists), None)
 
 
 def _that_may_have_changed(checks: Sequence[ir.Check]) -> list[ir.Check]:
@@ -449,8 +447,6 @@ def _of_list(check: Check) -> Iterator[Why]:
             yield "empty"
         case Of(Measure(unit)) if unit in OF_TEXT:
             yield "length"
-        case _:
-            pass
 
 
 def _is_unasked(check: Check, argument: bool) -> bool:

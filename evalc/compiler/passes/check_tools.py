@@ -30,13 +30,10 @@ def check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) -> 
     if tools.complete and suite.tool not in tools and (near := nearest(suite.tool, tuple(tools))) is not None:
         problems.add(*suite.place(suite.tool_at), Finding("EV234", name=suite.tool, meant=near))
     for case in suite.cases:
-        for where, finding in _findings(suite, case, tools):
-            lenient = suite.from_json and finding.entry.severity == "error"
-            problems.add(*suite.place(where), _lenient(finding) if lenient else finding)
-
-
-def _lenient(finding: Finding) -> Finding:
-    return Finding("EV235", message=finding.message(), label=finding.label(), help=finding.help())
+        for where, found in _findings(suite, case, tools):
+            lenient = Finding("EV235", message=found.message(), label=found.label(), help=found.help())
+            is_lenient = suite.from_json and found.entry.severity == "error"
+            problems.add(*suite.place(where), lenient if is_lenient else found)
 
 
 def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[tuple[ir.Where, Finding]]:
@@ -117,8 +114,6 @@ def _values(tool: str, name: str, test: t.Check, tools: ToolRegistry) -> Iterato
         case t.Test("one_of", (str() as first, *_) as values, False) if all(isinstance(each, str) for each in values):
             found = [_impossible(tool, name, value, tools) for value in values]
             yield first, found[0] if all(found) else None
-        case _:
-            pass
 
 
 def _unknown_tool(name: str, tools: ToolRegistry, *, required: bool) -> Finding | None:
@@ -192,12 +187,9 @@ def _allowed(schema: Mapping[str, Any]) -> tuple[str, ...] | None:
     return tuple(map(to_string, values)) if isinstance(values, list) and values else None
 
 
-_SIMPLE: Final = ("number", "integer", "boolean", "null")
-
-
 def _could_be(type_: Any, text: str) -> bool:
     """Whether `String` of a value of the type may be this text; yes for all types but the simplest."""
-    if type_ not in _SIMPLE:
+    if type_ not in ("number", "integer", "boolean", "null"):
         return True
     try:
         value = json.loads(text)
