@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, Never, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from evalc.base.source import Source
 from evalc.check.tree import At, Bounds, Check, Measure, Of, Test, Tools
 from evalc.check.values import JsonType, is_a
-from evalc.dsl.read_json import JsonPlaces
+from evalc.dsl.read_json import JsonPlaces, read_json
 from evalc.extras.challenge.answers import (
     Mutant,
     another,
@@ -58,26 +58,16 @@ class JsonParts(NamedTuple):
 
 def json_parts(text: str) -> JsonParts | None:
     """The parts of a text that is a JSON object or array; None for any other text."""
-    if not text.lstrip().startswith(("{", "[")):
+    source, parts = Source("", text), JsonParts([], [])
+    data = read_json(source, lambda _span, _finding: None, max_depth=_DEEPEST)
+    if not isinstance(data, dict | list):
         return None
-    parts = JsonParts([], [])
-    try:
-        data = json.loads(text, parse_constant=_no_json)
-        _gather(parts, data, JsonPlaces(Source("", text)), "", "")
-    except (ValueError, RecursionError):
-        return None
+    _gather(parts, data, JsonPlaces(source), "", "")
     return parts
-
-
-def _no_json(constant: str) -> Never:
-    """`NaN` and its kin, which Python reads."""
-    raise ValueError(constant)
 
 
 def _gather(parts: JsonParts, value: Any, places: JsonPlaces, pointer: str, path: str) -> None:
     """Add the parts of a value, what is inside first: members with the comma before, the first with the one after."""
-    if pointer.count("/") > _DEEPEST:
-        raise RecursionError
     if not isinstance(value, dict | list):
         parts.leaves.append(Leaf(path, value, *places.value(pointer)))
         return
