@@ -46,17 +46,15 @@ def pytest_configure(config: pytest.Config) -> None:
     agent = config.getoption("evalc_agent") or config.getini("evalc_agent")
     if not agent and not config.getini("evalc"):
         return
-    from evalc.extras.pytest.session import EvalSession, Wishes  # noqa: PLC0415 - for start-up: most runs have no evals
+    from evalc.extras.pytest.session import EvalSession  # noqa: PLC0415 - for start-up: most runs have no evals
 
     strict = config.getoption("evalc_strict")
     config.stash[_SESSION] = EvalSession(
-        Wishes(
-            agent=agent or None,
-            config=_path(config, "evalc_config"),
-            strict=bool(config.getini("evalc_strict") if strict is None else strict),
-            output_dir=_path(config, "evalc_output_dir"),
-            release_output=lambda: _release_output(config),
-        )
+        agent=agent or None,
+        config=_path(config, "evalc_config"),
+        strict=bool(config.getini("evalc_strict") if strict is None else strict),
+        output_dir=_path(config, "evalc_output_dir"),
+        release_output=lambda: _release_output(config),
     )
 
 

@@ -130,10 +130,10 @@ class CaseLoop:
     def __init__(
         self, runner: asyncio.Runner, agent: Agent, options: RunOptions, release_output: Callable[[], object]
     ) -> None:
+        self.agent = agent
+        self.options = options
         self._release_output = release_output
         self._runner = runner
-        self._agent = agent
-        self._options = options
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
         self._serving: asyncio.Task[str | None] | None = None
         self._blocked: list[str] = []
@@ -169,10 +169,10 @@ class CaseLoop:
         return done.result()
 
     async def _serve(self) -> str | None:
-        options = self._options
+        options = self.options
         players = () if options.user is None else (options.user,)
-        async with local_models((self._agent, *players), options.panel, None):
-            worker = Worker(self._agent, options.of_cases, Pace.of(1, options.rpm), options.panel)
+        async with local_models((self.agent, *players), options.panel, None):
+            worker = Worker(self.agent, options.of_cases, Pace.of(1, options.rpm), options.panel)
             try:
                 while (job := await self._jobs.get()) is not None:
                     located, done = job
@@ -189,33 +189,6 @@ class CaseLoop:
         return None if self._serving.cancelled() or self._serving.exception() else self._serving.result()
 
 
-@final
-class Wishes(msgspec.Struct, frozen=True, kw_only=True):
-    """Options and ini settings; None where they say nothing.
-
-    Attributes:
-        agent: the agent's spec.
-        config: evalc's configuration.
-        strict: whether unverified cases fail.
-        output_dir: where results are written.
-        release_output: gives back the standard error that pytest has captured.
-    """
-
-    agent: str | None = None
-    config: Path | None = None
-    strict: bool = False
-    output_dir: Path | None = None
-    release_output: Callable[[], object] = lambda: None
-
-
-class Asked(NamedTuple):
-    """An agent that cases are sent to, and the loop that sends them."""
-
-    agent: Agent
-    loop: CaseLoop
-    options: RunOptions
-
-
 class _Json(msgspec.Struct, rename="camel"):
     """The parts of a file of JSON that show who wrote it."""
 
@@ -227,20 +200,35 @@ class _Json(msgspec.Struct, rename="camel"):
 class EvalSession:
     """The evals of a session of pytest; with xdist each worker has its own. Nothing is read before it is needed.
 
-    Attributes:
+    Args:
+        agent: the agent's spec; None is that of the configuration.
+        config: evalc's configuration; None is the nearest one upwards.
         strict: whether unverified cases fail.
-        notes: what is to be said at the end.
+        output_dir: where results are written; None writes none.
+        release_output: gives back the standard error that pytest has captured.
     """
 
-    def __init__(self, wishes: Wishes) -> None:
-        self.strict = wishes.strict
-        self.notes: list[str] = []
-        self._wishes = wishes
+    def __init__(
+        self,
+        *,
+        agent: str | None,
+        config: Path | None,
+        strict: bool,
+        output_dir: Path | None,
+        release_output: Callable[[], object],
+    ) -> None:
+        self.strict = strict
+        self.notes: list[str] = []  # what is to be said at the end
+        self._agent = agent
+        self._config = config
+        self._output_dir = output_dir
+        self._release_output = release_output
         self._began = datetime.now(UTC).isoformat()
         self._suites: list[Suite] = []
         self._tools: ToolRegistry | None = None
-        # Agents by identity: a fixture may give what cannot be hashed. They are kept, so that no number is used again.
-        self._asked: dict[int, tuple[object, Asked]] = {}
+        # Loops by the identity of what the fixture gave, which may not be hashable. It is kept, so that no number is
+        # used again.
+        self._loops: dict[int, tuple[object, CaseLoop]] = {}
         self._runner: asyncio.Runner | None = None
         self._results = Results()
 
@@ -251,10 +239,9 @@ class EvalSession:
         Raises:
             SourceError: the configuration has errors.
         """
-        wishes = self._wishes
-        given = {"agent.use": wishes.agent, "strict": wishes.strict or None, "output_dir": wishes.output_dir}
+        given = {"agent.use": self._agent, "strict": self.strict or None, "output_dir": self._output_dir}
         overrides = [Override(key, value, key) for key, value in given.items() if value is not None]
-        return load_settings(Path.cwd(), wishes.config, overrides).sound()
+        return load_settings(Path.cwd(), self._config, overrides).sound()
 
     @cached_property
     def context(self) -> SourceContext:
@@ -297,41 +284,36 @@ class EvalSession:
         Raises:
             UsageError: the agent is unknown, or something that a run needs is missing.
         """
-        asked = self._asked_of(agent)
-        run = asked.loop.run(located)
+        if id(agent) not in self._loops:
+            self._loops[id(agent)] = (agent, self._opened(agent))
+        _, loop = self._loops[id(agent)]
+        run = loop.run(located)
         run = msgspec.structs.replace(run, result=as_expected(located.case, run.result))
-        if self._wishes.output_dir is not None:
-            self._results.add(asked.agent.endpoint, number, located, run)
-        result, _ = redacted(run.result, encoded(run.result), asked.options.redactor)
+        if self._output_dir is not None:
+            self._results.add(loop.agent.endpoint, number, located, run)
+        result, _ = redacted(run.result, encoded(run.result), loop.options.redactor)
         return result
 
     def finish(self) -> None:
         """Close the agents, and write the results; may be called again, and then does nothing."""
         if self._runner is None:
             return
-        asked = [entry for _, entry in self._asked.values()]
-        failures = [entry.loop.close() for entry in asked]
+        loops = [loop for _, loop in self._loops.values()]
+        failures = [loop.close() for loop in loops]
         self.notes += [redactor_of(self.settings, os.environ).redact(failure) for failure in failures if failure]
         self._runner.close()
         self._runner = None
-        if asked and self._wishes.output_dir is not None:
-            self.notes += self._results.write(self._suites, asked[0].options, tuple(self.notes))
+        if loops and self._output_dir is not None:
+            self.notes += self._results.write(self._suites, loops[0].options, tuple(self.notes))
 
-    def _asked_of(self, given: object) -> Asked:
-        if id(given) not in self._asked:
-            self._asked[id(given)] = (given, self._opened(given))
-        return self._asked[id(given)][1]
-
-    def _opened(self, given: object) -> Asked:
-        settings = (
-            self.settings.replace(agent=self.settings.agent.replace(use=(given,)))
-            if isinstance(given, str)
-            else self.settings
-        )
+    def _opened(self, given: object) -> CaseLoop:
+        settings = self.settings
+        if isinstance(given, str):
+            settings = settings.replace(agent=settings.agent.replace(use=(given,)))
         agent = _agent_of(given, settings, self._tools)
         self._runner = self._runner or asyncio.Runner(loop_factory=asyncio.new_event_loop)
         options = self._runner.run(options_of(settings, os.environ, self._tools))
-        return Asked(agent, CaseLoop(self._runner, agent, options, self._wishes.release_output), options)
+        return CaseLoop(self._runner, agent, options, self._release_output)
 
 
 def _is_written(path: Path) -> bool:
