@@ -35,7 +35,7 @@ class _Row(NamedTuple):
     """A case, how it ended when it was last run, and whether it says something else now."""
 
     key: CaseKey
-    result: CaseResult | None
+    result: CaseResult
     is_old: bool
 
 
@@ -49,15 +49,9 @@ class Board:
 
     def look(self, suites: Iterable[CompiledSuite]) -> tuple[CaseKey, ...]:
         """Take over the cases that would be run now; those that are new, or say something else than before."""
-        before, self._digests = (
-            self._digests,
-            {
-                CaseKey(suite.key, case.id): short_hash(to_json(case))
-                for suite in suites
-                for case in suite.cases()
-                if case.running
-            },
-        )
+        before = self._digests
+        running = ((suite.key, case) for suite in suites for case in suite.cases() if case.running)
+        self._digests = {CaseKey(suite, case.id): short_hash(to_json(case)) for suite, case in running}
         return tuple(key for key, digest in self._digests.items() if before.get(key) != digest)
 
     def note(self, results: Mapping[CaseKey, CaseResult]) -> None:
@@ -73,48 +67,29 @@ class Board:
 
     def lines(self, screen: Screen, height: int) -> Iterator[str]:
         """The table, no longer than so many lines, and the counts below it."""
-        known = ((key, digest, self._results.get(key, (None, digest))) for key, digest in self._digests.items())
-        rows = [_Row(key, result, then != digest) for key, digest, (result, then) in known]
-        ran = sorted((row for row in rows if row.result is not None), key=_urgency)
+        known = ((key, digest, self._results.get(key)) for key, digest in self._digests.items())
+        ran = [_Row(key, found[0], found[1] != digest) for key, digest, found in known if found is not None]
+        ran.sort(key=lambda row: 1 if row.is_old else 2 if row.result.passed else 0)
         shown = ran[: max(height - 2, _LEAST_ROWS)]
         width = min(max((cells(visible(row.key.id)) for row in shown), default=0), _WIDEST_ID)
+        writer = Writer(screen)
         for row in shown:
-            yield _line(row, screen, width)
+            yield _line(row, writer, width)
         if len(ran) > len(shown):
             yield f"  and {len(ran) - len(shown)} more"
-        yield _counts(rows)
+        passed = sum(row.result.passed for row in ran)
+        counts = ((passed, "passed"), (len(ran) - passed, "did not pass"), (len(self.known) - len(ran), "not run yet"))
+        yield ", ".join(f"{count} {how}" for count, how in counts if count) or "no cases"
 
 
-def _urgency(row: _Row) -> int:
-    return 2 if row.result is not None and row.result.passed and not row.is_old else int(row.is_old)
-
-
-def _line(row: _Row, screen: Screen, width: int) -> str:
-    assert row.result is not None  # noqa: S101 - for the type checker: others have no line
-    result = row.result
-    writer = Writer(screen)
+def _line(row: _Row, writer: Writer, width: int) -> str:
+    result, reason = row.result, None if row.result.passed else main_reason(row.result)
     mark = writer.painted(writer.mark(result.status), "green" if result.passed else "red")
     score = "" if result.score is None else f"{result.score:.2f}"
-    reason = main_reason(result)
-    said = (
-        "changed since"
-        if row.is_old
-        else ""
-        if result.passed or reason is None
-        else reason.in_short(writer.symbols.ellipsis)
-    )
+    said = "changed since" if row.is_old else "" if reason is None else reason.in_short(writer.symbols.ellipsis)
     name = padded(shortened(visible(row.key.id), width), width)
-    room = max(screen.width - width - 12, 20)
+    room = max(writer.width - width - 12, 20)
     return f"  {mark} {name}  {score:<4}  {shortened(said, room)}".rstrip()
-
-
-def _counts(rows: Sequence[_Row]) -> str:
-    passed = sum(row.result is not None and row.result.passed for row in rows)
-    others = sum(row.result is not None for row in rows) - passed
-    idle = len(rows) - passed - others
-    parts = [f"{passed} passed" if passed else "", f"{others} did not pass" if others else ""]
-    parts.append(f"{idle} not run yet" if idle else "")
-    return ", ".join(filter(None, parts)) or "no cases"
 
 
 _LONGEST_FILTER: Final = 100_000
