@@ -362,18 +362,18 @@ async def run_challenge(
     async with local_models((), options.panel, None):
         how.judges = None if options.panel is None else JudgePool(options.panel)
         try:
-            found = await challenge(what.suites, how)
+            strength, curable = await challenge(what.suites, how)
         finally:
             if how.judges is not None:
                 await how.judges.close()
     if not fixing:
-        return Finished(found.strength, what.problems)
+        return Finished(strength, what.problems)
 
     def compile_(source: Source) -> Compilation:
         return compiled([source], settings, policy_of(settings), errors_stay=True)
 
-    files = await insertions(found.curable, lambda path: read_source(path, Diagnostics().add), compile_, how.options)
-    return Finished(found.strength, what.problems, files)
+    files = await insertions(curable, lambda path: read_source(path, Diagnostics().add), compile_, how.options)
+    return Finished(strength, what.problems, files)
 
 
 def answers_of(past: PastRun, suites: Sequence[Suite]) -> tuple[GoodAnswers, dict[CaseKey, str]]:

@@ -78,6 +78,17 @@ class Mutant(NamedTuple):
         return cls(challenger, difference, msgspec.structs.replace(good, response=whole, turns=turns), cures, good)
 
 
+class Around(NamedTuple):
+    """Surroundings of a case: the tools there are, and what other cases of its suite are about."""
+
+    registry: ToolRegistry | None = None
+    tools: Sequence[str] = ()  # those that the cases of the suite name, in their order
+    values: Mapping[str, Sequence[str]] = {}  # the texts of their inputs, by the inputs' names
+    names: Sequence[str] = ()  # the names that recorded answers have
+    # the id and the good answer of another case, which sends something else
+    neighbour: tuple[str, AgentAnswer] | None = None
+
+
 def cut(text: str, longest: int) -> str:
     """The text on one line, cut where it is long."""
     text = " ".join(text.split())
@@ -429,20 +440,11 @@ _SPARE_TOOL: Final = "unneeded_tool"
 _LONGEST_SHOWN: Final = 60
 
 
-class Around(NamedTuple):
-    """Surroundings of a case."""
-
-    # the id and the good answer of another case of the suite, which sends something else
-    neighbour: tuple[str, AgentAnswer] | None = None
-    tools: ToolRegistry | None = None
-    names: Sequence[str] = ()  # the tools that the cases of the suite call, in their order
-
-
 def broken_agents(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
     """The answer of each broken agent to the case; agents whose fault cannot occur in the case are left out."""
     yield from _without_good(case)
     yield from _of_texts(case, good, around)
-    yield from _of_calls(case, good, around.tools)
+    yield from _of_calls(case, good, around.registry)
     yield from _one_too_many(case, good, around)
 
 
@@ -509,12 +511,12 @@ def _of_calls(case: Case, good: AgentAnswer, tools: ToolRegistry | None) -> Iter
 
 def _one_too_many(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
     """A call that nobody needed, where the agent has tools at all."""
-    if not around.names and not around.tools:
+    if not around.tools and not around.registry:
         return
     calls = last_response(good).tool_calls
     names = tuple(call.name for call in calls)
     spared = {*names, *(case.expect.tools_not_called or ()), *_flat(case)}
-    extra = next((name for name in (*(around.tools or ()), *around.names) if name not in spared), _SPARE_TOOL)
+    extra = next((name for name in (*(around.registry or ()), *around.tools) if name not in spared), _SPARE_TOOL)
     changed = (*calls, ToolCall(name=extra, success=True))
     cures = (*names_of(case, names), Of(Tools(), Test("only", names))) if names else (Of(Tools(), Test("called", ())),)
     yield Mutant.of(good, "tool-extra", f"calls {_listed(changed)}", cures, calls=changed)

@@ -16,6 +16,7 @@ from evalc.check.tree import At, Bounds, Check, Measure, Of, Test, Tools
 from evalc.check.values import JsonType, is_a
 from evalc.dsl.read_json import JsonPlaces, read_json
 from evalc.extras.challenge.answers import (
+    Around,
     Mutant,
     another,
     arguments_of,
@@ -112,30 +113,23 @@ _NEGATED: Final = (
 """Patterns of what is said, and what says the opposite; of those that find something, the first two are used."""
 
 
-class Others(NamedTuple):
-    """Words of the other cases of the suite."""
-
-    values: dict[str, tuple[str, ...]]  # the texts of their inputs, by the inputs' names
-    names: tuple[str, ...]  # the names that their answers have
-
-
 def names_in(text: str) -> tuple[str, ...]:
     """The names that a text has: capitalised words that do not begin a sentence."""
     return tuple(dict.fromkeys(match[0] for match in _NAME.finditer(text)))
 
 
-def mutations(case: Case, good: AgentAnswer, others: Others) -> Iterator[Mutant]:
+def mutations(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
     """The mutants of a good answer; of a conversation, those of its last turn."""
     text = last_response(good).response
     parts = json_parts(text)
-    yield from _of_prose(case, good, others) if parts is None else _of_json(good, parts)
+    yield from _of_prose(case, good, around) if parts is None else _of_json(good, parts)
     yield from _of_calls(case, good)
 
 
 # --- prose -----------------------------------------------------------------------------------------------------------
 
 
-def _of_prose(case: Case, good: AgentAnswer, others: Others) -> Iterator[Mutant]:
+def _of_prose(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
     text = last_response(good).response
     sentences = [match for match in _SENTENCE.finditer(text) if _WORD.search(match[0])]
     for match in _spread(sentences if len(sentences) > 1 else ()):
@@ -146,7 +140,7 @@ def _of_prose(case: Case, good: AgentAnswer, others: Others) -> Iterator[Mutant]
         number = f"{int(match[0][0]) % 9 + 1}{match[0][1:]}"  # with another first digit: 42 is 52, 9 is 1
         yield _changed(good, "number-changed", match, number, _around(text, *match.span()))
     yield from _negations(good)
-    for value, swap in _spread(_swaps(case, text, others)):
+    for value, swap in _spread(_swaps(case, text, around)):
         start = text.index(value)
         cures = (Test("contains", value), *_around(text, start, start + len(value)))
         difference = f"{_shown(value)} → {_shown(swap)}"
@@ -165,15 +159,15 @@ def _negations(good: AgentAnswer) -> Iterator[Mutant]:
         yield _changed(good, "negated", match, match.expand(replacement), _around(text, *match.span(), alone=False))
 
 
-def _swaps(case: Case, text: str, others: Others) -> list[tuple[str, str]]:
+def _swaps(case: Case, text: str, around: Around) -> list[tuple[str, str]]:
     """The values of the case's inputs and the names in the text, each with one of another case."""
     swaps: dict[str, str] = {}
     for name, value in (case.input.inputs or {}).items():
         if isinstance(value, str) and len(value) >= _SHORTEST_NAME and value in text:
-            swap = next((other for other in others.values.get(name, ()) if other not in text), None)
+            swap = next((other for other in around.values.get(name, ()) if other not in text), None)
             if swap is not None:
                 swaps[value] = swap
-    spare = (name for name in others.names if name not in text)
+    spare = (name for name in around.names if name not in text)
     return list({**swaps, **dict(zip(names_in(text), spare, strict=False)), **swaps}.items())
 
 

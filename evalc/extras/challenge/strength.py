@@ -20,7 +20,7 @@ from evalc.extras.challenge.answers import (
     last_response,
     tools_in,
 )
-from evalc.extras.challenge.mutations import Others, mutations, names_in
+from evalc.extras.challenge.mutations import mutations, names_in
 from evalc.grammar.write_check import LITERALLY, describe, line_of
 from evalc.model.answer import AgentAnswer
 from evalc.model.case import Case
@@ -264,75 +264,52 @@ class Challenge(msgspec.Struct, kw_only=True):
     spent: float = 0.0
 
 
-class Challenged(NamedTuple):
-    """The strength of suites, and the survivors that a line would kill."""
-
-    strength: Strength
-    curable: tuple[Survived, ...]
-
-
-async def challenge(suites: Sequence[Suite], how: Challenge) -> Challenged:
-    """Challenge every case of the suites."""
+async def challenge(suites: Sequence[Suite], how: Challenge) -> tuple[Strength, tuple[Survived, ...]]:
+    """Challenge every case of the suites: their strength, and the survivors that a line would kill."""
     tallies: list[Tally] = []
     skipped: list[NotChallenged] = []
     for suite in suites:
-        suite_wide = _SuiteWide.of(suite, how)
+        around = _around(suite, how)
         for located, neighbour in _with_neighbours(suite, how):
             await asyncio.sleep(0)  # the turn of Ctrl-C
             case = located.case
             goods = () if _not_challenged(case) else await _good_answers(suite, case, how)
             unusable = how.unusable.get(CaseKey(suite.key, case.id)) or "no recorded answer passes its checks"
             reason = _not_challenged(case) or (unusable if how.run_id is not None and not goods else None)
-            if reason is not None:
+            if reason is None:
+                beside = around._replace(neighbour=await _answer_of(neighbour, how))
+                tallies.append(await _challenged(Tally(located, suite), goods, beside, how))
+            else:
                 skipped.append(NotChallenged(id=case.id, reason=reason))
-                continue
-            material = await _material(case, goods, suite_wide, neighbour, how)
-            tallies.append(await _challenged(Tally(located, suite), material, how))
     curable = tuple(survived for tally in tallies for survived in tally.curable)
-    return Challenged(strength_of(tallies, skipped, how.run_id, _warnings(how)), curable)
+    return strength_of(tallies, skipped, how.run_id, _warnings(how)), curable
 
 
-class _Material(NamedTuple):
-    """Material to challenge a case."""
-
-    mutants: Sequence[Mutant]  # the faulty answers
-    recorded: Sequence[AgentAnswer]  # its recorded answers that it passes
-    # the good answers that a proposed line has to pass: these, and the guess of one, if it is good
-    to_pass: Sequence[AgentAnswer]
-    # what became of the guess that mutants were made from; None if they were made from recorded answers
-    guess: CaseResult | None
-
-
-async def _material(
-    case: Case, recorded: Sequence[AgentAnswer], suite_wide: _SuiteWide, neighbour: Case | None, how: Challenge
-) -> _Material:
-    if how.run_id is not None:
-        mutants = [mutant for good in recorded for mutant in mutations(case, good, suite_wide.others)]
-        return _Material(mutants, recorded, recorded, None)
-    guess = good_replies(case, how.tools)
-    result = (await _checked(case, guess, how)).result
-    around = Around(await _answer_of(neighbour, how), how.tools, suite_wide.tools)
-    to_pass = (*recorded, guess) if result.status in PASSING else recorded
-    return _Material(list(broken_agents(case, guess, around)), recorded, to_pass, result)
-
-
-async def _challenged(tally: Tally, material: _Material, how: Challenge) -> Tally:
-    """Give the case its mutants, each fault once."""
+async def _challenged(tally: Tally, recorded: Sequence[AgentAnswer], around: Around, how: Challenge) -> Tally:
+    """Give the case its mutants, each fault once: of its good answers, else of the guess of one."""
     case = tally.located.case
+    to_pass, of_guess = recorded, None
+    if how.run_id is None:
+        guess = good_replies(case, how.tools)
+        of_guess = (await _checked(case, guess, how)).result
+        to_pass = (*recorded, guess) if of_guess.status in PASSING else recorded
+        mutants = list(broken_agents(case, guess, around))
+    else:
+        mutants = [mutant for good in recorded for mutant in mutations(case, good, around)]
     allowed = case.allow or {}
-    distinct = {(mutant.challenger, mutant.difference): mutant for mutant in reversed(material.mutants)}
+    distinct = {(mutant.challenger, mutant.difference): mutant for mutant in reversed(mutants)}
     for mutant in reversed(distinct.values()):
         if mutant.challenger in allowed:
             continue
         run = await _checked(case, mutant.answer, how)
-        outcome, failed = _outcome(run.result, mutant, material.guess)
+        outcome, failed = _outcome(run.result, mutant, of_guess)
         if outcome == "undecided" and (judges := _judges(how)):
             run = await _checked(case, mutant.answer, how, judges)
-            outcome, failed = _outcome(run.result, mutant, material.guess)
+            outcome, failed = _outcome(run.result, mutant, of_guess)
         tally.add(mutant.challenger, outcome, run.result, failed)
         if outcome == "survived":
-            cure = await line_that_kills(case, mutant, material.to_pass, how.options)
-            tally.survived(Survived(tally.located, tally.suite, mutant, cure, material.recorded))
+            cure = await line_that_kills(case, mutant, to_pass, how.options)
+            tally.survived(Survived(tally.located, tally.suite, mutant, cure, recorded))
     return tally
 
 
@@ -409,26 +386,20 @@ def _with_neighbours(suite: Suite, how: Challenge) -> Iterator[tuple[LocatedCase
         before = located.case
 
 
-class _SuiteWide(NamedTuple):
+def _around(suite: Suite, how: Challenge) -> Around:
     """Facts about a suite, collected before its cases are challenged."""
-
-    tools: tuple[str, ...]
-    others: Others
-
-    @classmethod
-    def of(cls, suite: Suite, how: Challenge) -> _SuiteWide:
-        tools: dict[str, None] = {}
-        values: dict[str, dict[str, None]] = {}
-        names: dict[str, None] = {}
-        for case in (located.case for located in islice(suite.cases, _LOOKED_AT)):
-            for assertion in assertions(case.expect):
-                tools |= dict.fromkeys(tools_in(assertion.check))
-            if how.run_id is None:
-                continue
-            for name, value in (case.input.inputs or {}).items():
-                if isinstance(value, str) and len(values.setdefault(name, {})) < _MOST_VALUES:
-                    values[name][value] = None
-            for answer in how.recorded.get(CaseKey(suite.key, case.id), ()):
-                if len(names) < _MOST_VALUES:
-                    names |= dict.fromkeys(names_in(last_response(answer).response))
-        return cls(tuple(tools), Others({name: tuple(each) for name, each in values.items()}, tuple(names)))
+    tools: dict[str, None] = {}
+    values: dict[str, dict[str, None]] = {}
+    names: dict[str, None] = {}
+    for case in (located.case for located in islice(suite.cases, _LOOKED_AT)):
+        for assertion in assertions(case.expect):
+            tools |= dict.fromkeys(tools_in(assertion.check))
+        if how.run_id is None:
+            continue
+        for name, value in (case.input.inputs or {}).items():
+            if isinstance(value, str) and len(values.setdefault(name, {})) < _MOST_VALUES:
+                values[name][value] = None
+        for answer in how.recorded.get(CaseKey(suite.key, case.id), ()):
+            if len(names) < _MOST_VALUES:
+                names |= dict.fromkeys(names_in(last_response(answer).response))
+    return Around(how.tools, tuple(tools), {name: tuple(each) for name, each in values.items()}, tuple(names))

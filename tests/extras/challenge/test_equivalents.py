@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from evalc.extras.challenge.mutations import Others, mutations, names_in
+from evalc.extras.challenge.answers import Around
+from evalc.extras.challenge.mutations import mutations, names_in
 from evalc.model.answer import AgentAnswer, AgentResponse, ToolCall
 from evalc.model.case import Case, Input
 
@@ -30,7 +31,7 @@ def mutants() -> Iterator[tuple[str, str, str]]:
         )
         case = Case(id=sample["id"], description="", input=Input(message=sample["message"]))
         answer = AgentAnswer(1.0, AgentResponse(response=sample["response"], tool_calls=calls))
-        for mutant in mutations(case, answer, Others({}, names)):
+        for mutant in mutations(case, answer, Around(names=names)):
             yield sample["id"], mutant.challenger, mutant.difference
 
 
