@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 
+JSON_LIMIT: Final = 256_000_000
+"""The largest JSON file that is read by default, in bytes."""
+
+
 # --- opening ---------------------------------------------------------------------------------------------------------
 
 # On a named pipe a plain open would wait for a writer; Windows knows neither flag of the first, and needs the second.
@@ -160,7 +164,7 @@ def project_root(path: Path) -> Path:
 
 # --- links -----------------------------------------------------------------------------------------------------------
 
-_MOST_LINKS: Final = 40
+MOST_LINKS: Final = 40
 """On the way to one file; as many as Linux follows."""
 
 
@@ -180,7 +184,7 @@ def links_to(path: Path) -> Iterator[Link]:
     absolute = Path.cwd() / path
     here, pending = absolute.anchor, [*reversed(absolute.parts[1:])]
     followed = 0
-    while pending and followed < _MOST_LINKS:
+    while pending and followed < MOST_LINKS:
         part = pending.pop()
         if part == os.pardir:
             here = os.path.dirname(here)  # noqa: PTH120 - called for each part of each path

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from evalc.base.errors import JudgeError, UsageError
-from evalc.base.files import read_limited
+from evalc.base.files import JSON_LIMIT, read_limited
 from evalc.base.guard import exits_reported, watched
 from evalc.base.source import Source
 from evalc.base.terminal import Screen, counted, visible
@@ -137,8 +137,6 @@ def _share(value: float | None) -> str:
 COLUMNS: Final = ("case", "message", "question", "criterion", "response", "reference", "maxScore", "label")
 _REQUIRED: Final = ("response", "label")
 
-_LARGEST: Final = 256_000_000
-
 
 class BadLabels(UsageError):
     """The file has mistakes.
@@ -170,7 +168,7 @@ def read_labels(path: str) -> tuple[Labelled, ...]:
         BadLabels: it has mistakes.
     """
     try:
-        text = read_limited(Path(path), _LARGEST).decode("utf-8-sig")
+        text = read_limited(Path(path), JSON_LIMIT).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         raise UsageError(f"`{path}` cannot be read: {why}") from None

@@ -255,7 +255,7 @@ def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[So
 
 def _unchanged_bytes(path: Path, source: Source) -> bytes | None:
     """The bytes of the file, None if they are not those of the source."""
-    from evalc.dsl.sources import JSON_LIMIT  # noqa: PLC0415 - for start-up, as above
+    from evalc.base.files import JSON_LIMIT  # noqa: PLC0415 - for start-up, as above
 
     try:
         data = read_limited(path, JSON_LIMIT)

@@ -300,7 +300,8 @@ def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagno
 
 def _sources(files: Sequence[str], problems: Diagnostics) -> Iterator[Source]:
     # For start-up: `--help` imports nothing.
-    from evalc.dsl.sources import JSON_LIMIT, YAML_LIMIT, read_source  # noqa: PLC0415
+    from evalc.base.files import JSON_LIMIT  # noqa: PLC0415
+    from evalc.dsl.sources import YAML_LIMIT, read_source  # noqa: PLC0415
 
     for file in dict.fromkeys(files):
         if file == "-":

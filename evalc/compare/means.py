@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from evalc.compare.exact import FEWEST_CHANGES, LEVEL, Interval, Z, more_cases, verdict_of
+from evalc.compare.totals import DECIMALS
 from evalc.model.result import Difference
 
 RESAMPLES: Final = 2000
@@ -79,9 +80,6 @@ def variance(changes: Sequence[float]) -> float:
     return fmean((change - mean) ** 2 for change in changes)
 
 
-_DECIMALS: Final = 12
-
-
 def difference(
     before: float, after: float, changes: Sequence[float], *, changed: int, groups: Sequence[str] | None = None
 ) -> Difference:
@@ -113,7 +111,7 @@ def difference(
 
 def _rounded(value: float) -> float:
     """As scores are rounded; never the negative zero."""
-    return round(value, _DECIMALS) + 0.0
+    return round(value, DECIMALS) + 0.0
 
 
 _FEWEST: Final = 2

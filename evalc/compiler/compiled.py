@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final, final
 import msgspec
 
 from evalc import __version__
+from evalc.base.files import JSON_LIMIT
 from evalc.base.source import Source
 from evalc.base.terminal import counted
 from evalc.compiler import ir
 from evalc.compiler.lower import lower, own_assertions, wheres_of
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
-from evalc.dsl.sources import JSON_LIMIT, read_source
+from evalc.dsl.sources import read_source
 from evalc.model import case as m
 from evalc.model.case import EnvelopeWriter, encode_envelope
 from evalc.model.json import short_hash, to_json

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import msgspec
 
-from evalc.base.files import project_root
+from evalc.base.files import JSON_LIMIT, project_root
 from evalc.base.json_fault import NO_COMMENTS
 from evalc.base.source import Source, Span
 from evalc.compiler import ir
@@ -45,7 +45,7 @@ from evalc.dsl.document_kind import (
 from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
 from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.read_yaml import read_yaml
-from evalc.dsl.sources import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
+from evalc.dsl.sources import YAML_LIMIT, beginning_of, read_source
 from evalc.dsl.walk import is_null
 from evalc.model.json import Fingerprints, pointer_step
 from evalc.model.suite import SuiteKey

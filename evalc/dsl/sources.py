@@ -18,9 +18,6 @@ from evalc.diagnostics.problem import Finding
 YAML_LIMIT: Final = 32_000_000
 """The largest YAML file that is read by default, in bytes."""
 
-JSON_LIMIT: Final = 256_000_000
-"""The largest JSON file that is read by default, in bytes."""
-
 ReportIn = Callable[[Source, Span, Finding], None]
 """Reports a finding with its source, as `Diagnostics.add` does."""
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, assert_never, final
 import msgspec
 
 from evalc.ecma import LINE_TERMINATORS, SPACES
+from evalc.ecma.regexp.classes import SYNTAX_CHARACTERS
 from evalc.ecma.regexp.nodes import (
     Alternation,
     AnyCharacter,
@@ -271,7 +272,6 @@ def matcher(translation: Translation) -> Callable[[bytes], bool | None] | None:
 
 DEFAULT_TIMEOUT: Final = 1.0
 
-_SYNTAX: Final = "^$\\.*+?()[]{}|/"
 _CONTROLS: Final = {"\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r"}
 _ALSO_ESCAPED: Final = frozenset(",-=<>#&!%:;@~'`\"" + SPACES)
 
@@ -356,7 +356,7 @@ def escape(text: str) -> str:
 
 
 def _escaped(character: str) -> str:
-    if character in _SYNTAX:
+    if character in SYNTAX_CHARACTERS:
         return "\\" + character
     if character in _CONTROLS:
         return _CONTROLS[character]

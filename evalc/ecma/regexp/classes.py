@@ -105,7 +105,7 @@ def _split(pattern: str, *, whole: bool) -> tuple[str, list[int]]:
 
 
 _CONTROLS: Final = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D}
-_SYNTAX_CHARACTERS: Final = "^$\\.*+?()[]{}|/"
+SYNTAX_CHARACTERS: Final = "^$\\.*+?()[]{}|/"
 _LETTER: Final = re.compile("[A-Za-z]")
 _LETTER_DIGIT_OR_LINE: Final = re.compile("[A-Za-z0-9_]")
 _OCTAL: Final = re.compile("[0-3][0-7]{0,2}|[4-7][0-7]?")
@@ -218,7 +218,7 @@ def _unicode(scanner: Scanner, start: int) -> int:
 
 
 def _identity(scanner: Scanner, start: int, character: str, also: str) -> int:
-    if scanner.unicode and character not in _SYNTAX_CHARACTERS and character not in also:
+    if scanner.unicode and character not in SYNTAX_CHARACTERS and character not in also:
         raise scanner.error(f"`\\{character}` means nothing under the flag `{'v' if scanner.sets else 'u'}`", start)
     if scanner.names and character == "k":
         raise scanner.error("`\\k` needs the name of a group, as in `\\k<name>`", start)

@@ -12,6 +12,7 @@ from evalc.check.contract import assertions
 from evalc.check.forms import type_of
 from evalc.check.predicates import texts_of
 from evalc.check.tree import All, Argument, At, Call, Check, Measure, Not, Of, Test, Tools, parts_of
+from evalc.compare.totals import DECIMALS
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.dsl.places import locate
@@ -92,7 +93,6 @@ def _branches(
                 continue
 
 
-_DECIMALS: Final = 12
 _ALIKE: Final = 0.5
 """The share of their distinctive words that two descriptions have in common, from which on they are alike."""
 _DISTINCTIVE: Final = re.compile(r"[^\W\d_]{4,}")
@@ -134,7 +134,7 @@ def coverage_of(
     merged = [part for part in _merged(parts) if part.total]
     covered, total = sum(part.covered for part in merged), sum(part.total for part in merged)
     return Coverage(
-        coverage=round(covered / total, _DECIMALS) if total else None,
+        coverage=round(covered / total, DECIMALS) if total else None,
         covered=covered,
         total=total,
         parts=tuple(merged),

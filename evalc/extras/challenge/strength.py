@@ -11,6 +11,7 @@ import msgspec
 
 from evalc.check.contract import assertions
 from evalc.check.tree import Check, Of, Turn
+from evalc.compare.totals import DECIMALS
 from evalc.dsl.quoting import as_item
 from evalc.extras.challenge.answers import (
     Around,
@@ -90,7 +91,6 @@ async def outcome_of(case: Case, check: Check, answer: AgentAnswer, options: Cas
 
 K = TypeVar("K")
 
-_DECIMALS: Final = 12
 
 Outcome = Literal["killed", "survived", "undecided"]
 
@@ -234,7 +234,7 @@ def _counts(counts: Mapping[str, Sequence[int]]) -> tuple[ChallengerCount, ...]:
 
 
 def _share(killed: int, mutants: int) -> float | None:
-    return round(killed / mutants, _DECIMALS) if mutants else None
+    return round(killed / mutants, DECIMALS) if mutants else None
 
 
 # --- challenges ------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, final
 
+from evalc.base.files import JSON_LIMIT
 from evalc.base.source import Source, Span
 from evalc.check.predicates import SCHEMA, TOOL, Role, texts_of
 from evalc.check.tree import NO_TOOL
@@ -20,7 +21,7 @@ from evalc.dsl.build_prompt import InputTree, PromptTree
 from evalc.dsl.build_suite import RuleTree, SharedTree, SuiteTree
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces, read_json
-from evalc.dsl.sources import JSON_LIMIT, read_source
+from evalc.dsl.sources import read_source
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.ecma import find_tokens, resolve
 from evalc.extras.lsp.workspace import Document, Outline, Workspace, beside

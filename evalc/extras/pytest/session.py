@@ -17,7 +17,7 @@ from msgspec import UNSET
 
 from evalc import extras
 from evalc.base.errors import EvalcError, SourceError, UsageError
-from evalc.base.files import exclusion, read_limited
+from evalc.base.files import JSON_LIMIT, exclusion, read_limited
 from evalc.base.guard import exits_reported, watched
 from evalc.base.terminal import Screen, shortened, visible
 from evalc.compiler.discover import shown
@@ -25,7 +25,6 @@ from evalc.config.load import Override, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Problem
 from evalc.diagnostics.render import render_text, summary_line
-from evalc.dsl.sources import JSON_LIMIT
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.report.console import SourceContext, reason_lines

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, final
 import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
-from evalc.base.files import make_folder, read_limited, write_atomic
+from evalc.base.files import JSON_LIMIT, make_folder, read_limited, write_atomic
 from evalc.base.installed import provider_of
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
@@ -249,7 +249,6 @@ def _write(path: Path, json: bytes) -> None:
     write_atomic(path, msgspec.json.format(json, indent=2) + b"\n")
 
 
-_LARGEST: Final = 256_000_000
 _MOST_COMPARED: Final = 10_000
 """The recordings among which the nearest is looked for."""
 
@@ -366,14 +365,14 @@ def _of_one_agent(folder: Path, given: str) -> Path:
 
 def _recorded_agent(folder: Path) -> str:
     try:
-        return msgspec.json.decode(read_limited(folder / AGENT_FILE, _LARGEST), type=RecordedAgent).agent
+        return msgspec.json.decode(read_limited(folder / AGENT_FILE, JSON_LIMIT), type=RecordedAgent).agent
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"`{folder / AGENT_FILE}` does not say whose recordings these are: {error}") from error
 
 
 def _read(path: Path) -> Exchange:
     try:
-        return msgspec.json.decode(read_limited(path, _LARGEST), type=Exchange)
+        return msgspec.json.decode(read_limited(path, JSON_LIMIT), type=Exchange)
     except OSError as error:
         raise AgentError(f"the recording `{path.name}` cannot be read: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

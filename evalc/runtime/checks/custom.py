@@ -9,7 +9,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Iterator, Sequence
 from copy import deepcopy
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -23,9 +23,7 @@ from evalc.model.case import Input
 from evalc.model.json import is_number
 from evalc.runtime.checks import words
 from evalc.runtime.checks.verdict import Evidence, Found, Verdict, View, broken
-from evalc.runtime.checks.words import number, shown
-
-_LONGEST_REASON: Final = 500
+from evalc.runtime.checks.words import LONGEST_REASON, number, shown
 
 
 async def custom(test: Test, view: View) -> Found:
@@ -68,13 +66,13 @@ async def _awaited(awaitable: Awaitable[Any]) -> Any:
 def _said(name: str, said: object) -> Found:
     match said:
         case AgentError():
-            return broken(f"{name}: {shown(str(said), _LONGEST_REASON)}")
+            return broken(f"{name}: {shown(str(said), LONGEST_REASON)}")
         case True | Outcome(passed=True):
             return True
         case False | Outcome(passed=False, reason=""):
             return f"{name} does not hold"
         case Outcome(passed=False, reason=str() as reason):
-            return f"{name}: {shown(reason, _LONGEST_REASON)}"
+            return f"{name}: {shown(reason, LONGEST_REASON)}"
         case int() | float():
             return broken(f"{name}: it returned a number, which a line compares: `check {name}(..) >= 0.7`")
         case _:

@@ -23,6 +23,9 @@ from evalc.runtime.checks.verdict import View
 SHOWN: Final = 120
 """The characters of a text that a message shows."""
 
+LONGEST_REASON: Final = 500
+"""The characters of a reason, as a judge or a check of a package gives it, that a result keeps."""
+
 
 # --- hostile texts on one printable line -----------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from evalc import extras
 from evalc.base.errors import EvalcError, JudgeError, UsageError
 from evalc.base.guard import TimeLimit, is_of_the_run, said_by
 from evalc.base.installed import MODEL_FORMS, Provider, provider_of
+from evalc.compare.totals import DECIMALS
 from evalc.model.answer import AgentResponse, Exhibit, Question, ToolCall, Usage
 from evalc.model.case import Case, Criterion, Message
 from evalc.model.result import JudgedScore
@@ -25,7 +26,7 @@ from evalc.runtime.agents import ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings, model_agent
 from evalc.runtime.agents.wire import refuse_absurd_usage
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.checks.words import number, shown
+from evalc.runtime.checks.words import LONGEST_REASON, number, shown
 from evalc.runtime.judges import Judge, JudgeSession
 from evalc.runtime.judges.cache import JudgeCache, key_of
 from evalc.runtime.judges.model import Malformed, Score, read_score
@@ -143,9 +144,6 @@ class Member(msgspec.Struct, kw_only=True):
 MOST_SPREAD: Final = 0.4
 """The share of a scale that scores may lie apart before a warning says that the judges disagree."""
 
-_LONGEST_REASON: Final = 500
-_DECIMALS: Final = 12
-
 
 @final
 class Panel(msgspec.Struct, frozen=True, kw_only=True):
@@ -239,10 +237,10 @@ def _summed_up(scores: Sequence[Score], question: Question, *, alone: bool) -> J
     nearest = min(scores, key=lambda score: abs(score.score - middle))
     values = [score.score for score in scores]
     return JudgedScore(
-        score=round(middle, _DECIMALS),
+        score=round(middle, DECIMALS),
         max_score=question.max_score,
-        reason=shown(nearest.reason, _LONGEST_REASON) or None,
-        spread=None if alone else round(max(values) - min(values), _DECIMALS),
+        reason=shown(nearest.reason, LONGEST_REASON) or None,
+        spread=None if alone else round(max(values) - min(values), DECIMALS),
     )
 
 

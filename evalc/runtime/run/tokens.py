@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from evalc.base.errors import AgentError, UsageError
-from evalc.base.files import NotRegular, TooLarge, read_limited
+from evalc.base.files import JSON_LIMIT, NotRegular, TooLarge, read_limited
 from evalc.base.guard import DaemonThread, guarded_call
 from evalc.base.json_fault import fault_of
 from evalc.runtime.agents.http import checked_url
 from evalc.runtime.agents.process import argv_of, ending_of, run_process
 from evalc.runtime.agents.python import load_target
-
-_LARGEST: Final = 256_000_000
 
 
 def load_object(path: Path, what: str) -> dict[str, Any]:
@@ -30,9 +28,9 @@ def load_object(path: Path, what: str) -> dict[str, Any]:
         UsageError: it cannot be read, is too large, is not JSON or no object.
     """
     try:
-        return parse_object(read_limited(path, _LARGEST), what, str(path))
+        return parse_object(read_limited(path, JSON_LIMIT), what, str(path))
     except TooLarge:
-        raise UsageError(f"the {what} `{path}` is larger than {_LARGEST // 1_000_000} MB") from None
+        raise UsageError(f"the {what} `{path}` is larger than {JSON_LIMIT // 1_000_000} MB") from None
     except NotRegular as other:
         raise UsageError(f"the {what} `{path}` is {other.kind}, not a file") from None
     except OSError as error:

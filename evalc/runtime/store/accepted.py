@@ -17,14 +17,12 @@ from typing import Final, NamedTuple, final
 import msgspec
 
 from evalc.base.errors import UsageError
-from evalc.base.files import make_folder, only_writer, read_limited, write_atomic
+from evalc.base.files import JSON_LIMIT, make_folder, only_writer, read_limited, write_atomic
 from evalc.model.result import PASSING, Status
 from evalc.model.suite import SuiteKey, key_of
 from evalc.runtime.store.journal import Header
 from evalc.runtime.store.runs import PastResults, header_beside, places_in, read_results
 from evalc.runtime.store.scope import OWN_ALONE, Place, Scope
-
-_LARGEST: Final = 256_000_000
 
 
 class AcceptedCase(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -295,7 +293,7 @@ class _Read(NamedTuple):
 
 def _read(file: Path) -> _Read:
     try:
-        data = read_limited(file, _LARGEST)
+        data = read_limited(file, JSON_LIMIT)
         suites = msgspec.json.decode(data, type=_File).suites
         repeated = _repeated_keys(data)
     except OSError as error:

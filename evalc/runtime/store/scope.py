@@ -11,15 +11,12 @@ from typing import Annotated, Any, Final, Self, final
 
 import msgspec
 
-from evalc.base.files import exclusion
+from evalc.base.files import MOST_LINKS, exclusion
 
 _EVERYTHING: Final = "."
 
 OWN_ALONE: Final = ("",)
 """The configurations that found a suite, if that is the project's own alone."""
-
-_MOST_LINKS: Final = 40
-"""On the way to one file; as many as Linux follows."""
 
 
 @final
@@ -138,7 +135,7 @@ def names_in_project(path: str, root: Path) -> tuple[str, ...]:
     """
     project = os.path.realpath(root)
     names = [in_project(path, root)]
-    while len(names) <= _MOST_LINKS and (name := _with_link_followed(names[-1], project)) is not None:
+    while len(names) <= MOST_LINKS and (name := _with_link_followed(names[-1], project)) is not None:
         names.append(name)
     return tuple(dict.fromkeys(names))
 
