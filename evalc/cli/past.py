@@ -131,7 +131,7 @@ def report_run(
     outputs = outputs_of(output or ["html:report.html"])
     reported = beside_past(past_run(run, settings), settings.results_folder, baseline)
     if challenge:
-        from evalc.setup.choice import origins_of  # noqa: PLC0415 - for start-up: a report needs no compiler
+        from evalc.setup.request import origins_of  # noqa: PLC0415 - for start-up: a report needs no compiler
 
         of = find_run(run, settings.results_folder)
         settings = settings_of(flags, of)
@@ -301,7 +301,7 @@ def rescore(
     # For start-up: `--help` runs nothing.
     from evalc.runtime.store.resume import find_run  # noqa: PLC0415
     from evalc.setup import runner  # noqa: PLC0415
-    from evalc.setup.choice import to_rescore  # noqa: PLC0415
+    from evalc.setup.request import to_rescore  # noqa: PLC0415
 
     outputs = outputs_of(output or (), as_json=json)
     past = find_run(run, settings_of(flags).results_folder)
@@ -354,7 +354,7 @@ def merge_runs(
     from evalc.runtime.run.again_merge import read_parts  # noqa: PLC0415
     from evalc.runtime.store.resume import find_run  # noqa: PLC0415
     from evalc.setup import runner  # noqa: PLC0415
-    from evalc.setup.choice import to_merge  # noqa: PLC0415
+    from evalc.setup.request import to_merge  # noqa: PLC0415
 
     where = settings_of(flags).results_folder
     parts = read_parts([find_run(name, where) for name in runs])

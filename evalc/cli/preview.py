@@ -24,7 +24,7 @@ from evalc.setup.runner import price_of, redactor_of
 
 if TYPE_CHECKING:
     from evalc.report.console import Detail
-    from evalc.setup.choice import ToRun
+    from evalc.setup.request import ToRun
 
 
 def print_settings(settings: Settings) -> int:

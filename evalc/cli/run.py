@@ -501,7 +501,7 @@ def run_evals(
     detail: Detail = "quiet" if quiet else "verbose" if verbose else "normal"
     if dry_run:
         from evalc.cli.preview import list_cases  # noqa: PLC0415 - as above
-        from evalc.setup.choice import to_run  # noqa: PLC0415 - as above
+        from evalc.setup.request import to_run  # noqa: PLC0415 - as above
 
         what = to_run(start.subjects, settings, start.prompt_id, start.selection)
         print_problems(what.problems, sys.stderr)

@@ -98,7 +98,7 @@ def challenged(
     # For start-up: `--help` challenges nothing.
     import asyncio  # noqa: PLC0415
 
-    from evalc.setup.choice import to_rescore, to_run  # noqa: PLC0415
+    from evalc.setup.request import to_rescore, to_run  # noqa: PLC0415
 
     what = to_run(paths, settings) if of is None else to_rescore((), of, settings)
     return asyncio.run(extras.challenge.run_challenge(what, settings, of=of, good=good, fixing=fixing))
@@ -220,8 +220,8 @@ def plan(paths: PathsOrStdin = None, json: Json = False, **flags: Any) -> int:
     """
     # For start-up: `--help` plans nothing.
     from evalc.report.others import plan_lines  # noqa: PLC0415
-    from evalc.setup.choice import to_run  # noqa: PLC0415
     from evalc.setup.plan import plan_of  # noqa: PLC0415
+    from evalc.setup.request import to_run  # noqa: PLC0415
 
     settings = settings_of(flags)
     what = to_run(with_standard_input(settings.looked_at(paths or ())), settings)

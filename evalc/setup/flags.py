@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypedDict,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from evalc.base.errors import UsageError
 from evalc.config.settings import KEY_OF_FLAG, spelled
@@ -214,3 +226,36 @@ def help_of(name: str) -> str:
     key = KEY_OF_FLAG[spelled(name)]
     default = key.otherwise or ("" if isinstance(key.default, bool | tuple | None) else str(key.written(key.default)))
     return f"{key.sentence}{default and f' Default: {default}.'}".replace("`", "")
+
+
+def refuse_what_is_not_taken(flags: RunFlags) -> None:
+    """Reject unknown flags, and values of other types than that `RunFlags` declares."""
+    from evalc.setup.compile import type_of  # noqa: PLC0415 - for start-up: `--help` takes no flags
+
+    declared = get_type_hints(RunFlags, localns={"Agent": object})
+    for name, value in flags.items():
+        if name not in declared:
+            raise TypeError(f"`evalc.run` got an unexpected keyword argument `{name}`")
+        if value is not None and not _is_of(declared[name], value):
+            taken = RunFlags.__annotations__[name].__forward_arg__
+            raise TypeError(f"`{name}` of `evalc.run` takes `{taken}`, not `{type_of(value)}`")
+
+
+def _is_of(declared: Any, value: Any) -> bool:
+    """Whether a value is of a declared type.
+
+    Texts that a `Literal` lacks and objects that are not agents are accepted here, and reported where they are used.
+    """
+    parts = get_args(declared)
+    match get_origin(declared):
+        case origin if origin in {Union, UnionType}:
+            return any(_is_of(part, value) for part in parts)
+        case origin if origin is Literal:
+            return isinstance(value, tuple(map(type, parts)))
+        case origin if origin is Sequence:
+            listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+            return listed and all(_is_of(parts[0], each) for each in value)
+        case _ if declared in {int, float}:
+            return isinstance(value, int | declared) and not isinstance(value, bool)
+        case _:
+            return isinstance(value, declared)

@@ -26,7 +26,7 @@ from evalc.model.suite import KnownSuites, Suite, SuiteKey
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.run.attempts import skipped_case
 from evalc.runtime.store.runs import LATEST, PastVerdicts, earlier_verdicts, find_results, of_attempts, pairs_of
-from evalc.setup.choice import ToRun
+from evalc.setup.request import ToRun
 
 _TIMES: Final = (1, 2, 4)
 

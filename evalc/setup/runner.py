@@ -52,8 +52,7 @@ if TYPE_CHECKING:
     from evalc.runtime.run.again_merge import Part
     from evalc.runtime.run.finished import FinishedRun
     from evalc.runtime.store.resume import PastRun
-    from evalc.setup.choice import ToRun
-    from evalc.setup.request import Start
+    from evalc.setup.request import Start, ToRun
 
 
 @final

@@ -61,10 +61,10 @@ def test_a_resumed_run_says_what_it_had(invoke: Invoke, project: Path) -> None:
 
 def test_a_changed_run_is_not_resumed(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", "demo")
-    outcome = invoke("run", "--resume", "latest", "--timeout", "7ms", "--agent", "python:os:getcwd")
+    outcome = invoke("run", "--resume", "latest", "--timeout", "7ms", "--agent", "python:os.path:basename")
     assert (outcome.code, outcome.out) == (2, "")
     assert (
-        "its agent was `demo`, and not `python:os:getcwd`; `--timeout` in milliseconds was 60000 and is 7 now"
+        "its agent was `demo`, and not `python:os.path:basename`; `--timeout` in milliseconds was 60000 and is 7 now"
         in outcome.err
     )
     (project / "evals" / "weather.eval.yaml").write_text(TWO)

@@ -39,8 +39,8 @@ from evalc.runtime.run.local_models import local_models
 from evalc.runtime.store import journal
 from evalc.runtime.store.journal import kept_snapshot
 from evalc.runtime.store.resume import PastRun
-from evalc.setup.choice import ToRun
 from evalc.setup.compile import compiled, policy_of
+from evalc.setup.request import ToRun
 from evalc.setup.runner import options_of
 
 __all__ = ["Finished", "Insertion", "coverage_of", "run_challenge"]

@@ -24,8 +24,8 @@ from evalc.model.suite import CaseKey, key_of
 from evalc.report.words import Writer, main_reason
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.store.runs import LATEST, find_results
-from evalc.setup.choice import id_in_pattern
 from evalc.setup.compile import checked, collector_off
+from evalc.setup.request import id_in_pattern
 
 _LEAST_ROWS: Final = 5
 _WIDEST_ID: Final = 50
