@@ -77,12 +77,11 @@ async def guarded_await(
         outcome.set_result(value)
 
 
-def begun(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+def begun(coroutine: Coroutine[Any, Any, None], loop: Any) -> asyncio.Task[None]:
     """A task that has taken its first step, as Python 3.12 and later can start one.
 
     Code that waits for nothing is then done without two turns of the event loop, which take longer than it does.
     """
-    loop: Any = asyncio.get_running_loop()
     if sys.version_info >= (3, 12):
         return asyncio.Task(coroutine, loop=loop, eager_start=True)
     steps: list[tuple[Callable[[], object], Context]] = []
@@ -92,7 +91,7 @@ def begun(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     finally:
         del loop.call_soon
     ((step, context),) = steps
-    current: Any = asyncio.current_task()
+    current: Any = asyncio.current_task(loop)
     asyncio._leave_task(loop, current)
     try:
         context.run(step)
@@ -258,11 +257,12 @@ class TimeLimit:
         self._bound: Token[float | None] | None = None
         self._expired = False
         self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None  # asking for it is a call of the system
 
     def begin(self) -> float:
         """The time runs from now on; when it ends, by the event loop's clock."""
-        loop = asyncio.get_running_loop()
-        self._task = asyncio.current_task()
+        loop = self._loop = self._loop or asyncio.get_running_loop()
+        self._task = asyncio.current_task(loop)
         self._expired = False
         self._deadline = loop.time() + self.milliseconds / 1000
         self._bound = bounded(self._deadline)

@@ -5,7 +5,7 @@ Checks that no field can hold are entries of `expect.checks`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any, Final
@@ -278,15 +278,14 @@ class Assertion(msgspec.Struct, frozen=True, gc=False):
 def assertions(expect: Expect) -> Sequence[Assertion]:
     """Every assertion of `expect`, in the order in which a runner evaluates them (contract, Assertion Execution)."""
     found: list[Assertion] = []
-    for (name, make), value in zip(_MAKE.items(), _values(expect), strict=True):
-        if value is None or value is False or (not value and name not in ASSERT_BY_NOTHING):
+    for (key, pointer, is_list, asserts_by_nothing, make), value in zip(_READ, _values(expect), strict=True):
+        if value is None or value is False or not (value or asserts_by_nothing):
             continue
-        key = KEYS[name]
-        if name in EACH:
+        if is_list:
             for index, item in enumerate(value):
                 found.append(Assertion(pointer_to(key, index), key, make(item)))
         else:
-            found.append(Assertion(f"/expect/{key}", key, make(value)))
+            found.append(Assertion(pointer, key, make(value)))
     for index, record in enumerate(expect.checks or ()):
         check = check_of(record)
         found.append(Assertion(pointer_to("checks", index), named(check, record), check, asks(check, "judge")))
@@ -308,7 +307,13 @@ def check_in(name: str, value: Any) -> Check:
     return check
 
 
-_MAKERS: Final = {field: filler(row.tree, field) for row in (*_ROWS, *_READ_ONLY) for field in row.keys}
+def _maker(row: Form, field: str) -> Callable[[Any], Any]:
+    """The function that makes the check of a field's value. Limits are few numbers, and most cases have the same."""
+    make = filler(row.tree, field)
+    return lru_cache(1024, typed=True)(make) if kind_of(row.tree) is Measure else make
+
+
+_MAKERS: Final = {field: _maker(row, field) for row in (*_ROWS, *_READ_ONLY) for field in row.keys}
 _MAKE: Final = {field: _MAKERS[field] for field in _FIELDS if field in _MAKERS}
 """The functions that make checks of the values of the fields, in the order of the fields."""
 _values: Final = attrgetter(*_MAKE)
@@ -316,6 +321,10 @@ ASSERT_BY_NOTHING: Final = frozenset(
     {"tools_called", "tools_acceptable", "tools_not_called", "max_length", "max_tool_calls", "max_cost"}
 )
 """The fields in which an empty list or 0 asserts something. In the others it does not (the contract's truthiness)."""
+_READ: Final = tuple(
+    (KEYS[field], f"/expect/{KEYS[field]}", field in EACH, field in ASSERT_BY_NOTHING, make)
+    for field, make in _MAKE.items()
+)
 
 
 @lru_cache(1024)

@@ -177,11 +177,7 @@ def maker(form: Any) -> Make | None:
         if default is ABSENT:
             return itemgetter(key) if read is None else lambda record: read(record[key])
         return lambda record: (record[key] if read is None else read(record[key])) if key in record else default
-    into: Callable[..., Any] = type(form)
-    if isinstance(form, dict):
-        into = lambda *made: dict(zip(form, made, strict=True))  # noqa: E731
-    elif not isinstance(form, Node):
-        into = lambda *made: type(form)(made)  # noqa: E731
+    into = _into(form)
     parts = _members(form)
     makers = {at: make for at, part in enumerate(parts) if (make := maker(part)) is not None}
     if not makers:
@@ -191,6 +187,13 @@ def maker(form: Any) -> Make | None:
     ((at, make),) = makers.items()
     before, after = parts[:at], parts[at + 1 :]
     return lambda record: into(*before, make(record), *after)
+
+
+def _into(form: Any) -> Callable[..., Any]:
+    """The function that makes what a form makes of its parts."""
+    if isinstance(form, dict):
+        return lambda *made: dict(zip(form, made, strict=True))
+    return type(form) if isinstance(form, Node) else lambda *made: type(form)(made)
 
 
 # --- holes -----------------------------------------------------------------------------------------------------------
@@ -391,28 +394,20 @@ def filler(form: Any, key: str) -> Callable[[Any], Any]:
 
     A form without holes is its own tree, whatever the value.
     """
-    around: list[tuple[type[Node] | None, tuple[Any, ...], tuple[Any, ...]]] = []
-    part = form
-    while not isinstance(part, Hole):
-        kind = type(part) if isinstance(part, Node) else None
-        parts = _members(part)
-        index = next((at for at, each in enumerate(parts) if key in {hole.key for hole in holes_of(each)}), None)
-        if index is None:
-            return lambda _: form
-        makers = [None if at == index else maker(each) for at, each in enumerate(parts)]
-        rest = tuple([make({}) if make else each for make, each in zip(makers, parts, strict=True)])
-        around.append((kind, rest[:index], rest[index + 1 :]))
-        part = parts[index]
-    around.reverse()
-    read = part.read
-
-    def fill(value: Any) -> Any:
-        tree = value if read is None else read(value)
-        for kind, before, after in around:
-            tree = (*before, tree, *after) if kind is None else kind(*before, tree, *after)
-        return tree
-
-    return fill
+    if isinstance(form, Hole):
+        return form.read or (lambda value: value)
+    parts = _members(form)
+    index = next((at for at, each in enumerate(parts) if key in {hole.key for hole in holes_of(each)}), None)
+    if index is None:
+        return lambda _: form
+    into = _into(form)
+    makers = [None if at == index else maker(each) for at, each in enumerate(parts)]
+    rest = tuple([make({}) if make else each for make, each in zip(makers, parts, strict=True)])
+    before, after = rest[:index], rest[index + 1 :]
+    if isinstance(parts[index], Hole) and parts[index].read is None:
+        return lambda value: into(*before, value, *after)
+    fill = filler(parts[index], key)
+    return lambda value: into(*before, fill(value), *after)
 
 
 def kind_of(check: Any) -> Any:

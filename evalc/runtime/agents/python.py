@@ -85,8 +85,9 @@ async def _in_task(function: Callable[[Any], Awaitable[Any]], argument: object, 
     Raises:
         AgentError: whatever the function raised.
     """
-    outcome: asyncio.Future[T | AgentError] = asyncio.get_running_loop().create_future()
-    task = begun(guarded_await(outcome, function, argument, read))
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[T | AgentError] = loop.create_future()
+    task = begun(guarded_await(outcome, function, argument, read), loop)
     try:
         value = await outcome  # rather than the task, which may ignore that it is cancelled
     except asyncio.CancelledError:

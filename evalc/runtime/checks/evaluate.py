@@ -8,8 +8,8 @@ ended in error makes the whole an error, unless the others decide the verdict wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Literal
+from collections.abc import Coroutine, Sequence
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -34,7 +34,7 @@ from evalc.runtime.checks.words import quoted, shown, so_often
 _MOST_SHOWN: Final = 3
 
 
-async def evaluate(check: Check, view: View, *, negated: bool = False) -> Verdict:
+def evaluate(check: Check, view: View, *, negated: bool = False) -> Coroutine[Any, Any, Verdict]:
     """Evaluate one check of a subject, which for a whole check is the response (`View.of`)."""
     while not isinstance(check, Test):  # along the steps to a test, or to checks that are joined
         if isinstance(check, Not):
@@ -44,25 +44,17 @@ async def evaluate(check: Check, view: View, *, negated: bool = False) -> Verdic
             step = check.step
             is_about_calls = step.of in _COUNTED if isinstance(step, Measure) else type(step) in _REPORTED
             if is_about_calls and not view.evidence.reports_calls and view.fault is None:
-                return await _with_calls_unknown(check, view, negated=negated)
+                return _with_calls_unknown(check, view, negated=negated)
             subject = led_to(step, view)
             if isinstance(subject, View):
                 check, view = check.check, subject
                 continue
-            verdict = await _of_several(check, subject, view.beside)
-        elif view.fault is not None:
-            return view.fault
-        elif isinstance(check, Some):
-            verdict = await _composed(check.checks, view, "passed", negated=negated)
-        elif view.in_call:
-            verdict = await _together(check, view)
-        else:
-            verdict = await _composed(check.checks, view, "failed")
-        return _inverted(verdict, check) if negated else verdict
+            return _joined(check, view, subject, negated=negated)
+        return _joined(check, view, None, negated=negated)
     is_about_calls = check.predicate in _GROUNDED and "tools" in check.operand
     if is_about_calls and not view.evidence.reports_calls and view.fault is None:
-        return await _with_calls_unknown(check, view, negated=negated)
-    return await tested(check, view, negated=negated)
+        return _with_calls_unknown(check, view, negated=negated)
+    return tested(check, view, negated=negated)
 
 
 _REPORTED: Final = frozenset({Tools, Call})
@@ -82,6 +74,22 @@ async def _with_calls_unknown(check: Check, view: View, *, negated: bool) -> Ver
     verdict = await evaluate(check, msgspec.structs.replace(view, evidence=evidence), negated=negated)
     note = Note("the agent reports no tool calls (its answers have no `toolCalls`)", "checked as if there were none")
     return msgspec.structs.replace(verdict, notes=(*verdict.notes, note))
+
+
+async def _joined(check: Of | Some | All, view: View, several: Several | None, *, negated: bool) -> Verdict:
+    """The verdict on a check of several subjects, or on several checks of one."""
+    if isinstance(check, Of):
+        assert several is not None  # noqa: S101
+        verdict = await _of_several(check, several, view.beside)
+    elif view.fault is not None:
+        return view.fault
+    elif isinstance(check, Some):
+        verdict = await _composed(check.checks, view, "passed", negated=negated)
+    elif view.in_call:
+        verdict = await _together(check, view)
+    else:
+        verdict = await _composed(check.checks, view, "failed")
+    return _inverted(verdict, check) if negated else verdict
 
 
 # --- compositions ----------------------------------------------------------------------------------------------------
