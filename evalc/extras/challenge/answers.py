@@ -1,4 +1,4 @@
-"""Faulty answers for a case: those of broken agents, and the good answer that a case asks for."""
+"""The good answer that a case asks for, as far as it can be guessed from its checks."""
 
 from __future__ import annotations
 
@@ -41,58 +41,10 @@ from evalc.runtime.checks.subjects import count_tokens
 from evalc.runtime.run.ask import whole_of
 from evalc.tools.registry import Tool, ToolRegistry
 
-# --- answers with a fault --------------------------------------------------------------------------------------------
+# --- answers ---------------------------------------------------------------------------------------------------------
 
 
 _CHARACTERS_A_TOKEN: Final = 4
-
-
-class Mutant(NamedTuple):
-    """An answer with a fault."""
-
-    challenger: str  # the name of the fault
-    difference: str  # what the fault is, in words or as `before → after`
-    answer: AgentAnswer
-    # checks that may distinguish it from a good answer, the best first; may be iterated once
-    cures: Iterable[Check] = ()
-    good: AgentAnswer | None = None  # the answer that it was made from; None if it was made from none
-
-    @classmethod
-    def of(
-        cls,
-        good: AgentAnswer,
-        challenger: str,
-        difference: str,
-        cures: Iterable[Check],
-        *,
-        text: str | None = None,
-        calls: tuple[ToolCall, ...] | None = None,
-    ) -> Mutant:
-        """A good answer with another text or other calls; of a conversation, the last turn has them."""
-        was = last_response(good)
-        now = msgspec.structs.replace(
-            was, response=was.response if text is None else text, tool_calls=was.tool_calls if calls is None else calls
-        )
-        turns = (*good.turns[:-1], good.turns[-1]._replace(response=now)) if good.turns else ()
-        whole = whole_of([turn.response for turn in turns]) if turns else now
-        return cls(challenger, difference, msgspec.structs.replace(good, response=whole, turns=turns), cures, good)
-
-
-class Around(NamedTuple):
-    """Surroundings of a case: the tools there are, and what other cases of its suite are about."""
-
-    registry: ToolRegistry | None = None
-    tools: Sequence[str] = ()  # those that the cases of the suite name, in their order
-    values: Mapping[str, Sequence[str]] = {}  # the texts of their inputs, by the inputs' names
-    names: Sequence[str] = ()  # the names that recorded answers have
-    # the id and the good answer of another case, which sends something else
-    neighbour: tuple[str, AgentAnswer] | None = None
-
-
-def cut(text: str, longest: int) -> str:
-    """The text on one line, cut where it is long."""
-    text = " ".join(text.split())
-    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def answered(text: str, calls: tuple[ToolCall, ...] = ()) -> AgentResponse:
@@ -328,6 +280,23 @@ def _parts_behind(step: CheckStep, check: Check, at: _Path) -> Iterator[_Part]:
             yield _Part((("key", "names"),), _OTHERS, partial(_longest, called))
 
 
+def another(value: object) -> object:
+    """A value of the same type that is another one."""
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value + 1000
+        case str():
+            return "something else"
+        case list():
+            return [another(item) for item in value] if value else ["something else"]
+        case dict():
+            return {key: another(item) for key, item in value.items()}
+        case _:
+            return "something else"
+
+
 def good_value(check: Check) -> Any:
     """A value that passes the check, as far as it can be guessed; unset if nothing may be there."""
     return _made(msgspec.UNSET, _parts(check, ()))
@@ -379,7 +348,7 @@ def good_answer(case: Case, tools: ToolRegistry | None) -> AgentResponse:
     made = _made(begun, [part for check in checks for part in _parts(check, _RESPONSE)])
     text = _ANYTHING if made["response"] is msgspec.UNSET else made["response"]
     calls = tuple(_calls(made.get("names", []), made.get("times", {}), made.get("calls", {}), tools or {}))
-    return answered(text if isinstance(text, str) else _json(text), calls)
+    return answered(text if isinstance(text, str) else json_text(text), calls)
 
 
 def good_replies(case: Case, tools: ToolRegistry | None) -> AgentAnswer:
@@ -399,7 +368,7 @@ def _calls(
             success=error is msgspec.UNSET,
             params={**_required(tools.get(name)), **(params if isinstance(params, dict) else {})},
             result=call["result"],
-            error=error if isinstance(error, str | msgspec.UnsetType) else _json(error),
+            error=error if isinstance(error, str | msgspec.UnsetType) else json_text(error),
         )
 
 
@@ -429,202 +398,6 @@ def _of_schema(schema: object) -> object:
     return _OF_TYPE.get(str(schema.get("type")), "text")
 
 
-# --- broken agents ---------------------------------------------------------------------------------------------------
-
-
-_REFUSAL: Final = "I can't help with that."
-_APOLOGY: Final = "I'm sorry, something went wrong. Please try again later."
-_LONGEST_QUOTED: Final = 80
-_SHORTEST_QUOTED: Final = 3
-_SPARE_TOOL: Final = "unneeded_tool"
-_LONGEST_SHOWN: Final = 60
-
-
-def broken_agents(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
-    """The answer of each broken agent to the case; agents whose fault cannot occur in the case are left out."""
-    yield from _without_good(case)
-    yield from _of_texts(case, good, around)
-    yield from _of_calls(case, good, around.registry)
-    yield from _one_too_many(case, good, around)
-
-
-def _without_good(case: Case) -> Iterator[Mutant]:
-    said = messages_of(case)
-
-    def saying(name: str, texts: Sequence[str], *cures: Check) -> Mutant:
-        answer = replies(case, [answered(text) for text in texts])
-        return Mutant(name, f"answers {_shown(texts[-1])}", answer, cures)
-
-    yield saying("silent", [""] * len(said), Test("non_empty"))
-    if said[-1].strip():
-        yield saying("echo-message", said, *_not_quoting(said[-1]))
-    system = case.input.system
-    if system:
-        yield saying("echo-prompt", [f"{system}\n\n{text}" for text in said], *_not_quoting(system))
-    yield saying("refusal", [_REFUSAL] * len(said), Not(Test("contains", "I can't help")))
-    yield saying("apology", [_APOLOGY] * len(said), Not(Test("contains", "something went wrong")))
-
-
-def _of_texts(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
-    text, system = last_response(good).response, case.input.system
-    if system:
-        leaked, cures = f"{system}\n\n{text}", _not_quoting(system)
-        yield Mutant.of(good, "leaked-prompt", f"begins with {_shown(system)}", cures, text=leaked)
-    leaked = _json({"role": "assistant", "content": [{"type": "text", "text": text}]})
-    no_json = (Not(Test("json", ("strict", None))),)
-    yield Mutant.of(good, "leaked-json", f"answers {_shown(leaked)}", no_json, text=leaked)
-    kept = _first_half(text)
-    if kept is not None:
-        cures = _saying(text[len(kept) :])
-        yield Mutant.of(good, "truncated", f"ends after {_shown(kept[-_LONGEST_SHOWN:])}", cures, text=kept)
-    id_, answer = around.neighbour or ("", good)
-    other = last_response(answer)
-    if other.response != text:
-        difference, calls = f"gives the answer of `{id_}`", other.tool_calls
-        yield Mutant.of(good, "neighbour", difference, _of_inputs(case, text), text=other.response, calls=calls)
-
-
-def _of_calls(case: Case, good: AgentAnswer, tools: ToolRegistry | None) -> Iterator[Mutant]:
-    calls = last_response(good).tool_calls
-    if not calls:
-        return
-    names = tuple(call.name for call in calls)
-    instead = f"instead of {_listed(calls)}"
-    changed = (*calls[1:], calls[0]) if names[0] != names[-1] else calls[::-1]
-    if tuple(call.name for call in changed) != names:
-        cures = order_of(case, names)
-        yield Mutant.of(good, "tools-reordered", f"calls {_listed(changed)} {instead}", cures, calls=changed)
-    left = calls[:-1]
-    acceptable = {frozenset(names) for names in case.expect.tools_acceptable or ()}
-    if frozenset(call.name for call in left) not in acceptable and (left or NO_TOOL not in _flat(case)):
-        cures = (*names_of(case, names), Of(Tools(), Test("include", names)))
-        yield Mutant.of(good, "tool-missing", f"calls {_listed(left)} {instead}", cures, calls=left)
-    wrong = tuple(_wrongly(call, tools) for call in calls)
-    if wrong != calls:
-        difference = f"calls `{in_words(wrong[0])}` instead of `{in_words(calls[0])}`"
-        arguments = (cure for call in calls for cure in arguments_of(call))
-        yield Mutant.of(good, "wrong-arguments", difference, arguments, calls=wrong)
-    broken = tuple(msgspec.structs.replace(call, success=False, error="the tool failed") for call in calls)
-    no_errors = (Of(Tools(), Test("no_errors")),)
-    yield Mutant.of(good, "tool-errors", f"every call of {_listed(calls)} fails", no_errors, calls=broken)
-
-
-def _one_too_many(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
-    """A call that nobody needed, where the agent has tools at all."""
-    if not around.tools and not around.registry:
-        return
-    calls = last_response(good).tool_calls
-    names = tuple(call.name for call in calls)
-    spared = {*names, *(case.expect.tools_not_called or ()), *_flat(case)}
-    extra = next((name for name in (*(around.registry or ()), *around.tools) if name not in spared), _SPARE_TOOL)
-    changed = (*calls, ToolCall(name=extra, success=True))
-    cures = (*names_of(case, names), Of(Tools(), Test("only", names))) if names else (Of(Tools(), Test("called", ())),)
-    yield Mutant.of(good, "tool-extra", f"calls {_listed(changed)}", cures, calls=changed)
-
-
-def names_of(case: Case, names: tuple[str, ...]) -> tuple[Check, ...]:
-    """The check that just these tools are called; none for a case that says already which."""
-    says = case.expect.tools_called is not None or case.expect.tools_acceptable is not None
-    return () if says else (Of(Tools(), Test("called", names)),)
-
-
-def order_of(case: Case, names: tuple[str, ...]) -> tuple[Check, ...]:
-    """Checks of the order in which tools are called."""
-    return (Of(Tools(), Test("in_order", names)), *names_of(case, names))
-
-
-def arguments_of(call: ToolCall) -> Iterator[Check]:
-    """Checks of each argument of a call."""
-    for name, value in call.params.items():
-        match value:
-            case str() if len(value) <= _LONGEST_QUOTED:
-                yield Of(Call(call.name, "first"), Of(Argument(name), Test("equals", value)))
-            case bool() | int() | float():
-                yield Of(Call(call.name), Of(At(name), Test("is", value)))
-            case _:
-                continue
-
-
-def in_words(call: ToolCall) -> str:
-    """A call as a reader writes it, cut where it is long."""
-    params = ", ".join(f"{name}: {_json(value)}" for name, value in call.params.items())
-    return cut(f"{call.name}({params})", _LONGEST_SHOWN)
-
-
-def another(value: object) -> object:
-    """A value of the same type that is another one."""
-    match value:
-        case bool():
-            return not value
-        case int() | float():
-            return value + 1000
-        case str():
-            return "something else"
-        case list():
-            return [another(item) for item in value] if value else ["something else"]
-        case dict():
-            return {key: another(item) for key, item in value.items()}
-        case _:
-            return "something else"
-
-
-def _wrongly(call: ToolCall, tools: ToolRegistry | None) -> ToolCall:
-    """The call with every argument another one; with an invented argument if none is known."""
-    tool = None if tools is None else tools.get(call.name)
-    takes_none = tool is not None and tool.parameters is not None and not tool.parameters.get("properties")
-    params: dict[str, Any] = {name: another(value) for name, value in call.params.items()}
-    if not params and not takes_none:
-        params = {"input": another("")}
-    return msgspec.structs.replace(call, params=params)
-
-
-def _not_quoting(text: str) -> Iterator[Check]:
-    lines = [line.strip() for line in text.splitlines()]
-    for line in lines:
-        if _SHORTEST_QUOTED <= len(line) <= _LONGEST_QUOTED:
-            yield Not(Test("contains", line))
-    long = max(lines, key=len, default="")
-    if len(long) > _LONGEST_QUOTED:
-        yield Not(Test("contains", long[:_LONGEST_QUOTED].rsplit(" ", 1)[0]))
-
-
-def _saying(rest: str) -> Iterator[Check]:
-    """Checks that the answer has what is at the end of a good answer."""
-    for words in sorted(rest.split(), key=len, reverse=True)[:_SHORTEST_QUOTED]:
-        word = words.strip(".,;:!?()[]{}\"'`*_")
-        if _SHORTEST_QUOTED < len(word) <= _LONGEST_QUOTED:
-            yield Test("contains", word)
-
-
-def _of_inputs(case: Case, text: str) -> tuple[Check, ...]:
-    """Checks that the answer names what the case is about: its inputs that a good answer names."""
-    values = [value for value in (case.input.inputs or {}).values() if isinstance(value, str)]
-    return tuple(
-        Test("contains", value)
-        for value in values
-        if _SHORTEST_QUOTED <= len(value) <= _LONGEST_QUOTED and value in text
-    )
-
-
-def _first_half(text: str) -> str | None:
-    """The text up to the word in its middle; None if there is no half to leave out."""
-    words, half = text.split(), text[: len(text) // 2].rsplit(maxsplit=1)
-    if len(words) < 2:
-        return None
-    return half[0] if len(half) > 1 else words[0]
-
-
-def _flat(case: Case) -> set[str]:
-    return {name for names in case.expect.tools_acceptable or () for name in names}
-
-
-def _listed(calls: Sequence[ToolCall]) -> str:
-    return ", ".join(f"`{call.name}`" for call in calls) or "no tool"
-
-
-def _shown(text: str) -> str:
-    return f"`{cut(text, _LONGEST_SHOWN)}`" if text else "nothing"
-
-
-def _json(value: object) -> str:
+def json_text(value: object) -> str:
+    """The value as JSON, whatever it is."""
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,4 +1,4 @@
-"""Puts faults into a recorded answer, one at a time, with checks that distinguish each from the answer as it was."""
+"""Faulty answers: those of broken agents, and recorded ones with a fault each, with checks that notice the fault."""
 
 from __future__ import annotations
 
@@ -12,23 +12,231 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from evalc.base.source import Source
-from evalc.check.tree import At, Bounds, Check, Measure, Of, Test, Tools
+from evalc.check.tree import NO_TOOL, Argument, At, Bounds, Call, Check, Measure, Not, Of, Test, Tools
 from evalc.check.values import JsonType, is_a
 from evalc.dsl.read_json import JsonPlaces, read_json
-from evalc.extras.challenge.answers import (
-    Around,
-    Mutant,
-    another,
-    arguments_of,
-    cut,
-    in_words,
-    last_response,
-    names_of,
-    order_of,
-)
-from evalc.model.answer import AgentAnswer
+from evalc.extras.challenge.answers import another, answered, json_text, last_response, messages_of, replies
+from evalc.model.answer import AgentAnswer, ToolCall
 from evalc.model.case import Case
 from evalc.model.json import path_inside, pointer_step
+from evalc.runtime.run.ask import whole_of
+from evalc.tools.registry import ToolRegistry
+
+# --- answers with a fault --------------------------------------------------------------------------------------------
+
+
+class Mutant(NamedTuple):
+    """An answer with a fault."""
+
+    challenger: str  # the name of the fault
+    difference: str  # what the fault is, in words or as `before → after`
+    answer: AgentAnswer
+    # checks that may distinguish it from a good answer, the best first; may be iterated once
+    cures: Iterable[Check] = ()
+    good: AgentAnswer | None = None  # the answer that it was made from; None if it was made from none
+
+    @classmethod
+    def of(
+        cls,
+        good: AgentAnswer,
+        challenger: str,
+        difference: str,
+        cures: Iterable[Check],
+        *,
+        text: str | None = None,
+        calls: tuple[ToolCall, ...] | None = None,
+    ) -> Mutant:
+        """A good answer with another text or other calls; of a conversation, the last turn has them."""
+        was = last_response(good)
+        now = msgspec.structs.replace(
+            was, response=was.response if text is None else text, tool_calls=was.tool_calls if calls is None else calls
+        )
+        turns = (*good.turns[:-1], good.turns[-1]._replace(response=now)) if good.turns else ()
+        whole = whole_of([turn.response for turn in turns]) if turns else now
+        return cls(challenger, difference, msgspec.structs.replace(good, response=whole, turns=turns), cures, good)
+
+
+class Around(NamedTuple):
+    """Surroundings of a case: the tools there are, and what other cases of its suite are about."""
+
+    registry: ToolRegistry | None = None
+    tools: Sequence[str] = ()  # those that the cases of the suite name, in their order
+    values: Mapping[str, Sequence[str]] = {}  # the texts of their inputs, by the inputs' names
+    names: Sequence[str] = ()  # the names that recorded answers have
+    # the id and the good answer of another case, which sends something else
+    neighbour: tuple[str, AgentAnswer] | None = None
+
+
+def cut(text: str, longest: int) -> str:
+    """The text on one line, cut where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+# --- broken agents ---------------------------------------------------------------------------------------------------
+
+
+_REFUSAL: Final = "I can't help with that."
+_APOLOGY: Final = "I'm sorry, something went wrong. Please try again later."
+_LONGEST_QUOTED: Final = 80
+_SHORTEST_QUOTED: Final = 3
+_SPARE_TOOL: Final = "unneeded_tool"
+_LONGEST_CALL: Final = 60
+_LONGEST_SHOWN: Final = 80
+
+
+def broken_agents(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
+    """The answer of each broken agent to the case; agents whose fault cannot occur in the case are left out."""
+    yield from _without_good(case)
+    yield from _wrong_texts(case, good, around)
+    yield from _wrong_calls(case, good, around.registry)
+    yield from _one_too_many(case, good, around)
+
+
+def _without_good(case: Case) -> Iterator[Mutant]:
+    said = messages_of(case)
+
+    def saying(name: str, texts: Sequence[str], *cures: Check) -> Mutant:
+        answer = replies(case, [answered(text) for text in texts])
+        return Mutant(name, f"answers {_shown(texts[-1])}", answer, cures)
+
+    yield saying("silent", [""] * len(said), Test("non_empty"))
+    if said[-1].strip():
+        yield saying("echo-message", said, *_not_quoting(said[-1]))
+    system = case.input.system
+    if system:
+        yield saying("echo-prompt", [f"{system}\n\n{text}" for text in said], *_not_quoting(system))
+    yield saying("refusal", [_REFUSAL] * len(said), Not(Test("contains", "I can't help")))
+    yield saying("apology", [_APOLOGY] * len(said), Not(Test("contains", "something went wrong")))
+
+
+def _wrong_texts(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
+    text, system = last_response(good).response, case.input.system
+    if system:
+        leaked, cures = f"{system}\n\n{text}", _not_quoting(system)
+        yield Mutant.of(good, "leaked-prompt", f"begins with {_shown(system)}", cures, text=leaked)
+    leaked = json_text({"role": "assistant", "content": [{"type": "text", "text": text}]})
+    no_json = (Not(Test("json", ("strict", None))),)
+    yield Mutant.of(good, "leaked-json", f"answers {_shown(leaked)}", no_json, text=leaked)
+    yield from _truncated(good, fewest_words=2)
+    id_, answer = around.neighbour or ("", good)
+    other = last_response(answer)
+    if other.response != text:
+        difference, calls = f"gives the answer of `{id_}`", other.tool_calls
+        yield Mutant.of(good, "neighbour", difference, _of_inputs(case, text), text=other.response, calls=calls)
+
+
+def _wrong_calls(case: Case, good: AgentAnswer, tools: ToolRegistry | None) -> Iterator[Mutant]:
+    calls = last_response(good).tool_calls
+    if not calls:
+        return
+    names = tuple(call.name for call in calls)
+    instead = f"instead of {_listed(calls)}"
+    changed = (*calls[1:], calls[0]) if names[0] != names[-1] else calls[::-1]
+    if tuple(call.name for call in changed) != names:
+        cures = order_of(case, names)
+        yield Mutant.of(good, "tools-reordered", f"calls {_listed(changed)} {instead}", cures, calls=changed)
+    left = calls[:-1]
+    acceptable = {frozenset(names) for names in case.expect.tools_acceptable or ()}
+    if frozenset(call.name for call in left) not in acceptable and (left or NO_TOOL not in _flat(case)):
+        cures = (*names_of(case, names), Of(Tools(), Test("include", names)))
+        yield Mutant.of(good, "tool-missing", f"calls {_listed(left)} {instead}", cures, calls=left)
+    wrong = tuple(_wrongly(call, tools) for call in calls)
+    if wrong != calls:
+        difference = f"calls `{in_words(wrong[0])}` instead of `{in_words(calls[0])}`"
+        arguments = (cure for call in calls for cure in arguments_of(call))
+        yield Mutant.of(good, "wrong-arguments", difference, arguments, calls=wrong)
+    broken = tuple(msgspec.structs.replace(call, success=False, error="the tool failed") for call in calls)
+    no_errors = (Of(Tools(), Test("no_errors")),)
+    yield Mutant.of(good, "tool-errors", f"every call of {_listed(calls)} fails", no_errors, calls=broken)
+
+
+def _one_too_many(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
+    """A call that nobody needed, where the agent has tools at all."""
+    if not around.tools and not around.registry:
+        return
+    calls = last_response(good).tool_calls
+    names = tuple(call.name for call in calls)
+    spared = {*names, *(case.expect.tools_not_called or ()), *_flat(case)}
+    extra = next((name for name in (*(around.registry or ()), *around.tools) if name not in spared), _SPARE_TOOL)
+    changed = (*calls, ToolCall(name=extra, success=True))
+    cures = (*names_of(case, names), Of(Tools(), Test("only", names))) if names else (Of(Tools(), Test("called", ())),)
+    yield Mutant.of(good, "tool-extra", f"calls {_listed(changed)}", cures, calls=changed)
+
+
+def names_of(case: Case, names: tuple[str, ...]) -> tuple[Check, ...]:
+    """The check that just these tools are called; none for a case that says already which."""
+    says = case.expect.tools_called is not None or case.expect.tools_acceptable is not None
+    return () if says else (Of(Tools(), Test("called", names)),)
+
+
+def order_of(case: Case, names: tuple[str, ...]) -> tuple[Check, ...]:
+    """Checks of the order in which tools are called."""
+    return (Of(Tools(), Test("in_order", names)), *names_of(case, names))
+
+
+def arguments_of(call: ToolCall) -> Iterator[Check]:
+    """Checks of each argument of a call."""
+    for name, value in call.params.items():
+        match value:
+            case str() if len(value) <= _LONGEST_QUOTED:
+                yield Of(Call(call.name, "first"), Of(Argument(name), Test("equals", value)))
+            case bool() | int() | float():
+                yield Of(Call(call.name), Of(At(name), Test("is", value)))
+            case _:
+                continue
+
+
+def in_words(call: ToolCall) -> str:
+    """A call as a reader writes it, cut where it is long."""
+    params = ", ".join(f"{name}: {json_text(value)}" for name, value in call.params.items())
+    return cut(f"{call.name}({params})", _LONGEST_CALL)
+
+
+def _wrongly(call: ToolCall, tools: ToolRegistry | None) -> ToolCall:
+    """The call with every argument another one; with an invented argument if none is known."""
+    tool = None if tools is None else tools.get(call.name)
+    takes_none = tool is not None and tool.parameters is not None and not tool.parameters.get("properties")
+    params: dict[str, Any] = {name: another(value) for name, value in call.params.items()}
+    if not params and not takes_none:
+        params = {"input": another("")}
+    return msgspec.structs.replace(call, params=params)
+
+
+def _not_quoting(text: str) -> Iterator[Check]:
+    lines = [line.strip() for line in text.splitlines()]
+    for line in lines:
+        if _SHORTEST_QUOTED <= len(line) <= _LONGEST_QUOTED:
+            yield Not(Test("contains", line))
+    long = max(lines, key=len, default="")
+    if len(long) > _LONGEST_QUOTED:
+        yield Not(Test("contains", long[:_LONGEST_QUOTED].rsplit(" ", 1)[0]))
+
+
+def _of_inputs(case: Case, text: str) -> tuple[Check, ...]:
+    """Checks that the answer names what the case is about: its inputs that a good answer names."""
+    values = [value for value in (case.input.inputs or {}).values() if isinstance(value, str)]
+    return tuple(
+        Test("contains", value)
+        for value in values
+        if _SHORTEST_QUOTED <= len(value) <= _LONGEST_QUOTED and value in text
+    )
+
+
+def _flat(case: Case) -> set[str]:
+    return {name for names in case.expect.tools_acceptable or () for name in names}
+
+
+def _listed(calls: Sequence[ToolCall]) -> str:
+    return ", ".join(f"`{call.name}`" for call in calls) or "no tool"
+
+
+def _shown(text: str) -> str:
+    return f"`{cut(text, _LONGEST_SHOWN)}`" if text else "nothing"
+
+
+# --- faults in a recorded answer ------------------------------------------------------------------------------------
+
 
 _DEEPEST: Final = 50
 
@@ -95,9 +303,7 @@ _NUMBER: Final = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
 _LIST_MARK: Final = re.compile(r"(?:\A|\n)[ \t]*(?P<number>\d+)[.)]\s")
 _WORD: Final = re.compile(r"\w[\w'\u2019-]*")
 _NAME: Final = re.compile(r"(?<=[a-z,;:] )[A-Z][\w-]+(?: [A-Z][\w-]+)*")
-_LONGEST_SHOWN: Final = 80
 _SHORTEST_NAME: Final = 3
-_ENOUGH_WORDS: Final = 4
 
 _NEGATED: Final = (
     (re.compile(r"\b(can)(?:not|'t|\u2019t)\b"), r"\1"),
@@ -145,8 +351,13 @@ def _of_prose(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]
         cures = (Test("contains", value), *_around(text, start, start + len(value)))
         difference = f"{_shown(value)} → {_shown(swap)}"
         yield Mutant.of(good, "entity-swapped", difference, cures, text=text.replace(value, swap))
+    yield from _truncated(good, fewest_words=4)
+
+
+def _truncated(good: AgentAnswer, *, fewest_words: int) -> Iterator[Mutant]:
+    text = last_response(good).response
     words = list(_WORD.finditer(text))
-    if len(words) >= _ENOUGH_WORDS:
+    if len(words) >= fewest_words:
         kept = text[: words[len(words) // 2].start()].rstrip()
         difference = f"ends after {_shown(kept[-_LONGEST_SHOWN:])}"
         yield Mutant.of(good, "truncated", difference, _of_words(text[len(kept) :]), text=kept)
@@ -268,7 +479,3 @@ def _spread(items: Sequence[T]) -> Iterator[T]:
     else:
         for number in range(_MOST):
             yield items[number * (len(items) - 1) // (_MOST - 1)]
-
-
-def _shown(text: str) -> str:
-    return f"`{cut(text, _LONGEST_SHOWN)}`"

@@ -13,15 +13,8 @@ from evalc.check.contract import assertions
 from evalc.check.tree import Check, Of, Turn
 from evalc.compare.totals import DECIMALS
 from evalc.dsl.quoting import as_item
-from evalc.extras.challenge.answers import (
-    Around,
-    Mutant,
-    broken_agents,
-    good_replies,
-    last_response,
-    tools_in,
-)
-from evalc.extras.challenge.mutations import mutations, names_in
+from evalc.extras.challenge.answers import good_replies, last_response, tools_in
+from evalc.extras.challenge.mutations import Around, Mutant, broken_agents, mutations, names_in
 from evalc.grammar.write_check import LITERALLY, describe, line_of
 from evalc.model.answer import AgentAnswer
 from evalc.model.case import Case

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from evalc.extras.challenge.answers import Around
-from evalc.extras.challenge.mutations import mutations, names_in
+from evalc.extras.challenge.mutations import Around, mutations, names_in
 from evalc.model.answer import AgentAnswer, AgentResponse, ToolCall
 from evalc.model.case import Case, Input
 
