@@ -12,6 +12,9 @@
     +-- EngineError              no case can be run any more: exit code 3, what was finished is kept
 
 A mistake in an eval file is a value, a `Problem`; `SourceError` only carries them out of the Python API.
+
+`cli`, `setup` and `config` raise UsageError and SourceError wherever a user asked for something that cannot be done,
+and do not list them: only the end of a command, and callers from Python, catch them.
 """
 
 from __future__ import annotations

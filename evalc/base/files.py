@@ -1,4 +1,8 @@
-"""Opens, reads and writes regular files within limits; finds the root of a project, and links that lead out of it."""
+"""Opens, reads and writes regular files within limits; finds the root of a project, and links that lead out of it.
+
+What cannot be done is an OSError whose `strerror` says why: `NotRegular`, `TooLarge` and `LeadsOut` are such. An
+invalid path, such as one with NUL, is a ValueError.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +41,7 @@ class NotRegular(OSError):
 
 
 def open_file(path: Path) -> BinaryIO:
-    """A regular file, open for reading; the caller closes it.
-
-    Raises:
-        OSError: it cannot be opened.
-        NotRegular: it is not a regular file.
-        ValueError: the path is invalid.
-    """
+    """A regular file, open for reading; the caller closes it."""
     # Looked at before it is opened, since opening some devices acts on them, and again after the open, since by then
     # the path may name something else.
     _require_regular(path, path.stat())
@@ -176,11 +174,7 @@ class Link(NamedTuple):
 
 
 def links_to(path: Path) -> Iterator[Link]:
-    """The links on the way to a path, in the order in which the system follows them.
-
-    Raises:
-        ValueError: the path is invalid.
-    """
+    """The links on the way to a path, in the order in which the system follows them."""
     absolute = Path.cwd() / path
     here, pending = absolute.anchor, [*reversed(absolute.parts[1:])]
     followed = 0
@@ -205,11 +199,7 @@ def links_to(path: Path) -> Iterator[Link]:
 
 
 def link_out(path: Path) -> Path | None:
-    """The first link on the way to a path that leads out of the project it lies in; None if there is none.
-
-    Raises:
-        ValueError: the path is invalid.
-    """
+    """The first link on the way to a path that leads out of the project it lies in; None if there is none."""
     for link in links_to(path):
         project = find_project(link.path.parent)
         if _is_project(project):
@@ -245,10 +235,6 @@ def refuse_link_out(path: Path) -> None:
 
     The author of the project may have put the link there. What lies elsewhere is read and written only where a user
     names it by a path that goes through no such link.
-
-    Raises:
-        LeadsOut: there is such a link.
-        ValueError: the path is invalid.
     """
     link = link_out(path)
     if link is not None:
@@ -269,25 +255,13 @@ class TooLarge(OSError):
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, where they do not exist.
-
-    Raises:
-        OSError: it cannot be made.
-        LeadsOut: a link on the way to it leads out of the project.
-    """
+    """Make a folder, and those above it, where they do not exist."""
     refuse_link_out(path)
     path.mkdir(parents=True, exist_ok=True)
 
 
 def read_limited(path: Path, limit: int) -> bytes:
-    """The bytes of a regular file that has at most so many.
-
-    Raises:
-        OSError: it cannot be read.
-        TooLarge: it has more.
-        NotRegular: it is not a regular file.
-        ValueError: the path is invalid.
-    """
+    """The bytes of a regular file that has at most so many."""
     with open_regular(path) as file:
         if os.fstat(file.fileno()).st_size > limit:
             raise TooLarge.of(path, limit)
@@ -298,26 +272,13 @@ def read_limited(path: Path, limit: int) -> bytes:
 
 
 def read_beginning(path: Path, size: int) -> bytes:
-    """How a regular file begins: at most so many bytes.
-
-    Raises:
-        OSError: it cannot be read.
-        NotRegular: it is not a regular file.
-        ValueError: the path is invalid.
-    """
+    """How a regular file begins: at most so many bytes."""
     with open_regular(path) as file:
         return file.read(size)
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """A regular file, open for reading; the caller closes it.
-
-    Raises:
-        OSError: it cannot be opened.
-        LeadsOut: a link on the way to it leads out of the project.
-        NotRegular: it is not a regular file.
-        ValueError: the path is invalid.
-    """
+    """A regular file to which no link leads out of a project, open for reading; the caller closes it."""
     refuse_link_out(path)
     return open_file(path)
 
@@ -330,9 +291,6 @@ def only_writer(folder: Path) -> Iterator[None]:
     """Keep other processes that ask for the same from changing files of a folder, from reading them to writing them.
 
     The system ends the lock with the process, however that ends.
-
-    Raises:
-        OSError: the folder cannot be opened, or another process keeps it for too long.
     """
     if sys.platform == "win32":  # which opens no folders
         yield
@@ -371,10 +329,6 @@ def write_atomic(path: Path, data: bytes | Iterable[bytes]) -> None:
     """Put `data` into the file at `path`: afterwards it holds all of it, or what it held before.
 
     A symbolic link is followed and its target replaced. An existing file keeps its permissions.
-
-    Raises:
-        OSError: the file cannot be written, or is not a regular file; nothing is left behind.
-        LeadsOut: a link on the way to it leads out of the project.
     """
     refuse_link_out(path)
     target = Path(os.path.realpath(path))

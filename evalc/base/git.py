@@ -1,6 +1,7 @@
 """Lists the files that have changed since a commit, with those that git does not know yet.
 
-git is called with arguments, never by a shell; no hook, monitor or external differ of the repository is run.
+git is called with arguments, never by a shell; no hook, monitor or external differ of the repository is run. Where it
+cannot answer, that is a UsageError.
 """
 
 from __future__ import annotations
@@ -19,11 +20,7 @@ _QUIETLY: Final = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devn
 
 
 def commit_of(ref: str, folder: Path) -> str:
-    """The hash of the commit that a name means.
-
-    Raises:
-        UsageError: there is no such commit, no repository around the folder, or no git.
-    """
+    """The hash of the commit that a name means."""
     _top(folder)
     found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if found.returncode != 0:
@@ -37,9 +34,6 @@ def changed_files(commit: str, folder: Path) -> frozenset[Path]:
     So may those that git was set not to look at, by `git update-index --assume-unchanged` or `--skip-worktree`.
 
     A link is named itself, by a path without links on the way to it: git knows where it leads, and not what is there.
-
-    Raises:
-        UsageError: git cannot answer.
     """
     top = _top(folder).resolve()
     listings = (
@@ -51,21 +45,13 @@ def changed_files(commit: str, folder: Path) -> frozenset[Path]:
 
 
 def deleted_files(commit: str, folder: Path) -> list[Path]:
-    """The files of the commit that are not there any more, in the order of their names.
-
-    Raises:
-        UsageError: git cannot answer.
-    """
+    """The files of the commit that are not there any more, in the order of their names."""
     top = _top(folder).resolve()
     return [top / name for name in _names(top, *_DIFF, "--diff-filter=D", commit, "--")]
 
 
 def ignored_files(files: Iterable[Path], folder: Path) -> frozenset[Path]:
-    """Those of the files, given by absolute paths, that git ignores and does not track.
-
-    Raises:
-        UsageError: git cannot answer.
-    """
+    """Those of the files, given by absolute paths, that git ignores and does not track."""
     top = _top(folder).resolve()
     asked = [file for file in dict.fromkeys(files) if file.is_relative_to(top)]
     if not asked:

@@ -36,11 +36,7 @@ _MOST_SHOWN: Final = 20
 
 
 def calibrated(labels: str, settings: Settings) -> Calibration | None:
-    """Let the judge score the answers of a CSV file; None if the file has mistakes, which are printed.
-
-    Raises:
-        UsageError: the file cannot be read, or no judge is named or available.
-    """
+    """Let the judge score the answers of a CSV file; None if the file has mistakes, which are printed."""
     try:
         rows = read_labels(labels)
     except BadLabels as bad:

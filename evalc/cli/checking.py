@@ -6,18 +6,18 @@ Apart from the declaration of the command, since it is called without one if onl
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evalc.base.errors import UsageError
-from evalc.base.files import read_limited, write_atomic
+from evalc.base.files import JSON_LIMIT, read_limited, write_atomic
+from evalc.base.source import Source
 from evalc.base.terminal import counted, first_of, visible
 from evalc.cli.ending import ExitCode, inventory_lines, print_error, print_problems, with_standard_input
 
 if TYPE_CHECKING:
-    from evalc.base.source import Source
     from evalc.config.settings import Settings
     from evalc.diagnostics.fixing import Fixed
     from evalc.diagnostics.policy import Policy, Selection
@@ -75,12 +75,16 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     left: Sequence[Problem] = ()
     if fix or diff:
         files = files_of(looked_at, settings=settings) | ({"<stdin>"} if "-" in looked_at else frozenset())
-        task = Task(files, settings, policy_of(settings, selection), unsafe_fixes)
-        counted, left = print_diffs(found.problems, task) if diff else (fix_files(found.problems, task), ())
-        sys.stderr.write(counted.line("would fix" if diff else "fixed"))
-        if counted.fixes and not diff:
+        task = _Task(files, settings, policy_of(settings, selection), unsafe_fixes)
+        made = [each for each in _fixed(found.problems, task) if diff or write_unless_changed(each[0], each[1].text)]
+        if diff:
+            left = _print_diffs(found.problems, made, task)
+        fixes, verb = sum(fixed.fixes for _, fixed in made), "would fix" if diff else "fixed"
+        said = f"{verb} {counted(fixes, 'problem')} in {counted(len(made), 'file')}" if fixes else "nothing to fix"
+        sys.stderr.write(f"{said}\n")
+        if fixes and not diff:
             found = checked(subjects, settings, selection)
-        sys.stderr.write(held_back_line(left if diff else found.problems, task))
+        sys.stderr.write(_held_back_line(left if diff else found.problems, task))
         tried = "all fixes" if unsafe_fixes else "sure fixes"
     problems = (*of_config, *found.problems)
     if diff:
@@ -96,11 +100,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
 
 
 def _selection(select: Sequence[str], ignore: Sequence[str]) -> Selection | None:
-    """The codes that the flags select and ignore; None if they are not given.
-
-    Raises:
-        UsageError: a code is unknown, or cannot be ignored.
-    """
+    """The codes that the flags select and ignore; None if they are not given."""
     if not select and not ignore:
         return None
     from evalc.diagnostics.policy import Selection, selector, silencer  # noqa: PLC0415 - for start-up
@@ -143,7 +143,7 @@ _NAMED: Final = 5
 _BOM: Final = b"\xef\xbb\xbf"
 
 
-class Task(NamedTuple):
+class _Task(NamedTuple):
     """Files that may be changed, how they are checked, and which problems are reported, since only those are fixed.
 
     With `unsafe`, fixes are made that a reader has to look at.
@@ -155,31 +155,8 @@ class Task(NamedTuple):
     unsafe: bool = False
 
 
-class Counted(NamedTuple):
-    """How many problems were fixed, in how many files."""
-
-    fixes: int = 0
-    files: int = 0
-
-    def line(self, verb: str) -> str:
-        """As a sentence: `fixed 3 problems in 2 files`."""
-        if not self.fixes:
-            return "nothing to fix\n"
-        return f"{verb} {counted(self.fixes, 'problem')} in {counted(self.files, 'file')}\n"
-
-
-def fix_files(problems: Sequence[Problem], task: Task) -> Counted:
-    """Write the fixed text of every one of the files with sure fixes; everything else keeps its bytes."""
-    counted = Counted()
-    for source, fixed in _fixed_sources(problems, task):
-        if write_unless_changed(source, fixed.text):
-            counted = Counted(counted.fixes + fixed.fixes, counted.files + 1)
-    return counted
-
-
 def write_unless_changed(source: Source, text: str) -> bool:
     """Write a file's new text; whether it was written. One that has changed since it was read is left as it is."""
-
     path = Path(source.name)
     data = _unchanged_bytes(path, source)
     if data is None:
@@ -189,22 +166,19 @@ def write_unless_changed(source: Source, text: str) -> bool:
     return True
 
 
-def print_diffs(problems: Sequence[Problem], task: Task) -> tuple[Counted, Sequence[Problem]]:
-    """Print what `fix_files` would change, as a unified diff; also returns the problems that would be left."""
-    from evalc.base.source import Source  # noqa: PLC0415 - as above
+def _print_diffs(problems: Sequence[Problem], made: Iterable[tuple[Source, Fixed]], task: _Task) -> Sequence[Problem]:
+    """Print the fixed texts as unified diffs; returns the problems that would be left."""
     from evalc.diagnostics.render import render_diff  # noqa: PLC0415 - for start-up: seldom asked for
     from evalc.setup.compile import compiled  # noqa: PLC0415 - as above
 
-    counted = Counted()
     left = list(problems)
-    for source, fixed in _fixed_sources(problems, task):
+    for source, fixed in made:
         diff = render_diff(visible(source.name), source.text, fixed.text)
         sys.stdout.write(_harmless(diff) if sys.stdout.isatty() else diff)
-        counted = Counted(counted.fixes + fixed.fixes, counted.files + 1)
         after = compiled([Source(source.name, fixed.text)], task.settings, task.policy, errors_stay=False)
         left = [problem for problem in left if problem.source.name != source.name]
         left += [problem for problem in after.problems if problem.source.name == source.name]
-    return counted, left
+    return left
 
 
 def difference(source: Source, text: str) -> Iterator[str]:
@@ -217,7 +191,7 @@ def difference(source: Source, text: str) -> Iterator[str]:
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def held_back_line(problems: Sequence[Problem], task: Task) -> str:
+def _held_back_line(problems: Sequence[Problem], task: _Task) -> str:
     """The line on fixes not made, since other mistakes keep the file from being read; empty if there are none."""
     held = [problem for problem in problems if problem.source.name in task.files and _is_made(problem, task)]
     if not held:
@@ -227,13 +201,13 @@ def held_back_line(problems: Sequence[Problem], task: Task) -> str:
     return f"held back {fixes}, at {places}: first mend the syntax errors that no fix cures\n"
 
 
-def _is_made(problem: Problem, task: Task) -> bool:
+def _is_made(problem: Problem, task: _Task) -> bool:
     """Whether a problem has a fix that the task makes."""
     fix = problem.fix
     return fix is not None and (fix.is_safe or task.unsafe)
 
 
-def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[Source, Fixed]]:
+def _fixed(problems: Sequence[Problem], task: _Task) -> Iterator[tuple[Source, Fixed]]:
     """Those of the files in which anything is fixed, with their fixed texts."""
     from evalc.diagnostics.fixing import fixed  # noqa: PLC0415 - for start-up: only for fixes
     from evalc.setup.compile import problems_of  # noqa: PLC0415 - as above
@@ -255,8 +229,6 @@ def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[So
 
 def _unchanged_bytes(path: Path, source: Source) -> bytes | None:
     """The bytes of the file, None if they are not those of the source."""
-    from evalc.base.files import JSON_LIMIT  # noqa: PLC0415 - for start-up, as above
-
     try:
         data = read_limited(path, JSON_LIMIT)
     except OSError:

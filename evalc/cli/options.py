@@ -163,9 +163,6 @@ def settings_of(flags: Mapping[str, Any], past: PastRun | None = None) -> Settin
 
     With a past run they are those to read its eval files again: prompts, seed manifest and tools are the run's, unless
     they are given now.
-
-    Raises:
-        SourceError: the configuration has errors.
     """
     from evalc.config.load import settings_with  # noqa: PLC0415 - for start-up: `--help` needs no settings
 

@@ -375,11 +375,7 @@ def merge_runs(
 
 
 def _flags_of(parts: Sequence[Part]) -> dict[str, Any]:
-    """The flags of the shards that decide the run as a whole.
-
-    Raises:
-        UsageError: the shards were given different ones.
-    """
+    """The flags of the shards that decide the run as a whole."""
     first, *others = ({name: modern(part.header.flags).get(name) for name in _TAKEN_OVER} for part in parts)
     for part, flags in zip(parts[1:], others, strict=True):
         if flags != first:

@@ -102,11 +102,7 @@ def _write_all(
     foreign: str,
     quiet: bool = False,
 ) -> None:
-    """Write files into a folder, over none that is there but empty ones and those that begin as evalc's do.
-
-    Raises:
-        UsageError: the folder is a file, or a file is `foreign`.
-    """
+    """Write files into a folder, over none that is there but empty ones and those that begin as evalc's do."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"`{shown_path(folder)}` is not a folder")
     paths = {folder / name: content for name, content in files}

@@ -231,11 +231,7 @@ def beside_past(run: ReportedRun, folder: Path, baseline: str | None = None) -> 
 
 
 def past_run(name: str, settings: Settings) -> ReportedRun:
-    """The run as it was reported when it ended; its suites are not compared.
-
-    Raises:
-        UsageError: there is no such run, or its results cannot be read.
-    """
+    """The run as it was reported when it ended; its suites are not compared."""
     # For start-up: `--help` shows no run.
     from evalc.report.reported import ReportedRun  # noqa: PLC0415
     from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
@@ -330,11 +326,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, ...]:
-    """The outputs that the values of `-o` ask for; `as_json` is `--json`, the same as `-o json:-`. Folders are made.
-
-    Raises:
-        UsageError: a format is not known, a file cannot be written, or is asked for twice.
-    """
+    """The outputs that the values of `-o` ask for; `as_json` is `--json`, the same as `-o json:-`. Folders are made."""
     outputs = tuple(map(_output, (*asked, *(["json:-"] if as_json else []))))
     if sum(output.file is None for output in outputs) > 1:
         raise UsageError("only one output goes to standard output")

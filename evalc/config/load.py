@@ -39,11 +39,7 @@ class Loaded(NamedTuple):
     problems: tuple[Problem, ...]
 
     def sound(self) -> Settings:
-        """The settings, for whoever does not go on with a configuration that has errors.
-
-        Raises:
-            SourceError: when it has.
-        """
+        """The settings, for whoever does not go on with a configuration that has errors."""
         if self.problems:
             raise SourceError(self.problems)
         return self.settings
@@ -58,9 +54,6 @@ def load_settings(start: Path, explicit: Path | None = None, overrides: Iterable
         start: the working folder; relative paths among the overrides start from it.
         explicit: the configuration file to take in place of the nearest one upwards.
         overrides: what wins over the file.
-
-    Raises:
-        UsageError: when an override has a value that its key does not take.
     """
     working = start.absolute()
     project = find_project(working)
@@ -84,9 +77,6 @@ def settings_with(config: str | None, flags: Mapping[str, object]) -> Loaded:
     Args:
         config: the configuration file, in place of the nearest one upwards.
         flags: by their names in Python: `max_cost` is `--max-cost`.
-
-    Raises:
-        UsageError: a flag has a value that it does not take.
     """
     said = {spelled(name): value for name, value in flags.items()}
     overrides = [
@@ -281,11 +271,7 @@ _SHORTEST_SECRET: Final = 8
 
 
 def with_env_file(settings: Settings, file: str) -> Settings:
-    """The settings, with the variables of a file in the environment if it does not have them.
-
-    Raises:
-        UsageError: the file cannot be read.
-    """
+    """The settings, with the variables of a file in the environment if it does not have them."""
     variables = read_env_file(Path(file))
     for name, value in variables.items():
         os.environ.setdefault(name, value)
@@ -293,11 +279,7 @@ def with_env_file(settings: Settings, file: str) -> Settings:
 
 
 def read_env_file(path: Path) -> Mapping[str, str]:
-    """The variables of the file; of two with one name, the last.
-
-    Raises:
-        UsageError: it cannot be read, or a line is not a variable. No message contains a value.
-    """
+    """The variables of the file; of two with one name, the last."""
     try:
         text = read_limited(path, _LARGEST).decode("utf-8-sig")
     except OSError as error:

@@ -188,11 +188,7 @@ OLD: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def modern(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """The flags with old spellings replaced; a journal or a caller may say them.
-
-    Raises:
-        UsageError: a flag that takes one value is given in both spellings.
-    """
+    """The flags with old spellings replaced; a journal or a caller may say them."""
     said = {name: value for name, value in flags.items() if name not in OLD}
     for old, (name, form) in OLD.items():
         if (value := flags.get(old)) is None:

@@ -276,11 +276,7 @@ def _agents(given: Sequence[object], settings: Settings, tools: ToolRegistry | N
 
 
 def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None) -> tuple[Agent, ...]:
-    """The agents that the settings name, at least one; `tools` are what they are offered where they are models.
-
-    Raises:
-        UsageError: they name no agent, or an agent that is not available.
-    """
+    """The agents that the settings name, at least one; `tools` are what they are offered where they are models."""
     if not settings.agent.use:
         raise UsageError("no agent is named: use --agent, or `agent` in the configuration (try --agent demo)")
     redactor = redactor_of(settings, environ)
@@ -305,11 +301,7 @@ def runs_code_of_others(settings: Settings) -> bool:
 
 
 def recorded(agent: Agent, folder: Path, settings: Settings, tools: ToolRegistry | None, options: RunOptions) -> Agent:
-    """The agent, whose every exchange is written to a folder.
-
-    Raises:
-        UsageError: nothing can be written there.
-    """
+    """The agent, whose every exchange is written to a folder."""
     return RecordingAgent(
         agent, folder, model=_model(settings, tools), http=_http_options(settings), redactor=options.redactor
     )
@@ -388,11 +380,7 @@ def price_of(agent: str, settings: Settings, environ: Mapping[str, str]) -> Call
 
 
 def exporter_of(settings: Settings) -> extras.otel.Exporter | None:
-    """The exporter to OpenTelemetry; None if none is asked for.
-
-    Raises:
-        UsageError: the extra `otel` is not installed.
-    """
+    """The exporter to OpenTelemetry; None if none is asked for."""
     if settings.otel is None:
         return None
     url = None if settings.otel == "env" else settings.otel
@@ -441,11 +429,7 @@ async def options_of(
 
 
 def _checks_of(settings: Settings) -> ProjectChecks:
-    """The checks of the project's files, imported before anything is asked.
-
-    Raises:
-        UsageError: a file cannot be imported.
-    """
+    """The checks of the project's files, imported before anything is asked."""
     checks = ProjectChecks(files=settings.checks, root=settings.root.resolve())
     checks.by_name()
     return checks
