@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Final, Literal
 
 from evalc.base.errors import UsageError
-from evalc.compare.power import (
+from evalc.compare.rates import (
     ASSUMED,
     Noise,
     fewest_changes,

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evalc.compare.exact import POWER
-from evalc.compare.power import (
+from evalc.compare.rates import (
     ASSUMED,
     Noise,
+    decision,
     fewest_changes,
     likely_regression,
     noise_of_attempts,
@@ -22,7 +23,6 @@ from evalc.compare.power import (
     passes_to_hold,
     regression_power,
 )
-from evalc.compare.rates import decision
 from tests.compare.simulation import ALPHA, RUNS, simulate_regression, simulate_watched_run
 
 CONFIDENCES = st.sampled_from([0.6, 0.8, 0.95, 0.99])

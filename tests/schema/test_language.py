@@ -64,7 +64,7 @@ def test_the_files_have_every_type_of_check() -> None:
 
 
 def test_every_kind_of_document_has_a_schema() -> None:
-    """A new kind needs its branch in `evalc.schema.language`, by the rules of `kind_of_document`."""
+    """A new kind needs its branch in `evalc.schema.published`, by the rules of `kind_of_document`."""
     titles = {branch.get("title") for each in SCHEMAS["language"]()["$defs"].values() for branch in _branches(each)}
     assert {kind.value for kind in Kind} <= titles
 

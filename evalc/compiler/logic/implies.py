@@ -26,15 +26,20 @@ from evalc.compiler.logic.formula import (
     Json,
     Subject,
     Times,
+    beginning,
+    cannot_begin_json,
+    end,
     facts_of,
     is_optional,
     is_text,
     is_textual,
+    least,
     negation,
+    pieces,
     there_is,
+    without_tokens,
 )
 from evalc.compiler.logic.known import decides, is_known, is_so
-from evalc.compiler.logic.texts import beginning, cannot_begin_json, end, least, pieces, without_tokens
 from evalc.ecma import trim
 
 

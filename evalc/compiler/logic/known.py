@@ -9,8 +9,24 @@ from evalc.check.predicates import HOLDS
 from evalc.check.tree import Argument, Measure
 from evalc.check.values import CannotAsk, OnlyInside, is_sorted, text_of
 from evalc.compiler.examine import answer
-from evalc.compiler.logic.formula import ITEM, JSON, Every, Fact, Formula, Json, Subject, Times, exact, is_text
-from evalc.compiler.logic.texts import NOT_JSON, UNCERTAIN, is_fixed, is_safe, is_well_formed, json_of
+from evalc.compiler.logic.formula import (
+    ITEM,
+    JSON,
+    NOT_JSON,
+    UNCERTAIN,
+    Every,
+    Fact,
+    Formula,
+    Json,
+    Subject,
+    Times,
+    exact,
+    is_fixed,
+    is_safe,
+    is_text,
+    is_well_formed,
+    json_of,
+)
 from evalc.ecma import length_of, to_json, to_string, trim
 from evalc.model.json import MISSING, is_number, step_into
 

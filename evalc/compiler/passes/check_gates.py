@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from evalc.base.terminal import counted
-from evalc.compare.power import fewest_changes
-from evalc.compare.rates import fewest_to_fail, fewest_to_hold
+from evalc.compare.rates import fewest_changes, fewest_to_fail, fewest_to_hold
 from evalc.compiler import ir
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma import class_name

@@ -24,8 +24,7 @@ from evalc.extras.lsp.workspace import Document, Outline, Workspace
 from evalc.grammar.lalr import Token, following, load
 from evalc.grammar.read_check import read_check
 from evalc.grammar.unexpected import words_of
-from evalc.schema.language import language
-from evalc.schema.published import compiled_file
+from evalc.schema.published import compiled_file, language
 from evalc.setup.compile import options_for
 
 # --- where the cursor is ---------------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ import msgspec
 
 from evalc.base.terminal import counted
 from evalc.compare.exact import regression_p
-from evalc.compare.power import passes_needed, passes_to_fail, passes_to_hold
 from evalc.compare.rates import (
     Certain,
     Decision,
@@ -27,6 +26,9 @@ from evalc.compare.rates import (
     decision,
     mean_decision,
     more_to_decide,
+    passes_needed,
+    passes_to_fail,
+    passes_to_hold,
 )
 from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE, shown_confidence

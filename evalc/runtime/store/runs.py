@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from evalc.base.errors import UsageError
 from evalc.base.files import TooLarge, read_limited, write_atomic
 from evalc.base.terminal import first_of
-from evalc.compare.power import Noise, noise_of_attempts
+from evalc.compare.rates import Noise, noise_of_attempts
 from evalc.model.json import short_hash
 from evalc.model.result import (
     PASSING,
