@@ -308,7 +308,7 @@ _INDEXED: Final = re.compile(r"([A-Za-z0-9_]+)((?:\[[0-9]+\])+)")
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,14}")
 
 
-class Token(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ValueToken(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A token in a text: `text` is the stretch `[start, end)` as written, `path` what follows the colon, trimmed."""
 
     start: int
@@ -324,11 +324,11 @@ class Unresolved(msgspec.Struct, frozen=True, gc=False):
     tokens: tuple[str, ...]
 
 
-def find_tokens(text: str) -> list[Token]:
+def find_tokens(text: str) -> list[ValueToken]:
     """The tokens of a text in their order; a token ends at the first `}}` after its colon."""
     if "{{" not in text:
         return []
-    tokens: list[Token] = []
+    tokens: list[ValueToken] = []
     at = 0
     while opening := _TOKEN.search(text, at):
         close = text.find("}}", opening.end())
@@ -336,7 +336,7 @@ def find_tokens(text: str) -> list[Token]:
             break
         at = close + 2
         tokens.append(
-            Token(
+            ValueToken(
                 start=opening.start(),
                 end=at,
                 text=text[opening.start() : at],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalc.ecma import UNDEFINED, Token, Unresolved, find_tokens, resolve, token_text, walk
+from evalc.ecma import UNDEFINED, Unresolved, ValueToken, find_tokens, resolve, token_text, walk
 
 SEED = {
     "holdings": {"equities": [{"symbol": "AAPL", "shares": 150.0}], "matrix": [[1, 2], [3, 4]]},
@@ -27,8 +27,8 @@ SEED = {
 
 def test_a_token_is_found_with_its_place_and_path() -> None:
     assert find_tokens("a {{ seed: x.y[0] }}!{{snapshot:z}}") == [
-        Token(start=2, end=20, text="{{ seed: x.y[0] }}", source="seed", path="x.y[0]"),
-        Token(start=21, end=35, text="{{snapshot:z}}", source="snapshot", path="z"),
+        ValueToken(start=2, end=20, text="{{ seed: x.y[0] }}", source="seed", path="x.y[0]"),
+        ValueToken(start=21, end=35, text="{{snapshot:z}}", source="snapshot", path="z"),
     ]
 
 

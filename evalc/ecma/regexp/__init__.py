@@ -25,6 +25,7 @@ from evalc.ecma.regexp.nodes import (
     AnyCharacter,
     Backreference,
     Character,
+    CharacterRange,
     CharacterSet,
     Class,
     ClassMember,
@@ -36,7 +37,6 @@ from evalc.ecma.regexp.nodes import (
     PatternError,
     PatternSequence,
     Property,
-    Range,
     Repeat,
     SetOperation,
     Strings,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _MOST_REPETITIONS: Final = 1000
 
 
-class Translation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RE2Pattern(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An RE2 pattern, and the texts that it may be asked about."""
 
     pattern: str  # in RE2's syntax
@@ -76,14 +76,14 @@ class Translation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             return None
 
 
-def translate(pattern: Pattern) -> Translation | None:
+def translate(pattern: Pattern) -> RE2Pattern | None:
     """The pattern in RE2's syntax, or None if its meaning there is not certainly the same."""
     translator = _Translator(ignore_case="i" in pattern.flags)
     try:
         body = translator.term(pattern.body)
     except _NotTheSame:
         return None
-    return Translation(
+    return RE2Pattern(
         pattern=f"(?i){body}" if translator.ignore_case else body,
         ascii_only=translator.ignore_case or translator.not_at_boundary,
         newline_only=translator.multiline,
@@ -155,7 +155,7 @@ class _Translator:
         match member:
             case Character():
                 return self._character(member.code)
-            case Range():
+            case CharacterRange():
                 return f"{self._character(member.first)}-{self._character(member.last)}"
             case CharacterSet():
                 return _SETS[member.letter]
@@ -224,7 +224,7 @@ def _characters(term: Term | ClassMember) -> Iterator[tuple[int, int]]:
     match term:
         case Character():
             yield term.start, term.end
-        case Range():
+        case CharacterRange():
             yield term.start, term.start + 1
         case (
             PatternSequence(items=inner)
@@ -246,7 +246,7 @@ _MOST_WORK: Final = 5 * 10**8
 _MOST_MEMORY: Final = 4 << 20
 
 
-def matcher(translation: Translation) -> Callable[[bytes], bool | None] | None:
+def matcher(translation: RE2Pattern) -> Callable[[bytes], bool | None] | None:
     """A test of encoded texts; it answers None if that could take over a second. None where RE2 refuses."""
     # Deferred for start-up time: most commands match nothing.
     import re2  # type: ignore[import-untyped]  # noqa: PLC0415

@@ -9,12 +9,12 @@ from typing import Final, Literal, final
 
 from evalc.ecma.regexp.nodes import (
     Character,
+    CharacterRange,
     CharacterSet,
     Class,
     ClassMember,
     PatternError,
     Property,
-    Range,
     SetOperation,
     Strings,
 )
@@ -286,7 +286,7 @@ def _set_members(scanner: Scanner, opening: int) -> list[ClassMember]:
     while not scanner.eat("]"):
         start = scanner.at
         if scanner.peek(2) in {"&&", "--"}:
-            if len(members) != 1 or isinstance(members[0], Range):
+            if len(members) != 1 or isinstance(members[0], CharacterRange):
                 raise scanner.error(f"`{scanner.peek(2)}` needs a single character or set before it", start, start + 2)
             return [_operation(scanner, opening, members[0])]
         first = _operand(scanner, opening)
@@ -363,10 +363,10 @@ def _expect_more(scanner: Scanner, opening: int) -> None:
         raise scanner.error(f"`{scanner.units[opening]}` is never closed", opening)
 
 
-def _range(scanner: Scanner, start: int, first: Character, last: Character) -> Range:
+def _range(scanner: Scanner, start: int, first: Character, last: Character) -> CharacterRange:
     if first.code > last.code:
         raise scanner.error("the ends of a range of characters are in the wrong order", start)
-    return Range(start=first.start, end=last.end, first=first.code, last=last.code)
+    return CharacterRange(start=first.start, end=last.end, first=first.code, last=last.code)
 
 
 def _character(scanner: Scanner, start: int, end: int, code: int) -> Character:

@@ -73,7 +73,7 @@ class Property(PatternNode, frozen=True, kw_only=True, gc=False):
     strings: bool
 
 
-class Range(PatternNode, frozen=True, kw_only=True, gc=False):
+class CharacterRange(PatternNode, frozen=True, kw_only=True, gc=False):
     """`a-z` in a class, both ends included."""
 
     first: int
@@ -100,7 +100,7 @@ class Class(PatternNode, frozen=True, kw_only=True, gc=False):
     members: tuple[ClassMember, ...]
 
 
-ClassMember = Character | CharacterSet | Property | Range | Strings | SetOperation | Class
+ClassMember = Character | CharacterSet | Property | CharacterRange | Strings | SetOperation | Class
 
 
 class LineStart(PatternNode, frozen=True, kw_only=True, gc=False):

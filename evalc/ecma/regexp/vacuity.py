@@ -203,7 +203,7 @@ def _consumes(term: Term) -> bool:
         case Property():
             return not term.strings
         case Class():
-            return all(isinstance(member, Character | CharacterSet | nodes.Range) for member in term.members)
+            return all(isinstance(member, Character | CharacterSet | nodes.CharacterRange) for member in term.members)
         case Group():
             return _consumes(term.body)
         case Repeat():

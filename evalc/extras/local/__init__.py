@@ -26,7 +26,7 @@ from evalc.base.installed import PROVIDERS
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import Access, ModelOptions, Sampling, Session, wire
-from evalc.runtime.agents.model import Api, Item, Message, Prompt, ToolOutcome, Turn, call_of
+from evalc.runtime.agents.model import Api, Item, Message, ModelTurn, Prompt, ToolOutcome, call_of
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.apis import ChatCompletions
 from evalc.runtime.agents.spec import AgentSettings, Serving
@@ -264,7 +264,7 @@ class ToolsBySchema(ChatCompletions, frozen=True):
         body = super().body(replace(prompt, messages=messages, tools=()))
         return {"response_format": schema, **body}
 
-    def read(self, answer: Mapping[str, Any]) -> Turn:
+    def read(self, answer: Mapping[str, Any]) -> ModelTurn:
         """The call or the text that the answer's JSON says."""
         turn = super().read(answer)
         try:

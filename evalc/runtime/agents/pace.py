@@ -49,7 +49,7 @@ class LoopClock:
         await asyncio.sleep(seconds)
 
 
-class Rate(Protocol):
+class RequestRate(Protocol):
     """When each request may go out."""
 
     async def wait(self) -> None:
@@ -159,7 +159,7 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
     """When each case of a run may be sent, and each request of it; shared by all workers."""
 
     limit: AdaptiveLimit | None = None
-    rate: Rate | None = None
+    rate: RequestRate | None = None
     clock: Clock = msgspec.field(default_factory=LoopClock)
 
     @classmethod

@@ -69,7 +69,7 @@ class PanelMember(NamedTuple):
 
 
 @final
-class Member(msgspec.Struct, kw_only=True):
+class SeatedJudge(msgspec.Struct, kw_only=True):
     """A seat with an opened judge. `session` is None before the first question that the cache cannot answer."""
 
     seat: PanelMember
@@ -181,7 +181,7 @@ class JudgePool:
         # A judge that hangs while it is closed, or was broken, takes no other's connection with it.
         self._stacks = [AsyncExitStack() for _ in panel.seats]
         self._members = [
-            Member(seat=seat, timeout_ms=panel.timeout_ms, cache=panel.cache, stack=stack)
+            SeatedJudge(seat=seat, timeout_ms=panel.timeout_ms, cache=panel.cache, stack=stack)
             for seat, stack in zip(panel.seats, self._stacks, strict=True)
         ]
 
@@ -219,7 +219,7 @@ class JudgePool:
         await asyncio.gather(*(stack.aclose() for stack in self._stacks), return_exceptions=True)
 
 
-async def _outcome(member: Member, question: Question, exhibit: Exhibit, meter: Meter) -> Score | JudgeError:
+async def _outcome(member: SeatedJudge, question: Question, exhibit: Exhibit, meter: Meter) -> Score | JudgeError:
     try:
         return await member.score(question, exhibit, meter)
     except JudgeError as error:

@@ -9,7 +9,7 @@ import pytest
 
 from evalc.base.errors import AgentProtocolError
 from evalc.extras.local import ToolsBySchema
-from evalc.runtime.agents.model import Call, Prompt, ToolOutcome
+from evalc.runtime.agents.model import ModelCall, Prompt, ToolOutcome
 from evalc.tools.registry import Tool, ToolRegistry
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -65,6 +65,6 @@ def test_an_answer_that_is_neither_is_an_error(content: str, finish: str, why: s
 
 
 def test_results_of_calls_go_back_in_words() -> None:
-    call = Call(id="call", name="get_weather", arguments="{}", params={})
+    call = ModelCall(id="call", name="get_weather", arguments="{}", params={})
     (message,) = API.results([ToolOutcome(call=call, text='{"sky": "clear"}')])
     assert message == {"role": "user", "content": '`get_weather` returned: {"sky": "clear"}'}

@@ -16,7 +16,7 @@ import ipaddress
 import os
 import random
 import ssl
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Final, cast, final
@@ -47,7 +47,7 @@ Watcher = Callable[[int, Mapping[str, str]], Watch | None]
 
 @final
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """A complete HTTP answer. `headers` finds names whatever their case."""
+    """A complete HTTP answer; the names of its headers are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -106,7 +106,7 @@ class Transport:
         try:
             connection = await self._opened(target.origin)
             response = self._response = await connection.handle_async_request(request)
-            answered = Headers(response.headers)
+            answered = headers_of(response.headers)
             content = await self._read(response, answered, watch)
         except BaseException as error:
             # Half an exchange is not gone on with: the next request starts on a connection of its own.
@@ -164,25 +164,13 @@ def _holds_surplus(connection: object) -> bool:
     return state is not None and bool(state.trailing_data[0])
 
 
-@final
-class Headers(Mapping[str, str]):
-    """Headers by names in any case; what is sent several times is joined by commas."""
-
-    def __init__(self, raw: list[tuple[bytes, bytes]]) -> None:
-        self._values: dict[str, str] = {}
-        for name, value in raw:
-            key, text = name.decode("latin-1").lower(), _text(value)
-            earlier = self._values.get(key)
-            self._values[key] = text if earlier is None else f"{earlier}, {text}"
-
-    def __getitem__(self, name: str) -> str:
-        return self._values[name.lower()]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by their names in lower case; what is sent several times is joined by commas."""
+    headers: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1").lower(), _text(value)
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    return headers
 
 
 def _text(value: bytes) -> str:

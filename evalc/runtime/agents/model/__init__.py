@@ -36,7 +36,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @final
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
     """A tool call that a model asks for. `params` is None if its `arguments`, a text, are not a JSON object.
 
     `id` is None in OpenAI's legacy `function_call`, whose result is matched by the name.
@@ -52,13 +52,13 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 class ToolOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a tool call, as text; `failed` where the tool could not be used."""
 
-    call: Call
+    call: ModelCall
     text: str
     failed: bool = False
 
 
 @final
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
+class ModelTurn(msgspec.Struct, frozen=True, kw_only=True):
     """One answer of a model.
 
     Attributes:
@@ -72,12 +72,12 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     text: str
-    calls: tuple[Call, ...]
+    calls: tuple[ModelCall, ...]
     items: tuple[Item, ...]
     input_tokens: int | None
     output_tokens: int | None
     finish_reason: str | None
-    hosted: tuple[Call, ...] = ()
+    hosted: tuple[ModelCall, ...] = ()
 
 
 Flavor = Literal["chat", "responses", "default"]
@@ -112,7 +112,7 @@ class Api(Protocol):
         """The fields of a request that bind its answer to a JSON Schema, called `ANSWER`."""
         ...
 
-    def read(self, answer: Mapping[str, Any]) -> Turn:
+    def read(self, answer: Mapping[str, Any]) -> ModelTurn:
         """Read an answer.
 
         Raises:
@@ -216,14 +216,14 @@ def said_in(part: Mapping[str, Any], place: str) -> str:
     return next((part[key] for key in ("text", "content") if isinstance(part.get(key), str)), "")
 
 
-def hosted_call(item: Mapping[str, Any], place: str) -> Call:
+def hosted_call(item: Mapping[str, Any], place: str) -> ModelCall:
     """A call of a tool that the provider runs itself: by its name, or else by its type, such as `web_search_call`."""
     name = item.get("name") or item.get("type")
     arguments = next((held for key in ("arguments", "input", "action") if (held := item.get(key))), None)
     return call_of(None, name, arguments if isinstance(arguments, str | Mapping) else None, place)
 
 
-def call_of(id_: object, name: object, arguments: object, place: str) -> Call:
+def call_of(id_: object, name: object, arguments: object, place: str) -> ModelCall:
     """A tool call; arguments that are no JSON object are kept as text, since that is the model's mistake to be seen.
 
     A call without arguments has none: some servers write an empty text for a tool without parameters.
@@ -231,7 +231,7 @@ def call_of(id_: object, name: object, arguments: object, place: str) -> Call:
     if not isinstance(name, str) or not name:
         raise _wrong(name, f"{place}.name", "the name of a tool")
     text = text_at(arguments, f"{place}.arguments") if not isinstance(arguments, Mapping) else json.dumps(arguments)
-    return Call(id=text_at(id_, f"{place}.id"), name=name, arguments=text, params=_params_of(text))
+    return ModelCall(id=text_at(id_, f"{place}.id"), name=name, arguments=text, params=_params_of(text))
 
 
 def _params_of(text: str) -> dict[str, Any] | None:

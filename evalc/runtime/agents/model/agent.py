@@ -31,11 +31,11 @@ from evalc.runtime.agents.http.transport import (
     route_to,
     send_with_retries,
 )
-from evalc.runtime.agents.model import ANSWER, Api, Call, Item, Message, Prompt, ToolOutcome, Turn, object_at
+from evalc.runtime.agents.model import ANSWER, Api, Item, Message, ModelCall, ModelTurn, Prompt, ToolOutcome, object_at
 from evalc.runtime.agents.model.apis import Endpoint, endpoint_of, prices
 from evalc.tools.registry import Tool, ToolRegistry
 
-Ask = Callable[[Prompt], Awaitable[tuple[Turn, float | None]]]
+Ask = Callable[[Prompt], Awaitable[tuple[ModelTurn, float | None]]]
 """Sends a prompt; gives the answer's turn, and its cost in US dollars if that is known."""
 
 
@@ -69,7 +69,7 @@ async def converse(
     )
 
 
-def _items_after(api: Api, prompt: Prompt, last: Turn, stubs: Mapping[str, Any] | None) -> list[Any] | None:
+def _items_after(api: Api, prompt: Prompt, last: ModelTurn, stubs: Mapping[str, Any] | None) -> list[Any] | None:
     """The items after the prompt's messages, as the API has them, for the next turn of a conversation.
 
     None if calls remain that nothing answers, since no API takes another message then.
@@ -80,7 +80,7 @@ def _items_after(api: Api, prompt: Prompt, last: Turn, stubs: Mapping[str, Any] 
     return [*prompt.items, *last.items, *results]
 
 
-def _record(call: Call, stubs: Mapping[str, Any] | None) -> ToolCall:
+def _record(call: ModelCall, stubs: Mapping[str, Any] | None) -> ToolCall:
     """The call as results have it: whether it succeeded is known of stubs, and of arguments that nothing can read."""
     if call.params is None:
         return ToolCall(name=call.name, success=False, arguments=call.arguments)
@@ -90,7 +90,7 @@ def _record(call: Call, stubs: Mapping[str, Any] | None) -> ToolCall:
     return ToolCall(name=call.name, success=call.name in stubs, duration_ms=0.0, params=call.params, result=result)
 
 
-def _outcome(call: Call, stubs: Mapping[str, Any]) -> ToolOutcome:
+def _outcome(call: ModelCall, stubs: Mapping[str, Any]) -> ToolOutcome:
     """The result for the model: the stub as JSON, or what is wrong with its call."""
     if call.name not in stubs:
         return _failure(call, f"there is no tool `{call.name}`")
@@ -99,11 +99,11 @@ def _outcome(call: Call, stubs: Mapping[str, Any]) -> ToolOutcome:
     return ToolOutcome(call=call, text=msgspec.json.encode(stubs[call.name]).decode())
 
 
-def _failure(call: Call, message: str) -> ToolOutcome:
+def _failure(call: ModelCall, message: str) -> ToolOutcome:
     return ToolOutcome(call=call, text=msgspec.json.encode({"error": message}).decode(), failed=True)
 
 
-def _usage(turns: list[Turn], costs: list[float | None]) -> Usage | None:
+def _usage(turns: list[ModelTurn], costs: list[float | None]) -> Usage | None:
     """The usage of all turns; a sum with an unknown part is unknown, since it would look like less."""
     usage = Usage(
         input_tokens=_sum([turn.input_tokens for turn in turns]),
@@ -243,7 +243,7 @@ class _ModelSession(msgspec.Struct, kw_only=True):
             return self.options.tools
         return ToolRegistry(tools={name: Tool(name=name, parameters=_OPEN) for name in request.stubs or ()})
 
-    async def _ask(self, prompt: Prompt, *, deadline: float | None) -> tuple[Turn, float | None]:
+    async def _ask(self, prompt: Prompt, *, deadline: float | None) -> tuple[ModelTurn, float | None]:
         """One request, and what its answer says and cost."""
         body = msgspec.json.encode(wire.json_value(self.endpoint.api.body(prompt), "request"))
         send = partial(self.transport.request, "POST", self.endpoint.url, body, self.endpoint.headers)

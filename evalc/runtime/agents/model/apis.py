@@ -19,12 +19,12 @@ from evalc.runtime.agents.http import DEFAULT_HEADERS, checked_headers, checked_
 from evalc.runtime.agents.model import (
     ANSWER,
     Api,
-    Call,
     Flavor,
     Item,
+    ModelCall,
+    ModelTurn,
     Prompt,
     ToolOutcome,
-    Turn,
     bearer,
     call_of,
     given,
@@ -87,7 +87,7 @@ class ChatCompletions(msgspec.Struct, frozen=True, kw_only=True):
         named = {"name": ANSWER, "schema": schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": named}}
 
-    def read(self, answer: Mapping[str, Any]) -> Turn:
+    def read(self, answer: Mapping[str, Any]) -> ModelTurn:
         """The choice with the index 0: others are only there where the configuration asks for them."""
         refuse_failure(answer)
         choices = tuple(objects_at(answer.get("choices"), "choices"))
@@ -105,7 +105,7 @@ class ChatCompletions(msgspec.Struct, frozen=True, kw_only=True):
             text = text_at(audio.get("transcript"), f"{_MESSAGE}.audio.transcript")
         refusal += text_at(message.get("refusal"), f"{_MESSAGE}.refusal")
         usage = usage_of(answer)
-        return Turn(
+        return ModelTurn(
             text=text or refusal,
             calls=calls,
             items=(message,),
@@ -144,9 +144,9 @@ def _content(content: object) -> tuple[str, str]:
     return "".join(texts), "".join(refusals)
 
 
-def _chat_calls(message: Mapping[str, Any]) -> list[Call]:
+def _chat_calls(message: Mapping[str, Any]) -> list[ModelCall]:
     """The calls of functions; what else a model may call has no stub, and is a call by its own name."""
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
     for index, item in enumerate(objects_at(message.get("tool_calls"), f"{_MESSAGE}.tool_calls")):
         place = f"{_MESSAGE}.tool_calls[{index}]"
         custom = item.get("custom")
@@ -209,7 +209,7 @@ class Messages(msgspec.Struct, frozen=True, kw_only=True):
         tool = {"name": ANSWER, "description": "Give your answer.", "input_schema": schema}
         return {"tools": [tool], "tool_choice": {"type": "tool", "name": ANSWER}}
 
-    def read(self, answer: Mapping[str, Any]) -> Turn:
+    def read(self, answer: Mapping[str, Any]) -> ModelTurn:
         """Read the blocks."""
         refuse_failure(answer, status=answer.get("type"))
         content = answer.get("content")
@@ -222,7 +222,7 @@ class Messages(msgspec.Struct, frozen=True, kw_only=True):
         refuse_unfinished(reason, calls)
         wire.refuse_unread_calls(answer, [block for block in blocks if wire.is_call_type(block.get("type"))])
         usage = usage_of(answer)
-        return Turn(
+        return ModelTurn(
             text="".join([said_in(block, "content") for block in blocks]),
             calls=calls,
             hosted=tuple(_messages_hosted(blocks)),
@@ -237,13 +237,13 @@ class Messages(msgspec.Struct, frozen=True, kw_only=True):
         return ({"role": "user", "content": [_messages_result(outcome) for outcome in outcomes]},)
 
 
-def _messages_calls(blocks: Sequence[Item]) -> Iterator[Call]:
+def _messages_calls(blocks: Sequence[Item]) -> Iterator[ModelCall]:
     for index, block in enumerate(blocks):
         if block.get("type") == "tool_use":
             yield call_of(block.get("id"), block.get("name"), block.get("input"), f"content[{index}]")
 
 
-def _messages_hosted(blocks: Sequence[Item]) -> Iterator[Call]:
+def _messages_hosted(blocks: Sequence[Item]) -> Iterator[ModelCall]:
     """The calls of tools that the provider runs itself: `server_tool_use`, `mcp_tool_use`."""
     for index, block in enumerate(blocks):
         if block.get("type") != "tool_use" and wire.is_call_type(block.get("type")):
@@ -303,7 +303,7 @@ class Responses(msgspec.Struct, frozen=True, kw_only=True):
         """Structured Outputs."""
         return {"text": {"format": {"type": "json_schema", "name": ANSWER, "schema": schema, "strict": True}}}
 
-    def read(self, answer: Mapping[str, Any]) -> Turn:
+    def read(self, answer: Mapping[str, Any]) -> ModelTurn:
         """Read the items; a failed item is an error, however the server words it."""
         refuse_failure(answer, status=answer.get("status"))
         if (status := answer.get("status")) in _UNFINISHED:
@@ -316,7 +316,7 @@ class Responses(msgspec.Struct, frozen=True, kw_only=True):
         texts = [said_in(part, place) for part, place in parts]
         refusals = [text_at(part.get("refusal"), f"{place}.refusal") for part, place in parts]
         usage = usage_of(answer)
-        return Turn(
+        return ModelTurn(
             text="".join(texts) or "".join(refusals),
             calls=tuple(_responses_calls(items)),
             hosted=tuple(_responses_hosted(items)),
@@ -341,13 +341,13 @@ def _parts(items: Sequence[Item]) -> Iterator[tuple[Item, str]]:
             yield from ((part, place) for part in objects_at(item.get("content"), place))
 
 
-def _responses_calls(items: Sequence[Item]) -> Iterator[Call]:
+def _responses_calls(items: Sequence[Item]) -> Iterator[ModelCall]:
     for index, item in enumerate(items):
         if (field := _ARGUMENTS.get(word_of(item.get("type")))) is not None:
             yield call_of(item.get("call_id"), item.get("name"), item.get(field), f"output[{index}]")
 
 
-def _responses_hosted(items: Sequence[Item]) -> Iterator[Call]:
+def _responses_hosted(items: Sequence[Item]) -> Iterator[ModelCall]:
     """The calls of the provider's own tools, such as `web_search_call` and `mcp_call`."""
     for index, item in enumerate(items):
         if word_of(item.get("type")) not in _ARGUMENTS and wire.is_call_type(item.get("type")):
