@@ -1,4 +1,4 @@
-"""What the examples share: a tool, and a script that stands for a model, so that they need no key."""
+"""The parts that the examples share: a tool, and a script that stands for a model, so that they need no key."""
 
 from __future__ import annotations
 

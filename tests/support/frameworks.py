@@ -6,27 +6,14 @@ the real ones.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import ModuleType, SimpleNamespace
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 BOOKED = {"ok": True, "total": 240}
 BROKEN = "no such room"
-
-
-@contextmanager
-def modules(**named: object) -> Iterator[None]:
-    """Modules of a framework, as if it had been imported."""
-    before = dict(sys.modules)
-    for name, held in named.items():
-        sys.modules[name.replace("__", ".")] = held if isinstance(held, ModuleType) else SimpleNamespace(**vars(held))  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        for name in set(sys.modules) - set(before):
-            del sys.modules[name]
 
 
 # --- Pydantic AI -----------------------------------------------------------------------------------------------------
@@ -264,3 +251,222 @@ class OpenAIAgent:
     handoffs = ()
 
     def get_all_tools(self) -> None: ...
+
+
+# --- Google ADK ------------------------------------------------------------------------------------------------------
+
+
+class Event:
+    __module__ = "google.adk.events.event"
+    partial = False
+    error_code: str | None = None
+    error_message: str | None = None
+    usage_metadata: Any = None
+    finish_reason: Any = None
+
+    def __init__(self, *parts: Any, calls: Any = (), given: Any = (), content: Any = None, **fields: Any) -> None:
+        self.content = content or SimpleNamespace(parts=list(parts))
+        self._calls, self._given = calls, given
+        self.__dict__ |= fields
+
+    def is_final_response(self) -> bool:
+        return not self._calls and not self._given
+
+    def get_function_calls(self) -> Any:
+        return self._calls
+
+    def get_function_responses(self) -> Any:
+        return self._given
+
+
+def adk_part(text: str, *, thought: bool = False) -> SimpleNamespace:
+    return SimpleNamespace(text=text, thought=thought)
+
+
+def adk_events(message: str) -> list[Event]:
+    calls = [
+        SimpleNamespace(id="1", name="book", args={"city": "Paris"}),
+        SimpleNamespace(id="2", name="cancel", args={"id": 7}),
+    ]
+    given = [
+        SimpleNamespace(id="1", name="book", response={"result": BOOKED}),
+        SimpleNamespace(id="2", name="cancel", response={"status": "error", "error_message": BROKEN}),
+    ]
+    used = SimpleNamespace(prompt_token_count=5, candidates_token_count=3)
+    return [
+        Event(adk_part("Let me"), calls=calls, usage_metadata=used),
+        Event(given=given),
+        Event(adk_part(message), partial=True, usage_metadata=used),
+        Event(
+            adk_part("Hm.", thought=True),
+            adk_part(message),
+            usage_metadata=used,
+            finish_reason=SimpleNamespace(value="STOP"),
+        ),
+    ]
+
+
+class AdkRunner:
+    __module__ = "google.adk.runners"
+
+    def __init__(self, agent: Any, app_name: str) -> None:
+        self.agent, self.app_name, self.session_service = agent, app_name, self
+        self._sessions: dict[str, list[Event]] = {}
+
+    async def create_session(self, *, app_name: str, user_id: str) -> SimpleNamespace:
+        session = SimpleNamespace(id=str(len(self._sessions)), user_id=user_id)
+        self._sessions[session.id] = []
+        return session
+
+    async def append_event(self, session: Any, event: Event) -> None:
+        self._sessions[session.id].append(event)
+
+    async def run_async(self, *, user_id: str, session_id: str, new_message: Any) -> AsyncIterator[Event]:
+        session, (part,) = self._sessions[session_id], new_message.parts
+        if part.text == "break":
+            raise ValueError("no key")
+        events = adk_events(f"{part.text} {len(session)}")
+        session += [Event(part), *(event for event in events if not event.partial)]
+        for event in events:
+            yield event
+
+
+class AdkAgent:
+    __module__ = "google.adk.agents.llm_agent"
+    name = "desk"
+
+    async def run_async(self, context: Any) -> None: ...
+
+
+# --- Strands ---------------------------------------------------------------------------------------------------------
+
+
+class StrandsResult:
+    __module__ = "strands.agent.agent_result"
+    stop_reason = "end_turn"
+    structured_output: Any = None
+    interrupts: Any = ()
+
+    def __init__(self, text: str) -> None:
+        self.message = {"role": "assistant", "content": [{"text": text}]}
+
+
+class StrandsAgent:
+    __module__ = "strands.agent.agent"
+    name = "desk"
+
+    def __init__(self) -> None:
+        self.messages: list[Any] = []
+        self.event_loop_metrics = SimpleNamespace(accumulated_usage={"inputTokens": 7, "outputTokens": 7})
+        self._is_busy = False
+
+    async def invoke_async(self, message: str) -> StrandsResult:
+        assert not self._is_busy
+        self._is_busy = True
+        await asyncio.sleep(0)
+        self._is_busy = False
+        if message == "break":
+            raise ValueError("no key")
+        result = StrandsResult(f"{message} {len(self.messages)}")
+        calls = [
+            {"toolUse": {"toolUseId": "1", "name": "book", "input": {"city": "Paris"}}},
+            {"toolUse": {"toolUseId": "2", "name": "cancel", "input": {"id": 7}}},
+        ]
+        given = [
+            {"toolResult": {"toolUseId": "1", "status": "success", "content": [{"json": BOOKED}]}},
+            {"toolResult": {"toolUseId": "2", "status": "error", "content": [{"text": f"Error: {BROKEN}"}]}},
+        ]
+        for role, content in (("user", [{"text": message}]), ("assistant", calls), ("user", given)):
+            self.messages.append({"role": role, "content": content})
+        self.messages.append(result.message)
+        used = self.event_loop_metrics.accumulated_usage
+        used["inputTokens"] += 10
+        used["outputTokens"] += 6
+        return result
+
+
+# --- smolagents ------------------------------------------------------------------------------------------------------
+
+
+class SmolTool:
+    __module__ = "smolagents.tools"
+    inputs = ("city", "nights")
+
+    def __init__(self, name: str, forward: Any) -> None:
+        self.name, self.forward = name, forward
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.forward(*args, **kwargs)
+
+
+class SmolMemory:
+    __module__ = "smolagents.memory"
+
+    def __init__(self) -> None:
+        self.steps: list[Any] = []
+
+
+def cancelled(**_: Any) -> None:
+    raise LookupError(BROKEN)
+
+
+class LocalPythonExecutor:
+    __module__ = "smolagents.local_python_executor"
+
+
+class SmolAgent:
+    __module__ = "smolagents.agents"
+    name = None
+    managed_agents: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self) -> None:
+        self.memory = SmolMemory()
+        self.state: dict[str, Any] = {}
+        self.python_executor = LocalPythonExecutor()
+        tools = [("book", lambda city: BOOKED), ("cancel", cancelled), ("final_answer", str)]
+        self.tools = {name: SmolTool(name, forward) for name, forward in tools}
+        self.said: list[Any] = []
+
+    def create_python_executor(self) -> LocalPythonExecutor:
+        return LocalPythonExecutor()
+
+    def run(self, task: str, *, reset: bool = True) -> Any:
+        if task == "break":
+            raise ValueError("no key")
+        if reset:
+            self.memory.steps = []
+        count = len(self.memory.steps)
+        self.tools["book"]("Paris")
+        with suppress(LookupError):
+            self.tools["cancel"](id=7)
+        used = SimpleNamespace(input_tokens=5, output_tokens=3)
+        self.memory.steps += [SimpleNamespace(task=task), *[SimpleNamespace(token_usage=used, **self.made())] * 2]
+        return self.tools["final_answer"](f"{task} {count}")
+
+    def made(self) -> dict[str, Any]:
+        return {"error": None}
+
+
+class SmolManager(SmolAgent):
+    """Asks an agent of its own, and a tool that is not there."""
+
+    __module__ = "smolagents.agents"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.managed_agents = {"clerk": SmolAgent()}  # type: ignore[misc]
+
+    def made(self) -> dict[str, Any]:
+        calls = [SimpleNamespace(name="clerk", arguments={"task": "go"}), SimpleNamespace(name="nope", arguments="{}")]
+        message = SimpleNamespace(tool_calls=[SimpleNamespace(function=each) for each in calls])
+        return {"error": SimpleNamespace(message="Unknown tool nope"), "model_output_message": message}
+
+
+MODULES: dict[str, Any] = {
+    "agents": SimpleNamespace(Runner=Runner),
+    "google.adk.runners": SimpleNamespace(InMemoryRunner=AdkRunner),
+    "google.adk.events": SimpleNamespace(Event=lambda author, content: Event(content=content)),
+    "google.genai.types": SimpleNamespace(Content=SimpleNamespace, Part=adk_part),
+    "pydantic_ai.messages": PYDANTIC_AI,
+}
+"""The modules of frameworks that evalc takes classes from."""

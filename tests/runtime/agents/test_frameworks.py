@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import sys
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from evalc.base.errors import AgentError
 from evalc.model.answer import AgentRequest, ToolCall, Usage
 from evalc.runtime.agents import Agent, HoldsConversations
 from evalc.runtime.agents.frameworks import Calls, plain, text_of
@@ -21,9 +22,17 @@ from tests.support.asking import ask, failure
 
 
 @pytest.fixture(autouse=True)
-def _imported() -> Iterator[None]:
-    with shapes.modules(pydantic_ai__messages=shapes.PYDANTIC_AI, agents=SimpleNamespace(Runner=shapes.Runner)):
-        yield
+def _imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, module in shapes.MODULES.items():
+        monkeypatch.setitem(sys.modules, name, module)
+
+
+class Full:
+    __module__ = "smolagents.agents"
+    token_usage = SimpleNamespace(input_tokens=5, output_tokens=3)
+
+    def __init__(self, output: str) -> None:
+        self.output = output
 
 
 # The agent, its name in results, and how many messages each of its turns adds to those that it is given.
@@ -32,6 +41,9 @@ AGENTS: dict[str, tuple[Any, str, int]] = {
     "langgraph": (shapes.Graph, "langgraph:LangGraph", 5),
     "langgraph, with threads": (shapes.GraphWithThreads, "langgraph:LangGraph", 5),
     "openai_agents": (shapes.OpenAIAgent, "agents:desk", 6),
+    "google_adk": (shapes.AdkAgent, "google.adk:desk", 4),
+    "strands": (shapes.StrandsAgent, "strands:desk", 4),
+    "smolagents": (shapes.SmolAgent, "smolagents:SmolAgent", 3),
 }
 CALLS = (
     ToolCall(name="book", params={"city": "Paris"}, success=True, result=shapes.BOOKED),
@@ -76,16 +88,28 @@ def test_a_conversation_keeps_what_was_said(framework: str) -> None:
         assert " ".join(said(agent_of(given), *turns, *once)) == " ".join(expected)
 
 
-@pytest.mark.parametrize("framework", AGENTS)
+EARLIER = ({"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"})
+SYSTEM = {"role": "system", "content": "Be kind."}
+A = {"role": "user", "content": "a"}
+
+
+@pytest.mark.parametrize("framework", [name for name in AGENTS if name != "smolagents"])
 def test_earlier_messages_come_first(framework: str) -> None:
     make, _, each = AGENTS[framework]
-    texts = (("system", "Be kind."), ("user", "Hi"), ("assistant", "Hello"), ("user", "a"))
-    messages = tuple({"role": role, "content": text} for role, text in texts)
-    requests = [
-        AgentRequest(message="a", messages=messages, conversation="1"),
-        AgentRequest(message="b", messages=(*messages, *messages), conversation="1"),
-    ]
-    assert said(agent_of(make()), *requests) == ["a 3", f"b {3 + each}"]
+    first = AgentRequest(message="a", messages=(*EARLIER, A), conversation="1")
+    second = AgentRequest(message="b", messages=(*first.messages, *EARLIER), conversation="1")
+    assert said(agent_of(make()), first, second) == ["a 2", f"b {2 + each}"]
+    with_system = AgentRequest(message="a", messages=(SYSTEM, *EARLIER, A), conversation="1")
+    if framework in {"google_adk", "strands"}:
+        with pytest.raises(AgentError, match="takes no message of the role `system`"):
+            said(agent_of(make()), with_system)
+    else:
+        assert said(agent_of(make()), with_system) == ["a 3"]
+
+
+def test_an_agent_that_takes_no_earlier_messages_says_so() -> None:
+    with pytest.raises(AgentError, match="takes no earlier messages"):
+        said(agent_of(shapes.SmolAgent()), AgentRequest(message="a", messages=(*EARLIER, A)))
 
 
 @pytest.mark.parametrize("framework", AGENTS)
@@ -99,6 +123,8 @@ def test_the_error_of_a_framework_is_the_answer_error(framework: str) -> None:
         (shapes.PydanticResult([], "hi"), "stop"),
         ({"messages": shapes.chain_messages("hi 0")}, "stop"),
         (shapes.OpenAIResult(None, [{"content": "hi"}]), None),
+        (shapes.chain_messages("hi 0"), "stop"),
+        (shapes.adk_events("hi 0"), "stop"),
     ],
 )
 def test_a_function_may_return_what_a_framework_does(result: object, reason: str | None) -> None:
@@ -130,6 +156,50 @@ def test_an_agent_that_waits_for_a_person_has_no_answer() -> None:
     waiting.interruptions = ("pay",)
     raised = failure(agent_of(lambda message: waiting))
     assert str(raised) == "the run was interrupted, and waits for the approval of 1 calls"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [shapes.StrandsResult("hi"), Full("hi")],
+)
+def test_a_result_that_does_not_say_what_was_called(result: object) -> None:
+    answer = ask(agent_of(lambda message: result))
+    assert (answer.response, answer.reports_calls) == ("hi", False)
+
+
+def test_agents_that_answer_one_message_at_a_time_are_asked_one_at_a_time() -> None:
+    agent = agent_of(shapes.StrandsAgent())
+
+    async def talk(number: int) -> list[str]:
+        async with agent.session() as session:
+            turns = [AgentRequest(message=text, conversation=str(number)) for text in "abc"]
+            return [(await session.send(turn)).response for turn in turns]
+
+    async def run() -> list[list[str]]:
+        async with asyncio.timeout(10):
+            return await asyncio.gather(*map(talk, range(5)))
+
+    assert asyncio.run(run()) == [["a 0", "b 4", "c 8"]] * 5
+
+
+def test_a_session_that_fails_without_an_answer() -> None:
+    events = [shapes.Event(error_code="SAFETY", error_message="blocked")]
+    assert str(failure(agent_of(lambda message: events))) == "SAFETY: blocked"
+
+
+def test_calls_of_agents_and_of_tools_that_are_not_there() -> None:
+    calls = ask(agent_of(shapes.SmolManager()), "hi").tool_calls
+    assert [(call.name, call.params, call.success, call.error) for call in calls[2:4]] == [
+        ("clerk", {"task": "go"}, False, "Unknown tool nope"),
+        ("nope", {}, False, "Unknown tool nope"),
+    ]
+
+
+def test_tools_that_run_elsewhere_are_not_seen() -> None:
+    agent = shapes.SmolAgent()
+    agent.python_executor = shapes.SmolMemory()  # type: ignore[assignment]
+    answer = ask(agent_of(agent), "hi")
+    assert (answer.response, answer.reports_calls) == ("hi 0", False)
 
 
 def test_handoffs_and_tools_of_the_provider_are_calls() -> None:

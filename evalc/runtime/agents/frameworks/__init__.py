@@ -18,9 +18,12 @@ from evalc.runtime.agents import wire
 
 FRAMEWORKS: Final[Mapping[str, str]] = {
     "agents": "openai_agents",
+    "google.adk": "google_adk",
     "langchain_core": "langchain",
     "langgraph": "langchain",
     "pydantic_ai": "pydantic_ai",
+    "smolagents": "smolagents",
+    "strands": "strands",
 }
 """The files of this folder, by the packages whose objects they know."""
 
@@ -61,8 +64,8 @@ def name_of(found: object) -> str | None:
 
 
 def _classed(value: object) -> object:
-    """The object whose class shows the framework of an answer; answers of graphs are mappings with messages."""
-    messages = value.get("messages") if isinstance(value, Mapping) else None
+    """The object whose class shows the framework of an answer, which may be a list, or a mapping with messages."""
+    messages = value.get("messages") if isinstance(value, Mapping) else value
     return messages[-1] if isinstance(messages, list) and messages else value
 
 

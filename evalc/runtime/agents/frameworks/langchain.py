@@ -68,9 +68,9 @@ def _said_by(result: Any) -> Any:
 
 
 def answer(result: Any) -> AgentResponse | None:
-    """The answer of a graph, with the calls in all its messages, or of a chat model."""
+    """The answer of a graph, with the calls in all its messages, of a chat model, or of a list of messages."""
     is_graph = isinstance(result, Mapping)
-    messages = result["messages"] if is_graph else [result]
+    messages = result["messages"] if is_graph else result if isinstance(result, list) else [result]
     if not all(hasattr(each, "content") and hasattr(each, "type") for each in messages):
         return None
     if is_graph and (waiting := result.get("__interrupt__")):
