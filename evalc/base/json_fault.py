@@ -6,7 +6,7 @@ The decoder's words and places are not the same in every version of Python; thes
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from json import JSONDecodeError
 from typing import Any, Final, NamedTuple
 
@@ -59,108 +59,57 @@ def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def fault_of(error: JSONDecodeError, text: str) -> JsonFault:
     """The fault that the decoder found in a text."""
-    return _described(error.msg, text, error.pos)
+    return _inside_a_text(error.msg, text, error.pos) or _between_texts(error.msg, text, error.pos)
 
 
-def _described(message: str, text: str, at: int) -> JsonFault:
-    """The fault, by the decoder's message and the text at its offset."""
-    for inside, rule in _INSIDE_A_TEXT:
-        if message.startswith(inside):
-            return rule(text, at)
-    if message.startswith("Illegal trailing comma"):  # newer decoders point at the comma itself
-        at = len(text) - len(text[at + 1 :].lstrip())
-    at = len(text) - len(text[at:].lstrip())
-    for between in _BETWEEN:
-        if (found := between(message, text, at)) is not None:
-            return found
-    return JsonFault(*_one(at), found=_EXPECTED.get(message.split(" ")[1], "a value is expected here"))
-
-
-def _one(at: int) -> tuple[int, int]:
-    return at, at + 1
-
-
-# --- inside a text ---------------------------------------------------------------------------------------------------
-
-
-def _unclosed(_text: str, at: int) -> JsonFault:
-    return JsonFault(*_one(at), found='this `"` is never closed', cure="close the text on its line")
-
-
-def _control(text: str, at: int) -> JsonFault:
-    escape = _NAMED_ESCAPES.get(text[at], f"\\u{ord(text[at]):04x}")
-    found = f"the character U+{ord(text[at]):04X} is not allowed inside a text"
-    return JsonFault(*_one(at), found=found, cure=f"write `{escape}`, or close the text before it")
-
-
-def _escape(text: str, at: int) -> JsonFault:
-    start = text.rfind("\\", 0, at + 1)
-    found = f"`{text[start : start + 2]}` does not begin an escape of JSON here"
-    return JsonFault(start, start + 2, found=found, cure=r"write `\\` for a backslash")
-
-
-_INSIDE_A_TEXT: Final[tuple[tuple[str, Callable[[str, int], JsonFault]], ...]] = (
-    ("Unterminated string", _unclosed),
-    ("Invalid control character", _control),
-    ("Invalid \\", _escape),
-)
-
-
-# --- between texts ---------------------------------------------------------------------------------------------------
-
-
-def _trailing_comma(_message: str, text: str, at: int) -> JsonFault | None:
-    before = text[:at].rstrip()
-    if not before.endswith(",") or text[at : at + 1] not in {"]", "}"}:
-        return None
-    return JsonFault(*_one(len(before) - 1), found="a comma is not allowed after the last item", cure="remove it")
-
-
-def _truncated(_message: str, text: str, at: int) -> JsonFault | None:
-    if at < len(text):
-        return None
-    end = len(text.rstrip())
-    return JsonFault(end, end, found="the text ends before its value does" if end else "the text is empty")
-
-
-def _foreign(_message: str, text: str, at: int) -> JsonFault | None:
-    if text.startswith("'", at):
-        return JsonFault(*_one(at), found="texts must be in double quotes", cure="write `\"` instead of `'`")
-    if text.startswith(("//", "/*", "#"), at):
-        return JsonFault(*_one(at), found=NO_COMMENTS, cure="remove it")
+def _inside_a_text(message: str, text: str, at: int) -> JsonFault | None:
+    if message.startswith("Unterminated string"):
+        return JsonFault(at, at + 1, 'this `"` is never closed', "close the text on its line")
+    if message.startswith("Invalid control character"):
+        escape = _NAMED_ESCAPES.get(text[at], f"\\u{ord(text[at]):04x}")
+        found = f"the character U+{ord(text[at]):04X} is not allowed inside a text"
+        return JsonFault(at, at + 1, found, f"write `{escape}`, or close the text before it")
+    if message.startswith("Invalid \\"):
+        start = text.rfind("\\", 0, at + 1)
+        found = f"`{text[start : start + 2]}` does not begin an escape of JSON here"
+        return JsonFault(start, start + 2, found, r"write `\\` for a backslash")
     return None
 
 
-def _behind_the_end(message: str, text: str, at: int) -> JsonFault | None:
-    if not message.startswith("Extra data"):
-        return None
-    several = text[at] in '[{"'
-    cure = "a file holds one value: put several into a list, `[..., ...]`" if several else "remove what is here"
-    return JsonFault(*_one(at), found="the value has ended before this", cure=cure)
+def _between_texts(message: str, text: str, at: int) -> JsonFault:
+    if message.startswith("Illegal trailing comma"):  # newer decoders point at the comma itself
+        at += 1
+    at = len(text) - len(text[at:].lstrip())
+    before = text[:at].rstrip()
+    if before.endswith(",") and text.startswith(("]", "}"), at):
+        return JsonFault(len(before) - 1, len(before), "a comma is not allowed after the last item", "remove it")
+    if at >= len(text):
+        end = len(before)
+        return JsonFault(end, end, "the text ends before its value does" if end else "the text is empty")
+    if text.startswith("'", at):
+        return JsonFault(at, at + 1, "texts must be in double quotes", "write `\"` instead of `'`")
+    if text.startswith(("//", "/*", "#"), at):
+        return JsonFault(at, at + 1, NO_COMMENTS, "remove it")
+    if message.startswith("Extra data"):
+        several = text[at] in '[{"'
+        cure = "a file holds one value: put several into a list, `[..., ...]`" if several else "remove what is here"
+        return JsonFault(at, at + 1, "the value has ended before this", cure)
+    word = None if message.startswith("Expecting ','") else _WORD.match(text, at)
+    if word is not None:
+        return _misplaced_word(message, word)
+    if text[at] in "]}":
+        return JsonFault(at, at + 1, f"`{text[at]}` is not allowed here", "look for the bracket that it should close")
+    return JsonFault(at, at + 1, _EXPECTED.get(message.split(" ")[1], "a value is expected here"))
 
 
-def _word(message: str, text: str, at: int) -> JsonFault | None:
-    match = _WORD.match(text, at)
-    if match is None or message.startswith("Expecting ','"):
-        return None
-    word = match[0]
-    span = (at, match.end())
+def _misplaced_word(message: str, found: re.Match[str]) -> JsonFault:
+    word = found[0]
     if message.startswith("Expecting property name"):
-        return JsonFault(*span, found="keys must be in double quotes", cure=f'write `"{word[:60]}"`')
+        return JsonFault(*found.span(), "keys must be in double quotes", f'write `"{word[:60]}"`')
     if word in _FOREIGN_WORDS:
-        return JsonFault(*span, found=f"`{word}` is not a word of JSON", cure=f"write `{_FOREIGN_WORDS[word]}`")
-    return JsonFault(*span, found="texts must be in double quotes", cure=f'write `"{word[:60]}"`')
+        return JsonFault(*found.span(), f"`{word}` is not a word of JSON", f"write `{_FOREIGN_WORDS[word]}`")
+    return JsonFault(*found.span(), "texts must be in double quotes", f'write `"{word[:60]}"`')
 
-
-def _wrong_bracket(_message: str, text: str, at: int) -> JsonFault | None:
-    if text[at] not in "]}":
-        return None
-    return JsonFault(
-        *_one(at), found=f"`{text[at]}` is not allowed here", cure="look for the bracket that it should close"
-    )
-
-
-_BETWEEN: Final = (_trailing_comma, _truncated, _foreign, _behind_the_end, _word, _wrong_bracket)
 
 _EXPECTED: Final = {
     "','": "a comma is missing before this",
