@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
@@ -10,13 +12,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import msgspec
 import typer
 
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, read_beginning, write_atomic
+from evalc.base.terminal import visible
 from evalc.cli.ending import ExitCode, print_problems, shown_path, with_standard_input
 from evalc.cli.options import PathsOrStdin, settings_of, with_flags
+from evalc.config.settings import ALL_KEYS, Setting, Settings
 
 if TYPE_CHECKING:
     from evalc.compiler.compiled import CompiledSuite
@@ -124,9 +129,71 @@ def show_config(**flags: Any) -> int:
     Example:
       evalc config
     """
-    from evalc.cli.preview import print_settings  # noqa: PLC0415 - for start-up: `--help` reads no configuration
-
     return print_settings(settings_of(flags))
+
+
+_STRUCK_OUT: Final = "***"
+
+
+_EFFECTIVE: Final = {"output_dir": "results_folder", "seed_manifest": "seed_file"}
+"""The attributes that say what holds if a setting is left out."""
+
+
+def print_settings(settings: Settings) -> int:
+    """Print a line a setting, `key = value  # where from`."""
+    from evalc.setup.runner import redactor_of  # noqa: PLC0415 - for start-up: `--help` reads no configuration
+
+    redactor = redactor_of(settings, os.environ)
+    rows = [_row(settings, each) for each in ALL_KEYS.values()]
+    width = max(len(head) for head, _, _ in rows)
+    for head, value, origin in rows:
+        line = visible(redactor.redact(f"{head.ljust(width)} = {value}  # {origin}"))
+        sys.stdout.write(f"{line}\n")
+    return ExitCode.OK
+
+
+def _row(settings: Settings, setting: Setting[Any]) -> tuple[str, str, str]:
+    name, value = setting.name, settings.value_of(setting)
+    if name in settings.given:
+        return name, _shown(setting, value), setting.flag or "the command"
+    if name in settings.configured:
+        return name, _shown(setting, value), os.path.relpath(settings.file) if settings.file else "the configuration"
+    if setting.variable and os.environ.get(setting.variable):
+        return name, _shown(setting, os.environ[setting.variable]), f"the environment: {setting.variable}"
+    effective = getattr(settings, _EFFECTIVE[name]) if name in _EFFECTIVE else value
+    return name, _shown(setting, effective), "default"
+
+
+def _shown(setting: Setting[Any], value: Any) -> str:
+    if value in (None, ()):
+        return "none"
+    if setting.secret and setting.name != "secrets":  # which are names
+        names = [pair[0] for pair in value] if isinstance(value, tuple) else []
+        return json.dumps(dict.fromkeys(names, _STRUCK_OUT)) if names else _STRUCK_OUT
+    return json.dumps(_without_credentials(setting.written(value)), default=_plain, ensure_ascii=False)
+
+
+def _without_credentials(value: Any) -> Any:
+    """The value, URLs in it without passwords and without the values of their queries, however short they are."""
+    from evalc.runtime.agents.http import shown_url  # noqa: PLC0415 - for start-up, as above
+
+    match value:
+        case str():
+            return shown_url(value)
+        case tuple() | list():
+            return [_without_credentials(item) for item in value]
+        case _:
+            return value
+
+
+def _plain(value: object) -> object:
+    """A path as the working folder sees it; of a record what is given; any other value as it says itself."""
+    if isinstance(value, Path):
+        here = Path.cwd()
+        return str(value.relative_to(here) if value.is_relative_to(here) else value)
+    if isinstance(value, msgspec.Struct):
+        return {name: part for name, part in msgspec.structs.asdict(value).items() if part is not None}
+    return str(value)
 
 
 _TITLE: Final = 200

@@ -8,7 +8,7 @@ import re
 import secrets
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TextIO, TypeVar, Unpack, cast, final
@@ -20,13 +20,14 @@ from msgspec.structs import replace
 from evalc import extras
 from evalc.base.errors import EngineError, NothingToDo, UsageError
 from evalc.base.files import make_folder, open_regular, read_beginning, write_atomic
-from evalc.base.terminal import Screen, visible
+from evalc.base.terminal import Screen, counted, visible
 from evalc.cli.ending import (
     ExitCode,
     inventory_lines,
     lent_streams,
     print_error,
     print_problems,
+    print_warning,
     shown_path,
     standard_output_alone,
     supervise,
@@ -34,17 +35,20 @@ from evalc.cli.ending import (
     with_standard_input,
 )
 from evalc.cli.options import NO_VALUE, Json, Quiet, Verbose, show_all_help, with_flags
+from evalc.cli.plumbing import print_settings
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.setup.flags import INSTEAD, SHOWN, STOPS, RunFlags
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings
+    from evalc.model.case import Case
+    from evalc.model.suite import Suite
     from evalc.report.console import Detail
     from evalc.report.outputs import Format
     from evalc.report.progress import Progress
     from evalc.report.reported import ReportedRun, ReportedSuite
     from evalc.runtime.run.again_load import LoadedSuite
-    from evalc.setup.request import RunRequest
+    from evalc.setup.request import RunRequest, ToRun
     from evalc.setup.runner import Run, Running
 
 Step = Callable[[], None]
@@ -479,25 +483,20 @@ def run_evals(
       evalc run --resume latest
     """
     # For start-up: `--help` runs nothing.
-    from evalc.setup.request import compiled_run, given_by  # noqa: PLC0415
+    from evalc.setup.request import compiled_run, given_by, to_run  # noqa: PLC0415
     from evalc.setup.runner import redactor_of, runs_code_of_others, to_the_end  # noqa: PLC0415
 
     given = given_by(paths or None, _given(flags | {"maxfail": 1} if fail_fast else flags))
     settings = given.settings()
     if show_settings:
-        from evalc.cli.preview import print_settings  # noqa: PLC0415 - seldom asked for
-
         return print_settings(settings)
     start = given.start(settings)
     start = msgspec.structs.replace(start, subjects=with_standard_input(start.subjects))
     detail: Detail = "quiet" if quiet else "verbose" if verbose else "normal"
     if dry_run:
-        from evalc.cli.preview import list_cases  # noqa: PLC0415 - as above
-        from evalc.setup.request import to_run  # noqa: PLC0415 - as above
-
         what = to_run(start.subjects, settings, start.prompt_id, start.selection)
         print_problems(what.problems, sys.stderr)
-        return list_cases(what, settings, detail=detail)
+        return _list_cases(what, settings, detail=detail)
     outputs = outputs_of(output or (), as_json=json)
     files = [asked.file for asked in outputs if asked.file is not None]
     advice = partial(_advice, given, start.folder)
@@ -548,3 +547,88 @@ def _advice(given: RunRequest, folder: Path) -> str:
     said = (word for flag, value in where if value for word in (flag, shown_path(Path(value))))
     command = shlex.join(["evalc", "run", "--resume", folder.name, *said])
     return f"; what was finished is kept, and `{command}` runs the rest"
+
+
+# --- in place of a run -----------------------------------------------------------------------------------------------
+
+
+def _list_cases(to_run: ToRun, settings: Settings, *, detail: Detail) -> int:
+    """Print the cases as `PATH::ID`, then how much would be sent, and what that costs; `quiet` leaves the ids alone."""
+    if detail == "quiet":
+        sys.stdout.writelines(f"{visible(located.case.id)}\n" for suite in to_run.suites for located in suite.cases)
+        _print_notes(to_run)
+        return ExitCode.OK
+    # For start-up: a run looks at no prices.
+    from evalc.report.words import selected_line  # noqa: PLC0415
+    from evalc.runtime.agents.http import shown_url  # noqa: PLC0415
+    from evalc.setup.runner import price_of, redactor_of  # noqa: PLC0415
+
+    redactor = redactor_of(settings, os.environ)
+    prices = {redactor.redact(shown_url(agent)): price_of(agent, settings, os.environ) for agent in settings.agent.use}
+    lines = _plan_lines(to_run.suites, prices=prices, verbose=detail == "verbose")
+    total = sum(suite.size for suite in to_run.suites)
+    sys.stdout.writelines(f"{line}\n" for line in (*lines, selected_line(to_run.selected, total)))
+    _print_notes(to_run)
+    if to_run.needs_user is not None:
+        print_warning(f"the case `{to_run.needs_user}` has a simulated user, and nobody plays it: add `--user`")
+    if to_run.needs_judge is not None:
+        print_warning(f"the case `{to_run.needs_judge}` needs a judge, and none is named: add `--judge`")
+    return ExitCode.OK
+
+
+def _print_notes(to_run: ToRun) -> None:
+    for note in to_run.notes:
+        print_warning(note)
+
+
+def _plan_lines(
+    suites: Iterable[Suite], *, prices: Mapping[str, Callable[[int], float | None]], verbose: bool
+) -> Iterator[str]:
+    """The cases, `verbose` with the requests that each takes; under them the sums for each agent.
+
+    The prices are functions of tokens of input, to US dollars, or to None where no price is known.
+    """
+    from evalc.runtime.run.attempts import skipped_case  # noqa: PLC0415 - for start-up
+
+    requests = tokens = 0
+    for suite in suites:
+        for located in suite.cases:
+            times = 0 if skipped_case(located.case) is not None else located.case.repeat or 1
+            each = list(_tokens(located.case))
+            requests, tokens = requests + times * len(each), tokens + times * sum(each)
+            more = f"  {_sent(located.case, times, each)}" if verbose else ""
+            yield f"{visible(suite.origin)}::{visible(located.case.id)}{more}"
+    sent = f"{counted(requests, 'request')}, about {counted(tokens, 'token')} of input"
+    for agent, price in prices.items():
+        cost = price(tokens)
+        shown = "n/a" if cost is None else f"about ${cost:.6g}"
+        yield f"to {visible(agent)}: {sent}, cost {shown}"
+    if not prices:
+        yield f"to each agent: {sent}; none is named, so that no price is known"
+    yield "answers, tools and further turns come on top; nothing was sent"
+
+
+def _tokens(case: Case) -> Iterator[int]:
+    """The tokens of each request that the case takes at least; a model with stubs is asked further times.
+
+    Each turn of a conversation has what was said before it, as far as that is known: the answers are not.
+    """
+    from evalc.runtime.checks.subjects import count_tokens  # noqa: PLC0415 - for start-up
+
+    sent = case.input
+    texts = [message.content for message in sent.messages] if sent.messages else [sent.message]
+    tokens = sum(map(count_tokens, (*texts, sent.system or "")))
+    yield tokens
+    for text in sent.follow_ups or ():
+        tokens += count_tokens(text)
+        yield tokens
+
+
+def _sent(case: Case, times: int, tokens: Sequence[int]) -> str:
+    if not times:
+        return "skipped"
+    requests, user = counted(times * len(tokens), "request"), case.input.user
+    more = "" if user is None else f", up to {user.max_turns} turns with a simulated user"
+    if len(tokens) == 1:
+        return f"{requests}, about {counted(tokens[0], 'token')} each{more}"
+    return f"{requests} in {len(tokens)} turns, about {counted(times * sum(tokens), 'token')}{more}"
