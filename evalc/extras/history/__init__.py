@@ -222,10 +222,18 @@ class Index:
         """Let go of the file."""
         self._connection.close()
 
-    def put(self, rows: Mapping[_Key, tuple[_Stamp, HistoryEntry | None]]) -> None:
-        """Write entries, in place of those that the files had before."""
+    def put(self, rows: Mapping[_Key, tuple[_Stamp, HistoryEntry | None]], gone: Sequence[_Key] = ()) -> None:
+        """Write entries, in place of those that the files had before, and forget those of files that are gone."""
+        written = []
+        for key, (stamp, entry) in rows.items():
+            columns: tuple[object, ...] = (None,) * 5
+            if entry is not None:
+                text = msgspec.json.encode(entry).decode()
+                columns = (entry.began, entry.tool_name, entry.tier, entry.suite or None, text)
+            written.append((*key, *stamp, *columns))
         with _transaction(self._connection):
-            self._put(rows)
+            self._connection.executemany("DELETE FROM files WHERE run = ? AND file = ?", gone)
+            self._connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", written)
 
     def follow(self) -> None:
         """Read the files that are new or have changed, forget those that are gone."""
@@ -238,11 +246,8 @@ class Index:
             if known.get(key) != stamp
         }
         gone = [key for key in known if key not in there]
-        if not (rows or gone):
-            return
-        with _transaction(self._connection):
-            self._connection.executemany("DELETE FROM files WHERE run = ? AND file = ?", gone)
-            self._put(rows)
+        if rows or gone:
+            self.put(rows, gone)
 
     def entries(self, suite: str | None = None) -> Iterator[HistoryEntry]:
         """The entries, the newest first: all, or those of a suite: its name or its tool, with `.TIER` or without."""
@@ -277,18 +282,6 @@ class Index:
         """How many JSON files in the folders of runs are not results of suites."""
         (count,) = self._connection.execute("SELECT count(*) FROM files WHERE entry IS NULL").fetchone()
         return int(count)
-
-    def _put(self, rows: Mapping[_Key, tuple[_Stamp, HistoryEntry | None]]) -> None:
-        encode = msgspec.json.encode
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (*key, *stamp, entry.began, entry.tool_name, entry.tier, entry.suite or None, encode(entry).decode())
-                if entry is not None
-                else (*key, *stamp, *[None] * 5)
-                for key, (stamp, entry) in rows.items()
-            ),
-        )
 
 
 def _remove(output_dir: Path) -> None:
