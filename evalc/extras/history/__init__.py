@@ -21,7 +21,7 @@ import msgspec
 
 from evalc.base.errors import UsageError
 from evalc.base.files import LeadsOut, refuse_link_out
-from evalc.model.reports import HistoryEntry, Measure, Trend, TrendPoint
+from evalc.model.reports import HistoryEntry, Measure, PastCriterion, Trend, TrendPoint
 from evalc.model.result import SuiteResult
 from evalc.model.suite import KnownSuites, SuiteKey, SuiteRecord, key_of
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
@@ -30,26 +30,17 @@ from evalc.runtime.store.runs import age, began_at, has_results, read_result, re
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 
 
-class _Read(msgspec.Struct, frozen=True, rename="camel"):
-    pass
-
-
-class _Criterion(_Read, frozen=True):
-    name: str
-    score: Measure | None = None
-
-
-class _Summary(_Read, frozen=True):
+class _Summary(msgspec.Struct, frozen=True, rename="camel"):
     total_cases: _Count
     passed: _Count
     errors: _Count = 0
     score: Measure | None = None
     estimated_cost_usd: Measure | None = None
     total_duration_ms: Measure | None = None
-    criteria: tuple[_Criterion, ...] = ()
+    criteria: tuple[PastCriterion, ...] = ()
 
 
-class _Result(_Read, frozen=True):
+class _Result(msgspec.Struct, frozen=True, rename="camel"):
     """The part of an EvalSuiteResult that the history needs."""
 
     tool_name: str

@@ -408,9 +408,9 @@ class _Importer:
         if not (prompt.text or prompt.file or prompt.messages):
             raise _NoCase("its prompt is not imported")
         values = _filled(test.vars)
-        checks = list(self._checks(test, frozenset(values)))
-        if not any(isinstance(check, Noted) for check in checks):
-            test.comments += [comment for comment in checks if isinstance(comment, str)]
+        checks, behind = self._checks(test, frozenset(values))
+        if not checks:
+            test.comments += behind
             raise _NoCase("nothing of it is checked here")
         case: dict[str, Any] = {"name": self._names.make(test.description, f"test_{number}")}
         if test.description and test.description != case["name"]:
@@ -419,8 +419,7 @@ class _Importer:
             case["messages"] = list(prompt.messages)
         if values:
             case["inputs"] = values
-        behind = [check for check in checks if isinstance(check, str)]
-        case["validate"] = Noted([check for check in checks if isinstance(check, Noted)], tuple(behind))
+        case["validate"] = Noted(checks, tuple(behind))
         if test.metadata is not None:
             case["x-metadata"] = test.metadata
         if isinstance(test.threshold, int | float) and test.threshold != 1:
@@ -428,8 +427,8 @@ class _Importer:
             test.comments.append(self._leave_out(test.source, test.node, f"`threshold: {test.threshold}`", why))
         return case
 
-    def _checks(self, test: _Test, variables: frozenset[str]) -> Iterator[Noted | str]:
-        """The entries of `validate:`; a comment for each assertion after the last entry."""
+    def _checks(self, test: _Test, variables: frozenset[str]) -> tuple[list[Noted], list[str]]:
+        """The entries of `validate:`, and comments to stand behind the last of them."""
         waiting: list[str] = []
         found: list[tuple[Check, Mapping[str, Any], tuple[str, ...]]] = []
         for source, node, data in (*test.inherited, *test.assertions):
@@ -457,12 +456,13 @@ class _Importer:
                 waiting = []
         scored = [not data.keys().isdisjoint(("metric", "weight")) for _, data, _ in found]
         placed = of_one_test([check for check, _, _ in found], scored=scored)
+        entries, behind = list[Noted](), list[str]()
         for kept, (_, data, notes) in zip(placed, found, strict=True):
             if kept is None:
-                yield from notes
+                behind += notes
             else:
-                yield Noted(self._entry(kept, data), notes)
-        yield from waiting
+                entries.append(Noted(self._entry(kept, data), notes))
+        return entries, [*behind, *waiting]
 
     def _entry(self, check: Check, assertion: Mapping[str, Any]) -> object:
         """The entry of `validate:` that is a check with its metric and weight."""
