@@ -92,9 +92,9 @@ def _edit(text: str, case: nodes.Mapping, lines: Sequence[str]) -> Edit | None:
     if text.startswith("[", checks.start):
         return _insert(checks.items[-1].end, "".join(f", {_quoted(line)}" for line in lines))
     dash = text.rfind("-", 0, checks.items[-1].start)
-    indent = _indent(text, dash)
-    if indent is None:
-        return None
+    indent = text[_line_start(text, dash) : dash]
+    if indent.strip(" "):
+        return None  # what is in front of the dash is no indent, as in `- - a`
     return _below(text, checks.items[-1].end, [f"{indent}- {line}" for line in lines])
 
 
@@ -112,12 +112,6 @@ def _quoted(line: str) -> str:
     """The check in quotes, whatever brackets it is in."""
     plain = unquoted_line(line) if as_item(unquoted_line(line)) == f"- {line}" and line.startswith("'") else line
     return quoted_line(plain)
-
-
-def _indent(text: str, dash: int) -> str | None:
-    """The white space before a dash; None if something else is there, as in `- - a`."""
-    before = text[_line_start(text, dash) : dash]
-    return before if not before.strip(" ") else None
 
 
 def _insert(at: int, text: str) -> Edit:

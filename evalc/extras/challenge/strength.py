@@ -275,7 +275,11 @@ async def challenge(suites: Sequence[Suite], how: Challenge) -> tuple[Strength, 
             else:
                 skipped.append(NotChallenged(id=case.id, reason=reason))
     curable = tuple(survived for tally in tallies for survived in tally.curable)
-    return strength_of(tallies, skipped, how.run_id, _warnings(how)), curable
+    warnings = []
+    if _judges(how) is not how.judges:
+        reached = f"the ceiling of ${how.max_cost:g} is reached"
+        warnings.append(f"{reached}: what only a judge can tell is undecided from there on")
+    return strength_of(tallies, skipped, how.run_id, tuple(warnings)), curable
 
 
 async def _challenged(tally: Tally, recorded: Sequence[AgentAnswer], around: Around, how: Challenge) -> Tally:
@@ -309,12 +313,6 @@ async def _challenged(tally: Tally, recorded: Sequence[AgentAnswer], around: Aro
 def _judges(how: Challenge) -> JudgePool | None:
     """The judges, as long as they may cost something."""
     return how.judges if how.max_cost is None or how.spent < how.max_cost else None
-
-
-def _warnings(how: Challenge) -> tuple[str, ...]:
-    if _judges(how) is how.judges:
-        return ()
-    return (f"the ceiling of ${how.max_cost:g} is reached: what only a judge can tell is undecided from there on",)
 
 
 def _outcome(result: CaseResult, mutant: Mutant, known_good: CaseResult | None) -> tuple[Outcome, frozenset[str]]:

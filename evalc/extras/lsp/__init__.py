@@ -83,7 +83,8 @@ class LatestResults:
         known = self._known.get((folder, name, tool))
         if known is None or known[0] != runs:
             known = self._known[folder, name, tool] = (runs, [[*_ended(run, name, tool)] for run in runs])
-        tiers = {id_: _tier(suite, case) for case, id_ in ids_of(suite, name)}
+        usual = "labeled" if suite.tier is None else suite.tier.value
+        tiers = {id_: usual if case.tier is None else case.tier.value for case, id_ in ids_of(suite, name)}
         filled = {id_: re.compile(f"{_pattern_of(id_)}(@.*)?", re.DOTALL) for id_ in tiers if "{{" in id_}
         verdicts: dict[str, CaseVerdict] = {}
         for run in known[1]:
@@ -94,10 +95,6 @@ class LatestResults:
                     by_case.setdefault(id_, []).append(each)
             verdicts |= {id_: CaseVerdict(tuple(ended)) for id_, ended in by_case.items()}
         return verdicts
-
-
-def _tier(suite: SuiteTree, case: CaseTree) -> str:
-    return next((str(tier.value) for tier in (case.tier, suite.tier) if tier is not None), "labeled")
 
 
 def _declared(id_: str, declared: Container[str], filled: Mapping[str, re.Pattern[str]]) -> str:

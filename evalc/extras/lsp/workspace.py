@@ -437,7 +437,8 @@ class Workspace:
         if not self._is_ours(document):
             return DocumentProblems(problems={own: ()})
         found = self._compiled(document, document.source)
-        if self._is_of_another_kind(document, found):
+        is_of_another_kind = any(problem.code in {"EV640", "EV641"} for problem in found)
+        if is_of_another_kind and not names_an_eval(document.path.name):
             return DocumentProblems(problems={own: ()})
         problems: dict[str, list[Problem]] = {own: []}
         for problem in (*found, *self._loaded(document.path).problems):
@@ -513,11 +514,6 @@ class Workspace:
             return bool(self.includers(document))
         is_broken = not found.documents or any(map(is_cut, found.documents))
         return is_broken and is_meant_as_eval(name, document.source.text)
-
-    def _is_of_another_kind(self, document: Document, problems: tuple[Problem, ...]) -> bool:
-        """Whether the compiler found that it is not an eval file, and nothing says that it should be one."""
-        of_another = any(problem.code in {"EV640", "EV641"} for problem in problems)
-        return of_another and not names_an_eval(document.path.name)
 
     def includers(self, document: Document) -> list[Document]:
         """The other open documents that include a document, or a file that does."""
