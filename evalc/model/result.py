@@ -1,4 +1,7 @@
-"""Records of results: EvalSuiteResult and EvalCaseResult with evalc's own keys, and comparisons of two runs."""
+"""Records of results: EvalSuiteResult and EvalCaseResult with evalc's own keys, and comparisons of two runs.
+
+The sentences on the keys of results are in `evalc.schema.records`.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,7 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Significance(_Record, frozen=True, kw_only=True):
-    """Significance of the changed verdicts of two runs, by McNemar's exact test.
-
-    `pairs` are the cases of both runs that ended in error in neither, `errors` those that did in one of them.
-    `moreCases` is about how many cases beyond `pairs` would settle what is inconclusive; null if nothing can be
-    said.
-    """
+    """Significance of the changed verdicts of two runs, by McNemar's exact test."""
 
     pairs: int
     regressed: int
@@ -173,9 +171,7 @@ class TextFinding(_Record, frozen=True, kw_only=True, omit_defaults=True):
 class AssertionResult(_Record, frozen=True, kw_only=True, omit_defaults=True):
     """One assertion that was reached. `at` is its JSON pointer from the case's root; `message` says why not passed.
 
-    `field` names what did not pass, as messages begin with it: a field of `expect`, or the type of a check. `judged`
-    is there if a judge was asked, `finding` where a check of texts failed. `turn` is the number of the turn of a
-    conversation that it is about; None for the whole.
+    `field` names what did not pass, as messages begin with it. `judged` is there if a judge was asked.
     """
 
     at: str
@@ -214,12 +210,8 @@ class TurnDetails(_Record, frozen=True, kw_only=True):
 class CaseDetails(_Record, frozen=True, kw_only=True):
     """The contract's `details`, the response and the tool calls as they came (secrets struck out).
 
-    `usage` is what the agent says it used: `inputTokens`, `outputTokens`, `costUsd`, each where known; `finishReason`
-    why a model stopped, in its provider's word. `message` is what was sent, shortened, and `messages` the conversation
-    where it was one. `near_calls` is the key of the answer that probably holds the tool calls, if it has none under
-    `toolCalls`. Of a conversation, `response` is that of all turns, and `turns` are those that were answered;
-    `user_usage` is what playing the user took: `requests` and `costUsd`.
-    `judge_usage` is what judging used: `requests`, answers that were `cached`, and as `usage`.
+    `usage` has `inputTokens`, `outputTokens` and `costUsd`, each where known, `judge_usage` also `requests` and
+    `cached`, `user_usage` `requests` and `costUsd`. Of a conversation, `response` is that of all turns.
     """
 
     tools_called: tuple[str, ...] = ()
@@ -259,9 +251,6 @@ class CaseResult(_Record, frozen=True, kw_only=True):
 
     Of a case that is repeated, `durationMs`, the counts of assertions and `usage` are sums over its attempts, the
     scores are means, and the rest of `details` and `assertions` are of the first attempt that ended as the case did.
-    `caseHash` shows whether it is the same case in two runs. `errorAt` is the assertion that `error` quotes, `timedOut`
-    whether the case failed because no answer came in time. `notAttempted` is how many attempts a run that stops when it
-    is sure left out, there if there are any.
     """
 
     id: str
@@ -302,9 +291,7 @@ class SkippedCase(_Record, frozen=True, kw_only=True):
 class GateResult(_Record, frozen=True, kw_only=True):
     """The verdict on a gate. `value` is null if nothing could be measured; then the gate is not met.
 
-    With a `confidence`, `verdict` is `holds` or `fails` if that is certain, else `undecided`; `moreCases` is then
-    about how many cases more would decide, null if that cannot be said. `label` is the class that a gate is about.
-    `missing` is how many of the `value` of a gate on regressions are cases of the baseline that are gone, if any are.
+    With a `confidence` there are `verdict` and `moreCases`; `missing` is there if any cases are.
     """
 
     gate: Literal["minPassRate", "minScore", "maxP95Ms", "failOnRegression", "recall", "precision", "macroF1"]
@@ -359,10 +346,7 @@ class ConfusedClasses(_Record, frozen=True, kw_only=True):
 
 
 class LabelSummary(_Record, frozen=True, kw_only=True):
-    """How well the cases of a suite were classified. Cases that ended in error are left out.
-
-    `classes` are those that were expected or given, `macroF1` is the mean of their F1.
-    """
+    """How well the cases of a suite were classified. Cases that ended in error are left out."""
 
     cases: int
     accuracy: RateEstimate
@@ -372,10 +356,7 @@ class LabelSummary(_Record, frozen=True, kw_only=True):
 
 
 class RepeatSummary(_Record, frozen=True, kw_only=True):
-    """How repeated cases do in k attempts: `passAtK` is the chance that one of them passes, `passHatK` that all do.
-
-    `cases` is how many have so many attempts that did not end in error.
-    """
+    """How repeated cases do in k attempts: `passAtK` is the chance that one of them passes, `passHatK` that all do."""
 
     k: int
     cases: int
@@ -425,13 +406,8 @@ class ResultMetadata(_Record, frozen=True, kw_only=True):
 class SuiteResult(_Record, frozen=True, kw_only=True):
     """EvalSuiteResult: the outcome of one suite, every key of the contract.
 
-    `suite` is the suite's name, which earlier versions of evalc and other runners do not write. `gates` are there where
-    the suite has any, `selected` where not all of its cases were chosen, `stopped` is why the run sent no more, and
-    `decided` is true if that is because the gates are decided: measured values are then those of a part of the cases.
-    `rescoredFrom` is the run whose answers were checked again, if no agent was asked.
-    `significance` is there where the suite was compared with a baseline. `came` are the ids of cases that the baseline
-    does not have, `changed` of those that are another case now, `went` of those that the suite no longer
-    has, unless flags selected some of its cases; each is there if there are any.
+    If it is `decided`, measured values are those of a part of the cases. `significance` is there where the suite was
+    compared with a baseline; `went` is not there if flags selected some of its cases.
     """
 
     run_id: str
