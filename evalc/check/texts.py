@@ -124,7 +124,10 @@ def plain(line: str) -> str:
 def has(markdown: str, part: Part, language: str | None = None) -> bool:
     """Whether the text has the part; a code block in a language is fenced, and its info string begins with the name."""
     if part == "link":
-        return any(_is_link(token) for token in _flat(_parser(inline=True).parse(markdown)))
+        inline = _flat(_parser(inline=True).parse(markdown))
+        return any(
+            each.type == "link_open" or (each.type == "text" and _ADDRESS.search(each.content)) for each in inline
+        )
     found = [token for token in _parser().parse(markdown) if token.type in _BLOCKS[part]]
     return bool(found) if language is None else any(_language(token.info) == _language(language) for token in found)
 
@@ -133,10 +136,6 @@ def _language(info: str) -> str:
     found = _LANGUAGE.search(info)
     name = found[0].casefold() if found else ""
     return _NAMES.get(name, name)
-
-
-def _is_link(token: Token) -> bool:
-    return token.type == "link_open" or (token.type == "text" and _ADDRESS.search(token.content) is not None)
 
 
 def _texts(tokens: list[Token]) -> Iterator[str]:

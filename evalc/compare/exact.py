@@ -141,8 +141,9 @@ def significance_of_all(parts: Iterable[Significance]) -> Significance:
 
 
 def _significance(pairs: int, worse: int, better: int, errors: int) -> Significance:
-    p_value = mcnemar_p(worse, better)
-    verdict = verdict_of(better - worse, changed=worse + better, certain=p_value < LEVEL)
+    p_value, changed = mcnemar_p(worse, better), worse + better
+    verdict = verdict_of(better - worse, changed=changed, certain=p_value < LEVEL)
+    mean = (better - worse) / pairs if pairs else 0.0
     return Significance(
         pairs=pairs,
         regressed=worse,
@@ -150,10 +151,7 @@ def _significance(pairs: int, worse: int, better: int, errors: int) -> Significa
         errors=errors,
         p_value=p_value,
         verdict=verdict,
-        more_cases=_more_cases(pairs, worse, better) if verdict == "inconclusive" else None,
+        more_cases=more_cases(mean, changed / pairs - mean * mean, changed=changed, cases=pairs)
+        if verdict == "inconclusive"
+        else None,
     )
-
-
-def _more_cases(pairs: int, worse: int, better: int) -> int | None:
-    mean = (better - worse) / pairs
-    return more_cases(mean, (worse + better) / pairs - mean * mean, changed=worse + better, cases=pairs)

@@ -257,7 +257,11 @@ def compare_suites(
         cost_usd=_medians(whole, lambda case: case.cost_usd),
         regressions=_changed(pair for pair in pairs if pair.before.passed and not pair.after.passed),
         new_passes=_changed(pair for pair in pairs if pair.after.passed and not pair.before.passed),
-        still_failing=_changed(pair for pair in pairs if _fails_otherwise(pair)),
+        still_failing=_changed(
+            pair
+            for pair in pairs
+            if not (pair.before.passed or pair.after.passed) and pair.before.error != pair.after.error
+        ),
         came=tuple(identity for identity in new if identity not in old),
         went=tuple(identity for identity in old if identity not in new),
     )
@@ -293,23 +297,13 @@ def _pass_share(pairs: Sequence[Pair]) -> Difference | None:
 
 
 def _medians(pairs: Sequence[Pair], measure: Callable[[ComparedCase], float | None]) -> Medians:
-    both = list(_measured(pairs, measure))
+    found = ((measure(pair.before), measure(pair.after)) for pair in pairs)
+    both = [(old, new) for old, new in found if old is not None and new is not None]
     return Medians(
         before=median(old for old, _ in both) if both else None,
         after=median(new for _, new in both) if both else None,
         cases=len(both),
     )
-
-
-def _measured(pairs: Iterable[Pair], measure: Callable[[ComparedCase], float | None]) -> Iterator[tuple[float, float]]:
-    for pair in pairs:
-        old, new = measure(pair.before), measure(pair.after)
-        if old is not None and new is not None:
-            yield old, new
-
-
-def _fails_otherwise(pair: Pair) -> bool:
-    return not pair.before.passed and not pair.after.passed and pair.before.error != pair.after.error
 
 
 def _changed(pairs: Iterable[Pair]) -> tuple[ChangedCase, ...]:

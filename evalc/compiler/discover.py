@@ -11,6 +11,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -369,7 +370,6 @@ class _Search:
         self._searched: set[Path] = set()
         self._outputs = {each.resolve() for each in finder.outputs}
         self._excluded = exclusion(finder.exclude) if finder.exclude else None
-        self._tracked: Tracked | None = None
 
     def walk(self, folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
         """The files below a folder; `above` are the folders that led here, their links followed."""
@@ -408,12 +408,14 @@ class _Search:
             # To git a link is a file, whatever it leads to.
             is_own_folder = inner and not entry.is_symlink()
             ignored = is_ignored or _is_ignored(real / entry.name, ignoring, is_folder=is_own_folder)
-            if ignored and not self._is_tracked(real / entry.name):
+            if ignored and not self._tracked.has(real / entry.name):
                 continue
             if not (inner or entry.name.lower().endswith(self._suffixes)):
                 continue
             if entry.is_symlink() and not Path(_real(path)).is_relative_to(self._root):
-                self._add(path, self._leads_out(path, has_to_be_eval=not inner and names_an_eval(entry.name)))
+                has_to_be_eval = not inner and names_an_eval(entry.name)
+                left_out = Finding("EV617", path=shown(path), root=str(self._root))
+                self._add(path, Finding("EV618", path=shown(path)) if has_to_be_eval else left_out)
             elif not inner:
                 yield path
             elif is_own_folder:
@@ -431,15 +433,9 @@ class _Search:
         legible = real.relative_to(self._root).as_posix().encode(errors="replace").decode()
         return self._excluded.match_file(legible + "/" if is_folder else legible)
 
-    def _is_tracked(self, path: Path) -> bool:
-        if self._tracked is None:  # a search in which nothing is ignored need not know
-            self._tracked = Tracked.around(self._root)
-        return self._tracked.has(path)
-
-    def _leads_out(self, link: Path, *, has_to_be_eval: bool) -> Finding:
-        if has_to_be_eval:
-            return Finding("EV618", path=shown(link))
-        return Finding("EV617", path=shown(link), root=str(self._root))
+    @cached_property
+    def _tracked(self) -> Tracked:
+        return Tracked.around(self._root)  # a search in which nothing is ignored need not know
 
     def _add(self, path: Path, finding: Finding) -> None:
         if self._report is not None:

@@ -182,13 +182,8 @@ def _check_suite(suite: CompiledSuite, key: str, locked: LockedSuite, problems: 
         if case is None:
             if not suite.ir.partial:
                 problems.add(*suite.ir.place(suite.ir.where), Finding("EV451", case=id_, suite=key))
-        elif not (case.partial or is_archived(case)) and (changed := _changed(was, case, suite)) is not None:
+        elif not (case.partial or case.archived is not None) and (changed := _changed(was, case, suite)) is not None:
             problems.add(*suite.ir.place(case.place_of("/id")), Finding("EV450", case=id_, changed=changed))
-
-
-def is_archived(case: ir.Case) -> bool:
-    """Whether the case is retired."""
-    return case.archived is not None
 
 
 def _changed(was: str, case: ir.Case, suite: CompiledSuite) -> str | None:
@@ -238,7 +233,7 @@ def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
         known = entries.get(str(suite.key), LockedSuite("", {})).cases
         cases = dict(known)
         for case in _cases_of(suite):
-            if is_archived(case):
+            if case.archived is not None:
                 cases.pop(case.id, None)
             elif case.id not in known:
                 cases[case.id] = locked_text(_fields_of(case, suite))

@@ -15,7 +15,6 @@ from evalc.compiler.lock import (
     Lock,
     LockedSuite,
     check_lock,
-    is_archived,
     lock_text,
     locked_anew,
     read_lock,
@@ -255,7 +254,7 @@ def test_an_archived_case_may_change_and_then_go(lock: Lock) -> None:
     archived = SUITE.replace('contains "-2"]', 'contains "2"]\n      archived: the tool is gone')
     assert codes(archived, lock) == []
     (suite,) = compiled(archived).suites
-    assert [is_archived(case) for case in suite.ir.cases] == [True, False]
+    assert [case.archived is not None for case in suite.ir.cases] == [True, False]
     anew = locked_anew([suite], lock)
     assert [*anew.suites["get-weather.regression"].cases] == ["rg-get-weather-002"]
     assert codes(SECOND, anew) == []

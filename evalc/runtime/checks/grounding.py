@@ -179,7 +179,9 @@ def quotes_from(test: Test, view: View) -> Found:
         return True
     leaves = (leaf for source in _sources(test, view.evidence) for leaf in _leaves(source))
     texts = [folded(leaf if isinstance(leaf, str) else msgspec.json.encode(leaf).decode()) for leaf in leaves]
-    return _verdict("quote", [quote for quote in quotes if not _is_in(folded(quote), texts)], test, view)
+    bare = {quote: folded(quote).rstrip(".,;:!?… ") or folded(quote) for quote in quotes}
+    unknown = [quote for quote in quotes if not any(bare[quote] in text for text in texts)]
+    return _verdict("quote", unknown, test, view)
 
 
 def _verdict(what: str, unknown: list[str], test: Test, view: View) -> Found:
@@ -263,8 +265,3 @@ def _stands_in(number: Number, known: list[Decimal]) -> bool:
 def folded(text: str) -> str:
     """The text with each run of spaces as one, none around it, and no difference between capitals and small letters."""
     return " ".join(text.split()).casefold()
-
-
-def _is_in(quote: str, texts: Iterable[str]) -> bool:
-    bare = quote.rstrip(".,;:!?… ") or quote
-    return any(bare in text for text in texts)
