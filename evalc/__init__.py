@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalc.base.source import Source
     from evalc.checks import Answer, Outcome, custom_check
     from evalc.compiler.compiled import Compilation
-    from evalc.diagnostics.problem import Problem
+    from evalc.diagnostics import Problem
     from evalc.model.answer import AgentResponse, ToolCall
     from evalc.runtime.agents.recording import ScriptedAgent
     from evalc.setup.runner import Run
@@ -42,7 +42,7 @@ _HOMES = {
     "Compilation": "evalc.compiler.compiled",
     "EvalcError": "evalc.base.errors",
     "Outcome": "evalc.checks",
-    "Problem": "evalc.diagnostics.problem",
+    "Problem": "evalc.diagnostics",
     "Run": "evalc.setup.runner",
     "ScriptedAgent": "evalc.runtime.agents.recording",
     "Source": "evalc.base.source",

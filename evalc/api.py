@@ -12,7 +12,7 @@ from evalc.setup.compile import Subject, compiled, policy_of, subjects_among
 from evalc.setup.flags import RunFlags
 
 if TYPE_CHECKING:
-    from evalc.diagnostics.problem import Problem
+    from evalc.diagnostics import Problem
     from evalc.setup.runner import Run, Running
 
 

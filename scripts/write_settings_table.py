@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from evalc.config.settings import ALL_KEYS, Setting
+from evalc.config import ALL_KEYS, Setting
 from evalc.setup.flags import FLAGS
 
 PAGE = Path(__file__).parent.parent / "specs" / "configuration.md"

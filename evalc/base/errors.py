@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evalc.diagnostics.problem import Problem
+    from evalc.diagnostics import Problem
 
 
 class EvalcError(Exception):

@@ -22,7 +22,7 @@ from evalc.base.terminal import Screen, counted, visible
 from evalc.cli.ending import print_error, print_warning, supervise
 from evalc.compare.means import Estimate
 from evalc.compiler.rows import csv_reader, csv_spans
-from evalc.config.settings import Settings
+from evalc.config import Settings
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.model.answer import Exhibit, Question
 from evalc.report.progress import Progress

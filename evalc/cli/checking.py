@@ -18,10 +18,10 @@ from evalc.base.terminal import counted, first_of, visible
 from evalc.cli.ending import ExitCode, inventory_lines, print_error, print_problems, with_standard_input
 
 if TYPE_CHECKING:
-    from evalc.config.settings import Settings
+    from evalc.config import Settings
+    from evalc.diagnostics import Problem
     from evalc.diagnostics.fixing import Fixed
     from evalc.diagnostics.policy import Policy, Selection
-    from evalc.diagnostics.problem import Problem
     from evalc.diagnostics.render import Tried
 
 

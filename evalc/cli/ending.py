@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
     from evalc.compiler.compiled import Inventory
-    from evalc.diagnostics.problem import Problem
+    from evalc.diagnostics import Problem
     from evalc.diagnostics.render import Tried
 
 

@@ -41,7 +41,7 @@ from evalc.diagnostics.near import did_you_mean
 from evalc.setup.flags import modern
 
 if TYPE_CHECKING:
-    from evalc.config.settings import Settings
+    from evalc.config import Settings
     from evalc.model.reports import HistoryEntry
     from evalc.report.progress import Progress
     from evalc.report.reported import ReportedRun

@@ -21,7 +21,7 @@ from evalc.base.files import make_folder, read_beginning, write_atomic
 from evalc.base.terminal import visible
 from evalc.cli.ending import ExitCode, print_problems, shown_path, with_standard_input
 from evalc.cli.options import PathsOrStdin, settings_of, with_flags
-from evalc.config.settings import ALL_KEYS, Setting, Settings
+from evalc.config import ALL_KEYS, Setting, Settings
 
 if TYPE_CHECKING:
     from evalc.compiler.compiled import CompiledSuite

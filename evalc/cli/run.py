@@ -40,7 +40,7 @@ from evalc.diagnostics.near import did_you_mean, listed
 from evalc.setup.flags import INSTEAD, SHOWN, STOPS, RunFlags
 
 if TYPE_CHECKING:
-    from evalc.config.settings import Settings
+    from evalc.config import Settings
     from evalc.model.case import Case
     from evalc.model.suite import Suite
     from evalc.report.console import Detail

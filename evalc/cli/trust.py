@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalc.compiler.compiled import Compilation
-    from evalc.config.settings import Settings
+    from evalc.config import Settings
     from evalc.model.reports import Coverage
     from evalc.runtime.store.resume import PastRun
     from evalc.setup.compile import Subject

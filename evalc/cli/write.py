@@ -30,13 +30,13 @@ from evalc.cli.ending import (
     standard_input,
 )
 from evalc.cli.options import Paths, PathsOrStdin, settings_of, with_flags
-from evalc.config.settings import spelled
+from evalc.config import spelled
+from evalc.diagnostics import Diagnostics
 from evalc.diagnostics.near import as_code
-from evalc.diagnostics.problem import Diagnostics
 from evalc.setup.flags import several
 
 if TYPE_CHECKING:
-    from evalc.config.settings import Settings
+    from evalc.config import Settings
     from evalc.dsl.format.eval_file import FormattedFile
     from evalc.extras.importers import Imported
     from evalc.extras.watch import Seen, Watcher

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from evalc.base.source import Source
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.dsl.build_suite import build_shared_file, build_suite
 from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.nodes import Mapping

@@ -16,7 +16,7 @@ from evalc.base.source import Source
 from evalc.base.terminal import counted
 from evalc.compiler import ir
 from evalc.compiler.lower import lower, own_assertions, wheres_of
-from evalc.diagnostics.problem import Diagnostics, Finding, Problem
+from evalc.diagnostics import Diagnostics, Finding, Problem
 from evalc.dsl.sources import read_source
 from evalc.model import case as m
 from evalc.model.case import EnvelopeWriter, encode_envelope

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from evalc.base.source import Position, Source, Span
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.sources import read_source
 
 _DECORATOR: Final = "custom_check"

@@ -20,7 +20,7 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.files import below_working_folder, exclusion, link_out, project_root, read_limited
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl.document_kind import is_eval_name, names_an_eval
 from evalc.dsl.sources import ReportIn
 

@@ -17,8 +17,8 @@ import msgspec
 from evalc.check import tree as t
 from evalc.check.forms import CALL_HAS, Record, check_of, form_of
 from evalc.check.predicates import ASKS, GIVES, PREDICATES, Kind
+from evalc.diagnostics import Finding
 from evalc.diagnostics.near import nearest
-from evalc.diagnostics.problem import Finding
 from evalc.ecma.regexp import compile_pattern
 from evalc.ecma.regexp.nodes import PatternError
 from evalc.ecma.regexp.parser import parse

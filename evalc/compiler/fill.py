@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, assert_never
 
 from evalc.base.source import Span
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl import nodes as n
 from evalc.dsl.nodes import Node, Scalar
 from evalc.dsl.scalars import to_plain

@@ -15,7 +15,7 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.check import tree
-from evalc.diagnostics.problem import Severity
+from evalc.diagnostics import Severity
 from evalc.grammar.nodes import Template
 from evalc.model import case as m
 from evalc.model.case import Gates

@@ -17,7 +17,7 @@ from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
 from evalc.check.forms import Record
 from evalc.compiler.discover import Finder, shown
-from evalc.diagnostics.problem import Diagnostics, Fault, Finding
+from evalc.diagnostics import Diagnostics, Fault, Finding
 from evalc.diagnostics.raised import idle_parts
 from evalc.dsl.build_case import CaseFields
 from evalc.dsl.build_prompt import PromptTree

@@ -19,8 +19,8 @@ from evalc.compiler.examine import examine, unaskable
 from evalc.compiler.libraries import schema_findings
 from evalc.compiler.names import CustomChecks
 from evalc.compiler.shape import Misfit, is_timestamp, mismatches, named
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest
-from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.diagnostics.raised import outside, unknown_key
 from evalc.dsl.build_case import LABEL_PLACES
 from evalc.dsl.places import locate

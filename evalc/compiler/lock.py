@@ -16,7 +16,7 @@ from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lower import lower
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.read_toml import NotValid, decode, locate
 from evalc.dsl.sources import read_source
 

@@ -11,7 +11,7 @@ import msgspec
 from evalc.base.source import Source
 from evalc.compiler.libraries import IncludeLibrary, Layer, Scope, Shared, check_uses
 from evalc.compiler.rows import Row, Rows, find_rows
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.dsl.build_case import CaseFields, CaseTree
 from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import Node

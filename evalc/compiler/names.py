@@ -18,8 +18,8 @@ from evalc.compiler.fill import readings, root_of, tokens, variables
 from evalc.compiler.libraries import PromptLibrary, named_file, read_named, read_prompts
 from evalc.compiler.merge import GivenInput, MergedCase, MergedSuite
 from evalc.compiler.rows import Row
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest
-from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes as n
 from evalc.dsl.build_case import CaseTree
 from evalc.dsl.build_prompt import InputTree, PromptTree

@@ -26,7 +26,7 @@ from evalc.compiler.names import CustomChecks, resolve_names
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import Links, check_contract, check_criteria, check_ids
 from evalc.compiler.passes.check_logic import Contradictions, check_meanings, check_vacuity
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.build_suite import SuiteTree, build_prompt, build_shared_file, build_suite
 from evalc.dsl.document_kind import (
     Kind,

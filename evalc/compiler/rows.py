@@ -26,7 +26,7 @@ from evalc.base.terminal import counted
 from evalc.compiler.discover import shown
 from evalc.compiler.fill import root_of, text_of_input, value_of, variables
 from evalc.compiler.libraries import named_file
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.build_case import ForEachTree, InputValue
 from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence, span_of
 from evalc.dsl.read_json import JsonPlaces, half_characters

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import inspect as t
 
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl.kinds import ANYTHING, Flag, Key, Kind, ListOf, MapOf, Number, OneOf, Shape, Text
 from evalc.dsl.walk import Fields, Tree
 from evalc.model.json import pointer_step

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, final
 
 from evalc.base.files import is_below
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl import kinds
 from evalc.dsl.kinds import Schema, Shape
 from evalc.model import numbers

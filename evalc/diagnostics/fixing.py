@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple, final
 
 from evalc.base.source import Source
-from evalc.diagnostics.problem import Edit, Problem, Severity
+from evalc.diagnostics import Edit, Problem, Severity
 
 Check = Callable[[Source], Sequence[Problem]]
 """Finds every problem of a source."""

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Final, Literal, final
 import msgspec
 
 from evalc.base.source import Source, Span
+from evalc.diagnostics import Diagnostics, Finding, Problem, Severity
 from evalc.diagnostics.near import as_code, did_you_mean, nearest
-from evalc.diagnostics.problem import Diagnostics, Finding, Problem, Severity
 
 if TYPE_CHECKING:
     from evalc.diagnostics.catalogue import Entry

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from evalc.diagnostics import Finding
 from evalc.diagnostics.near import nearest, nearest_of
-from evalc.diagnostics.problem import Finding
 from evalc.model.json import pointer_step
 from evalc.model.json_schema import CHECKED, KEYWORDS, OF_OPENAPI, dialect_of, schemas_within
 from evalc.model.numbers import Range, shown_number

@@ -27,7 +27,7 @@ from evalc.base.terminal import (
     sound,
     visible,
 )
-from evalc.diagnostics.problem import Problem
+from evalc.diagnostics import Problem
 
 if TYPE_CHECKING:
     from evalc.diagnostics.catalogue import Entry

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from evalc.base.source import Span
-from evalc.diagnostics.problem import Fault
+from evalc.diagnostics import Fault
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.scalars import kind_of, to_plain
 from evalc.dsl.tree import CheckLeaf

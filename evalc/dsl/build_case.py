@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl import kinds as k
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect

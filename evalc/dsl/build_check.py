@@ -12,8 +12,8 @@ import msgspec
 from evalc.base import installed
 from evalc.base.source import Source, Span
 from evalc.check.tree import Bounds, Test
+from evalc.diagnostics import Finding, Fix
 from evalc.diagnostics.near import nearest
-from evalc.diagnostics.problem import Finding, Fix
 from evalc.diagnostics.raised import outside
 from evalc.dsl import kinds as k
 from evalc.dsl import operands as o

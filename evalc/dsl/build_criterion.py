@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from evalc.base.source import Span
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl import kinds as k
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.places import locate

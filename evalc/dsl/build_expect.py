@@ -9,7 +9,7 @@ from typing import Any, Final, get_args
 from evalc.base.source import Span
 from evalc.check.contract import ASSERT_BY_NOTHING, KEYS, PAIRS, check_in
 from evalc.check.forms import Record, check_of, record_of
-from evalc.diagnostics.problem import Finding, Fix
+from evalc.diagnostics import Finding, Fix
 from evalc.dsl import kinds as k
 from evalc.dsl import operands as o
 from evalc.dsl.build_rule import PARAM, operator, param_record, value_by

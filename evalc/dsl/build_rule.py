@@ -8,7 +8,7 @@ from typing import Any, Final, get_args
 from evalc.check.forms import Record, check_of, tests_of
 from evalc.check.predicates import texts_of
 from evalc.check.tree import At, Of, Test
-from evalc.diagnostics.problem import Fault, Finding
+from evalc.diagnostics import Fault, Finding
 from evalc.dsl import kinds as k
 from evalc.dsl import operands as o
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, is_cut, span_of

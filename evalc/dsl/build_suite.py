@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl import kinds as k
 from evalc.dsl.build_case import CASE, DEFAULTS, FOR_EACH, LABEL, TIERS, TURN, USER, CaseFields, CaseTree
 from evalc.dsl.build_check import build_checks

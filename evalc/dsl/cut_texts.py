@@ -6,7 +6,7 @@ import re
 from typing import Final, final
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.build_prompt import INPUT
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.quoting import cut_off, in_quotes, quoted_line

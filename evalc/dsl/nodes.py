@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeVar, final
 import msgspec
 
 from evalc.base.source import AliasedSpan, Span
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 
 Style = Literal["plain", "single", "double", "literal", "folded", "hole"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from evalc.base.source import AliasedSpan, Source, Span
-from evalc.diagnostics.problem import Fix
+from evalc.diagnostics import Fix
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.grammar.parse import parse_check
 

@@ -17,7 +17,7 @@ import yaml
 from yaml import events
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl.nodes import FORBIDDEN, Mapping, Node, Report, Scalar, Sequence, Style, YamlLimits, behind, has_forbidden
 from evalc.dsl.quoting import cut_off, quoted_line, template_in_quotes, unquoted_line
 from evalc.dsl.template_mask import Mask

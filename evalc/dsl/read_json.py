@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, final
 
 from evalc.base.json_fault import fault_of
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Fault, Finding
+from evalc.diagnostics import Fault, Finding
 from evalc.dsl.nodes import Report
 from evalc.dsl.scalars import MAX_DIGITS
 from evalc.model.json import key_of_step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 
 _NO: Final = frozenset({"", "false", "no", "off", "null", "~"})
 NO_REASONS: Final = ("true", "yes", "on", "none", "nil", "nan", "nat", "na", "undefined")

@@ -10,7 +10,7 @@ import math
 import re
 from typing import Final, Literal, assert_never
 
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence, span_of
 
 Kind = Literal["str", "int", "float", "bool", "null"]

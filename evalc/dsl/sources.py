@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 
 from evalc.base.files import LeadsOut, NotRegular, TooLarge, open_regular, read_beginning, read_limited, refuse_link_out
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 
 YAML_LIMIT: Final = 32_000_000
 """The largest YAML file that is read by default, in bytes."""

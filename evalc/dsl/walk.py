@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TypeGuard, final
 
 from evalc.base.source import Source, Span
+from evalc.diagnostics import Diagnostics, Finding, Fix
 from evalc.diagnostics.near import nearest, typo_of
-from evalc.diagnostics.problem import Diagnostics, Finding, Fix
 from evalc.diagnostics.raised import unknown_key
 from evalc.dsl import nodes as n
 from evalc.dsl.kinds import UNREADABLE, Shape

@@ -14,7 +14,7 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl.quoting import (
     check_around,
     check_in_quotes,

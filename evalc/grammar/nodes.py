@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, Type
 import msgspec
 
 from evalc.check import tree
-from evalc.diagnostics.problem import Fault, Finding
+from evalc.diagnostics import Fault, Finding
 
 if TYPE_CHECKING:
     from evalc.grammar.lalr import Token

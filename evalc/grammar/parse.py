@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, cast, final
 
 from evalc.check.forms import Placed
 from evalc.check.tree import At, Bounds, Check, Measure, Measured, Of, Test
-from evalc.diagnostics.problem import Fault, Finding
+from evalc.diagnostics import Fault, Finding
 from evalc.grammar import nodes as n
 from evalc.grammar.lalr import Following, Stumble, Token, Tree, following, load, read
 from evalc.grammar.read_check import MAX_LINE, Reader, Unit, read_check, settled

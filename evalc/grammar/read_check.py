@@ -41,7 +41,7 @@ from evalc.check.tree import (
     Turn,
     Which,
 )
-from evalc.diagnostics.problem import Fault, Finding
+from evalc.diagnostics import Fault, Finding
 from evalc.grammar.lalr import Stumble, Tree, following, load, read
 from evalc.grammar.nodes import (
     Atom,

@@ -10,8 +10,8 @@ import msgspec
 
 from evalc.base import installed
 from evalc.check.shapes import Check, sentence_of
+from evalc.config import shape
 from evalc.config.kinds import or_null
-from evalc.config.settings import shape
 from evalc.dsl import kinds as k
 from evalc.dsl.asked import SUBJECTS
 from evalc.dsl.build_case import ALLOW, CASE, DEFAULTS, FOR_EACH, LABEL, TURN, USER

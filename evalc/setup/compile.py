@@ -20,9 +20,9 @@ from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
 from evalc.compiler.discover import Finder
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
-from evalc.config.settings import Settings
+from evalc.config import Settings
+from evalc.diagnostics import Finding, Problem
 from evalc.diagnostics.policy import Policy, Selection, silenced
-from evalc.diagnostics.problem import Finding, Problem
 from evalc.dsl.texts import texts_of
 from evalc.model.suite import Place
 

@@ -19,7 +19,7 @@ from typing import (
 )
 
 from evalc.base.errors import UsageError
-from evalc.config.settings import KEY_OF_FLAG, spelled
+from evalc.config import KEY_OF_FLAG, spelled
 
 if TYPE_CHECKING:
     from evalc.runtime.agents import Agent

@@ -18,7 +18,7 @@ from evalc.compare.rates import (
     passes_to_fail,
     passes_to_hold,
 )
-from evalc.config.settings import Settings
+from evalc.config import Settings
 from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE
 from evalc.model.reports import GatePlan, NoisePlan, Option, Plan, SuitePlan

@@ -19,9 +19,9 @@ from evalc.base.terminal import first_of
 from evalc.check.contract import assertions
 from evalc.check.tree import asks
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
+from evalc.config import KEY_OF_FLAG, Settings
 from evalc.config.load import settings_with, with_env_file
-from evalc.config.settings import KEY_OF_FLAG, Settings
-from evalc.diagnostics.problem import Problem
+from evalc.diagnostics import Problem
 from evalc.dsl.build_case import TIERS
 from evalc.dsl.document_kind import names_an_eval
 from evalc.model.case import Case

@@ -17,8 +17,8 @@ from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread
 from evalc.base.installed import PROVIDERS, provider_of
 from evalc.checks import ProjectChecks
+from evalc.config import ALL_KEYS, JudgeTable, ModelTable, Setting, Settings
 from evalc.config.http import expanded
-from evalc.config.settings import ALL_KEYS, JudgeTable, ModelTable, Setting, Settings
 from evalc.model.case import Gates
 from evalc.model.json import short_hash, to_json
 from evalc.report.reported import ReportedSuite
@@ -46,7 +46,7 @@ from evalc.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
     from evalc.compiler.compiled import Inventory
-    from evalc.diagnostics.problem import Problem
+    from evalc.diagnostics import Problem
     from evalc.model.result import MissingSuite, RunSummary, SuiteResult
     from evalc.model.suite import Selected
     from evalc.runtime.run.again_merge import Part

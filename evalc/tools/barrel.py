@@ -9,7 +9,7 @@ from typing import Any, Final, final
 from msgspec.structs import replace
 
 from evalc.base.source import Span
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, misspelt_in, read_definition
 from evalc.tools.expressions import DEEPEST, Evaluator, object_schema
 from evalc.tools.modules import ModuleLoader

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Final
 
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.diagnostics.raised import misspelt_keywords
 from evalc.tools.registry import Tool, ToolPlace
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
 from evalc.model.json import pointer_step

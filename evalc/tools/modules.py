@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import msgspec
 
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.sources import read_source
 from evalc.tools.script import ENDINGS, ModulePlace, Script
 

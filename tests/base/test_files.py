@@ -11,7 +11,7 @@ import pytest
 
 from evalc.base.files import Project, find_project, write_atomic
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl.sources import decode, read_source
 
 Found = list[tuple[Source, Span, Finding]]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalc.config.settings import ALL_KEYS
+from evalc.config import ALL_KEYS
 from evalc.setup import runner
 from tests.cli.conftest import Invoke, Outcome
 from tests.support.servers import Server, answers, serving

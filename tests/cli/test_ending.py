@@ -9,7 +9,7 @@ import pytest
 from evalc.base.errors import AgentUnavailable, SourceError, UsageError
 from evalc.base.source import Source, Span
 from evalc.cli.ending import exits
-from evalc.diagnostics.problem import Finding, Problem
+from evalc.diagnostics import Finding, Problem
 
 PROBLEM = Problem(
     source=Source("evalc.toml", "a b\n"),

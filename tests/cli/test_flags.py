@@ -8,7 +8,7 @@ import pytest
 
 from evalc.base.errors import SourceError, UsageError
 from evalc.cli.options import settings_of
-from evalc.config.settings import KEY_OF_FLAG, Settings, spelled
+from evalc.config import KEY_OF_FLAG, Settings, spelled
 from evalc.setup.flags import FLAGS, OLD, RunFlags, help_of
 
 

@@ -23,7 +23,7 @@ from evalc.compiler.lock import (
 from evalc.compiler.lower import lower
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from tests.cli.conftest import Invoke
 
 SUITE = """\

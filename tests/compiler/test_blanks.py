@@ -14,7 +14,7 @@ from evalc.compiler import ir
 from evalc.compiler.emit.blanks import UNFILLED, operand_of
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.emit.validate import checks_of as made
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 
 SUITE = """suite: s
 eval:

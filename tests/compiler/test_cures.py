@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import evalc
+from evalc.diagnostics import Problem
 from evalc.diagnostics.catalogue import entries
 from evalc.diagnostics.fixing import applied, fixed
-from evalc.diagnostics.problem import Problem
 
 CHECKS = (
     'matches regex "[0-9]+"',

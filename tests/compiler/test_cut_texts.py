@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalc
+from evalc.diagnostics import Problem
 from evalc.diagnostics.fixing import applied
-from evalc.diagnostics.problem import Problem
 from evalc.dsl.build_case import CASE, FOR_EACH, LABEL, TURN, USER
 from evalc.dsl.build_criterion import CRITERION
 from evalc.dsl.build_expect import EXPECT

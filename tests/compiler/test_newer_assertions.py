@@ -9,7 +9,7 @@ import pytest
 
 import evalc
 from evalc.base.source import Source
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.extras.importers import import_tool_forge
 from evalc.model.json import to_json
 

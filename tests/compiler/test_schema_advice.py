@@ -15,7 +15,7 @@ from jsonschema.validators import validator_for
 import evalc
 from evalc.base.source import Source
 from evalc.compiler.libraries import unusable
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.diagnostics.raised import idle_parts
 from evalc.model.json_schema import KEYWORDS, dialect_of
 from evalc.tools.load import RegistryFile, load_tools, parse_tools

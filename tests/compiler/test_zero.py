@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import evalc
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.extras.importers import import_tool_forge
 
 ANSWER = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import evalc
 from evalc.config.load import load_settings
-from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.diagnostics import Diagnostics, Problem
 from evalc.extras.importers import import_source
 
 Found = dict[str, Any]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import evalc
+from evalc.config import Settings
 from evalc.config.load import load_settings
-from evalc.config.settings import Settings
 from tests.conformance.documents import Entry, documents, with_key
 from tests.conformance.matching import differences
 from tests.support.servers import echoes, serving

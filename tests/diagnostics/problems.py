@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Finding, Problem
+from evalc.diagnostics import Finding, Problem
 
 
 def problem_at(source: Source, marked: str, finding: Finding) -> Problem:

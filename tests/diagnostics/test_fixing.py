@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import evalc
 from evalc.base.source import Source, Span
-from evalc.config.settings import Settings
+from evalc.config import Settings
+from evalc.diagnostics import Edit, Fix, Problem
 from evalc.diagnostics.fixing import Fixed, applied, fixed, without_idle_suggestions
 from evalc.diagnostics.near import typo_of
-from evalc.diagnostics.problem import Edit, Fix, Problem
 from evalc.setup.compile import problems_of
 
 

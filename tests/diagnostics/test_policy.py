@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.source import Source, Span
+from evalc.diagnostics import Finding, Problem
 from evalc.diagnostics.policy import BadSelector, Level, Policy, Selection, codes, selector, silencer
-from evalc.diagnostics.problem import Finding, Problem
 
 SYNTAX = Finding("EV101")
 MISSING = Finding("EV202", key="name", what="a test case")

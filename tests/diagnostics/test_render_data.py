@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import evalc
 from evalc.base.source import Source, Span
 from evalc.base.terminal import visible
+from evalc.diagnostics import Finding, Problem
 from evalc.diagnostics.catalogue import entries
-from evalc.diagnostics.problem import Finding, Problem
 from evalc.diagnostics.render import render_github, render_json, render_sarif
 from tests.diagnostics.problems import problem_at
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evalc.base.source import Source, Span
 from evalc.base.terminal import cells
-from evalc.diagnostics.problem import Finding, Problem, Severity
+from evalc.diagnostics import Finding, Problem, Severity
 from evalc.diagnostics.render import render_diff, render_text, summary_line
 
 

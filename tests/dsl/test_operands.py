@@ -6,7 +6,7 @@ import pytest
 
 from evalc.base.source import Source
 from evalc.check.predicates import texts_of
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.dsl import kinds as k
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import EXPECT

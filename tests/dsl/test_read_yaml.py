@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl import read_events as module
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, YamlLimits
 from evalc.dsl.read_yaml import read_yaml

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.source import Span
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl.nodes import Mapping, Scalar, Sequence, Style
 from evalc.dsl.scalars import Value, kind_of, text_of, to_plain, value_of
 

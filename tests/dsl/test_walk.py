@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import evalc
-from evalc.diagnostics.problem import Problem
+from evalc.diagnostics import Problem
 from evalc.dsl.build_suite import LANGUAGE, SHARED, WITH_BLOCK
 from evalc.dsl.kinds import Shape
 

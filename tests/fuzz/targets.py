@@ -13,7 +13,7 @@ from typing import Final
 from evalc.base.source import Source
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl.nodes import YamlLimits
 from evalc.dsl.read_events import read_events
 from evalc.dsl.read_lines import read_lines

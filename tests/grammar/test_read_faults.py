@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.diagnostics.problem import Fault
+from evalc.diagnostics import Fault
 from evalc.grammar.nodes import MAX_FAULTS
 from evalc.grammar.read_check import read_check
 

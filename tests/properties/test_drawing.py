@@ -11,7 +11,7 @@ from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl.build_case import CASE, DEFAULTS, FOR_EACH
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
 from evalc.dsl.build_criterion import CRITERION

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import evalc
 from evalc.base.source import Source
+from evalc.diagnostics import Problem
 from evalc.diagnostics.fixing import applied, ends_the_file, fixed
-from evalc.diagnostics.problem import Problem
 from evalc.grammar.nodes import PatternAtom
 from evalc.grammar.parse import parse_check
 from evalc.translate import translated

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from evalc.config import ALL_KEYS, Settings, shape
 from evalc.config.kinds import Folders
 from evalc.config.load import Reading
-from evalc.config.settings import ALL_KEYS, Settings, shape
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl.kinds import Key, Shape
 from evalc.schema.published import configuration
 from tests.schema.corpus import validator

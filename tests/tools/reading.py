@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.tools.load import RegistryFile, load_tools
 from evalc.tools.registry import ToolRegistry
 

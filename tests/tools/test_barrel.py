@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.tools import modules
 from evalc.tools.load import RegistryFile, load_tools
 from evalc.tools.modules import Exported, ExportLists, Module

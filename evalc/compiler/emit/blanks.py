@@ -9,7 +9,7 @@ from evalc.check.blanks import NOTHING, REQUIRED, Given, Misfit, fitted
 from evalc.check.tree import Blank
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.fill import plain, root_of, text_of_input, value_of
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.ecma import find_tokens
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template

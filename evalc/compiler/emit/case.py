@@ -19,7 +19,7 @@ from evalc.compiler.merge import GivenText, MergedCase
 from evalc.compiler.names import Names, Variant, check_inputs
 from evalc.compiler.rows import Row
 from evalc.compiler.shape import is_timestamp
-from evalc.diagnostics.problem import Diagnostics, Finding, Problem
+from evalc.diagnostics import Diagnostics, Finding, Problem
 from evalc.dsl.build_case import CaseTree, UserTree
 from evalc.dsl.build_prompt import PromptTree
 from evalc.dsl.build_suite import SuiteTree

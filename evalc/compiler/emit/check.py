@@ -40,7 +40,7 @@ from evalc.compiler.fill import fill, is_of_plain_texts, not_texts, root_of, tok
 from evalc.compiler.ir import Located
 from evalc.compiler.libraries import Scope, findings_in, schema_findings
 from evalc.compiler.shape import mismatches
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.dsl import nodes as n
 from evalc.dsl.nodes import Node, Report, Scalar, span_of
 from evalc.dsl.places import locate, node_at

@@ -32,8 +32,8 @@ from evalc.compiler.merge import GivenInput, MergedCase
 from evalc.compiler.names import Names, Variant
 from evalc.compiler.rows import Row
 from evalc.compiler.shape import mismatches
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest, typo_of
-from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.diagnostics.raised import outside
 from evalc.dsl.build_suite import GatesTree
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of

@@ -22,7 +22,7 @@ from evalc.compiler.lower import lower, own_assertions
 from evalc.compiler.merge import MergedCase, MergedSuite
 from evalc.compiler.names import Names, Variant, stem
 from evalc.compiler.rows import Row, Rows
-from evalc.diagnostics.problem import Diagnostics, Finding, Problem
+from evalc.diagnostics import Diagnostics, Finding, Problem
 from evalc.dsl.build_criterion import CriterionTree
 from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import span_of

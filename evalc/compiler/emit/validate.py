@@ -16,7 +16,7 @@ from evalc.compiler import ir
 from evalc.compiler.emit.check import CheckEmitter, is_plain
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge import Picked, PlacedCheck
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics import Finding
 from evalc.diagnostics.raised import outside
 from evalc.dsl.nodes import Node, span_of
 from evalc.dsl.places import node_at

@@ -14,7 +14,7 @@ from evalc.check.tree import Call, Check, Measure, Of, Test, Tools, Turn
 from evalc.compiler import ir
 from evalc.compiler.logic.formula import Either, Every, Formula, facts_of, formula_of, negation, there_is
 from evalc.compiler.logic.implies import Spoken, always, group_of, implies, is_asked, never
-from evalc.diagnostics.problem import Diagnostics, Finding, Severity
+from evalc.diagnostics import Diagnostics, Finding, Severity
 from evalc.grammar.write_check import describe
 
 _Found = tuple[ir.Where, Finding]

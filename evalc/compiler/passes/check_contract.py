@@ -11,7 +11,7 @@ from evalc.check.forms import kind_of, record_of, texts_at
 from evalc.check.tree import All, Call, Measure, Not, Of, Some, Test, Tools, Turn, asks, within
 from evalc.compiler import ir
 from evalc.compiler.examine import typos_in
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.raised import outside
 from evalc.model.json import Fingerprints, to_json
 from evalc.model.numbers import WEIGHT

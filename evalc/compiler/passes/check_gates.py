@@ -8,7 +8,7 @@ from typing import Final
 from evalc.base.terminal import counted
 from evalc.compare.rates import fewest_changes, fewest_to_fail, fewest_to_hold
 from evalc.compiler import ir
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.ecma import class_name
 from evalc.model.case import Gates
 from evalc.model.json import pointer_step

@@ -33,7 +33,7 @@ from evalc.check.tree import (
 )
 from evalc.compiler import ir
 from evalc.compiler.examine import examine
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.ecma import find_tokens
 from evalc.model.json import EVERY, steps
 from evalc.model.numbers import shown_number

@@ -15,8 +15,8 @@ from evalc.check.forms import Placed, check_of, placed, record_of
 from evalc.check.predicates import texts_of
 from evalc.check.values import KINDS, is_a
 from evalc.compiler import ir
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest
-from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma import to_string
 from evalc.model.json import pointer_step, steps
 from evalc.tools.registry import ToolRegistry

@@ -10,7 +10,7 @@ import msgspec
 
 from evalc.base.files import read_beginning
 from evalc.base.source import Source, Span
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.document_kind import is_meant_as_eval, kind_of_document
 from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.read_yaml import read_yaml

@@ -16,9 +16,9 @@ from evalc.base.errors import UsageError
 from evalc.base.source import Source
 from evalc.check.tree import Check
 from evalc.compiler.compiled import Compilation
-from evalc.config.settings import Settings
+from evalc.config import Settings
+from evalc.diagnostics import Diagnostics, Edit, Problem
 from evalc.diagnostics.fixing import applied
-from evalc.diagnostics.problem import Diagnostics, Edit, Problem
 from evalc.dsl import nodes
 from evalc.dsl.quoting import as_item, quoted_line, unquoted_line
 from evalc.dsl.read_yaml import read_yaml

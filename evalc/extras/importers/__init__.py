@@ -16,8 +16,8 @@ from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lift import is_eval_json, read_document
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest
-from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.build_case import DIFFICULTIES
 from evalc.dsl.document_kind import Kind, has_examples, kind_of_document

@@ -18,7 +18,7 @@ from evalc.check.predicates import mapped
 from evalc.check.tree import All, Check, Some
 from evalc.compiler.emit.check import simplest
 from evalc.compiler.emit.validate import check_of_label
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml

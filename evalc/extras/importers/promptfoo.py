@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
 from evalc.check.tree import Check
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, span_of
 from evalc.dsl.read_yaml import read_yaml

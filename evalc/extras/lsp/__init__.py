@@ -23,8 +23,8 @@ from pygls.uris import to_fs_path
 from evalc import __version__
 from evalc.base.errors import EvalcError
 from evalc.compiler.compiled import file_name
-from evalc.config.settings import Settings
-from evalc.diagnostics.problem import Problem
+from evalc.config import Settings
+from evalc.diagnostics import Problem
 from evalc.dsl.build_case import CaseTree
 from evalc.dsl.build_suite import SuiteTree
 from evalc.extras.lsp import features

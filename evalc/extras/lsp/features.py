@@ -14,8 +14,8 @@ from evalc.base.files import link_out
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted, in_common
 from evalc.compiler.pipeline import is_json
+from evalc.diagnostics import Fix, Problem
 from evalc.diagnostics.fixing import fixed
-from evalc.diagnostics.problem import Fix, Problem
 from evalc.dsl.build_case import CaseTree
 from evalc.dsl.build_suite import SharedTree, SuiteTree
 from evalc.dsl.format import Unformattable, format_text

@@ -15,7 +15,7 @@ from evalc.check.predicates import SCHEMA, TOOL, Role, texts_of
 from evalc.check.tree import NO_TOOL
 from evalc.compiler.fill import plain, root_of
 from evalc.compiler.rows import find_rows, say_nothing
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.dsl.build_criterion import CriterionTree
 from evalc.dsl.build_prompt import InputTree, PromptTree
 from evalc.dsl.build_suite import RuleTree, SharedTree, SuiteTree

@@ -21,10 +21,10 @@ from evalc.base.source import Position, Source, Span
 from evalc.compiler.libraries import PromptLibrary
 from evalc.compiler.names import suite_name
 from evalc.compiler.pipeline import is_json
+from evalc.config import Settings
 from evalc.config.load import Loaded, load_settings
-from evalc.config.settings import Settings
+from evalc.diagnostics import Diagnostics, Problem
 from evalc.diagnostics.fixing import ends_the_file
-from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.build_prompt import PromptTree
 from evalc.dsl.build_suite import SharedTree, SuiteTree, build_prompt, build_shared_file, build_suite
 from evalc.dsl.document_kind import Kind, has_evals, is_meant_as_eval, kind_of_document, names_an_eval

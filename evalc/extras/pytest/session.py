@@ -21,9 +21,9 @@ from evalc.base.files import JSON_LIMIT, exclusion, read_limited
 from evalc.base.guard import exits_reported, watched
 from evalc.base.terminal import Screen, shortened, visible
 from evalc.compiler.discover import shown
+from evalc.config import Settings
 from evalc.config.load import Override, load_settings
-from evalc.config.settings import Settings
-from evalc.diagnostics.problem import Problem
+from evalc.diagnostics import Problem
 from evalc.diagnostics.render import render_text, summary_line
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Selected, Suite

@@ -17,7 +17,7 @@ from watchfiles import Change, DefaultFilter, watch
 from evalc.base.errors import EvalcError, UsageError
 from evalc.base.terminal import Screen, cells, padded, shortened, visible
 from evalc.compiler.compiled import Compilation, CompiledSuite
-from evalc.config.settings import Settings
+from evalc.config import Settings
 from evalc.model.json import short_hash, to_json
 from evalc.model.result import CaseResult
 from evalc.model.suite import CaseKey, key_of

@@ -11,7 +11,7 @@ from evalc.base.source import Source, Span
 from evalc.check.tree import At, Call, Check, Of, Test, Turn
 from evalc.compiler import ir
 from evalc.compiler.passes.check_logic import Contradictions
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.runtime.checks.verdict import Evidence
 from tests.compiler.logic.trees import CHECKS, LEAVES, answers, outcomes
 

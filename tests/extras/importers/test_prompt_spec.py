@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import evalc
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.extras.importers import import_source
 from evalc.extras.importers.imported import Imported
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import evalc
 from evalc.base.source import Source
-from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.diagnostics import Diagnostics, Problem
 from evalc.dsl.format import format_text
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.promptfoo import import_promptfoo

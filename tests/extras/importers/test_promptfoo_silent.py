@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import evalc
 from evalc.base.source import Source
-from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.diagnostics import Diagnostics, Problem
 from evalc.extras.importers import import_prompt_spec
 from evalc.extras.importers.promptfoo import import_promptfoo
 from evalc.extras.importers.promptfoo_assertions import _TYPES, rows_of

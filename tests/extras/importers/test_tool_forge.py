@@ -14,7 +14,7 @@ import evalc
 from evalc.base.source import Source
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
-from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.diagnostics import Diagnostics, Problem
 from evalc.dsl.format import format_text
 from evalc.extras.importers import import_tool_forge
 from evalc.extras.importers.imported import Imported

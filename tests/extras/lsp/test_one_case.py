@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from lsprotocol import types as lsp
 
 from evalc.base.source import Span
+from evalc.diagnostics import Problem
 from evalc.diagnostics.fixing import ends_the_file
-from evalc.diagnostics.problem import Problem
 from evalc.extras.lsp.workspace import Document, DocumentProblems, Workspace
 
 HEAD = """suite: many

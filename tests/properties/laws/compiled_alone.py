@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 import evalc
 from evalc.check.contract import assertions
 from evalc.check.tree import Some, asks
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics import Diagnostics
 from evalc.extras.importers import import_tool_forge
 from evalc.extras.importers.imported import Imported
 from evalc.model.answer import AgentRequest, AgentResponse
