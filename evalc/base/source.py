@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple, final
 
 
@@ -62,19 +63,15 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        starts = [0]
-        at = 0
-        for line in self.text.splitlines(keepends=True) if _only_newlines(self.text) else _lines(self.text):
-            at += len(line)
-            if line[-1] in "\r\n":
-                starts.append(at)
-        return starts
+        lines = self.text.splitlines(keepends=True) if _only_newlines(self.text) else _lines(self.text)
+        starts = [0, *accumulate(map(len, lines))]
+        return starts if self.text.endswith(("\r", "\n")) or not lines else starts[:-1]
 
     def position(self, offset: int) -> Position:
         """The line and column of `offset`; offsets outside the text are clamped to it."""
-        offset = min(max(offset, 0), len(self.text))
-        line = bisect_right(self._line_starts, offset)
-        return Position(line + self.first_line - 1, offset - self._line_starts[line - 1] + 1)
+        offset, starts = min(max(offset, 0), len(self.text)), self._line_starts
+        line = bisect_right(starts, offset)
+        return Position(line + self.first_line - 1, offset - starts[line - 1] + 1)
 
     def offset(self, position: Position) -> int:
         """The offset of a place; beyond the end of its line it is that end, beyond the last line the text's end."""

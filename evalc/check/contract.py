@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
-from operator import attrgetter
+from itertools import compress, repeat
+from operator import attrgetter, is_not
 from typing import Any, Final
 
 import msgspec
@@ -278,8 +279,10 @@ class Assertion(msgspec.Struct, frozen=True, gc=False):
 def assertions(expect: Expect) -> Sequence[Assertion]:
     """Every assertion of `expect`, in the order in which a runner evaluates them (contract, Assertion Execution)."""
     found: list[Assertion] = []
-    for (key, pointer, is_list, asserts_by_nothing, make), value in zip(_READ, _values(expect), strict=True):
-        if value is None or value is False or not (value or asserts_by_nothing):
+    values = _values(expect)
+    given = map(is_not, values, repeat(None))  # most are not
+    for (key, pointer, is_list, asserts_by_nothing, make), value in compress(zip(_READ, values, strict=True), given):
+        if value is False or not (value or asserts_by_nothing):
             continue
         if is_list:
             for index, item in enumerate(value):

@@ -11,6 +11,8 @@ from itertools import pairwise, starmap
 from math import inf
 from typing import Any, Final, Literal, TypeGuard
 
+from msgspec.structs import astuple
+
 from evalc.check.tree import Bounds
 from evalc.ecma import Unit, length_of, to_json, trim
 from evalc.model.json import MISSING, is_number, is_same, values_at
@@ -157,14 +159,15 @@ def is_between(value: Any, bounds: Bounds, _ignoring_case: bool = False) -> bool
 
     Bounds that leave one number ask whether the value is that one, which can be asked of every value.
     """
-    if bounds.min is not None and bounds == Bounds(bounds.min, bounds.min):
-        return is_same(value, bounds.min)
+    least, most, above, below = astuple(bounds)
+    if least is not None and least == most and above is below is None:
+        return is_same(value, least)
     number = value if type(value) is int else _number(value)
     return (
-        (bounds.min is None or number >= bounds.min)
-        and (bounds.max is None or number <= bounds.max)
-        and (bounds.above is None or number > bounds.above)
-        and (bounds.below is None or number < bounds.below)
+        (least is None or number >= least)
+        and (most is None or number <= most)
+        and (above is None or number > above)
+        and (below is None or number < below)
     )
 
 

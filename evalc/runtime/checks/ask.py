@@ -61,7 +61,7 @@ async def tested(test: Test, view: View, *, negated: bool) -> Verdict:
             _refuse_other_than_text(test, view)
         if test.predicate in _GROUPS:
             filled, dropped = _filled_group(test, view)
-        elif "{{" in str(test.operand):
+        elif _may_hold_tokens(test.operand):
             filled = _filled(test, view)
         if (asked := _ASKED.get(filled.predicate)) is None:
             value = view.value
@@ -169,6 +169,14 @@ _GROUPS: Final = {
 """The predicates with several values: how the values are joined, and the predicate of each."""
 _OF_TEXT: Final = frozenset({"equals", "contains", "starts_with", "ends_with", "matches"})
 """The predicates whose operand a contract file may lack, or have as a list."""
+
+
+def _may_hold_tokens(operand: Any) -> bool:
+    if isinstance(operand, str):
+        return "{{" in operand
+    if isinstance(operand, Bounds):
+        return str in map(type, msgspec.structs.astuple(operand))
+    return "{{" in str(operand)
 
 
 def _refuse_other_than_text(test: Test, view: View) -> None:

@@ -95,6 +95,11 @@ async def _check(located: LocatedCase, evidence: Evidence, *, run_all: bool) -> 
             )
         except Exception as broke:  # a check that breaks must not take the case with it
             verdict = broken(f"the check broke: {type(broke).__name__}: {error_text(broke)}")
+        checked.verdicts[at] = verdict
+        if verdict is PASSED:
+            checked.verified = True
+            checked.results.append(_passed(at, field))
+            continue
         outcome = verdict.outcome
         if outcome == "error":
             if assertion is _EXPECTED:
@@ -108,12 +113,9 @@ async def _check(located: LocatedCase, evidence: Evidence, *, run_all: bool) -> 
             checked.skipped += 1
         elif outcome == "passed":
             checked.verified = checked.verified or verdict.verifies
-        checked.verdicts[at] = verdict
         checked.tokens += verdict.skipped_tokens
         checked.notes += verdict.notes
-        if verdict is PASSED:
-            checked.results.append(_passed(at, field))
-        elif outcome != "not_applicable":
+        if outcome != "not_applicable":
             checked.results.append(_assertion_result(at, field, verdict, places))
     return checked
 
