@@ -19,6 +19,7 @@ import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final, cast, final
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -281,20 +282,16 @@ def _is_loopback(host: str) -> bool:
 @functools.cache
 def _tls_context(tls: Tls) -> ssl.SSLContext:
     # One for all sessions: each would take 20 ms and most of a megabyte.
-    if tls.authorities is not None:
-        try:
-            return _checking(ssl.create_default_context(cafile=tls.authorities), tls)
-        except OSError as error:  # ssl.SSLError too
-            reason = "it holds no certificates" if isinstance(error, ssl.SSLError) else error.strerror
-            raise UsageError(f"the certificates in `{tls.authorities}` cannot be used: {reason}") from None
-    if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
-        return _checking(ssl.create_default_context(), tls)
-    import certifi  # noqa: PLC0415 - for start-up: `https:` only
+    file = tls.authorities
+    if file is None and not (os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")):
+        import certifi  # noqa: PLC0415 - for start-up: `https:` only
 
-    return _checking(ssl.create_default_context(cafile=certifi.where()), tls)
-
-
-def _checking(context: ssl.SSLContext, tls: Tls) -> ssl.SSLContext:
+        file = Path(certifi.where())
+    try:
+        context = ssl.create_default_context(cafile=file)
+    except OSError as error:  # ssl.SSLError too
+        reason = "it holds no certificates" if isinstance(error, ssl.SSLError) else error.strerror
+        raise UsageError(f"the certificates in `{file}` cannot be used: {reason}") from None
     if not tls.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
