@@ -69,7 +69,7 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
             continue
         if run.several_agents:
             yield f"agent {visible(suite.result.agent_endpoint)}"
-        yield from suite_lines(suite, screen, detail=detail, sources=sources)
+        yield from suite_lines(suite, screen, sources, detail=detail)
         yield ""
     if not quiet:
         yield from side_by_side_lines(run.suites, screen)
@@ -90,27 +90,26 @@ def render(run: ReportedRun) -> Iterator[bytes]:
 
 
 def suite_lines(
-    suite: ReportedSuite, screen: Screen, *, detail: Detail = "normal", sources: SourceLines | None = None
+    suite: ReportedSuite, screen: Screen, sources: SourceLines, *, detail: Detail = "normal"
 ) -> Iterator[str]:
     """The summary of one suite, without line ends.
 
-    The detail `quiet` shows only what is not as it should be, `verbose` adds answers and assertions. Without `sources`,
-    failed checks have places and no lines.
+    The detail `quiet` shows only what is not as it should be, `verbose` adds answers and assertions.
     """
     writer, result, quiet = Writer(screen), suite.result, detail == "quiet"
-    context = None if sources is None else SourceContext(sources, result.timestamp)
+    context = SourceContext(sources, result.timestamp)
     symbols, rule_width = writer.symbols, min(_RULE_WIDTH, writer.width)
     title = f"{symbols.title * 3} {visible(key_of(result).name)} {symbols.dash} {visible(result.tier)} evals "
     yield writer.painted(title + symbols.title * (rule_width - cells(title)), "bold")
     remaining = (case for case in suite.cases if not quiet or case.status not in _UNREMARKABLE)
     measured = list(islice(remaining, _MEASURED_CASES))
-    columns = Columns.of(measured, writer.width)
+    columns = _Columns.of(measured, writer.width)
     for case in chain(measured, remaining):
-        yield case_line(case, columns, writer)
+        yield _case_line(case, columns, writer)
         yield from reason_lines(case, writer, None if case.passed else context, answers=detail != "verbose")
         if detail == "verbose":
-            yield from whole_response_lines(case)
-            yield from assertion_lines(case, writer, context)
+            yield from _whole_response(case)
+            yield from _assertions(case, writer, context)
     if quiet:
         yield from _stopped(result, writer)
         yield from _listed("MISSING", result.went or (), result.baseline_run_id, writer)
@@ -361,7 +360,7 @@ _SYNTAX: Final = re.compile(r"""[\[\]{},]|"(?:[^"\\]|\\.)*"|(?<![\w])'(?:[^']|''
 _TYPE_OR_RULE: Final = re.compile(r"[ \t-]*(?P<key>type|rule):[ \t]*")
 
 
-class Columns(NamedTuple):
+class _Columns(NamedTuple):
     """The widths of a suite's columns, and the room that ids and descriptions have together."""
 
     id: int
@@ -370,7 +369,7 @@ class Columns(NamedTuple):
     room: int
 
     @classmethod
-    def of(cls, cases: Sequence[CaseResult], width: int) -> Columns:
+    def of(cls, cases: Sequence[CaseResult], width: int) -> _Columns:
         """As wide as the contents; where they are too wide together, the longer texts give way."""
         widest_id = max((cells(visible(case.id)) for case in cases), default=0)
         widest_description = max((cells(visible(case.description)) for case in cases), default=0)
@@ -381,7 +380,7 @@ class Columns(NamedTuple):
         return cls(identity, min(widest_description, room - identity), duration, room)
 
 
-def case_line(case: CaseResult, columns: Columns, writer: Writer) -> str:
+def _case_line(case: CaseResult, columns: _Columns, writer: Writer) -> str:
     """How the case ended, its id and description, the time that it took."""
     mark = writer.by_status(writer.mark(case.status), case.status)
     identity = padded(writer.shortened(case.id, max(columns.id, columns.room // 2)), columns.id)
@@ -407,7 +406,7 @@ class SourceContext(NamedTuple):
 
 
 def reason_lines(
-    case: CaseResult, writer: Writer, context: SourceContext | None = None, *, answers: bool = False
+    case: CaseResult, writer: Writer, context: SourceContext | None, *, answers: bool = False
 ) -> Iterator[str]:
     """Why a case did not simply pass: its error, whatever else failed in it, and where that was authored.
 
@@ -485,7 +484,7 @@ def _beginning(response: str, writer: Writer) -> Iterator[str]:
     yield f"{margin}{writer.shortened(rest, room)}"
 
 
-def whole_response_lines(case: CaseResult) -> Iterator[str]:
+def _whole_response(case: CaseResult) -> Iterator[str]:
     """The whole response, line by line as the agent wrote it; of a conversation each turn."""
     response = transcript(case)
     if response is None:
@@ -499,7 +498,7 @@ def whole_response_lines(case: CaseResult) -> Iterator[str]:
         yield f"        {visible(line)}".rstrip()
 
 
-def assertion_lines(case: CaseResult, writer: Writer, context: SourceContext | None = None) -> Iterator[str]:
+def _assertions(case: CaseResult, writer: Writer, context: SourceContext) -> Iterator[str]:
     """Every assertion that was reached: its place and the words there, else its field, as `responseContains/0`.
 
     A check is named once, however many assertions it comes to, unless they ended otherwise.
@@ -508,7 +507,9 @@ def assertion_lines(case: CaseResult, writer: Writer, context: SourceContext | N
     for assertion in case.assertions:
         status = _STATUS_OF_OUTCOME[assertion.outcome]
         mark = writer.by_status(writer.mark(status), status)
-        place = assertion.place or _sought(case, assertion.at, context)
+        place = assertion.place
+        if place is None and case.place is not UNSET:  # of a check that passed
+            place = context.sources.place_of(case.place, case.id, assertion.at, context.began)
         if place is None:
             yield f"    {mark} {visible(assertion.at.removeprefix('/expect').removeprefix('/'))}"
             continue
@@ -520,20 +521,13 @@ def assertion_lines(case: CaseResult, writer: Writer, context: SourceContext | N
         yield f"    {mark} {writer.painted(shown, 'dim')}  {words}".rstrip()
 
 
-def _sought(case: CaseResult, at: str, context: SourceContext | None) -> Place | None:
-    """Where a check was authored whose place the result does not hold."""
-    if context is None or case.place is UNSET:
-        return None
-    return context.sources.place_of(case.place, case.id, at, context.began)
-
-
-def _words_at(place: Place, context: SourceContext | None) -> str:
+def _words_at(place: Place, context: SourceContext) -> str:
     """The check as it was authored at the place; nothing if that cannot be shown.
 
     Of a flow list it is the item alone, of a mapping with a `type` and a `rule` both.
     """
-    line = None if context is None else context.sources.line(place, context.began)
-    if context is None or line is None:
+    line = context.sources.line(place, context.began)
+    if line is None:
         return ""
     before = line[: place.column - 1]
     opened = _opened(before)

@@ -12,6 +12,7 @@ from evalc.model.result import SuiteResult
 from evalc.report.console import suite_lines
 from evalc.report.reported import ReportedSuite
 from tests.conformance.documents import Entry, with_key
+from tests.report.runs import NOWHERE
 
 _OWN: dict[str, Any] = {"stale": False}
 _OWN_OF_SUMMARY: dict[str, Any] = {"errors": 0, "unverified": 0, "score": None, "scoredWeight": None}
@@ -19,7 +20,7 @@ _OWN_OF_SUMMARY: dict[str, Any] = {"errors": 0, "unverified": 0, "score": None, 
 
 @with_key("result")
 def test_the_summary(entry: Entry) -> None:
-    lines = suite_lines(ReportedSuite.of(_result(entry["result"])), Screen())
+    lines = suite_lines(ReportedSuite.of(_result(entry["result"])), Screen(), NOWHERE)
     assert [_in_one_form(line) for line in lines] == entry["text"]
 
 

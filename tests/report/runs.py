@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from evalc.model.result import AssertionResult, CaseResult, CriterionSummary, SkippedCase, SuiteResult
 from evalc.model.suite import Place
-from evalc.report.reported import ReportedRun, ReportedSuite
+from evalc.report.reported import ReportedRun, ReportedSuite, SourceLines
 from evalc.runtime.run.finished import summarize_run
 from tests.report.results import case, suite
 
 FILE: Final = "evals/weather.eval.yaml"
+NOWHERE: Final = SourceLines(Path("nowhere"))
+"""Lines of files that are not there."""
 
 HOSTILE: Final = (
     "\x1b[31mred\x1b[0m \x07\x00\x08",

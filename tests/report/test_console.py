@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -16,11 +15,11 @@ from evalc.model.suite import Place
 from evalc.report.console import Detail, run_lines, suite_lines, summary_lines
 from evalc.report.reported import ReportedRun, ReportedSuite
 from tests.report.results import case, suite, totals
-from tests.report.runs import reported
+from tests.report.runs import NOWHERE, reported
 
 
 def shown(result: SuiteResult, screen: Screen | None = None) -> str:
-    return "\n".join(suite_lines(ReportedSuite.of(result), screen or Screen()))
+    return "\n".join(suite_lines(ReportedSuite.of(result), screen or Screen(), NOWHERE))
 
 
 def test_the_contracts_example() -> None:
@@ -161,7 +160,10 @@ def test_of_many_skipped_cases_the_first_ten_are_shown() -> None:
     lines = shown(whole).split("\n")[3:]
     assert lines == ["  SKIPPED (12)", *(f"    - c{n}  r" for n in range(10)), "    and 2 more"]
     without = msgspec.structs.replace(whole, skipped=())
-    assert list(suite_lines(ReportedSuite(result=without, cases=(), skipped=iter(skipped)), Screen()))[3:] == lines
+    assert (
+        list(suite_lines(ReportedSuite(result=without, cases=(), skipped=iter(skipped)), Screen(), NOWHERE))[3:]
+        == lines
+    )
 
 
 def test_scores() -> None:
@@ -208,7 +210,7 @@ def test_a_suite_that_nothing_scored_is_unscored_and_no_more() -> None:
 
 
 def run_of(**others: Any) -> ReportedRun:
-    return replace(reported(), **{"summary": totals(), **others})
+    return msgspec.structs.replace(reported(), **{"summary": totals(), **others})
 
 
 def gated(*gates: GateResult) -> SuiteResult:
@@ -224,11 +226,14 @@ RATE_UNMET = GateResult(gate="minPassRate", limit=0.9, value=0.3333, passed=Fals
 @pytest.mark.parametrize("detail", ["normal", "quiet"])
 def test_gates_that_are_met_say_which_failures_they_do_not_count(detail: Detail) -> None:
     by_score, by_rate = (
-        list(suite_lines(ReportedSuite.of(gated(gate)), Screen(), detail=detail)) for gate in (SCORE_MET, RATE_MET)
+        list(suite_lines(ReportedSuite.of(gated(gate)), Screen(), NOWHERE, detail=detail))
+        for gate in (SCORE_MET, RATE_MET)
     )
     assert by_score[-1] == "  ⚠ 1 case failed, which no gate counts"
     assert by_rate[-1] == "  ⚠ 1 case failed, which the pass rate allows for"
-    assert "which" not in "".join(suite_lines(ReportedSuite.of(gated(SCORE_MET, RATE_UNMET)), Screen(), detail=detail))
+    assert "which" not in "".join(
+        suite_lines(ReportedSuite.of(gated(SCORE_MET, RATE_UNMET)), Screen(), NOWHERE, detail=detail)
+    )
     assert "which" not in shown(msgspec.structs.replace(suite(case("a")), gates=(SCORE_MET,)))
     assert "  ⚠ 1 case failed, which no gate counts" in run_lines(run_of(gates=(SCORE_MET,)), Screen(), detail=detail)
 
@@ -304,7 +309,7 @@ def test_on_a_narrow_terminal_the_description_gives_way() -> None:
 def test_hostile_texts_are_harmless_and_rows_fit(texts: list[tuple[str, str, str]], width: int) -> None:
     rows = (case(a, b, status="failed", error=c, attempts=("passed", "failed")) for a, b, c in texts)
     result = suite(*rows, tool="\x1b[2J", tier="\r\n")
-    lines = list(suite_lines(ReportedSuite.of(result), Screen(width=width)))
+    lines = list(suite_lines(ReportedSuite.of(result), Screen(width=width), NOWHERE))
     assert not set("".join(lines)) & set("\x1b\r\n\t\x07\x9b\u202e\u2028")
     assert all(cells(line) <= width for line in lines if line.startswith("  ✗"))
     durations = {cells(line) for line in lines if line.startswith("  ✗")}
@@ -326,7 +331,7 @@ def test_a_long_message_is_cut() -> None:
 def test_cases_may_be_read_one_at_a_time() -> None:
     whole = suite(*(case(f"{n:04}") for n in range(700)))
     anew = ReportedSuite(result=msgspec.structs.replace(whole, cases=()), cases=iter(whole.cases))
-    assert list(suite_lines(anew, Screen())) == list(suite_lines(ReportedSuite.of(whole), Screen()))
+    assert list(suite_lines(anew, Screen(), NOWHERE)) == list(suite_lines(ReportedSuite.of(whole), Screen(), NOWHERE))
 
 
 def test_the_end_of_a_run() -> None:

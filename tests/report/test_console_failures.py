@@ -17,6 +17,7 @@ from evalc.model.suite import Place
 from evalc.report.console import suite_lines
 from evalc.report.reported import ReportedSuite, SourceLines, highlight
 from tests.report.results import case, suite
+from tests.report.runs import NOWHERE
 
 TIMESTAMP = "2026-01-01T00:00:00.000Z"
 BEFORE = datetime(2025, 12, 31, tzinfo=UTC).timestamp()
@@ -43,7 +44,7 @@ def authored(root: Path, text: str, written: float = BEFORE) -> SourceLines:
 
 
 def shown(result: SuiteResult, sources: SourceLines, screen: Screen | None = None) -> list[str]:
-    return list(suite_lines(ReportedSuite.of(result), screen or Screen(), sources=sources))[2:-2]
+    return list(suite_lines(ReportedSuite.of(result), screen or Screen(), sources))[2:-2]
 
 
 def test_the_authored_line_and_what_is_nearest_to_a_missing_text(tmp_path: Path) -> None:
@@ -158,7 +159,7 @@ def test_verbose_shows_places_and_the_words_there(tmp_path: Path) -> None:
     whole = suite(msgspec.structs.replace(only, assertions=(passed, *only.assertions)))
     for written, words in ((BEFORE, "  length <= 5 chars"), (AFTER, "")):
         sources = authored(tmp_path, "- name: a\n  - length <= 5 chars\n", written)
-        lines = list(suite_lines(ReportedSuite.of(whole), Screen(), sources=sources, detail="verbose"))
+        lines = list(suite_lines(ReportedSuite.of(whole), Screen(), sources, detail="verbose"))
         assert lines[-4:-2] == ["    ✓ responseContains/0", f"    ✗ w.eval.yaml:2:5{words}"]
 
 
@@ -168,8 +169,8 @@ def test_verbose_shows_the_whole_answer_of_every_case(tmp_path: Path) -> None:
         msgspec.structs.replace(each, details=msgspec.structs.replace(each.details, response=response))
         for each, response in ((case("a"), answer), (case("b", status="failed", error="no"), "One line."))
     )
-    for sources in (authored(tmp_path, ""), None):
-        lines = list(suite_lines(ReportedSuite.of(suite(passed, failed)), Screen(), sources=sources, detail="verbose"))
+    for sources in (authored(tmp_path, ""), NOWHERE):
+        lines = list(suite_lines(ReportedSuite.of(suite(passed, failed)), Screen(), sources, detail="verbose"))
         start = lines.index("      response:")
         assert lines[start + 1] == "        It is mild."
         assert lines[start + 21] == "        19. And so on, \\x1b[31mat length."
@@ -197,7 +198,7 @@ def test_verbose_shows_the_check_that_was_authored_and_nothing_beside_it(
     place = Place(file="w.eval.yaml", line=line, column=column)
     failed = AssertionResult(at="/expect/checks/0", outcome="failed", message="no", place=place)
     whole = suite(case("a", status="failed", error="no", assertions=(failed,)))
-    lines = list(suite_lines(ReportedSuite.of(whole), Screen(), sources=authored(tmp_path, text), detail="verbose"))
+    lines = list(suite_lines(ReportedSuite.of(whole), Screen(), authored(tmp_path, text), detail="verbose"))
     assert f"    ✗ {place}  {words}" in lines
 
 
@@ -240,5 +241,5 @@ def test_verbose_seeks_the_places_of_checks_that_passed(tmp_path: Path) -> None:
     ):
         authored(tmp_path, text, written)
         sources = SourceLines(tmp_path, places=lambda file, id_: checks if (file, id_) == (where.file, "a") else {})
-        lines = list(suite_lines(ReportedSuite.of(whole), Screen(), sources=sources, detail="verbose"))
+        lines = list(suite_lines(ReportedSuite.of(whole), Screen(), sources, detail="verbose"))
         assert [line for line in lines if line.startswith("    ✓")] == expected

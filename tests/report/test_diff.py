@@ -17,6 +17,7 @@ from evalc.report.reported import ReportedSuite
 from evalc.report.side_by_side import diff_lines
 from evalc.report.words import more_cases, significance_line
 from tests.report.results import case, suite
+from tests.report.runs import NOWHERE
 
 
 def past(passed: list[bool], *, tool: str = "get_weather", error: str = "equals: no") -> ComparedSuite:
@@ -109,11 +110,11 @@ def test_the_line_of_significance() -> None:
 def test_a_run_with_a_baseline_says_what_its_changes_mean() -> None:
     result = suite(case("c1", status="failed", error="equals: no"), regressions=("c1",))
     changed = msgspec.structs.replace(result, significance=found(1, 0))
-    lines = list(suite_lines(ReportedSuite.of(changed), Screen()))
+    lines = list(suite_lines(ReportedSuite.of(changed), Screen(), NOWHERE))
     assert lines[-3:-1] == ["  REGRESSIONS (1) since run-0", "    ✗ c1"]
     assert lines[-1] == (
         "  inconclusive: 1 of 50 cases regressed, none newly passes (McNemar's exact test, p = 0.5); "
         "about 7 more cases would settle it"
     )
     unchanged = msgspec.structs.replace(suite(case("c1")), significance=found(0, 0, verdict="unchanged"))
-    assert not any("unchanged" in line for line in suite_lines(ReportedSuite.of(unchanged), Screen()))
+    assert not any("unchanged" in line for line in suite_lines(ReportedSuite.of(unchanged), Screen(), NOWHERE))

@@ -214,11 +214,12 @@ def test_the_summary_says_who_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     from evalc.base.terminal import Screen
     from evalc.report.console import suite_lines
     from evalc.report.reported import ReportedSuite
+    from tests.report.runs import NOWHERE
 
     with judging(judges(), monkeypatch):
         finished = run(CHECKS)
     (suite,) = finished.suites
-    lines = list(suite_lines(ReportedSuite.of(suite), Screen(width=200, color=False, unicode=True)))
+    lines = list(suite_lines(ReportedSuite.of(suite), Screen(width=200, color=False, unicode=True), NOWHERE))
     (tone,) = [line for line in lines if line.startswith("  tone")]
     assert "(judge openai:gpt-4o-mini at http://127.0.0.1" in tone
     (facts,) = [line for line in lines if line.startswith("  facts")]
