@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evalc.diagnostics import Problem
     from evalc.model.answer import AgentResponse, ToolCall
     from evalc.runtime.agents.recording import ScriptedAgent
-    from evalc.setup.runner import Run
+    from evalc.setup.finished import Run
 else:
     ModuleType = type(sys)
 
@@ -43,7 +43,7 @@ _HOMES = {
     "EvalcError": "evalc.base.errors",
     "Outcome": "evalc.checks",
     "Problem": "evalc.diagnostics",
-    "Run": "evalc.setup.runner",
+    "Run": "evalc.setup.finished",
     "ScriptedAgent": "evalc.runtime.agents.recording",
     "Source": "evalc.base.source",
     "SourceError": "evalc.base.errors",

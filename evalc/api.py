@@ -13,7 +13,8 @@ from evalc.setup.flags import RunFlags
 
 if TYPE_CHECKING:
     from evalc.diagnostics import Problem
-    from evalc.setup.runner import Run, Running
+    from evalc.setup.finished import Run
+    from evalc.setup.runner import Running
 
 
 def compile(  # noqa: A001 - it is to be called evalc.compile

@@ -39,6 +39,7 @@ PUBLIC = {
     "UsageError",
     "check",
     "compile",
+    "custom_check",
     "run",
     "run_async",
 }
@@ -272,3 +273,66 @@ def test_a_loop_is_refused_before_anything_is_compiled(cities: Path) -> None:
         assert len(ids(await evalc.run_async(agent=ECHO))) == 3
 
     asyncio.run(within())
+
+
+# --- a run to look at ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def finished(cities: Path) -> evalc.Run:
+    return evalc.run(agent=ECHO)
+
+
+def test_a_run_shows_its_totals_on_a_line(finished: evalc.Run) -> None:
+    assert repr(finished).startswith(f"<Run {finished.run_id}: 2/3 passed | 1 failed | 0 skipped assertions | ")
+
+
+def test_a_run_is_a_table_in_a_notebook(cities: Path) -> None:
+    cities.write_text(CITIES.replace('contains "Lima"', 'contains "<Lima>"'))
+    page = evalc.run(agent=ECHO)._repr_html_()
+    assert page.index("cities/tokyo") < page.index("cities/paris")
+    assert (page.count("<tr"), "&lt;Lima&gt;" in page, "<Lima>" in page) == (4, True, False)
+
+
+def test_cases_and_failures_can_be_indexed(finished: evalc.Run) -> None:
+    assert [case.id for case in finished.cases] == ["cities/paris", "cities/tokyo", "cities/cairo"]
+    (failure,) = finished.failures
+    assert (failure.id, failure.answer, finished.suites[0].cases[1]) == ("cities/tokyo", "Tokyo", failure)
+
+
+def test_a_run_is_compared_with_an_earlier_one(cities: Path, finished: evalc.Run) -> None:
+    cities.write_text(CITIES.replace("Lima", "Tokyo"))
+    later = evalc.run(agent=ECHO)
+    for before in (finished, finished.run_id, finished.folder, "latest~1"):
+        assert (later.diff(before).new_passes, later.diff(before).regressions) == (1, 0)
+    assert later.diff().before == finished.run_id
+    with pytest.raises(evalc.UsageError, match="are the same run"):
+        later.diff(later)
+
+
+@pytest.mark.parametrize(("name", "beginning"), [("report.html", "<!doctype html>"), ("r.csv", '"suite","tier"')])
+def test_a_run_is_saved_in_the_format_of_the_name(finished: evalc.Run, name: str, beginning: str) -> None:
+    finished.save(name)
+    assert Path(name).read_text().startswith(beginning)
+
+
+def test_a_name_that_says_no_format_is_refused(finished: evalc.Run) -> None:
+    with pytest.raises(evalc.UsageError, match=r"`report\.foo` says no format: end it with"):
+        finished.save("report.foo")
+    finished.save("report.foo", "markdown")
+    assert "cities/tokyo" in Path("report.foo").read_text()
+
+
+def test_a_run_becomes_a_data_frame(finished: evalc.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict, __spec__=object()))
+    frame = finished.to_frame()
+    assert (frame["case"], frame["status"][1]) == (["cities/paris", "cities/tokyo", "cities/cairo"], "failed")
+
+
+def test_without_a_library_of_data_frames_it_says_which_to_install(
+    finished: evalc.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("pandas", "polars"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(evalc.UsageError, match="needs pandas or polars"):
+        finished.to_frame()

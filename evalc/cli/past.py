@@ -317,7 +317,6 @@ def rescore(
     return make_and_report(
         compiled,
         outputs,
-        redact=runner.redactor_of(settings, os.environ).redact,
         shown=Shown(),
         untouched=untouched,
     )
@@ -368,7 +367,6 @@ def merge_runs(
     return make_and_report(
         compiled,
         outputs,
-        redact=runner.redactor_of(settings, os.environ).redact,
         shown=Shown(settings=settings),
         untouched="the parts are as they were",
     )

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TextIO, TypeVar, Unpack, cast, final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar, Unpack, cast, final
 
 import msgspec
 import typer
@@ -48,8 +48,9 @@ if TYPE_CHECKING:
     from evalc.report.progress import Progress
     from evalc.report.reported import ReportedRun, ReportedSuite
     from evalc.runtime.run.again_load import LoadedSuite
+    from evalc.setup.finished import Run
     from evalc.setup.request import RunRequest, ToRun
-    from evalc.setup.runner import Run, Running
+    from evalc.setup.runner import Running
 
 Step = Callable[[], None]
 T = TypeVar("T")
@@ -85,13 +86,12 @@ def make_and_report(
     make: Callable[[Progress], Running],
     outputs: Sequence[Output],
     *,
-    redact: Callable[[str], str],
     shown: Shown,
     untouched: str,
 ) -> int:
     """Make a run of past ones, and report it; its exit code.
 
-    `redact` strikes secrets out of quoted eval files; `untouched` says what an interrupt leaves as it was.
+    `untouched` says what an interrupt leaves as it was.
     """
     from evalc.setup.runner import to_the_end  # noqa: PLC0415 - for start-up
 
@@ -102,7 +102,7 @@ def make_and_report(
         print_error(f"interrupted; {untouched}")
         return ExitCode.INTERRUPTED
     print_problems(finished.problems, sys.stderr)
-    report(reported(finished, outputs, redact), sys.stdout, outputs, shown)
+    report(reported(finished, outputs), sys.stdout, outputs, shown)
     return finished.exit_code
 
 
@@ -186,39 +186,11 @@ def do_all(steps: Iterable[Step]) -> None:
         raise failures[0]
 
 
-@final
-class _ReadAnew(msgspec.Struct, Generic[T], frozen=True):
-    """Items that are read from disk whenever they are iterated."""
-
-    read: Callable[[], Iterator[T]]
-
-    def __iter__(self) -> Iterator[T]:
-        return self.read()
-
-
-def reported(run: Run, outputs: Sequence[Output], redact: Callable[[str], str]) -> ReportedRun:
-    """The run as reports show it; for HTML, beside earlier runs. `redact` strikes out secrets of quoted eval files."""
-    from evalc.report.reported import ReportedRun, ReportedSuite  # noqa: PLC0415 - for start-up
-
-    finished = run.finished
-    plain = ReportedRun(
-        run_id=finished.run_id,
-        folder=shown_path(finished.folder),
-        suites=tuple(
-            ReportedSuite(result=suite.result, cases=_ReadAnew(suite.cases), skipped=_ReadAnew(suite.skipped))
-            for suite in finished.suites
-        ),
-        summary=finished.summary,
-        root=Path.cwd(),
-        gates=finished.gates,
-        below=finished.below_threshold,
-        selected=run.selected,
-        missing=finished.missing,
-        warnings=(*run.notes, *finished.warnings),
-        redact=redact,
-    )
+def reported(run: Run, outputs: Sequence[Output]) -> ReportedRun:
+    """The run as reports show it; for HTML, beside earlier runs."""
+    plain = run.reported()
     with_past = any(output.format == "html" for output in outputs)
-    return beside_past(plain, finished.folder.parent) if with_past else plain
+    return beside_past(plain, run.folder.parent) if with_past else plain
 
 
 def beside_past(run: ReportedRun, folder: Path, baseline: str | None = None) -> ReportedRun:
@@ -388,10 +360,9 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 
 def _by_suffix(name: str) -> Format:
-    from evalc.report.outputs import SUFFIXES  # noqa: PLC0415 - for start-up
+    from evalc.report.outputs import SUFFIXES, format_of  # noqa: PLC0415 - for start-up
 
-    longest_first = sorted(SUFFIXES, key=len, reverse=True)
-    known = next((SUFFIXES[suffix] for suffix in longest_first if name.lower().endswith(suffix)), None)
+    known = format_of(name)
     if known is None and (suffix := Path(name).suffix) and not _is_of_evals(Path(name).name):
         formats = ", ".join(f"`{format_}`" for format_ in sorted(set(SUFFIXES.values())))
         raise UsageError(
@@ -484,7 +455,7 @@ def run_evals(
     """
     # For start-up: `--help` runs nothing.
     from evalc.setup.request import compiled_run, given_by, to_run  # noqa: PLC0415
-    from evalc.setup.runner import redactor_of, runs_code_of_others, to_the_end  # noqa: PLC0415
+    from evalc.setup.runner import runs_code_of_others, to_the_end  # noqa: PLC0415
 
     given = given_by(paths or None, _given(flags | {"maxfail": 1} if fail_fast else flags))
     settings = given.settings()
@@ -519,8 +490,7 @@ def run_evals(
             raise
         print_problems(finished.problems, sys.stderr)
         shown = Shown(detail=detail, slowest=durations or 0, settings=settings)
-        redact = redactor_of(settings, os.environ).redact
-        report(reported(finished, outputs, redact), stdout, outputs, shown)
+        report(reported(finished, outputs), stdout, outputs, shown)
         if not quiet:
             stdout.flush()
             sys.stderr.writelines(inventory_lines(finished.inventory, verbose=verbose))

@@ -277,6 +277,11 @@ class CaseResult(_Record, frozen=True, kw_only=True):
     label: LabelResult | msgspec.UnsetType = msgspec.UNSET
     place: Place | msgspec.UnsetType = msgspec.UNSET
 
+    @property
+    def answer(self) -> str | None:
+        """The agent's response; None if no answer came."""
+        return self.details.response
+
 
 class SkippedCase(_Record, frozen=True, kw_only=True):
     """A case that was not sent to the agent, and why: it says so, is `archived`, or the run `stopped` before it."""

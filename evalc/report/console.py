@@ -116,7 +116,7 @@ def suite_lines(
         yield from _gates(result, writer, quiet=True)
         return
     yield symbols.rule * rule_width
-    yield f"  {_totals(result.summary)}"
+    yield f"  {totals_of(result.summary)}"
     if repeats := repeats_line(result.summary):
         yield f"  {repeats}"
     yield from (f"  {line}" for line in label_lines(result.summary))
@@ -153,7 +153,8 @@ def _stopped(result: SuiteResult, writer: Writer) -> Iterator[str]:
         yield writer.warning(f"the run stopped: {result.stopped}", "red")
 
 
-def _totals(summary: Summary | RunSummary) -> str:
+def totals_of(summary: Summary | RunSummary) -> str:
+    """`3/4 passed | 1 failed | 12ms total`, with what else there is to count."""
     passed = _within(_any(summary.unverified, "unverified"), _any(summary.expected_failures, "expected failure", "s"))
     failed = _within(_any(summary.errors, "error", "s"), _any(summary.unexpected_passes, "unexpected pass", "es"))
     parts = (
@@ -309,7 +310,7 @@ def run_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal") ->
     The detail `quiet` leaves out what decides nothing.
     """
     writer, summary, quiet = Writer(screen), run.summary, detail == "quiet"
-    totals = f"{counted(summary.suites, 'suite')} | {_totals(summary)}"
+    totals = f"{counted(summary.suites, 'suite')} | {totals_of(summary)}"
     yield writer.painted(f"run {visible(run.run_id)} | {totals}", "bold")
     if not quiet:
         if run.selected is not None:

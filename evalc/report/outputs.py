@@ -26,6 +26,13 @@ SUFFIXES: Final[dict[str, Format]] = {
 }
 """Formats by the end of a file's name."""
 
+
+def format_of(name: str) -> Format | None:
+    """The format that the end of a file's name says; None if it says none."""
+    longest_first = sorted(SUFFIXES, key=len, reverse=True)
+    return next((SUFFIXES[suffix] for suffix in longest_first if name.lower().endswith(suffix)), None)
+
+
 BEGINNING: Final = 1_000
 """Bytes of a file by which its format is known."""
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from evalc.checks import ProjectChecks
 from evalc.config import ALL_KEYS, JudgeTable, ModelTable, Setting, Settings
 from evalc.config.http import expanded
 from evalc.model.case import Gates
-from evalc.model.json import short_hash, to_json
+from evalc.model.json import short_hash
 from evalc.report.reported import ReportedSuite
 from evalc.report.words import nothing_ran
 from evalc.runtime.agents import Access, Agent, Connecting, HttpOptions, ModelOptions, Sampling, Tls
@@ -42,74 +42,14 @@ from evalc.runtime.store.journal import Asked, kept_snapshot
 from evalc.runtime.store.redact import Redactor
 from evalc.runtime.store.runs import LATEST, Closing, new_run_id, write_closing
 from evalc.setup.compile import collector_off
+from evalc.setup.finished import Run
 from evalc.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
-    from evalc.compiler.compiled import Inventory
-    from evalc.diagnostics import Problem
-    from evalc.model.result import MissingSuite, RunSummary, SuiteResult
-    from evalc.model.suite import Selected
     from evalc.runtime.run.again_merge import Part
     from evalc.runtime.run.finished import FinishedRun
     from evalc.runtime.store.resume import PastRun
     from evalc.setup.request import Start, ToRun
-
-
-@final
-class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished run.
-
-    Attributes:
-        problems: the warnings about the eval files.
-        notes: what else the user should know, such as a configured file that is not there.
-        strict: whether a case that verified nothing fails the run.
-        selected: which of all cases were chosen; None if it was all of them.
-        inventory: which eval files were read for it, and which were skipped.
-    """
-
-    finished: FinishedRun
-    problems: tuple[Problem, ...] = ()
-    notes: tuple[str, ...] = ()
-    strict: bool = False
-    selected: Selected | None = None
-    inventory: Inventory
-
-    @property
-    def run_id(self) -> str:
-        """The run's id, a UUID that its suites share."""
-        return self.finished.run_id
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the run's result files."""
-        return self.finished.folder
-
-    @property
-    def summary(self) -> RunSummary:
-        """The totals of all suites."""
-        return self.finished.summary
-
-    @property
-    def missing(self) -> tuple[MissingSuite, ...]:
-        """The suites of the baseline that the run should have had."""
-        return self.finished.missing
-
-    @property
-    def suites(self) -> Iterator[SuiteResult]:
-        """The suites with all their cases, each read when it is its turn."""
-        return (suite.load() for suite in self.finished.suites)
-
-    @property
-    def exit_code(self) -> int:
-        """0: all is well; 1: a case or a gate failed, or the run stopped; 3: the agent or a check broke (3 beats 1)."""
-        if self.summary.errors:
-            return 3
-        verified_nothing = self.summary.unverified or not self.summary.total_cases
-        return 1 if self.finished.failed or (self.strict and verified_nothing) else 0
-
-    def to_json(self) -> bytes:
-        """`{runId, suites: [EvalSuiteResult...], summary}`, one JSON document with a line end."""
-        return to_json(self.finished.load()) + b"\n"
 
 
 Running = Callable[[], Coroutine[Any, Any, Run]]
@@ -239,6 +179,7 @@ def _closed(
         strict=settings.strict,
         selected=what.selected,
         inventory=what.inventory,
+        redact=str if options.redactor is None else options.redactor.redact,
     )
     closing = Closing(
         exit_code=run.exit_code,

@@ -14,8 +14,9 @@ import pytest
 import evalc
 from evalc.config.load import Override, load_settings
 from evalc.runtime.agents.recording import ScriptedAgent
+from evalc.setup.finished import Run
 from evalc.setup.request import Start, compiled_run
-from evalc.setup.runner import Run, to_the_end
+from evalc.setup.runner import to_the_end
 from tests.support.servers import Behaviour, Exchange, Server, serving
 
 RUBRIC = """

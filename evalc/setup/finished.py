@@ -1,0 +1,203 @@
+"""A finished run, as a call from Python gets it: to be looked at, compared and saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, final
+
+import msgspec
+
+from evalc.base.errors import UsageError
+from evalc.base.files import below_working_folder, write_atomic
+from evalc.base.terminal import visible
+from evalc.diagnostics.near import listed
+from evalc.model.json import to_json
+from evalc.report.console import totals_of
+from evalc.report.reported import ReportedRun, ReportedSuite
+from evalc.report.words import main_reason
+
+if TYPE_CHECKING:
+    from evalc.compiler.compiled import Inventory
+    from evalc.diagnostics import Problem
+    from evalc.model.result import CaseResult, MissingSuite, RunComparison, RunSummary, SuiteResult
+    from evalc.model.suite import Selected
+    from evalc.report.outputs import Format
+    from evalc.runtime.run.finished import FinishedRun
+
+T = TypeVar("T")
+
+
+@final
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished run.
+
+    Attributes:
+        problems: the warnings about the eval files.
+        notes: what else the user should know, such as a configured file that is not there.
+        strict: whether a case that verified nothing fails the run.
+        selected: which of all cases were chosen; None if it was all of them.
+        inventory: which eval files were read for it, and which were skipped.
+        redact: strikes secrets out of what reports quote from eval files.
+    """
+
+    finished: FinishedRun
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+    strict: bool = False
+    selected: Selected | None = None
+    inventory: Inventory
+    redact: Callable[[str], str] = str
+
+    def __repr__(self) -> str:
+        return f"<Run {self.run_id}: {totals_of(self.summary)}>"
+
+    def _repr_html_(self) -> str:
+        return "".join(_html(self))
+
+    @property
+    def run_id(self) -> str:
+        """The run's id, a UUID that its suites share."""
+        return self.finished.run_id
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run's result files."""
+        return self.finished.folder
+
+    @property
+    def summary(self) -> RunSummary:
+        """The totals of all suites."""
+        return self.finished.summary
+
+    @property
+    def missing(self) -> tuple[MissingSuite, ...]:
+        """The suites of the baseline that the run should have had."""
+        return self.finished.missing
+
+    @property
+    def suites(self) -> tuple[SuiteResult, ...]:
+        """The suites with all their cases, read from their files."""
+        return tuple(suite.load() for suite in self.finished.suites)
+
+    @property
+    def cases(self) -> tuple[CaseResult, ...]:
+        """The results of all cases, suite by suite."""
+        return tuple(case for suite in self.finished.suites for case in suite.cases())
+
+    @property
+    def failures(self) -> tuple[CaseResult, ...]:
+        """The results of the cases that did not pass."""
+        return tuple(case for case in self.cases if not case.passed)
+
+    @property
+    def exit_code(self) -> int:
+        """0: all is well; 1: a case or a gate failed, or the run stopped; 3: the agent or a check broke (3 beats 1)."""
+        if self.summary.errors:
+            return 3
+        verified_nothing = self.summary.unverified or not self.summary.total_cases
+        return 1 if self.finished.failed or (self.strict and verified_nothing) else 0
+
+    def to_json(self) -> bytes:
+        """`{runId, suites: [EvalSuiteResult...], summary}`, one JSON document with a line end."""
+        return to_json(self.finished.load()) + b"\n"
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas, or else of polars: a row for each case, with the columns of the CSV report.
+
+        Raises:
+            UsageError: neither is installed.
+        """
+        from evalc.report.formats import COLUMNS, rows_of  # noqa: PLC0415 - for start-up
+
+        library = next((name for name in ("pandas", "polars") if find_spec(name)), None)
+        if library is None:
+            raise UsageError("`to_frame` needs pandas or polars: `pip install pandas`")
+        rows = list(rows_of(self.reported()))
+        return import_module(library).DataFrame({column: [row.get(column) for row in rows] for column in COLUMNS})
+
+    def diff(self, before: Run | str | Path = "latest~1") -> RunComparison:
+        """Compare an earlier run with this one; a text is its id, its folder, or a name such as `latest~1`.
+
+        Raises:
+            UsageError: there is no such run, or the two have no suite in common.
+        """
+        from evalc.runtime.run.again_load import compare_past  # noqa: PLC0415 - for start-up
+
+        earlier = before.folder if isinstance(before, Run) else before
+        return compare_past(str(earlier), str(self.folder), self.folder.parent)
+
+    def save(self, file: str | Path, format: Format | None = None) -> None:  # noqa: A002 - as everybody calls it
+        """Write a report, by default in the format that the file's name says: `.html`, `.csv`, `.xml` for JUnit, ...
+
+        Raises:
+            UsageError: the name says no format.
+            OSError: it cannot be written.
+        """
+        from evalc.report.outputs import SUFFIXES, format_of, render  # noqa: PLC0415 - for start-up
+
+        chosen = format or format_of(str(file))
+        if chosen is None:
+            raise UsageError(f"the name `{file}` says no format: end it with {listed(sorted(SUFFIXES))}")
+        write_atomic(Path(file), render(chosen, self.reported()))
+
+    def reported(self) -> ReportedRun:
+        """The run as reports show it."""
+        finished = self.finished
+        return ReportedRun(
+            run_id=finished.run_id,
+            folder=visible(str(below_working_folder(finished.folder))),
+            suites=tuple(
+                ReportedSuite(result=suite.result, cases=_ReadAnew(suite.cases), skipped=_ReadAnew(suite.skipped))
+                for suite in finished.suites
+            ),
+            summary=finished.summary,
+            root=Path.cwd(),
+            gates=finished.gates,
+            below=finished.below_threshold,
+            selected=self.selected,
+            missing=finished.missing,
+            warnings=(*self.notes, *finished.warnings),
+            redact=self.redact,
+        )
+
+
+@final
+class _ReadAnew(msgspec.Struct, Generic[T], frozen=True):
+    """Items that are read from disk whenever they are iterated."""
+
+    read: Callable[[], Iterator[T]]
+
+    def __iter__(self) -> Iterator[T]:
+        return self.read()
+
+
+# --- in a notebook ---------------------------------------------------------------------------------------------------
+
+_MOST_ROWS: Final = 200
+_STYLE: Final = {"passed": "color: #1a7f37", "failed": "color: #cf222e", "error": "color: #cf222e"}
+
+
+def _html(run: Run) -> Iterator[str]:
+    """The totals and a table of the cases, those that did not pass first."""
+    yield f"<p><b>{escape(totals_of(run.summary))}</b> <code>{escape(run.run_id)}</code></p>"
+    yield "<table><thead><tr><th>case</th><th>status</th><th>score</th><th>ms</th><th>why</th></tr></thead><tbody>"
+    cases = sorted(run.cases, key=attrgetter("passed"))
+    for case in cases[:_MOST_ROWS]:
+        reason = main_reason(case)
+        cells = (
+            case.id,
+            case.status,
+            "" if case.score is None else f"{case.score:.3g}",
+            f"{case.duration_ms:.0f}",
+            "" if reason is None else reason.in_short(),
+        )
+        written = "".join(f"<td>{escape(visible(cell))}</td>" for cell in cells)
+        yield f'<tr style="{_STYLE.get(case.status, "")}">{written}</tr>'
+    yield "</tbody></table>"
+    if len(cases) > _MOST_ROWS:
+        yield f"<p>and {len(cases) - _MOST_ROWS} more: <code>run.save(&quot;report.html&quot;)</code></p>"
