@@ -208,14 +208,6 @@ def _lists(value: Any) -> Any:
     return list(map(_lists, value)) if isinstance(value, tuple) else value
 
 
-def _fields(value: Iterable[Mapping[str, str]]) -> tuple[tuple[str, str | None], ...]:
-    return tuple((field["path"], field.get("type")) for field in value)
-
-
-def _field_records(fields: Iterable[tuple[str, str | None]]) -> list[dict[str, str]]:
-    return [{"path": path} if type_ is None else {"path": path, "type": type_} for path, type_ in fields]
-
-
 is_text: Final[Callable[[Any], bool]] = str.__instancecheck__
 """Whether a value is a text."""
 
@@ -243,6 +235,12 @@ def _values(key: str, default: Any = ABSENT) -> Any:
 _CASE: Final = hole("ignoringCase", False)
 _BOUNDS: Final = Bounds(hole("min", None), hole("max", None), hole("above", None), hole("below", None))
 _BETWEEN: Final = Test("between", _BOUNDS)
+_FIELDS: Final = hole(
+    "fields",
+    (),
+    read=lambda fields: tuple((field["path"], field.get("type")) for field in fields),
+    write=lambda fields: [{"path": path, **({"type": type_} if type_ else {})} for path, type_ in fields],
+)
 _CHECK: Final = hole(
     "check",
     read=lambda record: check_of(record),  # noqa: PLW0108 - it is defined below
@@ -279,10 +277,7 @@ FORMS: Final[tuple[Form, ...]] = (
     form("markdown", Test("markdown", (hole("has"), hole("language", None)))),
     form("language", Test("language", hole("of"))),
     form("json", Test("json", (hole("mode", "strict"), hole("schema", None)))),
-    form(
-        "structure",
-        Test("structure", (hole("fields", (), read=_fields, write=_field_records), _texts("headings", ()))),
-    ),
+    form("structure", Test("structure", (_FIELDS, _texts("headings", ())))),
     form("number", _BETWEEN),
     form("count", Of(Measure("items"), _BETWEEN)),
     form("value", Test("is", hole("value"))),

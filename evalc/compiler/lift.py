@@ -17,6 +17,7 @@ from evalc.check.tree import Call, Check, Of, Test, parts_of
 from evalc.compiler import ir
 from evalc.compiler.examine import examine, unaskable
 from evalc.compiler.libraries import schema_findings
+from evalc.compiler.lower import OF_CASE, OF_INPUT, of_case, of_input
 from evalc.compiler.names import CustomChecks
 from evalc.compiler.shape import Misfit, is_timestamp, mismatches, named
 from evalc.diagnostics import Diagnostics, Finding
@@ -388,35 +389,12 @@ def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Cas
     check_case(reader, case, asserted, pointer)
     checks, links = _checks(case, asserted, pointer)
     return ir.Case(
-        id=case.id,
+        **dict(zip(OF_CASE, of_case(case), strict=True)),
+        **dict(zip(OF_INPUT, of_input(case.input), strict=True)),
         name=case.id,
-        description=case.description,
         tier=tier,
-        difficulty=case.difficulty,
-        created_at=case.created_at,
-        bug_ref=case.bug_ref,
-        message=case.input.message,
-        messages=case.input.messages,
-        follow_ups=case.input.follow_ups,
-        user=case.input.user,
-        system=case.input.system,
-        inputs=case.input.inputs,
-        stubs=case.stubs,
-        max_turns=case.max_turns,
         checks=checks,
         links=links,
-        reference_data=case.reference_data,
-        expected=case.expected,
-        threshold=case.threshold,
-        tags=case.tags,
-        repeat=case.repeat,
-        require=case.require,
-        expected_failure=case.expected_failure,
-        skip=case.skip,
-        archived=case.archived,
-        variant=case.variant,
-        allow=case.allow,
-        label=case.label,
         where=pointer,
         wheres=_Wheres(pointer),
     )

@@ -28,8 +28,8 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> m.Case:
     rubric = slots.pop(_RUBRIC, None)
     unlinked = tuple([_link(link, pointers) for link in case.links if link.criterion is None]) if case.links else ()
     return m.Case(
-        **dict(zip(_OF_CASE, _of_case(case), strict=True)),
-        input=m.Input(**dict(zip(_OF_INPUT, _of_input(case), strict=True))),
+        **dict(zip(OF_CASE, of_case(case), strict=True)),
+        input=m.Input(**dict(zip(OF_INPUT, of_input(case), strict=True))),
         expect=m.Expect(**slots),
         rubric=rubric,
         criteria=tuple([_criterion(criterion, case, pointers) for criterion in criteria]) if criteria else None,
@@ -37,11 +37,11 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> m.Case:
     )
 
 
-_OF_CASE: Final = tuple(field for field in m.Case.__struct_fields__ if field in ir.Case.__struct_fields__)
-_OF_INPUT: Final = m.Input.__struct_fields__
+OF_CASE: Final = tuple(field for field in m.Case.__struct_fields__ if field in ir.Case.__struct_fields__)
+OF_INPUT: Final = m.Input.__struct_fields__
 """The fields that a case of the IR has under the same name."""
-_of_case: Final = attrgetter(*_OF_CASE)
-_of_input: Final = attrgetter(*_OF_INPUT)
+of_case: Final = attrgetter(*OF_CASE)
+of_input: Final = attrgetter(*OF_INPUT)
 
 
 def wheres_of(case: ir.Case) -> Mapping[str, ir.Where]:

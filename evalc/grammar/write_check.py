@@ -390,17 +390,11 @@ def escaped(text: str) -> str:
     return _BRACES.sub(r"\\{{", text)
 
 
-def _escaped_text(text: str) -> str:
-    """The same, only where needed: in a check's text, braces that open no template are literal."""
-    return escaped(text) if "\\{{" in text or OPENS_TEMPLATE.search(text) else text
-
-
-def _escaped_pattern(pattern: str) -> str:
-    return escaped(pattern) if OPENS_TEMPLATE.search(pattern) else pattern
-
-
-LITERALLY: Final = Spelling(text=_escaped_text, pattern=_escaped_pattern)
-"""Literal texts, except for seed and snapshot tokens."""
+LITERALLY: Final = Spelling(
+    text=lambda text: escaped(text) if "\\{{" in text or OPENS_TEMPLATE.search(text) else text,
+    pattern=lambda pattern: escaped(pattern) if OPENS_TEMPLATE.search(pattern) else pattern,
+)
+"""Literal texts, except for seed and snapshot tokens; braces that open no template are literal as they are."""
 
 AS_TEMPLATES: Final = Spelling(text=str, pattern=str)
 """Texts that may hold templates."""

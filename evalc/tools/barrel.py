@@ -12,9 +12,8 @@ from evalc.base.source import Span
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, misspelt_in, read_definition
 from evalc.tools.expressions import DEEPEST, Evaluator, object_schema
-from evalc.tools.modules import ModuleLoader
+from evalc.tools.modules import Items, ModuleLoader, NotData, Record, Unread, Value
 from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
-from evalc.tools.script import Items, NotData, Record, Unread, Value
 
 MOST_VALUES: Final = 500_000
 """How many values the definitions of one registry may expand to: names can multiply them."""

@@ -14,19 +14,24 @@ from msgspec.structs import replace
 
 from evalc.ecma import trim
 from evalc.tools.modules import (
+    CODE,
     Binding,
     Declaration,
     Export,
     ExportLists,
     Expression,
     Import,
+    Items,
     Local,
     Module,
     ModuleLoader,
+    ModulePlace,
+    Record,
+    Unread,
+    Value,
     is_relative,
     required,
 )
-from evalc.tools.script import CODE, Items, ModulePlace, Record, Unread, Value
 
 if TYPE_CHECKING:
     from tree_sitter import Node

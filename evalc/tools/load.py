@@ -13,8 +13,8 @@ from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
 from evalc.model.json import pointer_step
 from evalc.tools.definitions import misspelt_in, named, read_definition, unwrapped
+from evalc.tools.modules import ENDINGS
 from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
-from evalc.tools.script import ENDINGS
 
 LARGEST: Final = 32_000_000
 """The largest JSON file of tools that is read, in bytes."""
