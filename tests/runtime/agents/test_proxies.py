@@ -139,6 +139,16 @@ def test_https_goes_through_a_tunnel(
     assert all("proxy-authorization" not in request.headers for request in server.requests)
 
 
+def test_a_proxy_that_speaks_tls_is_trusted_as_servers_are(
+    authority: trustme.CA, trusting: HttpOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(echoes, tls=certified(authority, "127.0.0.1")) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/chat"))
+        assert ask(HttpAgent("http://agent.invalid/chat", options=trusting), "by proxy").response == "by proxy"
+        raised = failure(HttpAgent("http://agent.invalid/chat", backoff=ONCE))
+    assert "the server's certificate is not trusted" in str(raised)
+
+
 def test_a_certificate_behind_a_tunnel_is_looked_at(
     authority: trustme.CA, trusting: HttpOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -257,10 +257,10 @@ def route_to(url: str, tls: Tls) -> httpcore.AsyncConnectionPool:
     """
     parts = urlsplit(url)
     context = _tls_context(tls) if parts.scheme == "https" else _no_tls_context()
-    return httpcore.AsyncConnectionPool(context, _proxy_for(parts), keepalive_expiry=_IDLE_SECONDS)
+    return httpcore.AsyncConnectionPool(context, _proxy_for(parts, tls), keepalive_expiry=_IDLE_SECONDS)
 
 
-def _proxy_for(url: SplitResult) -> httpcore.Proxy | None:
+def _proxy_for(url: SplitResult, tls: Tls) -> httpcore.Proxy | None:
     host = url.hostname or ""
     if _is_loopback(host) or proxy_bypass(host):
         return None
@@ -269,7 +269,8 @@ def _proxy_for(url: SplitResult) -> httpcore.Proxy | None:
     if named is None:
         return None
     proxy = httpx.Proxy(checked_url(named if "://" in named else f"http://{named}", whose="the proxy's").geturl())
-    return httpcore.Proxy(_for_httpcore(proxy.url), auth=proxy.raw_auth)
+    context = _tls_context(tls) if proxy.url.scheme == "https" else None
+    return httpcore.Proxy(_for_httpcore(proxy.url), auth=proxy.raw_auth, ssl_context=context)
 
 
 def _is_loopback(host: str) -> bool:
