@@ -1,7 +1,7 @@
 """Sends requests with httpcore, the engine of httpx, and reads replies; retries what may be retried.
 
-httpx itself drives httpcore through a client and a pool. One connection needs neither: a request then takes half the
-processor time, through proxies too (`docs/decisions/http.md`). httpx reads the URLs.
+httpx drives httpcore through a client and a pool. One connection needs neither, and a request then takes half the
+processor time (`docs/decisions/http.md`). httpx itself reads the URLs, of agents and of proxies.
 
 Every exception of these libraries and of the operating system becomes one of evalc's. The only time limit here is that
 of connecting: the sender cancels when time is up, and a cancelled request takes its connection with it.
