@@ -462,11 +462,166 @@ class SmolManager(SmolAgent):
         return {"error": SimpleNamespace(message="Unknown tool nope"), "model_output_message": message}
 
 
+# --- Microsoft Agent Framework ---------------------------------------------------------------------------------------
+
+
+class MicrosoftMessage:
+    __module__ = "agent_framework._types"
+
+    def __init__(self, role: str, contents: list[Any]) -> None:
+        self.role, self.contents = role, contents
+
+
+class MicrosoftResponse:
+    __module__ = "agent_framework._types"
+    usage_details: ClassVar[dict[str, int]] = {"input_token_count": 10, "output_token_count": 6}
+    finish_reason = "stop"
+    value: Any = None
+    user_input_requests: Any = ()
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        calls = [
+            SimpleNamespace(type="function_call", call_id="1", name="book", arguments={"city": "Paris"}),
+            SimpleNamespace(type="function_call", call_id="2", name="cancel", arguments='{"id": 7}'),
+        ]
+        given = [
+            SimpleNamespace(type="function_result", call_id="1", result=str(BOOKED).replace("'", '"').lower()),
+            SimpleNamespace(type="function_result", call_id="2", result="Error", exception=BROKEN),
+        ]
+        said = [SimpleNamespace(type="text", text=text)]
+        roles = (("assistant", calls), ("tool", given), ("assistant", said))
+        self.messages = [MicrosoftMessage(role, contents) for role, contents in roles]
+
+
+class MicrosoftAgent:
+    __module__ = "agent_framework._agents"
+    name = "desk"
+
+    def create_session(self) -> list[Any]:
+        return []
+
+    async def run(self, said: Any, *, session: list[Any]) -> MicrosoftResponse:
+        messages = [MicrosoftMessage("user", [said])] if isinstance(said, str) else said
+        (text,) = messages[-1].contents
+        if text == "break":
+            raise ValueError("no key")
+        response = MicrosoftResponse(f"{text} {len(session) + len(messages) - 1}")
+        session += [*messages, *response.messages]
+        return response
+
+
+# --- LlamaIndex ------------------------------------------------------------------------------------------------------
+
+
+class LlamaOutput:
+    __module__ = "llama_index.core.agent.workflow"
+    structured_response: Any = None
+
+    def __init__(self, text: str) -> None:
+        self.response = SimpleNamespace(content=text)
+        booked = SimpleNamespace(is_error=False, content=str(BOOKED), raw_output=BOOKED)
+        broken = SimpleNamespace(is_error=True, content=BROKEN, raw_output=BROKEN)
+        self.tool_calls = [
+            SimpleNamespace(tool_id="1", tool_name="book", tool_kwargs={"city": "Paris"}, tool_output=booked),
+            SimpleNamespace(tool_id="2", tool_name="cancel", tool_kwargs={"id": 7}, tool_output=broken),
+        ]
+
+
+class LlamaMemory(list[Any]):
+    @classmethod
+    def from_defaults(cls, chat_history: list[Any], token_limit: int) -> LlamaMemory:
+        return cls(chat_history)
+
+
+class LlamaAgent:
+    __module__ = "llama_index.core.agent.workflow"
+    name = "desk"
+    tools = ()
+
+    async def run(self, *, user_msg: str, memory: LlamaMemory) -> LlamaOutput:
+        if user_msg == "break":
+            raise ValueError("no key")
+        output = LlamaOutput(f"{user_msg} {len(memory)}")
+        memory += [user_msg, output]
+        return output
+
+
+# --- Agno ------------------------------------------------------------------------------------------------------------
+
+
+class AgnoOutput:
+    __module__ = "agno.run.agent"
+
+    def __init__(self, content: str, messages: Any = (), status: str = "COMPLETED") -> None:
+        self.content, self.messages = content, messages
+        self.status = SimpleNamespace(value=status)
+        self.metrics = SimpleNamespace(input_tokens=10, output_tokens=6, cost=0.25)
+        fields = {"tool_call_id": "1", "tool_name": "book", "tool_args": {"city": "Paris"}, "tool_call_error": False}
+        booked = SimpleNamespace(**fields, result=str(BOOKED))
+        fields = {"tool_call_id": "2", "tool_name": "cancel", "tool_args": {"id": 7}, "tool_call_error": True}
+        self.tools = [booked, SimpleNamespace(**fields, result=BROKEN)]
+
+
+class AgnoAgent:
+    __module__ = "agno.agent.agent"
+    name = "desk"
+    db: Any = None
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, list[Any]] = {}
+
+    async def arun(self, said: Any, *, session_id: str) -> AgnoOutput:
+        messages = [SimpleNamespace(role="user", content=said)] if isinstance(said, str) else said
+        kept = self._sessions.setdefault(session_id, []) if self.db else []
+        text = messages[-1].content
+        if text == "break":
+            return AgnoOutput("no key", status="ERROR")
+        content = f"{text} {len(kept) + len(messages) - 1}"
+        kept += [*messages, SimpleNamespace(role="assistant", content=content)]
+        return AgnoOutput(content, [SimpleNamespace(role="system", content="Be kind."), *kept])
+
+
+class AgnoAgentWithSessions(AgnoAgent):
+    __module__ = "agno.agent.agent"
+    db = "a database"
+
+
+# --- CrewAI ----------------------------------------------------------------------------------------------------------
+
+
+class CrewOutput:
+    __module__ = "crewai.crews.crew_output"
+    pydantic: Any = None
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+
+
+class CrewAgent:
+    __module__ = "crewai.agent.core"
+
+    async def kickoff_async(self, messages: list[dict[str, str]]) -> CrewOutput:
+        return CrewOutput(f"{messages[-1]['content']} {len(messages) - 1}")
+
+
+class Crew:
+    __module__ = "crewai.crew"
+    tasks = ()
+
+    async def kickoff_async(self, *, inputs: dict[str, str]) -> CrewOutput:
+        return CrewOutput(f"{inputs['message']} of {inputs['messages']}")
+
+
 MODULES: dict[str, Any] = {
+    "agent_framework": SimpleNamespace(Message=MicrosoftMessage),
     "agents": SimpleNamespace(Runner=Runner),
+    "agno.models.message": SimpleNamespace(Message=SimpleNamespace),
     "google.adk.runners": SimpleNamespace(InMemoryRunner=AdkRunner),
     "google.adk.events": SimpleNamespace(Event=lambda author, content: Event(content=content)),
     "google.genai.types": SimpleNamespace(Content=SimpleNamespace, Part=adk_part),
+    "llama_index.core.llms": SimpleNamespace(ChatMessage=SimpleNamespace),
+    "llama_index.core.memory": SimpleNamespace(ChatMemoryBuffer=LlamaMemory),
     "pydantic_ai.messages": PYDANTIC_AI,
 }
 """The modules of frameworks that evalc takes classes from."""

@@ -44,6 +44,10 @@ AGENTS: dict[str, tuple[Any, str, int]] = {
     "google_adk": (shapes.AdkAgent, "google.adk:desk", 4),
     "strands": (shapes.StrandsAgent, "strands:desk", 4),
     "smolagents": (shapes.SmolAgent, "smolagents:SmolAgent", 3),
+    "agent_framework": (shapes.MicrosoftAgent, "agent_framework:desk", 4),
+    "llama_index": (shapes.LlamaAgent, "llama_index:desk", 2),
+    "agno": (shapes.AgnoAgent, "agno:desk", 2),
+    "agno, with sessions": (shapes.AgnoAgentWithSessions, "agno:desk", 2),
 }
 CALLS = (
     ToolCall(name="book", params={"city": "Paris"}, success=True, result=shapes.BOOKED),
@@ -74,7 +78,11 @@ def test_an_answer_has_calls_results_errors_and_usage(framework: str) -> None:
     assert agent.endpoint == f"python:{name}"
     assert answer.response == "hi 0"
     assert tuple(map(without_framework, answer.tool_calls)) == CALLS
-    assert answer.usage == Usage(input_tokens=10, output_tokens=6)
+    if framework == "llama_index":
+        assert answer.usage is None
+    else:
+        cost = 0.25 if framework.startswith("agno") else None
+        assert answer.usage == Usage(input_tokens=10, output_tokens=6, cost_usd=cost)
     assert answer.reports_calls
 
 
@@ -107,12 +115,24 @@ def test_earlier_messages_come_first(framework: str) -> None:
         assert said(agent_of(make()), with_system) == ["a 3"]
 
 
+def test_a_run_that_failed_without_raising_has_no_answer() -> None:
+    assert str(failure(agent_of(shapes.AgnoAgent()), "break")) == "the run ended as `error`: no key"
+
+
+def test_crews_and_their_agents_say_nothing_of_tools() -> None:
+    messages = (*EARLIER, A)
+    request = AgentRequest(message="a", messages=messages)
+    assert said(agent_of(shapes.CrewAgent()), request) == ["a 2"]
+    assert said(agent_of(shapes.Crew()), request) == ["a of user: Hi\nassistant: Hello\nuser: a"]
+    assert not ask(agent_of(shapes.Crew())).reports_calls
+
+
 def test_an_agent_that_takes_no_earlier_messages_says_so() -> None:
     with pytest.raises(AgentError, match="takes no earlier messages"):
         said(agent_of(shapes.SmolAgent()), AgentRequest(message="a", messages=(*EARLIER, A)))
 
 
-@pytest.mark.parametrize("framework", AGENTS)
+@pytest.mark.parametrize("framework", [name for name in AGENTS if not name.startswith("agno")])
 def test_the_error_of_a_framework_is_the_answer_error(framework: str) -> None:
     assert str(failure(agent_of(AGENTS[framework][0]()), "break")).startswith("ValueError: no key (frameworks.py:")
 
@@ -125,6 +145,9 @@ def test_the_error_of_a_framework_is_the_answer_error(framework: str) -> None:
         (shapes.OpenAIResult(None, [{"content": "hi"}]), None),
         (shapes.chain_messages("hi 0"), "stop"),
         (shapes.adk_events("hi 0"), "stop"),
+        (shapes.MicrosoftResponse("hi 0"), "stop"),
+        (shapes.LlamaOutput("hi 0"), None),
+        (shapes.AgnoOutput("hi 0"), None),
     ],
 )
 def test_a_function_may_return_what_a_framework_does(result: object, reason: str | None) -> None:
@@ -156,11 +179,19 @@ def test_an_agent_that_waits_for_a_person_has_no_answer() -> None:
     waiting.interruptions = ("pay",)
     raised = failure(agent_of(lambda message: waiting))
     assert str(raised) == "the run was interrupted, and waits for the approval of 1 calls"
+    asking = shapes.MicrosoftResponse("")
+    asking.user_input_requests = ("pay",)
+    raised = failure(agent_of(lambda message: asking))
+    assert str(raised) == "the agent was interrupted, and waits for an answer to 1 requests"
+    paused = shapes.StrandsResult("")
+    paused.interrupts = [SimpleNamespace(reason="sure?")]
+    raised = failure(agent_of(lambda message: paused))
+    assert str(raised) == 'the agent was interrupted, and waits for an answer: ["sure?"]'
 
 
 @pytest.mark.parametrize(
     "result",
-    [shapes.StrandsResult("hi"), Full("hi")],
+    [shapes.StrandsResult("hi"), Full("hi"), shapes.CrewOutput("hi")],
 )
 def test_a_result_that_does_not_say_what_was_called(result: object) -> None:
     answer = ask(agent_of(lambda message: result))

@@ -17,10 +17,14 @@ from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.runtime.agents import wire
 
 FRAMEWORKS: Final[Mapping[str, str]] = {
+    "agent_framework": "agent_framework",
     "agents": "openai_agents",
+    "agno": "agno",
+    "crewai": "crewai",
     "google.adk": "google_adk",
     "langchain_core": "langchain",
     "langgraph": "langchain",
+    "llama_index": "llama_index",
     "pydantic_ai": "pydantic_ai",
     "smolagents": "smolagents",
     "strands": "strands",

@@ -83,7 +83,7 @@ def answer(events: Any) -> AgentResponse | None:
 
 
 def _end(calls: Calls, key: object, given: Any) -> None:
-    """What a tool gave back, out of the mapping that the framework makes of it, or the error that is in it."""
+    """Add the result of a tool, out of the mapping that the framework makes of it, or the error that is in it."""
     given = given or {}
     error = given.get("error") or (given.get("status") == "error" and (given.get("error_message") or text_of(given)))
     calls.ended(key, result=given["result"] if list(given) == ["result"] else given, error=error or None)
