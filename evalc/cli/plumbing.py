@@ -140,7 +140,7 @@ _EFFECTIVE: Final = {"output_dir": "results_folder", "seed_manifest": "seed_file
 
 
 def print_settings(settings: Settings) -> int:
-    """Print a line a setting, `key = value  # where from`."""
+    """Print each setting on a line, `key = value  # where from`."""
     from evalc.setup.runner import redactor_of  # noqa: PLC0415 - for start-up: `--help` reads no configuration
 
     redactor = redactor_of(settings, os.environ)
