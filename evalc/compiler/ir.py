@@ -16,6 +16,7 @@ import msgspec
 from evalc.base.source import Source, Span
 from evalc.check import tree
 from evalc.diagnostics import Severity
+from evalc.dsl.nodes import InSource, Stretch
 from evalc.grammar.nodes import Template
 from evalc.model import case as m
 from evalc.model.case import Gates
@@ -28,8 +29,8 @@ class Located(NamedTuple):
     span: Span
 
 
-Where = Span | str | Located
-"""A span of the suite's source, a JSON pointer from its root, or a place in another source."""
+Where = Stretch | Span | str | Located
+"""A stretch of the suite's source, a JSON pointer from its root, or a place in another source."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -220,7 +221,9 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
 
     def place(self, where: Where) -> Located:
         """The source and the span of a place."""
-        return where if isinstance(where, Located) else Located(self.source, self.locate(where))
+        if isinstance(where, Located):
+            return where
+        return Located(self.source, InSource(where).span if isinstance(where, int) else self.locate(where))
 
     def row_of(self, case: Case) -> Located | None:
         """The place of the row that a case is made from."""

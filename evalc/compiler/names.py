@@ -25,7 +25,7 @@ from evalc.dsl.build_case import CaseTree
 from evalc.dsl.build_prompt import InputTree, PromptTree
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.build_suite import SuiteTree
-from evalc.dsl.nodes import Node, Scalar, span_of
+from evalc.dsl.nodes import Node, Scalar, span_of, stretch
 from evalc.dsl.places import locate
 from evalc.dsl.scalars import Kind, kind_of, to_plain
 from evalc.dsl.texts import texts_of
@@ -81,7 +81,7 @@ def check_inputs(
     if not missing or case.tree.partial or case.inputs_partial or (partial and declared is None):
         return
     of = case.tree
-    source, span = (of.source, of.inputs_span or of.span) if row is None else (row.source, row.span)
+    source, span = (of.source, (of.inputs_key or of.name).span) if row is None else (row.source, row.span)
     places = {name: index for index, name in enumerate(declared or ())}
     for name in sorted(missing, key=lambda name: (places.get(name, 0), name)):
         problems.add(source, span, Finding("EV208", name=name, case=of.name.value))
@@ -144,7 +144,7 @@ def _unlike(type_: str, value: Node) -> str | None:
         case "":
             return None
     words, kinds = _NUMBERS[type_]
-    if isinstance(value, Scalar) and kind_of(Scalar(value.start, value.end, value.text, "plain")) in kinds:
+    if isinstance(value, Scalar) and kind_of(Scalar(value.at, value.text, "plain")) in kinds:
         return None
     return words
 
@@ -465,7 +465,7 @@ def _from_file(tree: SuiteTree, file: Str, problems: Diagnostics) -> ResolvedPro
         if not prompts:
             problems.add(tree.source, file.span, Finding("EV202", key="prompt", what=f"the prompt file `{file.value}`"))
         return _resolved(prompts[0], problems) if prompts else None
-    text = Str(source.text, Span(0, len(source.text)))
+    text = Str(stretch(0, len(source.text)), source.text)
     return _resolved(PromptTree(source=source, text=text, inputs=tree.inputs), problems)
 
 

@@ -28,7 +28,7 @@ from evalc.compiler.fill import root_of, text_of_input, value_of, variables
 from evalc.compiler.libraries import named_file
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.build_case import ForEachTree, InputValue
-from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence, span_of
+from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence, span_of, stretch_of
 from evalc.dsl.read_json import JsonPlaces, half_characters
 from evalc.dsl.sources import open_lines
 from evalc.dsl.tree import Str
@@ -202,7 +202,7 @@ def say_nothing(_source: Source, _span: Span, _finding: Finding) -> None:
 
 
 def _of_mapping(source: Source, row: Mapping) -> Row:
-    cells = tuple(InputValue(name=Str(key.text, span_of(key)), value=value) for key, value in row.pairs)
+    cells = tuple(InputValue(name=Str(key.at, key.text), value=value) for key, value in row.pairs)
     return Row(source, span_of(row.pairs[0][0]) if row.pairs else span_of(row), cells)
 
 
@@ -314,11 +314,11 @@ def _place(name: str, pieces: list[_Line]) -> tuple[Source, Span]:
 
 
 def _cell(column: str, value: Node, span: Span) -> InputValue:
-    return InputValue(name=Str(column, span), value=value)
+    return InputValue(name=Str(stretch_of(span), column), value=value)
 
 
 def _text(value: str, span: Span) -> Scalar:
-    return Scalar(start=span.start, end=span.end, text=value, style="double")
+    return Scalar(stretch_of(span), value, "double")
 
 
 def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Row]:
@@ -378,21 +378,21 @@ _JSON: Final = json.JSONDecoder(
 
 def _node(value: Any, span: Span) -> Node:
     """A value of JSON as a node; its place is that of its row."""
-    start, end = span
+    at = stretch_of(span)
     match value:
         case _Number():
-            return Scalar(start=start, end=end, text=str(value), style="plain")
+            return Scalar(at, str(value), "plain")
         case str():
             return _text(value, span)
         case list():
-            return Sequence(start, end, tuple(_node(item, span) for item in value))
+            return Sequence(at, tuple(_node(item, span) for item in value))
         case dict():
             pairs = tuple((_text(key, span), _node(item, span)) for key, item in value.items())
-            return Mapping(start, end, pairs)
+            return Mapping(at, pairs)
         case None:
-            return Scalar(start=start, end=end, text="null", style="plain")
+            return Scalar(at, "null", "plain")
         case _:
-            return Scalar(start=start, end=end, text="true" if value else "false", style="plain")
+            return Scalar(at, "true" if value else "false", "plain")
 
 
 # --- places of cells -------------------------------------------------------------------------------------------------
@@ -439,4 +439,4 @@ def _placed(node: Node, places: JsonPlaces, pointer: str) -> Node:
 
 
 def _at(node: N, span: Span) -> N:
-    return msgspec.structs.replace(node, start=span.start, end=span.end)
+    return msgspec.structs.replace(node, at=stretch_of(span))

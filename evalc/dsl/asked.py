@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from evalc.base.source import Span
 from evalc.diagnostics import Fault
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, Stretch, span_of
 from evalc.dsl.scalars import kind_of, to_plain
 from evalc.dsl.tree import CheckLeaf
 from evalc.grammar.nodes import Atom, Parsed, PatternAtom, ReadCheck, Text
@@ -51,12 +51,12 @@ class Asked(NamedTuple):
         """The line."""
         return "".join(piece.text for piece in self.pieces)
 
-    def leaf(self, span: Span) -> CheckLeaf | None:
+    def leaf(self, at: Stretch) -> CheckLeaf | None:
         """The check, with the places of its texts in the source; None if it is none."""
         line = self.parse.node
         if line is None:
             return None
-        return CheckLeaf(span=span, check=line.check, places=tuple(map(self._placed, line.places)))
+        return CheckLeaf(at, check=line.check, places=tuple(map(self._placed, line.places)))
 
     def faults(self) -> Iterator[tuple[Span, Fault]]:
         """The mistakes in it, each with its place in the source."""

@@ -12,7 +12,7 @@ from evalc.diagnostics import Finding
 from evalc.dsl import kinds as k
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, is_cut, span_of
+from evalc.dsl.nodes import InSource, Mapping, Node, Scalar, Sequence, is_cut, span_of
 from evalc.dsl.reasons import NO_REASONS, reason_of
 from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, described
@@ -38,19 +38,17 @@ class ForEachTree(msgspec.Struct, frozen=True, kw_only=True):
     key: Str | None = None
 
 
-class Requirement(msgspec.Struct, frozen=True, kw_only=True):
+class Requirement(InSource, frozen=True, kw_only=True):
     """How many of the repetitions have to pass: a number of them, perhaps out of so many, or a share."""
 
-    span: Span
     count: int | None = None
     of: int | None = None
     share: float | None = None
 
 
-class LabelTree(msgspec.Struct, frozen=True, kw_only=True):
+class LabelTree(InSource, frozen=True, kw_only=True):
     """The class that the agent should give, and where its answer has it: `path` is None for the whole response."""
 
-    span: Span
     expected: Str
     path: str | None
 
@@ -77,7 +75,7 @@ class CaseFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     difficulty: Str | None = None
     inputs: tuple[InputValue, ...] | None = None
     inputs_partial: bool = False
-    inputs_span: Span | None = None
+    inputs_key: InSource | None = None
     checks: tuple[CheckTree, ...] = ()
     stubs: Node | None = None
     max_turns: Num | None = None
@@ -91,9 +89,11 @@ class CaseFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CaseTree(CaseFields, frozen=True, kw_only=True, gc=False):
-    """A test case. `span` is that of its name, or of its first key; `inherits` says that it takes in the defaults."""
+    """A test case. `inherits` says that it takes in the defaults.
 
-    span: Span
+    A name that is not there is empty, at the first key.
+    """
+
     name: Str
     id: Str | None = None
     description: Str | None = None
@@ -113,6 +113,11 @@ class CaseTree(CaseFields, frozen=True, kw_only=True, gc=False):
     skip: Str | None = None
     archived: Str | None = None
     inherits: bool = True
+
+    @property
+    def span(self) -> Span:
+        """The place of its name."""
+        return self.name.span
 
     @property
     def has_own_words(self) -> bool:
@@ -140,9 +145,9 @@ def _requirement(fields: Fields, key: str) -> Requirement | None:
     written = text.value.strip()
     if match := _COUNT.fullmatch(written):
         of = None if match["of"] is None else int(match["of"])
-        return Requirement(span=text.span, count=int(match["count"]), of=of)
+        return Requirement(text.at, count=int(match["count"]), of=of)
     if match := _SHARE.fullmatch(written):
-        return Requirement(span=text.span, share=float(match["percent"]) / 100)
+        return Requirement(text.at, share=float(match["percent"]) / 100)
     expected = "a number of repetitions such as `8`, `8/10` or `80%`"
     fields.fault(text.span, Finding("EV301", what="`require`", expected=expected, found=f"`{text.value}`"))
     return None
@@ -165,7 +170,7 @@ def _inputs(fields: Fields, key: str) -> tuple[InputValue, ...] | None:
     mapping = fields.mapping(key)
     if mapping is None:
         return None
-    return tuple([InputValue(name=Str(name.text, span_of(name)), value=value) for name, value in mapping.pairs])
+    return tuple([InputValue(name=Str(name.at, name.text), value=value) for name, value in mapping.pairs])
 
 
 LABEL_PLACES: Final = "`response`, or `at PATH` for a place in a JSON response"
@@ -176,7 +181,7 @@ def _label(fields: Fields, key: str) -> LabelTree | None:
     """The class that the agent should give."""
     fields.forbid_empty(key)
     read: _Label | None = LABEL.read(fields, key)
-    return None if read is None else LabelTree(span=span_of(fields.key(key)), expected=read.expected, path=read.path)
+    return None if read is None else LabelTree(fields.key(key).at, expected=read.expected, path=read.path)
 
 
 class _Label(NamedTuple):
@@ -292,7 +297,8 @@ def _build_for_each(inner: Fields, given: dict[str, Any]) -> ForEachTree | None:
         tree = _listed(inner, "rows", key)
     elif not inner.partial:
         inner.fault(
-            inner.anchor, Finding("EV202", key="rows", what="`for_each`", why="add `rows:` with a list, or `file:`")
+            inner.anchor.span,
+            Finding("EV202", key="rows", what="`for_each`", why="add `rows:` with a list, or `file:`"),
         )
     return tree
 
@@ -319,8 +325,7 @@ def _build_case(fields: Fields, given: dict[str, Any]) -> CaseTree:
     name: Str | None = given.pop("name", None)
     return CaseTree(
         **_merged(fields, given),
-        span=fields.anchor if name is None else name.span,
-        name=name or Str("", fields.anchor),
+        name=name or Str(fields.anchor.at, ""),
         partial=fields.partial or name is None,
     )
 
@@ -332,7 +337,7 @@ def _build_defaults(fields: Fields, given: dict[str, Any]) -> CaseFields:
 def _merged(fields: Fields, given: dict[str, Any]) -> dict[str, Any]:
     """The fields of a case's tree: its checks are in one list, wherever they are written."""
     if "inputs" in given:
-        given["inputs_span"] = span_of(fields.key("inputs"))
+        given["inputs_key"] = InSource(fields.key("inputs").at)
     has_no_rows = "for_each" in fields.by_key and given.get("for_each") is None
     given["inputs_partial"] = has_no_rows or fields.has_hole("inputs")
     turns: tuple[_Turn, ...] | None = given.pop("turns", None)

@@ -20,7 +20,7 @@ from evalc.dsl import operands as o
 from evalc.dsl import quoting
 from evalc.dsl.asked import SUBJECTS, Asked, Pairs, asked, says_more
 from evalc.dsl.build_rule import CHECK_TYPES, CHECKS, TEXT_TYPES, is_sound_rule, typed_check
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, stretch_of
 from evalc.dsl.places import locate
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
@@ -151,12 +151,12 @@ def build_check(fields: Fields, item: Node, links: tuple[str, ...] = LINK_KEYS) 
     criterion = None
     if line.criterion is not None:
         span = locate(fields.source, text.span, line.criterion.start, line.criterion.end)
-        criterion = Str(line.criterion.value, span)
+        criterion = Str(stretch_of(span), line.criterion.value)
     if not isinstance(line.check, Test):
         for fault in odd_readings(text.value):
             fields.warn(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
-    leaf = CheckLeaf(span=text.span, check=line.check, places=line.places, origin=text)
-    return CheckTree(span=text.span, body=leaf, criterion=criterion)
+    leaf = CheckLeaf(text.at, check=line.check, places=line.places, origin=text)
+    return CheckTree(text.at, body=leaf, criterion=criterion)
 
 
 def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> Finding | None:
@@ -224,7 +224,7 @@ def _mapping(fields: Fields, item: Mapping, links: tuple[str, ...]) -> CheckTree
         if key in by_key and (value := _LINKS[key].of_key(inner, *by_key[key], [])) is not o.WRONG:
             linked[key] = value
     fields.partial |= inner.partial
-    return None if body is None else CheckTree(span=body.span, body=body, **linked)
+    return None if body is None else CheckTree(body.at, body=body, **linked)
 
 
 _Found = tuple[Fields, CheckBody | None] | None
@@ -284,7 +284,7 @@ def _mapped(fields: Fields, item: Mapping, type_: Node | None, by_key: o.Keys, l
         inner = inside("a `use`", USE)
         inner.forbid_empty(USE)
         used = inner.filled(USE)
-        return inner, None if used is None else CheckUse(span=inner.anchor, name=used)
+        return inner, None if used is None else CheckUse(inner.anchor.at, name=used)
     if op := next((op for op in GROUPS if op in by_key), None):
         inner = inside(f"an `{op}` check", op)
         return inner, _group(inner, op)
@@ -302,7 +302,7 @@ def _mapped(fields: Fields, item: Mapping, type_: Node | None, by_key: o.Keys, l
     for span, fault in line.faults():
         inner.fault(span, fault.finding)
     _warn_of_words(inner, line)
-    return inner, line.leaf(inner.anchor)
+    return inner, line.leaf(inner.anchor.at)
 
 
 def _warn_of_words(fields: Fields, line: Asked) -> None:
@@ -325,7 +325,7 @@ def _custom(fields: Fields, type_: Str) -> CheckLeaf:
         if key not in ("type", "rule") and not _is_beside(key)
     }
     check = Test("check", (type_.value, args, options, Bounds()))
-    return CheckLeaf(span=type_.span, check=check, places=tuple(places))
+    return CheckLeaf(type_.at, check=check, places=tuple(places))
 
 
 def _is_foreign(fields: Fields, item: Mapping) -> bool:
@@ -420,5 +420,5 @@ def _group(inner: Fields, op: GroupOp) -> CheckBody | None:
     if len(bodies) != len(nodes):
         return None
     if op == "not" and len(bodies) > 1:
-        bodies = (CheckGroup(span=inner.anchor, op="all_of", items=bodies),)
-    return CheckGroup(span=inner.anchor, op=op, items=bodies)
+        bodies = (CheckGroup(inner.anchor.at, op="all_of", items=bodies),)
+    return CheckGroup(inner.anchor.at, op=op, items=bodies)

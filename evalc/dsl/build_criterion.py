@@ -10,7 +10,7 @@ import msgspec
 from evalc.base.source import Span
 from evalc.diagnostics import Finding
 from evalc.dsl import kinds as k
-from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, Stretch, stretch_of
 from evalc.dsl.places import locate
 from evalc.dsl.tree import Num, Str
 from evalc.dsl.walk import Fields, described
@@ -45,9 +45,9 @@ def build_criterion(fields: Fields, item: Node) -> CriterionTree | None:
         case Mapping(pairs=((key, Scalar() as value),)) if key.text not in CRITERION.keys:
             weight = _weight_of(value) if "(" not in key.text else None
             if weight is not None:  # `politeness: 50%` is `politeness (50%)`
-                name = Str(key.text.strip(), span_of(key))
-                return CriterionTree(span=name.span, name=name, weight=Num(weight, span_of(value)))
-            return _one_line(fields, Str(key.text, span_of(key)), value)
+                name = Str(key.at, key.text.strip())
+                return CriterionTree(span=name.span, name=name, weight=Num(value.at, weight))
+            return _one_line(fields, Str(key.at, key.text), value)
         case Mapping():
             tree: CriterionTree | None = CRITERION.take(fields, item, "a criterion")
             return tree
@@ -78,23 +78,23 @@ def _one_line(fields: Fields, text: Str, behind: Scalar | None) -> CriterionTree
     """`clarity (0.3): Clear`; to YAML the unquoted form is a mapping, whose value `behind` is the description."""
     parse = parse_criterion(text.value)
 
-    def place(start: int, end: int) -> Span:
-        return locate(fields.source, text.span, start, end)
+    def at(start: int, end: int) -> Stretch:
+        return stretch_of(locate(fields.source, text.span, start, end))
 
     for fault in parse.faults:
-        fields.fault(place(fault.start, fault.end), fault.finding)
+        fields.fault(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
     line = parse.node
     if line is None:
         legible = _NAME.match(text.value)
         if legible is None:
             return None
         name, start = legible[1].rstrip(), legible.start(1)
-        return CriterionTree(span=text.span, name=Str(name, place(start, start + len(name))))
+        return CriterionTree(span=text.span, name=Str(at(start, start + len(name)), name))
     description = line.description.value if line.description is not None else None
     return CriterionTree(
         span=text.span,
-        name=Str(line.name.value, place(line.name.start, line.name.end)),
-        weight=None if line.weight is None else Num(line.weight.value, place(line.weight.start, line.weight.end)),
+        name=Str(at(line.name.start, line.name.end), line.name.value),
+        weight=None if line.weight is None else Num(at(line.weight.start, line.weight.end), line.weight.value),
         description=behind.text if behind is not None else description,
     )
 

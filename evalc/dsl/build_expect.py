@@ -6,14 +6,13 @@ from functools import reduce
 from operator import or_
 from typing import Any, Final, get_args
 
-from evalc.base.source import Span
 from evalc.check.contract import ASSERT_BY_NOTHING, KEYS, PAIRS, check_in
 from evalc.check.forms import Record, check_of, record_of
 from evalc.diagnostics import Finding, Fix
 from evalc.dsl import kinds as k
 from evalc.dsl import operands as o
 from evalc.dsl.build_rule import PARAM, operator, param_record, value_by
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, Stretch
 from evalc.dsl.quoting import quoted_line
 from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree
 from evalc.dsl.walk import Fields, described
@@ -47,9 +46,9 @@ def _is_a_line(fields: Fields) -> bool:
 # --- what fields hold ------------------------------------------------------------------------------------------------
 
 
-def _leaf(span: Span, key: str, value: Any, places: o.Places) -> CheckLeaf:
+def _leaf(at: Stretch, key: str, value: Any, places: o.Places) -> CheckLeaf:
     """The check that a value of a field means."""
-    return CheckLeaf(span=span, check=check_in(_NAMES[key], value), places=tuple(places))
+    return CheckLeaf(at, check=check_in(_NAMES[key], value), places=tuple(places))
 
 
 def _one(schema: k.Schema, take: o.Take, sentence: str) -> k.Key:
@@ -59,7 +58,7 @@ def _one(schema: k.Schema, take: o.Take, sentence: str) -> k.Key:
         node, places = fields.node(key), o.Places()
         value = None if node is None else take(fields, node, f"`{key}`", places)
         if value or (value is not None and _NAMES[key] in ASSERT_BY_NOTHING):
-            return (_leaf(span_of(fields.key(key)), key, value, places),)
+            return (_leaf(fields.key(key).at, key, value, places),)
         if value is not None:
             _warn_of_nothing(fields, key, value)
         return ()
@@ -76,7 +75,7 @@ def _each(item: k.Schema, take: o.Take, called: str, sentence: str) -> k.Key:
             _warn_of_nothing(fields, key, [])
         taken = ((node, places := o.Places(), take(fields, node, f"{called} `{key}`", places)) for node in items or ())
         return tuple(
-            value if isinstance(value, CheckLeaf | CheckJson) else _leaf(span_of(node), key, value, places)
+            value if isinstance(value, CheckLeaf | CheckJson) else _leaf(node.at, key, value, places)
             for node, places, value in taken
             if value is not None
         )
@@ -104,12 +103,12 @@ def _bound(fields: Fields, key: str) -> _Built:
     checks = [check_in(_NAMES[name], int(number.value)) for name, number in given if number is not None]
     if not checks:
         return ()
-    return (CheckLeaf(span=span_of(fields.key(key)), check=check_of(reduce(or_, map(record_of, checks)))),)
+    return (CheckLeaf(fields.key(key).at, check=check_of(reduce(or_, map(record_of, checks)))),)
 
 
 def _pattern(fields: Fields, key: str) -> _Built:
     text = fields.text(key)
-    return () if text is None else (_leaf(text.span, key, text.value, [g.Text(*text.span, text.value)]),)
+    return () if text is None else (_leaf(text.at, key, text.value, [g.Text(*text.span, text.value)]),)
 
 
 def _keys(fields: Fields, node: Node, what: str, _places: o.Places) -> Any:
@@ -127,14 +126,14 @@ def _types(fields: Fields, node: Node, what: str, _places: o.Places) -> dict[str
 def _json(fields: Fields, node: Node, what: str, _places: o.Places) -> Any:
     if not isinstance(node, Mapping):
         return fields.wrong(node, what, "a mapping")
-    return CheckJson(span=span_of(node.pairs[0][0] if node.pairs else node), node=node)
+    return CheckJson((node.pairs[0][0] if node.pairs else node).at, node=node)
 
 
 def _param(fields: Fields, given: Record, by_key: o.Keys, places: o.Places) -> CheckLeaf | None:
     record = param_record(fields, given, by_key, places)
     if record is None:
         return None
-    return CheckLeaf(span=fields.anchor, check=check_of({"type": "tool_param", **record}), places=tuple(places))
+    return CheckLeaf(fields.anchor.at, check=check_of({"type": "tool_param", **record}), places=tuple(places))
 
 
 # --- the fields ------------------------------------------------------------------------------------------------------
@@ -210,6 +209,6 @@ EXPECT: Final = k.Shape(
         "checks": _each(k.ref("Check"), _json, "an entry of", "Checks that the contract has no field for."),
     },
     name="expect",
-    build=lambda _, given: tuple(CheckTree(span=leaf.span, body=leaf) for leaves in given.values() for leaf in leaves),
+    build=lambda _, given: tuple(CheckTree(leaf.at, body=leaf) for leaves in given.values() for leaf in leaves),
 )
 """The fields that `expect:` may have in YAML, which are the JSON's."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from evalc.base.source import Source, Span, where_used
+from evalc.base.source import Source, where_used
 from evalc.diagnostics import Finding
 from evalc.dsl import kinds as k
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, stretch
 from evalc.dsl.tree import Str
 from evalc.dsl.walk import Fields, is_null
 
@@ -90,7 +90,7 @@ def _variants(fields: Fields, key: str) -> tuple[VariantTree, ...]:
         return ()
     if not node.pairs and not node.cut:
         fields.fault(fields.key(key), Finding("EV309", what=f"`{key}`"))
-    built = (_variant(fields, Str(name.text, Span(name.start, name.end)), value) for name, value in node.pairs)
+    built = (_variant(fields, Str(stretch(name.start, name.end), name.text), value) for name, value in node.pairs)
     return tuple(variant for variant in built if variant is not None)
 
 
@@ -128,7 +128,7 @@ def _declarations(fields: Fields, key: str) -> tuple[InputTree, ...] | None:
         fields.leave_out(key)
     if isinstance(node, Mapping):
         return tuple(
-            _declaration(fields, Str(name.text, Span(name.start, name.end)), value) for name, value in node.pairs
+            _declaration(fields, Str(stretch(name.start, name.end), name.text), value) for name, value in node.pairs
         )
     if not isinstance(node, Sequence):
         fields.leave_out(key)

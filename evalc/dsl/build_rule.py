@@ -11,7 +11,7 @@ from evalc.check.tree import At, Of, Test
 from evalc.diagnostics import Fault, Finding
 from evalc.dsl import kinds as k
 from evalc.dsl import operands as o
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, is_cut, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, is_cut
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import half_characters
 from evalc.dsl.tree import CheckLeaf, Str
@@ -63,7 +63,7 @@ def _parsed(type_: str) -> o.Operand:
         for fault in parse.faults:
             fields.fault(locate(fields.source, rule.span, fault.start, fault.end), fault.finding)
         line = parse.node
-        return None if line is None else CheckLeaf(span=rule.span, check=line.check, places=line.places, origin=rule)
+        return None if line is None else CheckLeaf(rule.at, check=line.check, places=line.places, origin=rule)
 
     return o.Operand(k.text(), taken, null=o.WRITTEN)
 
@@ -171,7 +171,7 @@ def _args(fields: Fields, node: Node, what: str, places: o.Places) -> Any:
 
 def _argument(fields: Fields, name: Scalar) -> g.Text | None:
     """The path of an argument, which is a key of `args:`."""
-    path, _ = _path(fields, Str(name.text, span_of(name)))
+    path, _ = _path(fields, Str(name.at, name.text))
     if path is None:
         expected, found = "a path such as `city` or `units.temperature`", f"`{name.text}`"
         fields.fault(name, Finding("EV301", what="an argument", expected=expected, found=found))
@@ -241,12 +241,12 @@ def typed_check(fields: Fields, type_: Scalar, by_key: o.Keys) -> CheckLeaf | No
     leaf: CheckLeaf | None = given.get("rule")
     if leaf is None:
         given["type"] = type_.text
-        leaf = CheckLeaf(span=span_of(type_), check=check_of(given), places=tuple(places))
+        leaf = CheckLeaf(type_.at, check=check_of(given), places=tuple(places))
     if at is None:
         return leaf
     here = at if leaf.origin is None else g.Text(0, 0, at.value)
     check = Of(At(at.value), leaf.check)
-    return CheckLeaf(span=leaf.span, check=check, places=(here, *leaf.places), origin=leaf.origin)
+    return CheckLeaf(leaf.at, check=check, places=(here, *leaf.places), origin=leaf.origin)
 
 
 def _rule(holds: o.Operand, *examples: Any, into: str = "") -> k.Key:

@@ -25,7 +25,7 @@ from evalc.dsl.build_prompt import (
 from evalc.dsl.cut_texts import OF_CHECKS, report_cut_texts
 from evalc.dsl.document_kind import Kind as Document
 from evalc.dsl.document_kind import has_evals
-from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, span_of, stretch
 from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, Yaml
 from evalc.model import numbers
@@ -134,7 +134,7 @@ def _build_suite(fields: Fields, given: dict[str, Any]) -> SuiteTree:
     inputs = given.get("inputs")
     return SuiteTree(
         source=fields.source,
-        span=fields.anchor,
+        span=fields.anchor.span,
         cases=block.given.pop("test_cases", None) or (),
         criteria=criteria.trees,
         criteria_partial=block.fields.has_hole("criteria"),
@@ -159,7 +159,7 @@ def _block(fields: Fields, key: str) -> _Block:
     node = fields.mapping(key)
     if node is None:
         fields.require(key)
-        node = Mapping(0, 0, (), cut=True)
+        node = Mapping(stretch(0, 0), (), cut=True)
     block = fields.inside(node, EVAL)
     return _Block(block, EVAL.of(block))
 
@@ -205,7 +205,7 @@ def _confidence(gates: Fields, key: str) -> Num | None:
     """A number, or one in per cent: `95%` is 0.95."""
     node = gates.node(key)
     share = k.share_of(node.text.strip()) if isinstance(node, Scalar) else ""
-    number: Num | None = Num(float(share), span_of(node)) if share else k.NUMBER.read(gates, key)
+    number: Num | None = Num(node.at, float(share)) if share else k.NUMBER.read(gates, key)
     return number
 
 
@@ -213,7 +213,7 @@ def _duration(gates: Fields, key: str) -> Num | None:
     """A time above 0 with its unit, such as `5s`, in milliseconds."""
     node = gates.node(key)
     if isinstance(node, Scalar) and (milliseconds := numbers.milliseconds_of(node.text)):
-        return Num(milliseconds, span_of(node))
+        return Num(node.at, milliseconds)
     if node is not None:
         gates.wrong(node, f"`{key}`", f"{numbers.DURATION_WORDS}, above 0")
     return None
@@ -255,12 +255,12 @@ def _rules(fields: Fields, key: str) -> tuple[RuleTree, ...]:
 
 
 def _rule(fields: Fields, key: Scalar, value: Node) -> RuleTree:
-    alone = Mapping(key.start, value.end, ((key, value),))
+    alone = Mapping(stretch(key.start, value.end), ((key, value),))
     inner = fields.inside(alone, k.keyed("`rules`", (key.text,)))
     inner.require(key.text)
     checks = build_checks(inner, key.text)
     fields.partial |= inner.partial
-    return RuleTree(source=inner.source, name=Str(key.text, span_of(key)), checks=checks, partial=inner.partial)
+    return RuleTree(source=inner.source, name=Str(key.at, key.text), checks=checks, partial=inner.partial)
 
 
 def _includes(fields: Fields, key: str) -> tuple[Str, ...]:

@@ -24,42 +24,96 @@ Report = Callable[[Span, Finding], None]
 """Reports a finding of a reader, and where in its source."""
 
 
-class Scalar(msgspec.Struct, frozen=True, gc=False):
+Stretch = int
+"""A span in one integer, its end in the lower bits, which takes a quarter of the memory."""
+
+BITS: Final = 32
+END: Final = (1 << BITS) - 1
+
+
+@final
+class AliasedStretch(int):
+    """A stretch that an alias elsewhere refers to."""
+
+    alias: Span
+
+
+def stretch(start: int, end: int) -> Stretch:
+    """The stretch between two offsets."""
+    return start << BITS | end
+
+
+def stretch_of(span: Span) -> Stretch:
+    """The stretch of a span."""
+    return behind_alias(span.alias, stretch(*span)) if isinstance(span, AliasedSpan) else stretch(*span)
+
+
+def behind_alias(alias: Span, at: Stretch) -> Stretch:
+    """A stretch as that alias brings it."""
+    aliased = AliasedStretch(at)
+    aliased.alias = alias
+    return aliased
+
+
+class InSource(msgspec.Struct, frozen=True, gc=False):
+    """Something that stands in a source."""
+
+    at: Stretch
+
+    @property
+    def start(self) -> int:
+        """Where it begins."""
+        return self.at >> BITS
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.at & END
+
+    @property
+    def span(self) -> Span:
+        """Its place, and that of the alias that refers to it."""
+        at = self.at
+        span = _AS_IT_IS(Span, (at >> BITS, at & END))  # `Span(...)` takes twice the time, and each node is asked
+        return AliasedSpan(span, at.alias) if isinstance(at, AliasedStretch) else span
+
+    @property
+    def alias(self) -> Span | None:
+        """Where the alias is that inserts it."""
+        at = self.at
+        return at.alias if isinstance(at, AliasedStretch) else None
+
+
+_AS_IT_IS: Final = tuple.__new__
+
+
+class Scalar(InSource, frozen=True, gc=False):
     """One value that is not a collection, as text: escapes undone, lines folded, nothing else interpreted.
 
     `tag` is the core tag that the author wrote (`!!str`), else empty. A `hole` replaces something that was wrong
     that is already reported (an alias of nothing): it may have been meant as anything.
     """
 
-    start: int
-    end: int
     text: str
     style: Style
     tag: str = ""
-    alias: Span | None = None
 
 
-class Sequence(msgspec.Struct, frozen=True, gc=False):
+class Sequence(InSource, frozen=True, gc=False):
     """A list. `cut` says that a syntax error ended the file inside it: more items may have been meant."""
 
-    start: int
-    end: int
     items: tuple[Node, ...]
     cut: bool = False
-    alias: Span | None = None
 
 
-class Mapping(msgspec.Struct, frozen=True, gc=False):
+class Mapping(InSource, frozen=True, gc=False):
     """Pairs in the order of the source, each key once; merge keys are already replaced by what they bring.
 
     `cut` says that a syntax error ended the file inside it: more keys may have been meant.
     """
 
-    start: int
-    end: int
     pairs: tuple[tuple[Scalar, Node], ...]
     cut: bool = False
-    alias: Span | None = None
 
 
 Node = Scalar | Sequence | Mapping
@@ -67,8 +121,7 @@ Node = Scalar | Sequence | Mapping
 
 def span_of(node: Node) -> Span:
     """The place of a node, and of the alias that refers to it."""
-    span = _AS_IT_IS(Span, (node.start, node.end))  # `Span(...)` takes twice the time, and each node is asked
-    return span if node.alias is None else AliasedSpan(span, node.alias)
+    return node.span
 
 
 def is_cut(node: Node) -> bool:
@@ -76,15 +129,12 @@ def is_cut(node: Node) -> bool:
     return not isinstance(node, Scalar) and node.cut
 
 
-_AS_IT_IS: Final = tuple.__new__
-
-
 N = TypeVar("N", Scalar, Sequence, Mapping, Node)
 
 
 def behind(alias: Span, node: N) -> N:
     """The node as that alias brings it."""
-    return msgspec.structs.replace(node, alias=alias)
+    return msgspec.structs.replace(node, at=behind_alias(alias, node.at))
 
 
 @final

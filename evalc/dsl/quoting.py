@@ -12,7 +12,7 @@ from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.grammar.parse import parse_check
 
 _IN_BRACKETS: Final = frozenset("[]{},")
-_SPACES: Final = frozenset((" ", "\t"))
+_SPACES: Final = (" ", "\t")
 _COMMENT_BEHIND: Final = re.compile(r"[ \t]+(#[^\r\n]*)")
 _CUT_OFF: Final = re.compile(r"[ \t]*(?<=[ \t])#(?!evalc: ignore)\S[^\r\n]*")
 _COMMENT: Final = re.compile(r"[ \t]+#")
@@ -86,7 +86,7 @@ def rewritten_item(source: Source, start: int, end: int, item: str, *, sure: boo
 
 def goes_on(source: Source, scalar: Scalar) -> bool:
     """Whether a space is behind a plain scalar, and so perhaps a comment that cut it off."""
-    return scalar.style == "plain" and source.text[scalar.end : scalar.end + 1] in _SPACES
+    return scalar.style == "plain" and source.text.startswith(_SPACES, scalar.end)
 
 
 def lost_to_comment(source: Source, scalar: Scalar) -> Span | None:

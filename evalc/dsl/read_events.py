@@ -18,7 +18,19 @@ from yaml import events
 
 from evalc.base.source import Source, Span
 from evalc.diagnostics import Finding
-from evalc.dsl.nodes import FORBIDDEN, Mapping, Node, Report, Scalar, Sequence, Style, YamlLimits, behind, has_forbidden
+from evalc.dsl.nodes import (
+    FORBIDDEN,
+    Mapping,
+    Node,
+    Report,
+    Scalar,
+    Sequence,
+    Style,
+    YamlLimits,
+    behind,
+    has_forbidden,
+    stretch,
+)
 from evalc.dsl.quoting import cut_off, quoted_line, template_in_quotes, unquoted_line
 from evalc.dsl.template_mask import Mask
 
@@ -208,7 +220,8 @@ class _Constructor:
             if (style in _BLOCK_STYLES) or event.anchor or event.tag or (careful and not text.isascii()):
                 self._scalar(event, items)
             else:
-                items.append(Scalar(event.start_mark.index, event.end_mark.index, text, _STYLES[style]))
+                at = stretch(event.start_mark.index, event.end_mark.index)
+                items.append(Scalar(at, text, _STYLES[style]))
 
     def _stream(self, _event: _Event) -> list[Node]:
         return self._root
@@ -258,7 +271,7 @@ class _Constructor:
         tag = self._tag(event.tag, event.start_mark.index, end, _SCALAR_TAGS) if event.tag else ""
         if event.tag and not tag and event.tag.startswith("!"):
             style = "hole"  # what is behind such a tag may be a part of a text
-        scalar = Scalar(start, end, text, style, tag)
+        scalar = Scalar(stretch(start, end), text, style, tag)
         if event.anchor:
             self._anchors[event.anchor] = _Anchored(scalar, 1, 0)
         items.append(scalar)
@@ -329,14 +342,14 @@ class _Constructor:
     def _sequence_end(self, event: _Event) -> list[Node]:
         opened = self._open.pop()
         end = event.end_mark.index if opened.flow else opened.last_end()
-        return self._close(opened, Sequence(opened.start, end, tuple(opened.items)))
+        return self._close(opened, Sequence(stretch(opened.start, end), tuple(opened.items)))
 
     def _mapping_end(self, event: _Event) -> list[Node]:
         opened = self._open.pop()
         end = event.end_mark.index if opened.flow else opened.last_end()
         if opened.flow and self._text.startswith("{{", opened.start):
             return self._close(opened, self._template(opened.start, end))
-        return self._close(opened, Mapping(opened.start, end, self._pairs(opened.items)))
+        return self._close(opened, Mapping(stretch(opened.start, end), self._pairs(opened.items)))
 
     def _close(self, opened: _Open, node: Node) -> list[Node]:
         weight = len(opened.items) + opened.extra_weight
@@ -362,14 +375,14 @@ class _Constructor:
             end = opened.last_end()
             if opened.mapping:
                 del items[len(items) // 2 * 2 :]
-                self._close(opened, Mapping(opened.start, end, self._pairs(items), cut=True))
+                self._close(opened, Mapping(stretch(opened.start, end), self._pairs(items), cut=True))
             else:
-                self._close(opened, Sequence(opened.start, end, tuple(items), cut=True))
+                self._close(opened, Sequence(stretch(opened.start, end), tuple(items), cut=True))
         self._documents.append(self._root[0])
 
     def _template(self, start: int, end: int) -> Scalar:
         """A text with a template that needs quotes, which is reported, with what a `#` cuts off from it."""
-        cut = cut_off(self._source, Scalar(start, end, "", "plain"))
+        cut = cut_off(self._source, Scalar(stretch(start, end), "", "plain"))
         if cut is not None and "\n" not in self._text[start:end]:
             end = cut.end
         raw = self._text[start:end]
@@ -377,7 +390,7 @@ class _Constructor:
             Span(start, end),
             Finding("EV118", fix=template_in_quotes(self._source, start, end), quoted=quoted_line(raw)),
         )
-        return Scalar(start, end, raw, "plain")
+        return Scalar(stretch(start, end), raw, "plain")
 
     # --- the pairs of a mapping ---
 
@@ -437,7 +450,7 @@ class _Constructor:
         return items
 
     def _resolved(self, name: str, start: int, end: int) -> Node:
-        hole = Scalar(start, end, self._text[start:end], "hole")
+        hole = Scalar(stretch(start, end), self._text[start:end], "hole")
         if name not in self._anchors:
             known = tuple(islice(self._anchors, _NAMES_TO_COMPARE))
             self._report(Span(start, end), Finding("EV114", name=name, known=known))

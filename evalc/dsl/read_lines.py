@@ -15,7 +15,7 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+from evalc.dsl.nodes import BITS, END, Mapping, Node, Scalar, Sequence, stretch
 
 # What is repeated has a bound, for each time takes memory while the rest of its line is tried.
 _KEY: Final = r"[A-Za-z_][\w.-]{0,99}"
@@ -50,6 +50,8 @@ _LINE: Final = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _FLOW_PART: Final = re.compile(rf"(?:({_KEY}):\ +)?({_IN_FLOW})", re.VERBOSE | re.ASCII)
+_TWICE: Final = stretch(1, 1)
+"""Times the start of a text, plus its length, is its stretch."""
 _INDENT: Final = re.compile(r"\ +(?=[^\ \n])")
 _WHITE_LINE: Final = re.compile(r"\ +\n")
 
@@ -95,14 +97,14 @@ class _Open(msgspec.Struct, gc=False):
             self.end_key(self.key)
         if self.pairs is not None:
             pairs = tuple(self.pairs.values())
-            return Mapping(self.start, pairs[-1][1].end, pairs)
+            return Mapping(self.start << BITS | pairs[-1][1].at & END, pairs)
         items = tuple(self.items or ())
-        return Sequence(self.start, items[-1].end, items)
+        return Sequence(self.start << BITS | items[-1].at & END, items)
 
     def end_key(self, key: Scalar) -> None:
         """Give the last key its value, which is empty."""
         behind = key.end + 1  # the colon
-        self.add(Scalar(behind, behind, "", "plain"))
+        self.add(Scalar(stretch(behind, behind), "", "plain"))
 
 
 @final
@@ -112,7 +114,7 @@ class _Lines:
     def __init__(self, text: str, depth: int) -> None:
         self._text = text
         self._depth = depth
-        self._document = _Open(-1, 0, None, {}, Scalar(-1, -1, "", "hole"))
+        self._document = _Open(-1, 0, None, {}, Scalar(0, "", "hole"))
         self._open = [self._document]
         self._keys: dict[str, str] = {}  # so that what is asked of a key is answered by its identity
 
@@ -134,16 +136,16 @@ class _Lines:
                 if key is not None:
                     top = self._begun(at - begin, at, mapping=True)
                 elif plain is not None and top.items is not None:
-                    top.items.append(Scalar(at, at + len(plain), plain, "plain"))
+                    top.items.append(Scalar(at * _TWICE + len(plain), plain, "plain"))
                     continue
             if key is not None and top.pairs is not None:
                 if key in top.pairs:
                     raise _Unusual
                 key = keys.setdefault(key, key)
-                name = Scalar(at, at + len(key), key, "plain")
+                name = Scalar(at * _TWICE + len(key), key, "plain")
                 if plain is not None:  # most lines; the others may take their time
                     at = line.start(4)
-                    top.pairs[key] = (name, Scalar(at, at + len(plain), plain, "plain"))
+                    top.pairs[key] = (name, Scalar(at * _TWICE + len(plain), plain, "plain"))
                     continue
                 top.key = name
             elif dash is None or kind == "dash":
@@ -199,7 +201,7 @@ class _Lines:
             raise _Unusual
         parts = _FLOW_PART.finditer(self._text, start + 1, end - 1)
         if token[0] == "[":
-            return Sequence(start, end, tuple([_scalar(part[2], part.start(2)) for part in parts]))
+            return Sequence(stretch(start, end), tuple([_scalar(part[2], part.start(2)) for part in parts]))
         pairs: dict[str, tuple[Scalar, Node]] = {}
         for part in parts:
             key, value = part.group(1, 2)
@@ -207,8 +209,8 @@ class _Lines:
                 raise _Unusual
             key = self._keys.setdefault(key, key)
             at = part.start(1)
-            pairs[key] = (Scalar(at, at + len(key), key, "plain"), _scalar(value, part.start(2)))
-        return Mapping(start, end, tuple(pairs.values()))
+            pairs[key] = (Scalar(at * _TWICE + len(key), key, "plain"), _scalar(value, part.start(2)))
+        return Mapping(stretch(start, end), tuple(pairs.values()))
 
     def _block(self, start: int, at: int, header: str) -> Scalar:
         """The text below `|`: all lines that are indented at least as the first one is."""
@@ -221,19 +223,19 @@ class _Lines:
             raise _Unusual
         written = body[0].rstrip("\n")
         text = "\n".join([line[indent:] for line in written.split("\n")])
-        return Scalar(start, at + len(written) + 1, text if header == "|-" else text + "\n", "literal")
+        return Scalar(stretch(start, at + len(written) + 1), text if header == "|-" else text + "\n", "literal")
 
 
 def _scalar(token: str, start: int) -> Scalar:
     """A text on one line, in quotes or not."""
-    end = start + len(token)
+    at = stretch(start, start + len(token))
     match token[0]:
         case "'":
-            return Scalar(start, end, token[1:-1].replace("''", "'"), "single")
+            return Scalar(at, token[1:-1].replace("''", "'"), "single")
         case '"':
-            return Scalar(start, end, json.loads(token) if "\\" in token else token[1:-1], "double")
+            return Scalar(at, json.loads(token) if "\\" in token else token[1:-1], "double")
         case _:
-            return Scalar(start, end, token, "plain")
+            return Scalar(at, token, "plain")
 
 
 @lru_cache

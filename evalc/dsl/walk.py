@@ -178,7 +178,7 @@ class Yaml(Tree):
         return UNREADABLE if isinstance(value, str) and kind_of(node) in ("int", "float") else value
 
     def number(self, value: Any, node: Node) -> Num:
-        return Num(value, span_of(node))
+        return Num(node.at, value)
 
     def written(self, node: Node) -> str:
         return self.source.text[node.start : node.end] if isinstance(node, Scalar) else ""
@@ -241,9 +241,9 @@ class Fields:
         return key in self.by_key
 
     @property
-    def anchor(self) -> Span:
+    def anchor(self) -> Any:
         """Where messages about a mapping in YAML as a whole point: its first key."""
-        return span_of(next((key for key, _ in self.by_key.values()), self._node))
+        return next((key for key, _ in self.by_key.values()), self._node)
 
     @property
     def has_typos(self) -> bool:
@@ -333,7 +333,7 @@ class Fields:
             return None
         node = pair[1]
         if is_plainly_text(node):
-            return Str(node.text, span_of(node))
+            return Str(node.at, node.text)
         present = self.node(key)
         return None if present is None else self.text_of(present, f"`{key}`")
 
@@ -349,7 +349,7 @@ class Fields:
         """A node as a text; `what` names it in the message if it is not a text."""
         if isinstance(node, Scalar):
             if node.style != "hole":
-                return Str(node.text, span_of(node))
+                return Str(node.at, node.text)
             self.partial = True
             return None
         text: Str | None = self.tree.text(node)

@@ -18,7 +18,7 @@ from ruamel.yaml import YAML
 from evalc.base.source import Source, Span
 from evalc.diagnostics import Finding
 from evalc.dsl import read_events as module
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, YamlLimits
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, YamlLimits, stretch
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 
@@ -55,7 +55,7 @@ def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 def scalar(start: int, end: int, text: str) -> Scalar:
-    return Scalar(start, end, text, "plain")
+    return Scalar(stretch(start, end), text, "plain")
 
 
 # --- nodes -----------------------------------------------------------------------------------------------------------
@@ -65,11 +65,10 @@ def scalar(start: int, end: int, text: str) -> Scalar:
 def test_block_collections_end_behind_their_last_child() -> None:
     text = "a:\n  - x\n  - y # why\n\n# more\nb: [1,\n 2]\n"
     assert clean(text) == Mapping(
-        0,
-        text.index("]") + 1,
+        stretch(0, text.index("]") + 1),
         (
-            (scalar(0, 1, "a"), Sequence(5, 14, (scalar(7, 8, "x"), scalar(13, 14, "y")))),
-            (scalar(29, 30, "b"), Sequence(32, 39, (scalar(33, 34, "1"), scalar(37, 38, "2")))),
+            (scalar(0, 1, "a"), Sequence(stretch(5, 14), (scalar(7, 8, "x"), scalar(13, 14, "y")))),
+            (scalar(29, 30, "b"), Sequence(stretch(32, 39), (scalar(33, 34, "1"), scalar(37, 38, "2")))),
         ),
     )
 
@@ -319,7 +318,7 @@ def test_behind_a_value_without_an_end_the_text_is_read_on() -> None:
 
 def test_a_key_without_its_value_is_dropped_at_a_syntax_error() -> None:
     documents, _ = read("a: 1\nb: |x\n")
-    assert documents == [Mapping(0, 6, ((scalar(0, 1, "a"), scalar(3, 4, "1")),), cut=True)]
+    assert documents == [Mapping(stretch(0, 6), ((scalar(0, 1, "a"), scalar(3, 4, "1")),), cut=True)]
 
 
 def test_duplicate_keys_name_the_line_of_the_first_and_keep_it() -> None:

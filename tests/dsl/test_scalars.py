@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from evalc.base.source import Span
 from evalc.diagnostics import Finding
-from evalc.dsl.nodes import Mapping, Scalar, Sequence, Style
+from evalc.dsl.nodes import Mapping, Scalar, Sequence, Style, stretch
 from evalc.dsl.scalars import Value, kind_of, text_of, to_plain, value_of
 
 
 def scalar(text: str, style: Style = "plain", tag: str = "") -> Scalar:
-    return Scalar(3, 3 + len(text), text, style, tag)
+    return Scalar(stretch(3, 3 + len(text)), text, style, tag)
 
 
 def valued(node: Scalar) -> tuple[Value, list[tuple[Span, str]]]:
@@ -94,5 +94,7 @@ def test_floats_are_read_exactly(number: float) -> None:
 
 
 def test_trees_become_plain_data() -> None:
-    tree = Mapping(0, 9, ((scalar("a"), Sequence(0, 9, (scalar("1"), scalar("x")))), (scalar("b"), scalar(""))))
+    tree = Mapping(
+        stretch(0, 9), ((scalar("a"), Sequence(stretch(0, 9), (scalar("1"), scalar("x")))), (scalar("b"), scalar("")))
+    )
     assert to_plain(tree, lambda *_: None) == {"a": [1, "x"], "b": None}

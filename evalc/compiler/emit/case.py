@@ -47,7 +47,7 @@ def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> st
     if tree.prompt_id is not None or emission.names.wants_prompt:
         return None
     if emission.given:
-        span = tree.inputs_span or tree.span
+        span = (tree.inputs_key or tree.name).span
         emission.problems.add(tree.source, span, Finding("EV410", case=tree.name.value))
         return "\n".join(f"{name}: {text_of_input(given.value)}" for name, given in emission.given.items())
     if not emission.case.partial:
@@ -79,7 +79,7 @@ def messages_of(emission: Emission, node: Node) -> tuple[m.Message, ...] | None:
     filled: list[m.Message] = []
     for index, message in enumerate(messages):
         place = node_at(node, f"/{index}/content")
-        content = emission.text(Str(message.content, span_of(place)))
+        content = emission.text(Str(place.at, message.content))
         filled.append(m.Message(role=message.role, content=content or ""))
     return tuple(filled)
 
@@ -232,7 +232,7 @@ def _fixed_fields(emission: Emission) -> dict[str, Any]:
     fields["difficulty"] = _difficulty(case, emission.tier)
     fields["stubs"] = _stubs(emission) if tree.stubs is not None or len(case.layers) > 1 else None
     fields["variant"] = emission.variant.name
-    fields["where"] = tree.span
+    fields["where"] = tree.name.at
     fields["wheres"] = _wheres(emission)
     return fields
 
@@ -351,26 +351,26 @@ def _wheres(emission: Emission) -> dict[str, ir.Where]:
     wheres = _wheres_of_input(emission)
     for pointer, text in zip(_PLACED, _placed(tree), strict=True):
         if text is not None:
-            wheres[pointer] = text.span
+            wheres[pointer] = text.at
     for layer in reversed(case.layers):
         if isinstance(layer.fields.stubs, Mapping):
             for key, _ in layer.fields.stubs.pairs:
-                wheres[f"/stubs/{pointer_step(key.text)}"] = emission.at(layer.fields.source, span_of(key))
+                wheres[f"/stubs/{pointer_step(key.text)}"] = emission.at(layer.fields.source, key)
     for pointer, name in _PICKED if case.picked else ():
         picked = case.pick(name)
         if picked is not None:
-            wheres[pointer] = emission.at(picked.source, picked.value.span)
+            wheres[pointer] = emission.at(picked.source, picked.value)
     if row is not None:
         wheres |= _wheres_of_row(emission)
-    elif tree.inputs_span is not None:
-        wheres["/input/inputs"] = tree.inputs_span
+    elif tree.inputs_key is not None:
+        wheres["/input/inputs"] = tree.inputs_key.at
     return wheres
 
 
 def _wheres_of_row(emission: Emission) -> dict[str, ir.Where]:
     """Where what a row gives was written: its place in the table."""
     row = emission.row
-    return {} if row is None else dict.fromkeys(_OF_ROW, emission.at(row.source, row.span))
+    return {} if row is None else dict.fromkeys(_OF_ROW, ir.Located(row.source, row.span))
 
 
 def _wheres_of_input(emission: Emission) -> dict[str, ir.Where]:
@@ -379,13 +379,13 @@ def _wheres_of_input(emission: Emission) -> dict[str, ir.Where]:
     if tree.user is not None:
         wheres["/input/message"] = wheres["/input/user"] = tree.user.span
     elif tree.turns:
-        wheres["/input/message"] = tree.turns[0].span
+        wheres["/input/message"] = tree.turns[0].at
         for index, say in enumerate(tree.turns[1:]):
-            wheres[f"/input/followUps/{index}"] = say.span
+            wheres[f"/input/followUps/{index}"] = say.at
     elif tree.message is not None:
-        wheres["/input/message"] = tree.message.span
+        wheres["/input/message"] = tree.message.at
     elif prompt is not None and not tree.has_own_words:
-        wheres["/input/message"] = emission.at(prompt.tree.source, prompt.tree.text.span)
+        wheres["/input/message"] = emission.at(prompt.tree.source, prompt.tree.text)
     return wheres
 
 

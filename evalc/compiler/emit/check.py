@@ -147,7 +147,7 @@ class CheckEmitter:
         faults = tuple(mismatches(plain, shapes.Check, what="a check"))
         for pointer, finding in faults or (*schema_findings(plain), *unaskable(plain)):
             self._add(span_at(pointer), finding)
-        return None if faults else CheckLeaf(span=body.span, check=check_of(plain), places=places_of(record))
+        return None if faults else CheckLeaf(body.at, check=check_of(plain), places=places_of(record))
 
     # --- a check ---
 

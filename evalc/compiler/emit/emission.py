@@ -36,7 +36,7 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest, typo_of
 from evalc.diagnostics.raised import outside
 from evalc.dsl.build_suite import GatesTree
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.nodes import InSource, Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate, node_at
 from evalc.dsl.reasons import reason_of
 from evalc.dsl.scalars import kind_of, to_plain
@@ -77,9 +77,9 @@ class Emission(msgspec.Struct):
         columns = () if self.row is None or self.case.rows is None else self.case.rows.columns
         return frozenset(self.inputs).union(self.variant.declared or (), columns)
 
-    def at(self, source: Source, span: Span) -> ir.Where:
-        """A place as the IR has it: a span if it is in the suite's own source."""
-        return span if source is self.home else ir.Located(source, span)
+    def at(self, source: Source, what: InSource) -> ir.Where:
+        """A place as the IR has it: a stretch if it is in the suite's own source."""
+        return what.at if source is self.home else ir.Located(source, what.span)
 
     def filled(self, text: Str | None, what: str, source: Source | None = None) -> str | None:
         """Like `text`, for a text that must not be empty: it is reported if its inputs leave it empty."""

@@ -115,8 +115,8 @@ def _prompts(home: Source, names: Names) -> Iterator[ir.PromptTemplate]:
     ]
     for prompt, defaults in given:
         if prompt is not None and prompt.template is not None:
-            source, span = prompt.tree.source, prompt.tree.text.span
-            where = span if source is home else ir.Located(source, span)
+            source, text = prompt.tree.source, prompt.tree.text
+            where = text.at if source is home else ir.Located(source, text.span)
             values = {name: plain(node) for name, node in defaults.items()}
             yield ir.PromptTemplate(where=where, template=prompt.template, defaults=values)
 

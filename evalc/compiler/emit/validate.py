@@ -80,7 +80,7 @@ def _label_check(emission: Emission, picked: Picked) -> ir.Check | None:
         emission.failed = True
         return None
     label = label_of(emission)
-    where = emission.at(picked.source, picked.value.span)
+    where = emission.at(picked.source, picked.value)
     return None if label is None else ir.Check(check=check_of_label(label), where=where)
 
 
@@ -112,8 +112,8 @@ def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dic
         criterion, criterion_at = None, None
         if placed.criterion is not None:
             named_in, name = placed.criterion
-            criterion, criterion_at = name.value, emission.at(named_in, name.span)
-        where = tree.span if source is emission.home else ir.Located(source, tree.span)
+            criterion, criterion_at = name.value, emission.at(named_in, name)
+        where = tree.at if source is emission.home else ir.Located(source, tree.span)
         weight = placed.weight
         beyond = None if weight == 1 else outside("the weight", weight, WEIGHT)  # of several `use:`, multiplied
         if beyond is not None:

@@ -15,6 +15,7 @@ from evalc.compiler import ir
 from evalc.compiler.logic.formula import Either, Every, Formula, facts_of, formula_of, negation, there_is
 from evalc.compiler.logic.implies import Spoken, always, group_of, implies, is_asked, never
 from evalc.diagnostics import Diagnostics, Finding, Severity
+from evalc.dsl.nodes import InSource
 from evalc.grammar.write_check import describe
 
 _Found = tuple[ir.Where, Finding]
@@ -165,7 +166,9 @@ def _place(where: ir.Where) -> tuple[bool, int]:
     """Sort key: checks of included files come first."""
     if isinstance(where, ir.Located):
         return False, where.span.start
-    return True, where.start if isinstance(where, Span) else 0
+    if isinstance(where, str):
+        return True, 0
+    return True, where.start if isinstance(where, Span) else InSource(where).start
 
 
 def _criteria(case: ir.Case) -> dict[int, frozenset[str | None]]:

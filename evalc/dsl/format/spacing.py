@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from evalc.base.source import Span
-from evalc.dsl.nodes import Mapping, Node, Scalar
+from evalc.dsl.nodes import Mapping, Node, Scalar, stretch
 from evalc.dsl.nodes import Sequence as SequenceNode
 from evalc.dsl.scalars import kind_of
 
@@ -111,7 +111,7 @@ def reads_plain(value: str, *, in_flow: bool) -> bool:
     pattern = _PLAIN_IN_FLOW if in_flow else _PLAIN
     if pattern.fullmatch(value) is None or value.lower() in _WORDS_OF_YAML:
         return False
-    return kind_of(Scalar(0, len(value), value, "plain")) == "str"
+    return kind_of(Scalar(stretch(0, len(value)), value, "plain")) == "str"
 
 
 def _stands_apart(text: str, end: int) -> bool:

@@ -19,7 +19,7 @@ from evalc.base.source import Source, Span
 from evalc.check.tree import Check
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl import nodes
-from evalc.dsl.nodes import Node, Scalar, span_of
+from evalc.dsl.nodes import Node, Scalar, span_of, stretch
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
@@ -286,7 +286,7 @@ class _Importer:
     # --- tests ---
 
     def _default(self, node: Node | None) -> _Test:
-        default = _Test(self._source, node or Scalar(0, 0, "", "plain"))
+        default = _Test(self._source, node or Scalar(stretch(0, 0), "", "plain"))
         if node is not None:
             self._read_test(default, self._source, node)
             self._head += default.comments

@@ -25,7 +25,7 @@ from evalc.check.forms import together
 from evalc.check.tree import All, At, Bounds, Call, Check, Measure, Measured, Not, Of, Some, Step, Test, Tools, all_of
 from evalc.compiler.examine import examine
 from evalc.compiler.rows import csv_reader
-from evalc.dsl.nodes import Node, Scalar
+from evalc.dsl.nodes import Node, Scalar, stretch
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.grammar.parse import parse_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of
@@ -176,7 +176,7 @@ def _row(cells: Mapping[str, str], more: list[str], at: int) -> TestRow:
     ignored += [("__metadata", "it names no key")] if cells.get("__metadata") else []
     ignored += [(text, "it has no heading") for text in more if text]
     return TestRow(
-        node=Scalar(at, at, "", "plain"),
+        node=Scalar(stretch(at, at), "", "plain"),
         description=cells.get("__description", ""),
         vars={key: text for key, text in cells.items() if not key.startswith("__")},
         assertions=tuple(

@@ -19,6 +19,7 @@ from evalc.diagnostics import Diagnostics
 from evalc.dsl.build_criterion import CriterionTree
 from evalc.dsl.build_prompt import InputTree, PromptTree
 from evalc.dsl.build_suite import RuleTree, SharedTree, SuiteTree
+from evalc.dsl.nodes import stretch_of
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces, read_json
 from evalc.dsl.sources import read_source
@@ -140,7 +141,8 @@ def _in_body(source: Source, body: CheckBody) -> Iterator[_Named]:
             kind = _KINDS.get(role)
             if kind is not None and isinstance(text, str) and text != NO_TOOL:
                 span = Span(place.start, place.end)
-                yield kind, Str(text, span if body.origin is None else locate(source, body.origin.span, *span)), False
+                at = stretch_of(span if body.origin is None else locate(source, body.origin.span, *span))
+                yield kind, Str(at, text), False
 
 
 _KINDS: Final[Mapping[Role, Kind]] = {TOOL: "tool", SCHEMA: "file"}
