@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, NamedTuple, cast, final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, cast, final
 
 import msgspec
 
@@ -33,6 +34,9 @@ Where = Stretch | Span | str | Located
 """A stretch of the suite's source, a JSON pointer from its root, or a place in another source."""
 
 
+_NO_NAMES: Final[Mapping[str, Located]] = MappingProxyType({})  # one for all
+
+
 class Check(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One check, and where it was written.
 
@@ -42,7 +46,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     check: tree.Check
     where: Where
-    names: Mapping[str, Located] = {}
+    names: Mapping[str, Located] = _NO_NAMES
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True, gc=False):

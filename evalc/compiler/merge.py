@@ -65,13 +65,19 @@ class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     tree: CaseTree  # the case as it was written
     layers: tuple[Layer, ...]  # its own fields, then the defaults, nearest first
     picked: Mapping[str, Picked]  # the fields that can hold one value and do, each as the nearest layer has it
-    checks: tuple[tuple[PlacedCheck, ...], ...]  # the checks, a tuple for each layer, the farthest first
+    inherited: tuple[tuple[PlacedCheck, ...], ...]  # the checks of the defaults, a tuple for each layer, farthest first
+    own: tuple[PlacedCheck, ...] | None  # its own, if it is repeated for rows; those of others are made when asked for
     tags: tuple[GivenText, ...] | None  # the tags of the defaults and the case's own
     # the faults that do not count for the case, each with its reason; its own override the defaults'
     allowed: Mapping[str, GivenText]
     rows: Rows | None  # the rows that it is repeated for; None if it has none
     inputs_partial: bool  # it may have been meant to give or to inherit more inputs than it does
     partial: bool  # something of it, of its defaults or of its rules was wrong and left out
+
+    @property
+    def checks(self) -> tuple[tuple[PlacedCheck, ...], ...]:
+        """The checks, a tuple for each layer, the farthest first."""
+        return (*self.inherited, _checks(self.layers[0]) if self.own is None else self.own)
 
     def pick(self, field: str) -> Picked | None:
         """A field that can hold one value: the nearest one."""
@@ -115,7 +121,8 @@ def merge(tree: SuiteTree, library: IncludeLibrary, problems: Diagnostics) -> Me
                 tree=case,
                 layers=(own, *inherited.layers),
                 picked=_picked(own, inherited.picked),
-                checks=(*inherited.checks, _checks(own)),
+                inherited=inherited.checks,
+                own=None if case.for_each is None else _checks(own),
                 tags=inherited.tags if case.tags is None else _tags(case, inherited.tags),
                 allowed=inherited.allowed if case.allow is None else _allowed(case, inherited.allowed),
                 rows=rows,

@@ -77,6 +77,8 @@ def check_inputs(
         elif declared is not None and not partial and (name not in own or _is_typo(name, declared, inputs)):
             problems.add(given.source, given.name.span, Finding("EV207", name=name, known=tuple(declared)))
             typos.add(nearest(name, declared))
+    if required <= inputs.keys():
+        return
     missing = required - inputs.keys() - typos
     if not missing or case.tree.partial or case.inputs_partial or (partial and declared is None):
         return

@@ -27,7 +27,7 @@ from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import Links, check_contract, check_criteria, check_ids
 from evalc.compiler.passes.check_logic import Contradictions, check_meanings, check_vacuity
 from evalc.diagnostics import Diagnostics, Finding
-from evalc.dsl.build_suite import SuiteTree, build_prompt, build_shared_file, build_suite
+from evalc.dsl.build_suite import CaseMaker, SuiteTree, build_prompt, build_shared_file, build_suite
 from evalc.dsl.document_kind import (
     Kind,
     MisspeltKey,
@@ -279,7 +279,8 @@ class Compiler:
 
     def _read_yaml(self, source: Source, problems: Diagnostics, *, named: bool) -> list[Emitted] | None:
         found = Diagnostics()
-        nodes = read_yaml(source, lambda span, finding: found.add(source, span, finding))
+        maker = CaseMaker(source)
+        nodes = read_yaml(source, lambda span, finding: found.add(source, span, finding), keep=maker.keep)
         written = (node for node in nodes if node is not None and not is_null(node))
         documents = [_Document(node, kind_of_document(node)) for node in written]
         self._keep_alive(source, nodes)

@@ -322,12 +322,10 @@ def _row(fields: Fields, item: Node) -> Mapping | None:
 
 def _build_case(fields: Fields, given: dict[str, Any]) -> CaseTree:
     """The case; one without a usable name goes by its place in the file, and says that it is partial."""
-    name: Str | None = given.pop("name", None)
-    return CaseTree(
-        **_merged(fields, given),
-        name=name or Str(fields.anchor.at, ""),
-        partial=fields.partial or name is None,
-    )
+    given["partial"] = fields.partial
+    if "name" not in given:
+        given |= {"name": Str(fields.anchor.at, ""), "partial": True}
+    return CaseTree(**_merged(fields, given))
 
 
 def _build_defaults(fields: Fields, given: dict[str, Any]) -> CaseFields:

@@ -207,7 +207,7 @@ def _in_other_words(fields: Fields, item: Mapping) -> Finding | None:
 
 
 def _mapping(fields: Fields, item: Mapping, links: tuple[str, ...]) -> CheckTree | None:
-    pairs = item.pairs if item.alias is None else fields.tree.pairs(item)
+    pairs = item.pairs if type(item.at) is int else fields.tree.pairs(item)
     by_key: o.Keys = {pair[0].text: pair for pair in pairs or ()}
     _, type_ = by_key.get("type", (None, None))
     if not isinstance(type_, Scalar) or type_.text not in CHECKS:

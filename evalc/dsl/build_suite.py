@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterator
+from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics, Finding, Problem
 from evalc.dsl import kinds as k
 from evalc.dsl.build_case import CASE, DEFAULTS, FOR_EACH, LABEL, TIERS, TURN, USER, CaseFields, CaseTree
 from evalc.dsl.build_check import build_checks
@@ -22,10 +22,10 @@ from evalc.dsl.build_prompt import (
     VariantTree,
     inline_prompt,
 )
-from evalc.dsl.cut_texts import OF_CHECKS, report_cut_texts
+from evalc.dsl.cut_texts import OF_CHECKS, may_have_cut_texts, report_cut_texts
+from evalc.dsl.document_kind import HEADS, has_evals
 from evalc.dsl.document_kind import Kind as Document
-from evalc.dsl.document_kind import has_evals
-from evalc.dsl.nodes import Mapping, Node, Scalar, span_of, stretch
+from evalc.dsl.nodes import Keep, Mapping, Node, Scalar, Sequence, span_of, stretch
 from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, Yaml
 from evalc.model import numbers
@@ -103,6 +103,69 @@ class SuiteTree(msgspec.Struct, frozen=True, kw_only=True):
     partial: bool = False
 
 
+# --- cases -----------------------------------------------------------------------------------------------------------
+
+
+class _Made(Mapping, frozen=True, kw_only=True, gc=False):
+    """A case of which only its tree is there, with what was found in it, and whether something of it was left out."""
+
+    tree: CaseTree | None
+    found: tuple[Problem, ...] = ()
+    partial: bool = False
+
+
+class _Case(k.Kind):
+    """A case, its tree made or not."""
+
+    def take(self, fields: Fields, node: Any, what: str) -> CaseTree | None:
+        if not isinstance(node, _Made):
+            tree: CaseTree | None = CASE.take(fields, node, what)
+            return tree
+        fields.tree.take_in(node.found)
+        fields.partial |= node.partial
+        return node.tree
+
+
+@final
+class CaseMaker:
+    """Makes the tree of each case of a text when it's read: nodes of many cases take more memory than their trees."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._may_have_cut_texts = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._found = Diagnostics()
+        self._around = Fields(Yaml(self._source, self._found, LANGUAGE), Mapping(stretch(0, 0), ()), EVAL)
+
+    def keep(self, way: list[str], around: Collection[str]) -> Keep | None:
+        """The form of the items of a list, for a reader: if it certainly is that of the cases, their trees."""
+        is_of_cases = way == ["eval", "test_cases"] or (way == ["test_cases"] and not HEADS.isdisjoint(around))
+        if not is_of_cases:
+            return None
+        self._may_have_cut_texts = may_have_cut_texts(self._source)
+        return self._made
+
+    def _made(self, node: Node) -> Node:
+        if not isinstance(node, Mapping):
+            return node
+        around = self._around
+        if self._may_have_cut_texts:
+            key = Scalar(node.at, "test_cases", "plain")
+            document = Mapping(node.at, ((key, Sequence(stretch(0, 0), (node,))),))
+            report_cut_texts(self._source, document, HOLDS, self._found)
+        tree: CaseTree | None = CASE.take(around, node, _CASE)
+        if not (around.partial or len(self._found)):
+            return _Made(node.at, (), tree=tree)
+        made = _Made(node.at, (), tree=tree, found=tuple(self._found), partial=around.partial)
+        self._begin()
+        return made
+
+
+_CASE: Final = "a test case"
+
+
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 PROMPTS: Final = ("prompt", "prompts", "prompt_file", "prompt_id")
@@ -111,7 +174,8 @@ PROMPTS: Final = ("prompt", "prompts", "prompt_file", "prompt_id")
 
 def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
     """The prompt of a document whose evals, if any, are ignored; None if it has no usable text."""
-    report_cut_texts(source, node, HOLDS, problems)
+    if may_have_cut_texts(source):
+        report_cut_texts(source, node, HOLDS, problems)
     fields = Fields(Yaml(source, problems, LANGUAGE), node, FLAT[Document.PROMPT])
     prompt = inline_prompt(fields, DECLARATIONS.read(fields, "inputs"))
     return None if prompt is None else msgspec.structs.replace(prompt, has_evals=has_evals(node))
@@ -119,7 +183,8 @@ def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> Prompt
 
 def build_suite(source: Source, node: Mapping, kind: Document, problems: Diagnostics) -> SuiteTree:
     """The tree of one document of a known kind; what is wrong is reported and left out."""
-    report_cut_texts(source, node, HOLDS, problems)
+    if may_have_cut_texts(source):
+        report_cut_texts(source, node, HOLDS, problems)
     shapes = WITH_BLOCK if any(key.text == "eval" for key, _ in node.pairs) else FLAT
     tree: SuiteTree = shapes[kind].of(Fields(Yaml(source, problems, LANGUAGE), node, shapes[kind]))
     return tree
@@ -232,7 +297,8 @@ def _by_class(gates: Fields, key: str) -> tuple[tuple[str, Num], ...]:
 
 def build_shared_file(source: Source, node: Mapping, problems: Diagnostics) -> SharedTree:
     """The tree of a shared rules file."""
-    report_cut_texts(source, node, HOLDS, problems)
+    if may_have_cut_texts(source):
+        report_cut_texts(source, node, HOLDS, problems)
     tree: SharedTree = SHARED.of(Fields(Yaml(source, problems, LANGUAGE), node, SHARED))
     return tree
 
@@ -329,7 +395,7 @@ EVAL: Final = k.Shape(
             "What the answers are scored by, with weights.",
         ),
         "test_cases": k.Key(
-            k.ListOf(CASE, called="a test case", filled=True), "The cases.", required=True, aka=("cases", "tests")
+            k.ListOf(_Case(CASE.schema), called=_CASE, filled=True), "The cases.", required=True, aka=("cases", "tests")
         ),
     },
     name="eval",

@@ -54,11 +54,15 @@ def report_cut_texts(source: Source, node: Mapping, holds: dict[str, str], probl
     `holds` says what the value of a key holds, if not what its mapping does. Lines of checks are left to `build_check`,
     which knows what can be parsed.
     """
-    if _CUT.search(source.text) is not None:
-        walk = _Walk(source, holds)
-        walk.mapping(node, "words", is_document=True)
-        for cut, finding in walk.found.values():
-            problems.add(source, cut, finding)
+    walk = _Walk(source, holds)
+    walk.mapping(node, "words", is_document=True)
+    for cut, finding in walk.found.values():
+        problems.add(source, cut, finding)
+
+
+def may_have_cut_texts(source: Source) -> bool:
+    """Whether there may be such texts in a source."""
+    return _CUT.search(source.text) is not None
 
 
 @final

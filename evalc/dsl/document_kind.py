@@ -41,9 +41,9 @@ _KEY_OF_CASES: Final = re.compile(
 _JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _COLON: Final = re.compile(r"\s*:")
 
-_HEADS: Final = frozenset({"suite", "tool", "prompt_id"})
+HEADS: Final = frozenset({"suite", "tool", "prompt_id"})
 """The keys, any of which makes a document with `test_cases` an eval."""
-_OF_SUITES: Final = frozenset({*_HEADS, "tier", "prompt", "prompts", "prompt_file"})
+_OF_SUITES: Final = frozenset({*HEADS, "tier", "prompt", "prompts", "prompt_file"})
 _OF_CASES: Final = frozenset({"validate", "expect", "expected"})
 _CASE_LISTS: Final = ("test_cases", "cases", "tests")
 """Names that people give the list of test cases."""
@@ -95,7 +95,7 @@ def typo_in(node: Node | None, *, by_name: bool) -> MisspeltKey | None:
             return MisspeltKey(key, meant)
     if "test_cases" in keys and (by_name or _holds_cases(_value_of(node, "test_cases"))):
         for key, _ in node.pairs:
-            head = nearest(key.text, (*_HEADS, "eval"))
+            head = nearest(key.text, (*HEADS, "eval"))
             if head is not None and key.text not in _OF_SUITES:
                 return MisspeltKey(key, head)
     return None
@@ -127,7 +127,7 @@ def _meant_by(key: str, value: Node, keys: set[str], *, by_name: bool) -> str | 
         inside = {inner.text for inner, _ in value.pairs}
         if inside & {"test_cases", "criteria"} and (by_name or nearest(key, ("eval", "evaluation", "evals"))):
             return "eval"
-    is_near = nearest(key, ("test_cases",)) and keys & _HEADS
+    is_near = nearest(key, ("test_cases",)) and keys & HEADS
     if is_near or (nearest(key, _CASE_LISTS) and (by_name or keys & _OF_SUITES) and _holds_cases(value)):
         return "test_cases"
     return nearest(key, ("eval", "test_cases")) if by_name else None

@@ -10,7 +10,7 @@ key inserts. What is below that node learns it from `behind`, when it is looked 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, Literal, TypeVar, final
 
 import msgspec
@@ -117,6 +117,11 @@ class Mapping(InSource, frozen=True, gc=False):
 
 
 Node = Scalar | Sequence | Mapping
+
+Keep = Callable[[Node], Node]
+"""Gives the form in which an item of a list is kept."""
+KeepItems = Callable[[list[str], Collection[str]], Keep | None]
+"""Gives that for a list, by the keys that lead to it and those above it in the document; None: as it is read."""
 
 
 def span_of(node: Node) -> Span:

@@ -15,7 +15,7 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.dsl.nodes import BITS, END, Mapping, Node, Scalar, Sequence, stretch
+from evalc.dsl.nodes import BITS, END, Keep, KeepItems, Mapping, Node, Scalar, Sequence, stretch
 
 # What is repeated has a bound, for each time takes memory while the rest of its line is tried.
 _KEY: Final = r"[A-Za-z_][\w.-]{0,99}"
@@ -52,19 +52,23 @@ _LINE: Final = re.compile(
 _FLOW_PART: Final = re.compile(rf"(?:({_KEY}):\ +)?({_IN_FLOW})", re.VERBOSE | re.ASCII)
 _TWICE: Final = stretch(1, 1)
 """Times the start of a text, plus its length, is its stretch."""
+_PIECE: Final = 200
+"""How many items of a list are given together the form in which they are kept: one by one would take longer."""
+_DEEPEST_KEPT: Final = 3
+"""How many collections are at most around a list whose items may be kept in another form, the file among them."""
 _INDENT: Final = re.compile(r"\ +(?=[^\ \n])")
 _WHITE_LINE: Final = re.compile(r"\ +\n")
 
 
-def read_lines(text: str, *, depth: int) -> Node | None:
+def read_lines(text: str, *, depth: int, keep: KeepItems | None = None) -> Node | None:
     """The one document of a text that YAML's parser would read without a complaint, and forbids no character of.
 
-    None if it is not of the usual form, or nests deeper than `depth` levels.
+    None if it is not of the usual form, or nests deeper than `depth` levels. Items of lists are kept as `keep` has it.
     """
     if not text.endswith("\n") or "\t" in text or "\r" in text:  # white space and line ends with rules of their own
         return None
     try:
-        return _Lines(text, depth).document()
+        return _Lines(text, depth, keep).document()
     except _Unusual:
         return None
 
@@ -81,6 +85,8 @@ class _Open(msgspec.Struct, gc=False):
     items: list[Node] | None  # of a list
     pairs: dict[str, tuple[Scalar, Node]] | None  # of a mapping
     key: Scalar | None = None  # its last one, if the value is yet to come
+    keep: Keep | None = None  # the form in which its items are kept
+    kept: int = 0  # how many of them have that form
 
     def add(self, node: Node) -> None:
         """Take in an item, or the value of the last key."""
@@ -98,8 +104,16 @@ class _Open(msgspec.Struct, gc=False):
         if self.pairs is not None:
             pairs = tuple(self.pairs.values())
             return Mapping(self.start << BITS | pairs[-1][1].at & END, pairs)
+        if self.keep is not None:
+            self.keep_items()
         items = tuple(self.items or ())
         return Sequence(self.start << BITS | items[-1].at & END, items)
+
+    def keep_items(self) -> None:
+        """Give the last items of a list the form in which they are kept."""
+        if self.items is not None and self.keep is not None:
+            self.items[self.kept :] = map(self.keep, self.items[self.kept :])
+            self.kept = len(self.items)
 
     def end_key(self, key: Scalar) -> None:
         """Give the last key its value, which is empty."""
@@ -111,9 +125,10 @@ class _Open(msgspec.Struct, gc=False):
 class _Lines:
     """The collections that are open as the lines go by; the outermost holds the document, as the value of a key."""
 
-    def __init__(self, text: str, depth: int) -> None:
+    def __init__(self, text: str, depth: int, keep: KeepItems | None) -> None:
         self._text = text
         self._depth = depth
+        self._keep = keep
         self._document = _Open(-1, 0, None, {}, Scalar(0, "", "hole"))
         self._open = [self._document]
         self._keys: dict[str, str] = {}  # so that what is asked of a key is answered by its identity
@@ -180,15 +195,27 @@ class _Lines:
         """A collection that begins."""
         if len(self._open) > self._depth:
             raise _Unusual
-        begun = _Open(column, start, None, {}) if mapping else _Open(column, start, [], None)
+        if mapping:
+            begun = _Open(column, start, None, {})
+        else:
+            begun = _Open(column, start, [], None, None, self._form_of_items())
         self._open.append(begun)
         return begun
+
+    def _form_of_items(self) -> Keep | None:
+        """The form in which the items of a list that begins are kept; None: as they are read."""
+        if self._keep is None or len(self._open) > _DEEPEST_KEPT:
+            return None
+        way = [each.key.text for each in self._open[1:] if each.key is not None]
+        return self._keep(way, self._open[1].pairs or ()) if way else None
 
     def _close(self) -> _Open:
         """End the innermost collection; the one around it, which takes it in."""
         node = self._open.pop().node()
         outer = self._open[-1]
         outer.add(node)
+        if outer.keep is not None and outer.items is not None and not len(outer.items) % _PIECE:
+            outer.keep_items()
         return outer
 
     # --- values ---
@@ -210,7 +237,7 @@ class _Lines:
             key = self._keys.setdefault(key, key)
             at = part.start(1)
             pairs[key] = (Scalar(at * _TWICE + len(key), key, "plain"), _scalar(value, part.start(2)))
-        return Mapping(stretch(start, end), tuple(pairs.values()))
+        return Mapping(start << BITS | end, tuple(pairs.values()))
 
     def _block(self, start: int, at: int, header: str) -> Scalar:
         """The text below `|`: all lines that are indented at least as the first one is."""
@@ -228,7 +255,7 @@ class _Lines:
 
 def _scalar(token: str, start: int) -> Scalar:
     """A text on one line, in quotes or not."""
-    at = stretch(start, start + len(token))
+    at = start * _TWICE + len(token)
     match token[0]:
         case "'":
             return Scalar(at, token[1:-1].replace("''", "'"), "single")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TypeGuard, final
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics import Diagnostics, Finding, Fix
+from evalc.diagnostics import Diagnostics, Finding, Fix, Problem
 from evalc.diagnostics.near import nearest, typo_of
 from evalc.diagnostics.raised import unknown_key
 from evalc.dsl import nodes as n
@@ -66,6 +66,10 @@ class Tree:
 
     def report(self, node: Any, finding: Finding) -> None:
         """Report a finding at a node."""
+        raise NotImplementedError
+
+    def take_in(self, found: Iterable[Problem]) -> None:
+        """Report what was found elsewhere."""
         raise NotImplementedError
 
     def pairs(self, node: Any) -> Sequence[tuple[Any, Any]] | None:
@@ -153,6 +157,9 @@ class Yaml(Tree):
     def report(self, node: Node | Span, finding: Finding) -> None:
         self._problems.add(self.source, node if isinstance(node, Span) else span_of(node), finding)
 
+    def take_in(self, found: Iterable[Problem]) -> None:
+        self._problems.extend(found)
+
     def wrong(self, node: Node, what: str, expected: str, corrected: str = "") -> Finding:
         value, text = corrected.partition(": ")[2], self.source.text
         fix = Fix.of(text, node.start, node.end, value, sure=True) if value and "..." not in value else None
@@ -161,8 +168,9 @@ class Yaml(Tree):
     def pairs(self, node: Node) -> Sequence[tuple[Scalar, Node]] | None:
         if not isinstance(node, Mapping):
             return None
-        alias = node.alias
-        return node.pairs if alias is None else [(behind(alias, key), behind(alias, v)) for key, v in node.pairs]
+        if type(node.at) is int or (alias := node.alias) is None:  # most have none, and each node is asked
+            return node.pairs
+        return [(behind(alias, key), behind(alias, v)) for key, v in node.pairs]
 
     def items(self, node: Node) -> tuple[Node, ...] | None:
         if not isinstance(node, n.Sequence):

@@ -9,7 +9,7 @@ from typing import Any, Final, final, get_args
 
 import msgspec
 
-from evalc.base.source import Span
+from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.emit.emission import Emission, count_in_case, number_in_case, number_of, repetitions_of
 from evalc.compiler.emit.validate import checks_of, label_of
@@ -22,7 +22,6 @@ from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics import Diagnostics, Finding, Problem
 from evalc.dsl.build_case import CaseTree, UserTree
 from evalc.dsl.build_prompt import PromptTree
-from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import Mapping, Node, Sequence, span_of
 from evalc.dsl.places import node_at
 from evalc.dsl.tree import Str
@@ -128,7 +127,7 @@ _JSON_OBJECT: Final = dict[str, Any]
 class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
     """Makes the cases of one suite."""
 
-    suite: SuiteTree  # the suite's tree
+    home: Source  # the source of the suite
     tier: m.Tier  # its tier, which a case's own goes before
     names: Names  # what its names mean
     schemas: SchemaLoader  # where the JSON Schemas come from that its checks name
@@ -157,7 +156,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         for name, value in given.items():
             inputs[name] = value.value
         emission = Emission(
-            self.suite.source,
+            self.home,
             case,
             row,
             variant,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from operator import attrgetter
 from typing import Final, NamedTuple, final
 
@@ -49,10 +49,13 @@ class Emitted(NamedTuple):
 
 
 def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diagnostics) -> Emitted:
-    """The IR of a suite; what cannot be emitted is reported, and its case says that it is partial."""
+    """The IR of a suite; what cannot be emitted is reported, and its case says that it is partial.
+
+    It is done with the suite and its tree when it returns; of the cases, it lets go of each that is made.
+    """
     tree = suite.tree
     tier: m.Tier = msgspec.convert(tree.tier.value, m.Tier) if tree.tier is not None else "labeled"
-    emitter = CaseEmitter(suite=tree, tier=tier, names=names, schemas=schemas)
+    emitter = CaseEmitter(home=tree.source, tier=tier, names=names, schemas=schemas)
     parts: list[ir.Case | ir.CaseRows] = []
     emitted = ir.Suite(
         source=tree.source,
@@ -78,14 +81,16 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         partial=tree.partial or any(map(attrgetter("partial"), suite.cases)),
     )
 
+    own, files = suite.files, frozenset(_files(suite, names))
+
     def complete(emitted: ir.Suite) -> ir.Suite:
-        files = frozenset(_files(suite, names, schemas))
+        named = files.union(*map(schemas.named_in, own))
         is_partial = emitted.partial or not parts
-        return msgspec.structs.replace(emitted, cases=ir.Cases(parts), files=files, partial=is_partial)
+        return msgspec.structs.replace(emitted, cases=ir.Cases(parts), files=named, partial=is_partial)
 
     return Emitted(
         suite=emitted,
-        cases=_cases(suite.cases, names, emitter, parts, problems),
+        cases=_cases([*reversed(suite.cases)], names, emitter, parts, problems),
         complete=complete,
         has_tables=any(map(attrgetter("rows"), suite.cases)),
     )
@@ -121,11 +126,9 @@ def _prompts(home: Source, names: Names) -> Iterator[ir.PromptTemplate]:
             yield ir.PromptTemplate(where=where, template=prompt.template, defaults=values)
 
 
-def _files(suite: MergedSuite, names: Names, schemas: SchemaLoader) -> Iterator[str]:
-    """The files that the suite is made of, each by its path."""
-    for name in suite.files:
-        yield name
-        yield from schemas.named_in(name)
+def _files(suite: MergedSuite, names: Names) -> Iterator[str]:
+    """The files that the suite is made of, but for the schemas that its checks name, each by its path."""
+    yield from suite.files
     yield from (str(case.rows.path) for case in suite.cases if case.rows is not None and case.rows.path is not None)
     prompts = (*(variant.prompt for variant in names.variants), *names.case_prompts.values())
     yield from (prompt.tree.source.name for prompt in prompts if prompt is not None)
@@ -149,14 +152,18 @@ def _criterion(tree: CriterionTree) -> ir.Criterion:
 
 
 def _cases(
-    cases: Sequence[MergedCase],
+    cases: list[MergedCase],
     names: Names,
     emitter: CaseEmitter,
     parts: list[ir.Case | ir.CaseRows],
     problems: Diagnostics,
 ) -> Iterator[ir.Case]:
-    """Every case as it is made. `parts` takes in those that are kept, and what those of many rows are made from."""
-    for case in cases:
+    """Every case as it is made, the last of the list first.
+
+    `parts` takes in those that are kept, and what those of many rows are made from.
+    """
+    while cases:
+        case = cases.pop()
         variants = names.variants_of(case.tree)
         if case.rows is not None:
             checked = yield from _check_rows(case, case.rows, variants, emitter, problems)
