@@ -93,7 +93,7 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
 
 
 async def run_async(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunFlags]) -> Run:
-    """`run`, for callers that have an event loop."""
+    """`run`, for callers that have an event loop, whose agent is called in it."""
     return await _compiled_run(subject, flags)()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import doctest
 import importlib
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -192,7 +194,9 @@ def test_a_run_of_a_call_is_resumed_from_the_command_line(cities: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "error", "message"),
     [
-        ({"keyword": "paris"}, TypeError, "got an unexpected keyword argument `keyword`"),
+        ({"keyword": "paris"}, TypeError, "got an unexpected keyword argument `keyword`; did you mean `keywords`?"),
+        ({"concurency": 4}, TypeError, "did you mean `concurrency`?"),
+        ({"nothing_like_it": 4}, TypeError, "argument `nothing_like_it`$"),
         ({"repeat": 0}, evalc.UsageError, "what chooses cases has a value that cannot be: Expected `int` >= 1"),
         ({"keywords": 5}, TypeError, r"^`keywords` of `evalc\.run` takes `str \| None`, not `int`$"),
         ({"maxfail": "1"}, TypeError, "`maxfail` of .* takes `int .*, not `str`"),
@@ -263,16 +267,30 @@ def test_a_call_takes_paths_from_anything_that_gives_them(cities: Path) -> None:
         evalc.compile(None)  # type: ignore[arg-type]
 
 
-def test_a_loop_is_refused_before_anything_is_compiled(cities: Path) -> None:
-    cities.write_text("eval: [")
-
+def test_a_call_runs_where_an_event_loop_runs(cities: Path) -> None:
     async def within() -> None:
-        with pytest.raises(evalc.UsageError, match=r"await `evalc\.run_async`"):
-            evalc.run(agent=ECHO)
-        cities.write_text(CITIES)
-        assert len(ids(await evalc.run_async(agent=ECHO))) == 3
+        assert len(ids(evalc.run(agent=ECHO))) == len(ids(await evalc.run_async(agent=ECHO))) == 3
 
     asyncio.run(within())
+
+
+def test_a_run_in_a_loop_is_interrupted(cities: Path) -> None:
+    asked: list[str] = []
+
+    async def slow(message: str) -> str:
+        asked.append(message)
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.sleep(60)
+        return message
+
+    async def within() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            evalc.run(agent=slow)
+
+    loop = asyncio.new_event_loop()  # as a notebook has it: it leaves Ctrl-C to whoever is called
+    loop.run_until_complete(within())
+    loop.close()
+    assert len(asked) == 1
 
 
 # --- a run to look at ------------------------------------------------------------------------------------------------

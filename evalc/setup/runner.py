@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -59,23 +60,38 @@ _LOOP_STOPPED: Final = "Event loop stopped before Future completed."
 
 
 def to_the_end(compiled: Callable[[], Running]) -> Run:
-    """Compile, and then run in an event loop of its own.
+    """Compile, and then run in an event loop of its own; where a loop runs already, as in a notebook, in a thread.
 
     Not in one step: within a loop Ctrl-C and a request to terminate are heard only where something is awaited, and
     compiling awaits nothing.
     """
-    if asyncio._get_running_loop() is not None:
-        raise UsageError("`evalc.run` cannot run where an event loop does, as in a notebook: await `evalc.run_async`")
     with collector_off():
         running = compiled()
     try:
-        return asyncio.run(running())
+        return asyncio.run(running()) if asyncio._get_running_loop() is None else _in_a_thread(running)
     except asyncio.CancelledError:  # by Ctrl-C it would be a KeyboardInterrupt
         raise AgentError("the run was cancelled by the agent; what was finished is in its journal") from None
     except RuntimeError as error:
         if str(error) != _LOOP_STOPPED:
             raise
         raise AgentError("the agent stopped the event loop; what was finished is in its journal") from None
+
+
+def _in_a_thread(running: Running) -> Run:
+    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
+
+    async def followed() -> Run:
+        begun.set_result((asyncio.get_running_loop(), cast(asyncio.Task[Any], asyncio.current_task())))
+        return await running()
+
+    with ThreadPoolExecutor(1) as pool:
+        finished = pool.submit(asyncio.run, followed())
+        try:
+            return finished.result()
+        except KeyboardInterrupt:
+            loop, task = begun.result()
+            loop.call_soon_threadsafe(task.cancel)
+            raise
 
 
 async def run(what: ToRun, start: Start, observer: Observer | None = None) -> Run:
