@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from evalc.base import collector_off
 from evalc.base.errors import UsageError
 from evalc.base.files import JSON_LIMIT, read_limited, write_atomic
 from evalc.base.source import Source
@@ -57,7 +58,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     """
     # For start-up: `--help` compiles nothing.
     from evalc.config.load import settings_with  # noqa: PLC0415
-    from evalc.setup.compile import checked, collector_off, files_of, nothing_found, policy_of  # noqa: PLC0415
+    from evalc.setup.compile import checked, files_of, nothing_found, policy_of  # noqa: PLC0415
 
     settings, of_config = settings_with(config, {"prompts": prompts, "strict": strict, "tools": tools})
     looked_at = settings.looked_at(paths)

@@ -57,6 +57,7 @@ _MADE_BEFORE_COLLECTING = 20_000
 
 def _run(arguments: list[str]) -> None:
     # Imported when they are needed, for start-up: typer takes about as long to import as a small file to be checked.
+    from evalc.base import collector_off  # noqa: PLC0415
     from evalc.cli.ending import exits, leave  # noqa: PLC0415
 
     kept_alive: list[object] = []
@@ -67,7 +68,8 @@ def _run(arguments: list[str]) -> None:
 
                 exits(check_files)(paths, kept_alive=kept_alive)
             case _:
-                from evalc.cli.app import app  # noqa: PLC0415
+                with collector_off():
+                    from evalc.cli.app import app  # noqa: PLC0415
                 from evalc.cli.ending import allow_supervision  # noqa: PLC0415
 
                 allow_supervision()

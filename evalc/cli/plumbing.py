@@ -16,6 +16,7 @@ import msgspec
 import typer
 
 from evalc import extras
+from evalc.base import collector_off
 from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, read_beginning, write_atomic
 from evalc.base.terminal import visible
@@ -58,7 +59,7 @@ def compile_files(
     if output == "-" and source_map:
         raise UsageError("`--source-map` writes files: name a folder with `-o`")
     # For start-up: `--help` compiles nothing.
-    from evalc.setup.compile import collector_off, compiled, nothing_found, policy_of  # noqa: PLC0415
+    from evalc.setup.compile import compiled, nothing_found, policy_of  # noqa: PLC0415
 
     settings = settings_of(flags)
     policy = policy_of(settings)

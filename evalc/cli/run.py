@@ -18,6 +18,7 @@ import typer
 from msgspec.structs import replace
 
 from evalc import extras
+from evalc.base import collector_off
 from evalc.base.errors import EngineError, NothingToDo, UsageError
 from evalc.base.files import make_folder, open_regular, read_beginning, write_atomic
 from evalc.base.terminal import Screen, counted, visible
@@ -454,8 +455,9 @@ def run_evals(
       evalc run --resume latest
     """
     # For start-up: `--help` runs nothing.
-    from evalc.setup.request import compiled_run, given_by, to_run  # noqa: PLC0415
-    from evalc.setup.runner import runs_code_of_others, to_the_end  # noqa: PLC0415
+    with collector_off():
+        from evalc.setup.request import compiled_run, given_by, to_run  # noqa: PLC0415
+        from evalc.setup.runner import runs_code_of_others, to_the_end  # noqa: PLC0415
 
     given = given_by(paths or None, _given(flags | {"maxfail": 1} if fail_fast else flags))
     settings = given.settings()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -260,19 +258,3 @@ def places_in(settings: Settings) -> Callable[[str, str], Mapping[str, Place]]:
         return {located.case.id: located.places for suite in suites for located in suite.to_suite().cases}
 
     return lambda file, id_: in_file(file).get(id_, {})
-
-
-@contextmanager
-def collector_off() -> Iterator[None]:
-    """Leave the collector out while a file is compiled: all that it would look through, again and again, is needed."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            if gc.get_freeze_count() == 0:
-                # What was made counts as old from now on. As young, all of it would be looked through at once.
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from evalc import extras
+from evalc.base import collector_off
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread
 from evalc.base.installed import PROVIDERS, provider_of
@@ -42,7 +43,6 @@ from evalc.runtime.run.tokens import capture_snapshot, load_object
 from evalc.runtime.store.journal import Asked, kept_snapshot
 from evalc.runtime.store.redact import Redactor
 from evalc.runtime.store.runs import LATEST, Closing, new_run_id, write_closing
-from evalc.setup.compile import collector_off
 from evalc.setup.finished import Run
 from evalc.tools.registry import ToolRegistry
 

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from evalc.setup.compile import collector_off
+from evalc.base import collector_off
 
 
 def test_the_collector_is_off_within_and_on_again_behind() -> None:

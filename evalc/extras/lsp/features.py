@@ -10,6 +10,7 @@ from typing import Final
 
 from lsprotocol import types as lsp
 
+from evalc.base import collector_off
 from evalc.base.files import link_out
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted, in_common
@@ -25,7 +26,7 @@ from evalc.dsl.tree import Str
 from evalc.extras.lsp.completion import Place, Shapes, described_type, phrase_at, place_at, shapes_of
 from evalc.extras.lsp.names import KnownNames, Location, Mention, mention_at, mentions, occurrences, share_of
 from evalc.extras.lsp.workspace import Document, Encoding, Workspace, beside, range_in, uri_of
-from evalc.setup.compile import collector_off, problems_of
+from evalc.setup.compile import problems_of
 from evalc.tools.registry import Tool
 
 SOURCE: Final = "evalc"

@@ -16,6 +16,7 @@ import msgspec
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path
 
+from evalc.base import collector_off
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Position, Source, Span
 from evalc.compiler.libraries import PromptLibrary
@@ -31,7 +32,7 @@ from evalc.dsl.document_kind import Kind, has_evals, is_meant_as_eval, kind_of_d
 from evalc.dsl.nodes import Mapping, Node, Sequence, is_cut
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import read_source, unsaved
-from evalc.setup.compile import collector_off, compiled, options_for, policy_of
+from evalc.setup.compile import compiled, options_for, policy_of
 from evalc.tools.load import load_tools
 from evalc.tools.registry import ToolRegistry
 

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, Self, final
 
 from watchfiles import Change, DefaultFilter, watch
 
+from evalc.base import collector_off
 from evalc.base.errors import EvalcError, UsageError
 from evalc.base.terminal import Screen, cells, padded, shortened, visible
 from evalc.compiler.compiled import Compilation, CompiledSuite
@@ -24,7 +25,7 @@ from evalc.model.suite import CaseKey, key_of
 from evalc.report.words import Writer, main_reason
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.store.runs import LATEST, find_results
-from evalc.setup.compile import checked, collector_off
+from evalc.setup.compile import checked
 from evalc.setup.request import id_in_pattern
 
 _LEAST_ROWS: Final = 5

@@ -21,7 +21,6 @@ from evalc.model.json import MISSING, is_number, only_key, values_at
 from evalc.model.result import TextFinding
 from evalc.runtime.checks import words
 from evalc.runtime.checks.custom import custom
-from evalc.runtime.checks.grounding import numbers_from, quotes_from
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
 from evalc.runtime.checks.subjects import SILENT, TOO_DEEP, cannot, errors
@@ -407,6 +406,13 @@ def _wrong(document: Any, path: str, type_: Any) -> str | None:
     return None
 
 
+def _grounded(test: Test, view: View) -> Found:
+    from evalc.runtime.checks import grounding  # noqa: PLC0415 - for start-up: its patterns take 4 ms to compile
+
+    found: Found = getattr(grounding, test.predicate)(test, view)
+    return found
+
+
 _ASKED: Final[Mapping[str, Callable[[Test, View], Found | Awaitable[Found]]]] = {
     "exists": lambda _, view: view.value is not MISSING,
     "matches": _matches,
@@ -415,8 +421,7 @@ _ASKED: Final[Mapping[str, Callable[[Test, View], Found | Awaitable[Found]]]] = 
     "language": _language,
     "structure": _structure,
     "json": _is_json,
-    "numbers_from": numbers_from,
-    "quotes_from": quotes_from,
+    **dict.fromkeys(("numbers_from", "quotes_from"), _grounded),
     "judge": judged,
     "check": custom,
     "no_errors": _no_errors,
