@@ -12,6 +12,7 @@ dropped where a check would then pass.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -96,6 +97,7 @@ def fingerprint(fields: Mapping[str, Any]) -> str:
 
 # --- answers ---------------------------------------------------------------------------------------------------------
 
+_MOST_NAMES: Final = 12
 _FIELDS: Final = ("response", "text", *CALLS, "usage", "error")
 _CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", *PARAMS, "result", "error")
 _USAGE_FIELDS: Final = ("inputTokens", "input_tokens", "outputTokens", "output_tokens", "costUsd", "cost_usd")
@@ -136,7 +138,7 @@ def answer_of(answer: object) -> AgentResponse:
         raise AgentError(f"the answer has {failure}")
     near = _near_calls(fields)
     response = AgentResponse(
-        response=_text(fields),
+        response=_text(fields, answer),
         tool_calls=_tool_calls(fields),
         usage=_usage(fields.get("usage")),
         reports_calls=calls_in(fields) is not None and near is None,
@@ -149,16 +151,25 @@ def answer_of(answer: object) -> AgentResponse:
     return response
 
 
-def _text(fields: Mapping[str, Any]) -> str:
+def _text(fields: Mapping[str, Any], answer: object) -> str:
     for key in ("response", "text"):
         if key in fields:
             if not isinstance(fields[key], str):
-                raise _wrong(key, fields[key], "a text")
+                raise AgentProtocolError(f"{_wrong(key, fields[key], 'a text')}{_others(answer)}")
             return well_formed(fields[key])
     raise AgentProtocolError(
-        "the answer has neither `response` nor `text`; name the field with its text in `[agent.response]` of the "
-        'configuration, as in `response = "output.text"`'
+        f"the answer has neither `response` nor `text`{_others(answer)}; name the field with its text in "
+        '`[agent.response]` of the configuration, as in `response = "output.text"`'
     )
+
+
+def _others(answer: object) -> str:
+    """The names that an answer has, for a message that none of them is known as its text."""
+    names = list(answer) if isinstance(answer, Mapping) else list(getattr(answer, "__dict__", ()))
+    if not isinstance(answer, Mapping):
+        names += [name for name, held in inspect.getmembers_static(type(answer)) if isinstance(held, property)]
+    listed = [f"`{excerpt(str(name))}`" for name in names if not str(name).startswith("_")]
+    return f"; it has {', '.join(listed[:_MOST_NAMES])}" if listed else ""
 
 
 def calls_in(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
@@ -285,6 +296,8 @@ def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, 
     near = [name for name in dir(value) if _bare(name) in _NEAR]
     fields |= {name: held for name in near if not callable(held := getattr(value, name, None))}
     if not fields:
+        if place == "the answer" and (others := _others(value)):
+            raise AgentProtocolError(f"{place} is {kind_of(value)} with neither `response` nor `text`{others}")
         raise AgentProtocolError(f"{place} is {kind_of(value)}, not an object")
     return fields
 

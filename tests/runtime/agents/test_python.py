@@ -30,6 +30,15 @@ partial = functools.partial(lambda suffix, message: message + suffix, "!")
 number = 42
 def returns_number(message): return 42
 def returns_error(message): return {"response": "ok", "error": ValueError("boom")}
+class Output:
+    def __init__(self): self.output, self._private = "hi", 1
+    @property
+    def cost(self): return 0
+class Reply:
+    def __init__(self): self.response, self.usage = Output(), None
+def returns_output(message): return Output()
+def returns_reply(message): return Reply()
+def returns_other(message): return {"output": "hi", "id": 7}
 def returns_failed(message): return Failed("ok", "boom")
 def returns_set(message): return {"text": "", "toolCalls": [{"name": "t", "params": {"s": {1}}}]}
 def surrogate(message): return "a\\ud800"
@@ -218,6 +227,12 @@ def test_a_session_reuses_its_thread(root: Path) -> None:
     ("name", "words"),
     [
         ("returns_number", "the answer is a number, not an object"),
+        (
+            "returns_output",
+            "the answer is a Python `Output` with neither `response` nor `text`; it has `output`, `cost`",
+        ),
+        ("returns_reply", "`response` is a Python `Output`, not a text; it has `response`, `usage`"),
+        ("returns_other", "neither `response` nor `text`; it has `output`, `id`; name the field"),
         ("returns_set", "`toolCalls[0].params.s` is a Python `set`, which JSON cannot say"),
     ],
 )
