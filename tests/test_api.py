@@ -194,8 +194,8 @@ def test_a_run_of_a_call_is_resumed_from_the_command_line(cities: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "error", "message"),
     [
-        ({"keyword": "paris"}, TypeError, "got an unexpected keyword argument `keyword`; did you mean `keywords`?"),
-        ({"concurency": 4}, TypeError, "did you mean `concurrency`?"),
+        ({"keyword": "paris"}, TypeError, r"got an unexpected keyword argument `keyword`; did you mean `keywords`\?"),
+        ({"concurency": 4}, TypeError, r"did you mean `concurrency`\?"),
         ({"nothing_like_it": 4}, TypeError, "argument `nothing_like_it`$"),
         ({"repeat": 0}, evalc.UsageError, "what chooses cases has a value that cannot be: Expected `int` >= 1"),
         ({"keywords": 5}, TypeError, r"^`keywords` of `evalc\.run` takes `str \| None`, not `int`$"),

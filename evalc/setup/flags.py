@@ -20,6 +20,7 @@ from typing import (
 
 from evalc.base.errors import UsageError
 from evalc.config import KEY_OF_FLAG, spelled
+from evalc.diagnostics.near import did_you_mean
 
 if TYPE_CHECKING:
     from evalc.runtime.agents import Agent
@@ -231,7 +232,8 @@ def refuse_what_is_not_taken(flags: RunFlags) -> None:
     declared = get_type_hints(RunFlags, localns={"Agent": object})
     for name, value in flags.items():
         if name not in declared:
-            raise TypeError(f"`evalc.run` got an unexpected keyword argument `{name}`")
+            meant = did_you_mean(name, declared)
+            raise TypeError(f"`evalc.run` got an unexpected keyword argument `{name}`{meant and f'; {meant}'}")
         if value is not None and not _is_of(declared[name], value):
             taken = RunFlags.__annotations__[name].__forward_arg__
             raise TypeError(f"`{name}` of `evalc.run` takes `{taken}`, not `{type_of(value)}`")
