@@ -8,8 +8,6 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple, assert_never
 
-from evalc.base.source import Span
-from evalc.diagnostics import Finding
 from evalc.dsl import nodes as n
 from evalc.dsl.nodes import Node, Scalar
 from evalc.dsl.scalars import to_plain
@@ -50,7 +48,10 @@ def _parts(parts: tuple[g.Part, ...], inputs: Inputs, transform: Callable[[str],
 
 
 def _branch(part: g.If, inputs: Inputs) -> tuple[g.Part, ...]:
-    return part.then if _is_truthy(value_of(part.name.name, inputs)) is not part.negated else part.otherwise
+    """The branch that `#if` takes: the other one for null, false, 0, an empty text, list or mapping."""
+    node = value_of(part.name.name, inputs)
+    is_true = node is not None and bool(plain(node))
+    return part.then if is_true is not part.negated else part.otherwise
 
 
 def _scopes(part: g.Each, inputs: Inputs) -> Iterator[Inputs]:
@@ -175,16 +176,7 @@ def text_of_input(node: Node) -> str:
 
 def plain(node: Node) -> object:
     """A node as plain data. Values that cannot be read were reported when the tree was checked."""
-    return to_plain(node, _already_reported)
-
-
-def _already_reported(_span: Span, _finding: Finding) -> None:
-    """Findings about the values of inputs are made once, where inputs are resolved."""
-
-
-def _is_truthy(node: Node | None) -> bool:
-    """Whether `#if` takes its first branch: not for null, false, 0, an empty text, list or mapping."""
-    return node is not None and bool(plain(node))
+    return to_plain(node, lambda _span, _finding: None)
 
 
 def _items(node: Node | None) -> tuple[Node, ...]:

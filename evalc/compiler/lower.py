@@ -74,8 +74,11 @@ def _link(link: ir.Link, pointers: list[tuple[str, ...]]) -> m.CheckLink:
 
 def _place(check: Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ...]:
     """Put a check where it belongs in `expect` of a case of this tier; its pointers from the case's root."""
-    if isinstance(check, Test) and check.predicate == "judge":
-        return _append_dimension(slots, check.operand)
+    if isinstance(check, Test) and check.predicate == "judge":  # a dimension of the rubric, which is beside `expect`
+        dimensions = slots.setdefault(_RUBRIC, [])
+        name, top, criteria, least = check.operand
+        dimensions.append(m.RubricDimension(dimension=name, max_score=top, criteria=criteria, min_score=least))
+        return (f"/rubric/{len(dimensions) - 1}",)
     values = fields_of(check)
     first = next(iter(values), None)
     if first == "response_matches" and tier not in _WITH_PATTERNS:
@@ -94,14 +97,6 @@ def _place(check: Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ...]
 
 
 _AT: Final = {field: f"/expect/{key}" for field, key in KEYS.items()}
-
-
-def _append_dimension(slots: dict[str, Any], asked: tuple[Any, ...]) -> tuple[str, ...]:
-    """Append a dimension of the rubric, which is beside `expect`."""
-    dimensions = slots.setdefault(_RUBRIC, [])
-    name, top, criteria, least = asked
-    dimensions.append(m.RubricDimension(dimension=name, max_score=top, criteria=criteria, min_score=least))
-    return (f"/rubric/{len(dimensions) - 1}",)
 
 
 def own_assertions(case: m.Case) -> set[str]:

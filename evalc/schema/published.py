@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 from typing import Any, Final
 
@@ -249,6 +249,9 @@ def _as_written(schema: Any) -> Any:
 
 def compiled_file() -> Schema:
     """The schema of what evalc compiles to, and reads like any other eval file."""
+    cases = {"description": "The cases.", **filled_list_of(ref("Case"))}
+    metadata = {"description": "What the cases are about.", "anyOf": [ref("Metadata"), {"type": "null"}]}
+    envelope = mapping({"metadata": metadata, "cases": cases}, title="Envelope", required=["cases"])
     return {
         "$schema": DIALECT,
         "title": "evalc: compiled eval file",
@@ -256,14 +259,8 @@ def compiled_file() -> Schema:
         "if": {"type": "array"},
         "then": filled_list_of(ref("Case")),
         "else": ref("Envelope"),
-        "$defs": {**definitions(m.Case, m.Metadata), "Metadata": _metadata(), "Envelope": _envelope()},
+        "$defs": {**definitions(m.Case, m.Metadata), "Metadata": _metadata(), "Envelope": envelope},
     }
-
-
-def _envelope() -> Schema:
-    cases = {"description": "The cases.", **filled_list_of(ref("Case"))}
-    metadata = {"description": "What the cases are about.", "anyOf": [ref("Metadata"), {"type": "null"}]}
-    return mapping({"metadata": metadata, "cases": cases}, title="Envelope", required=["cases"])
 
 
 def _metadata() -> Schema:
@@ -279,7 +276,8 @@ def run_result() -> Schema:
     defined = definitions(r.SuiteResult, r.RunResult)
     for name, record in (*vars(r).items(), ("Place", Place)):
         if name in defined and not record.__struct_config__.omit_defaults:  # so that every key is always written
-            defined[name]["required"] = [*_keys_written(record)]
+            fields = msgspec.structs.fields(record)
+            defined[name]["required"] = [each.encode_name for each in fields if each.default is not msgspec.UNSET]
     return {
         "$schema": DIALECT,
         "title": "evalc: result of a suite",
@@ -287,10 +285,6 @@ def run_result() -> Schema:
         "$ref": "#/$defs/SuiteResult",
         "$defs": defined,
     }
-
-
-def _keys_written(record: type[msgspec.Struct]) -> Iterator[str]:
-    return (field.encode_name for field in msgspec.structs.fields(record) if field.default is not msgspec.UNSET)
 
 
 def configuration() -> Schema:

@@ -163,15 +163,11 @@ def object_schema(shape: Value, at: ModulePlace, *, extra: bool | None = None) -
     """The schema of an object with these keys; without others unless `extra`."""
     if not isinstance(shape, Record):
         return Record(at, {"type": "object"}, is_schema=True)
-    members: dict[str, Value] = {"type": "object", "properties": shape, "required": _required(shape)}
+    needed = (name for name, value in shape.members.items() if not (isinstance(value, Record) and value.optional))
+    members: dict[str, Value] = {"type": "object", "properties": shape, "required": Items(shape.at, tuple(needed))}
     # What zod's own conversion writes: an object takes no other keys unless it says so.
     members["additionalProperties"] = bool(extra)
     return Record(at, members, complete=shape.complete, is_schema=True)
-
-
-def _required(shape: Record) -> Items:
-    needed = (name for name, value in shape.members.items() if not (isinstance(value, Record) and value.optional))
-    return Items(shape.at, tuple(needed))
 
 
 def _modified(schema: Record, call: _Call, value_of: Callable[[Node], Value]) -> Record:

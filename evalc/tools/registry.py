@@ -81,9 +81,6 @@ def messages_tools(registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
 def _named(tool: Tool, schema_key: str) -> dict[str, Any]:
     """The tool under the keys that all three share; one without a description has none, rather than an empty one."""
     described = {"description": tool.description} if tool.description else {}
-    return {"name": tool.name, **described, schema_key: _schema(tool.parameters)}
-
-
-def _schema(parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The schema as the APIs want it: of an object, whose properties are listed even if there are none."""
-    return {"type": "object", "properties": {}} | dict(parameters or {})
+    # of an object, whose properties are listed even if there are none
+    schema = {"type": "object", "properties": {}, **(tool.parameters or {})}
+    return {"name": tool.name, **described, schema_key: schema}

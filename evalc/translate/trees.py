@@ -202,12 +202,10 @@ def joined(word: str, parts: Iterable[Check]) -> Check:
     refuse_if(not several)
     if word == "and":
         return all_of(several)
-    flat = [one for part in several for one in (part.checks if _is_some(part) else (part,))]  # type: ignore[union-attr]
+    flat = [
+        one for part in several for one in (part.checks if isinstance(part, Some) and not _is_either(part) else (part,))
+    ]
     return flat[0] if len(flat) == 1 else Some(tuple(flat))
-
-
-def _is_some(check: Check) -> bool:
-    return isinstance(check, Some) and not _is_either(check)
 
 
 # --- quantifiers -----------------------------------------------------------------------------------------------------

@@ -34,7 +34,9 @@ def shown(text: str, limit: int = SHOWN) -> str:
     """The text, shortened, without line ends and control characters."""
     if len(text) > limit:
         text = text[: limit - 1] + "…"
-    return text if text.isprintable() else "".join(map(_escaped, text))
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def quoted(text: str) -> str:
@@ -60,10 +62,6 @@ def number(value: float) -> str:
 def so_often(count: int) -> str:
     """The number of times: `once`, `3 times`."""
     return "once" if count == 1 else f"{count} times"
-
-
-def _escaped(character: str) -> str:
-    return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 # --- failures --------------------------------------------------------------------------------------------------------
