@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
@@ -50,20 +50,17 @@ class Ended(NamedTuple):
     case: CaseResult
 
 
-class CaseVerdict(NamedTuple):
-    """How a case ended in a run, or several that are rows of one, or were put to several agents."""
+Verdict = Sequence[Ended]
+"""How a case ended in a run, or several that are rows of one, or were put to several agents."""
 
-    ended: tuple[Ended, ...]
 
-    @property
-    def line(self) -> str:
-        """In a few words: `passed, score 0.83`, `3 of 4 passed`."""
-        cases = [each.case for each in self.ended]
-        scores = [case.score for case in cases if case.score is not None]
-        score = f", score {sum(scores) / len(scores):.2f}" if scores else ""
-        if len(cases) == 1:
-            return f"{cases[0].status}{score}"
-        return f"{sum(case.passed for case in cases)} of {len(cases)} passed{score}"
+def _in_short(verdict: Verdict) -> str:
+    """A verdict in a few words: `passed, score 0.83`, `3 of 4 passed`."""
+    cases = [each.case for each in verdict]
+    scores = [case.score for case in cases if case.score is not None]
+    score = f", score {sum(scores) / len(scores):.2f}" if scores else ""
+    passed = f"{sum(case.passed for case in cases)} of {len(cases)} passed"
+    return f"{cases[0].status if len(cases) == 1 else passed}{score}"
 
 
 @final
@@ -73,7 +70,7 @@ class LatestResults:
     def __init__(self) -> None:
         self._known: dict[tuple[Path, str, str], tuple[list[Path], list[list[Ended]]]] = {}
 
-    def verdicts(self, settings: Settings, suite: SuiteTree, name: str) -> Mapping[str, CaseVerdict]:
+    def verdicts(self, settings: Settings, suite: SuiteTree, name: str) -> Mapping[str, Verdict]:
         """How the cases of a suite of this name ended in the last few runs, by id; of each, the newest that it was in.
 
         The ids are without what rows and variants add. Results that do not name their suite are filed under its tool.
@@ -86,14 +83,14 @@ class LatestResults:
         usual = "labeled" if suite.tier is None else suite.tier.value
         tiers = {id_: usual if case.tier is None else case.tier.value for case, id_ in ids_of(suite, name)}
         filled = {id_: re.compile(f"{_pattern_of(id_)}(@.*)?", re.DOTALL) for id_ in tiers if "{{" in id_}
-        verdicts: dict[str, CaseVerdict] = {}
+        verdicts: dict[str, Verdict] = {}
         for run in known[1]:
             by_case: dict[str, list[Ended]] = {}
             for each in run:
                 id_ = _declared(each.case.id, tiers, filled)
                 if tiers.get(id_) == each.tier:
                     by_case.setdefault(id_, []).append(each)
-            verdicts |= {id_: CaseVerdict(tuple(ended)) for id_, ended in by_case.items()}
+            verdicts |= by_case
         return verdicts
 
 
@@ -132,12 +129,8 @@ def ids_of(suite: SuiteTree, name: str) -> list[tuple[CaseTree, str]]:
     return [(each, f"{name}/{each.name.value}" if each.id is None else each.id.value) for each in suite.cases]
 
 
-def as_markdown(verdict: CaseVerdict) -> str:
-    """A verdict with what was said and what was checked, to be read."""
-    return "\n".join(line for each in verdict.ended for line in _case(each.run_id, each.case))
-
-
 def _case(run_id: str, case: CaseResult) -> Iterator[str]:
+    """A case with what was said and what was checked, in Markdown."""
     score = "" if case.score is None else f", score {case.score:.2f}"
     yield f"# {case.id}: {case.status}{score}"
     yield ""
@@ -179,7 +172,7 @@ def lenses(workspace: Workspace, results: LatestResults, document: Document) -> 
             range_ = document.range_of(case.name.span)
             verdict = verdicts.get(id_)
             if verdict is not None:
-                yield _lens(range_, verdict.line, SHOW, document.uri, id_)
+                yield _lens(range_, _in_short(verdict), SHOW, document.uri, id_)
             yield _lens(range_, "run", RUN, document.uri, id_)
 
 
@@ -369,7 +362,7 @@ class EditorSession(LanguageServer):
             if any(each == id_ for _, each in ids_of(suite, name)):
                 verdict = self.results.verdicts(settings, suite, name).get(id_)
                 if verdict is not None:
-                    text = as_markdown(verdict)
+                    text = "\n".join(line for each in verdict for line in _case(each.run_id, each.case))
                     await self._show_text(id_, text)
                     return text
         return None
