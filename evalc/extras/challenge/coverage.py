@@ -24,26 +24,19 @@ from evalc.model.reports import Coverage, Kind, Part, ToolCoverage
 from evalc.tools.registry import Tool, ToolRegistry
 
 
-class Branch(NamedTuple):
-    """One way through a prompt: where its tag begins in the template, and which of its parts is meant."""
-
-    at: int
-    part: str
-
-
 def branches_of(suite: ir.Suite) -> dict[str, bool]:
     """The branches of the suite's prompts, in words with their places, and whether a case renders them."""
     found: dict[str, bool] = {}
     for prompt in suite.prompts:
         parts = prompt.template.parts
         rendered = {
-            branch
+            (branch, tag.start)
             for case in suite.cases
             if case.running and case.wheres.get("/input/message") == prompt.where
-            for branch, _ in _branches(parts, {**prompt.defaults, **(case.inputs or {})})
+            for branch, tag in _branches(parts, {**prompt.defaults, **(case.inputs or {})})
         }
         for branch, tag in _branches(parts):
-            found[f"{_place(suite, prompt, tag)}: {branch.part}"] = branch in rendered
+            found[f"{_place(suite, prompt, tag)}: {branch}"] = (branch, tag.start) in rendered
     return found
 
 
@@ -70,7 +63,7 @@ def _place(suite: ir.Suite, prompt: ir.PromptTemplate, tag: g.Node) -> str:
 
 def _branches(
     parts: tuple[g.Part, ...], inputs: Mapping[str, Any] | None = None, this: Any = None
-) -> Iterator[tuple[Branch, g.If | g.Each]]:
+) -> Iterator[tuple[str, g.If | g.Each]]:
     """The branches that these inputs render, as `compiler/fill` chooses them, or all branches; each with its tag."""
     for part in parts:
         match part:
@@ -80,14 +73,14 @@ def _branches(
                 for taken in ways:
                     word = "unless" if part.negated else "if"
                     said = f"{{{{#{word} {name.name}}}}} {'taken' if taken else 'not taken'}"
-                    yield Branch(part.start, said), part
+                    yield said, part
                 for taken in ways:
                     yield from _branches(part.then if taken else part.otherwise, inputs, this)
             case g.Each(name=name):
                 value = (inputs or {}).get(name.name)
                 items = value if isinstance(value, list) else [] if value is None else [value]
                 for item in [None] if inputs is None else items:
-                    yield Branch(part.start, f"{{{{#each {name.name}}}}} with an item"), part
+                    yield f"{{{{#each {name.name}}}}} with an item", part
                     yield from _branches(part.body, inputs, item)
             case _:
                 continue

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, Self, final
+from typing import Annotated, Any, Final, Self, final
 
 import msgspec
 
@@ -125,13 +125,8 @@ _TABLES: Final = (
 """A file that is not the result of a suite has a row without an entry, so that it is not read each time."""
 
 
-class _Stamp(NamedTuple):
-    """A stamp that shows whether a file has changed since it was read."""
-
-    modified_ns: int
-    size: int
-
-
+_Stamp = tuple[int, int]
+"""The time of the last change and the size of a file, by which it is seen whether the file has changed."""
 _Key = tuple[str, str]
 """The name of a run's folder and the path of a file in it."""
 
@@ -229,7 +224,7 @@ class Index:
     def follow(self) -> None:
         """Read the files that are new or have changed, forget those that are gone."""
         found = self._connection.execute("SELECT run, file, modified_ns, size FROM files")
-        known = {(run, file): _Stamp(modified, size) for run, file, modified, size in found}
+        known = {(run, file): (modified, size) for run, file, modified, size in found}
         there = dict(_stamps(self._output_dir))
         rows = {
             key: (stamp, read_entry(self._output_dir / key[0], key[1]))
@@ -350,7 +345,7 @@ def _stamps(output_dir: Path) -> Iterator[tuple[_Key, _Stamp]]:
 
 
 def _stamp(status: os.stat_result) -> _Stamp:
-    return _Stamp(status.st_mtime_ns, status.st_size)
+    return status.st_mtime_ns, status.st_size
 
 
 def _why(error: Exception) -> str:

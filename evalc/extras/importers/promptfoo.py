@@ -37,6 +37,7 @@ from evalc.extras.importers.imported import (
 )
 from evalc.extras.importers.promptfoo_assertions import (
     NotPlain,
+    PromptfooTest,
     Unmappable,
     checks_of,
     ignored_keys,
@@ -89,30 +90,6 @@ def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imp
         problems.add(source, Span(0, 0), Finding("EV652", expected="a promptfoo configuration"))
         return None
     return _Importer(source, folder, problems).imported(root)
-
-
-_Assertion = tuple[Source, Node, Any]
-"""An assertion: the file, the place and the data."""
-
-
-@final
-class _Test(msgspec.Struct):
-    """A test on its way to a case: its parts with the file that each is in.
-
-    The assertions of `defaultTest` are `inherited`, unless the test says that it `inherits` none.
-    """
-
-    source: Source
-    node: Node
-    description: str = ""
-    vars: dict[str, Any] = {}
-    assertions: list[_Assertion] = []
-    inherited: list[_Assertion] = []
-    inherits: bool = True
-    threshold: object = None
-    metadata: object = None
-    why_not: list[str] = []
-    comments: list[str] = []
 
 
 @final
@@ -285,8 +262,8 @@ class _Importer:
 
     # --- tests ---
 
-    def _default(self, node: Node | None) -> _Test:
-        default = _Test(self._source, node or Scalar(stretch(0, 0), "", "plain"))
+    def _default(self, node: Node | None) -> PromptfooTest:
+        default = PromptfooTest(self._source, node or Scalar(stretch(0, 0), "", "plain"))
         if node is not None:
             self._read_test(default, self._source, node)
             self._head += default.comments
@@ -294,7 +271,7 @@ class _Importer:
         default.assertions, default.inherited = [], default.assertions
         return default
 
-    def _tests(self, source: Source, node: Node | None, default: _Test) -> Iterator[_Test]:
+    def _tests(self, source: Source, node: Node | None, default: PromptfooTest) -> Iterator[PromptfooTest]:
         if node is None:
             return
         for item in node.items if isinstance(node, nodes.Sequence) else (node,):
@@ -303,9 +280,9 @@ class _Importer:
             elif isinstance(item, nodes.Mapping) and any(key.text == "path" for key, _ in item.pairs):
                 self._say_in_head(item, "tests", "they are made by code", source)
             else:
-                yield from self._expanded(_merged(default, self._read_test(_Test(source, item), source, item)))
+                yield from self._expanded(_merged(default, self._read_test(PromptfooTest(source, item), source, item)))
 
-    def _tests_of_file(self, source: Source, item: Scalar, default: _Test) -> Iterator[_Test]:
+    def _tests_of_file(self, source: Source, item: Scalar, default: PromptfooTest) -> Iterator[PromptfooTest]:
         path = item.text.removeprefix(_FILE)
         try:
             file = self._read(path, _TEST_TABLES + _TEST_FILES)
@@ -326,16 +303,12 @@ class _Importer:
                 yield from self._tests(file, document, default)
             self._open_files.remove(file.name)
 
-    def _tests_of_table(self, file: Source, delimiter: str, default: _Test) -> Iterator[_Test]:
-        for row in rows_of(file, delimiter):
-            test = _Test(file, row.node, row.description, dict(row.vars), threshold=row.threshold)
-            test.assertions = [(file, row.node, assertion) for assertion in row.assertions]
-            test.metadata = row.metadata or None
-            test.why_not = [f"its column `{key}`: {why}" for key, why in row.left_out]
-            test.comments = [self._leave_out(file, row.node, f"`{key}`", why) for key, why in row.ignored]
+    def _tests_of_table(self, file: Source, delimiter: str, default: PromptfooTest) -> Iterator[PromptfooTest]:
+        for test, ignored in rows_of(file, delimiter):
+            test.comments = [self._leave_out(file, test.node, f"`{key}`", why) for key, why in ignored]
             yield from self._expanded(_merged(default, test))
 
-    def _scenarios(self, node: Node | None, default: _Test) -> Iterator[_Test]:
+    def _scenarios(self, node: Node | None, default: PromptfooTest) -> Iterator[PromptfooTest]:
         for item in node.items if isinstance(node, nodes.Sequence) else ():
             fields = {key.text: value for key, value in item.pairs} if isinstance(item, nodes.Mapping) else {}
             config, tests = fields.get("config"), fields.get("tests")
@@ -346,10 +319,10 @@ class _Importer:
                 if key.text not in ("config", "tests"):
                     self._say_in_head(key, f"`{key.text}` of the scenario", NO_COUNTERPART)
             for values in config.items:
-                given = _merged(default, self._read_test(_Test(self._source, values), self._source, values))
+                given = _merged(default, self._read_test(PromptfooTest(self._source, values), self._source, values))
                 yield from self._tests(self._source, tests, given)
 
-    def _read_test(self, test: _Test, source: Source, node: Node) -> _Test:
+    def _read_test(self, test: PromptfooTest, source: Source, node: Node) -> PromptfooTest:
         """The fields of a test, unread."""
         if not isinstance(node, nodes.Mapping):
             self._problems.add(source, span_of(node), Finding("EV654", what="a test", expected="a mapping"))
@@ -377,7 +350,7 @@ class _Importer:
                     test.comments.append(self._leave_out(source, key, f"`{name}`", why))
         return test
 
-    def _read_options(self, test: _Test, source: Source, value: Node) -> None:
+    def _read_options(self, test: PromptfooTest, source: Source, value: Node) -> None:
         for key, each in value.pairs if isinstance(value, nodes.Mapping) else ():
             if key.text in ("transform", "postprocess", "transformVars", "prefix", "suffix", "storeOutputAs"):
                 test.why_not.append(f"`{key.text}` changes what is sent or checked")
@@ -387,7 +360,7 @@ class _Importer:
                 why = _OPTIONS.get(key.text, NO_COUNTERPART)
                 test.comments.append(self._leave_out(source, key, f"`{key.text}`", why))
 
-    def _expanded(self, test: _Test) -> Iterator[_Test]:
+    def _expanded(self, test: PromptfooTest) -> Iterator[PromptfooTest]:
         """A test for each combination of the variables that are lists, as promptfoo runs them."""
         lists = {name: value for name, value in test.vars.items() if isinstance(value, list)}
         combinations = product(*lists.values())
@@ -402,7 +375,7 @@ class _Importer:
 
     # --- cases ---
 
-    def _case(self, test: _Test, prompt: _Prompt, number: int) -> dict[str, Any]:
+    def _case(self, test: PromptfooTest, prompt: _Prompt, number: int) -> dict[str, Any]:
         if test.why_not:
             raise _NoCase(test.why_not[0])
         if not (prompt.text or prompt.file or prompt.messages):
@@ -427,7 +400,7 @@ class _Importer:
             test.comments.append(self._leave_out(test.source, test.node, f"`threshold: {test.threshold}`", why))
         return case
 
-    def _checks(self, test: _Test, variables: frozenset[str]) -> tuple[list[Noted], list[str]]:
+    def _checks(self, test: PromptfooTest, variables: frozenset[str]) -> tuple[list[Noted], list[str]]:
         """The entries of `validate:`, and comments to stand behind the last of them."""
         waiting: list[str] = []
         found: list[tuple[Check, Mapping[str, Any], tuple[str, ...]]] = []
@@ -527,7 +500,7 @@ def _conversation(text: str) -> _Prompt | None:
     return _Prompt(messages=filled, variables=tuple(variables))
 
 
-def _merged(default: _Test, test: _Test) -> _Test:
+def _merged(default: PromptfooTest, test: PromptfooTest) -> PromptfooTest:
     """A test with what `defaultTest` gives it: the assertions of both, its own variables winning."""
     return replace(
         test,

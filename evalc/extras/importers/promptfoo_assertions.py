@@ -128,27 +128,32 @@ _COLUMN_WHY_NOT: Final[dict[str, str]] = {
 }
 _READ: Final = frozenset(("__description", "__metric", "__threshold"))
 _METADATA: Final = "__metadata"
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 
 
 @final
-class TestRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A row: its place, and what it says.
+class PromptfooTest(msgspec.Struct):
+    """A test on its way to a case: its parts with the file that each is in, and why no case can mean the same.
 
-    Columns without a counterpart, and why: those of `left_out` change the test, those of `ignored` do not.
+    Of an assertion these are the file, the place and the data. Those of `defaultTest` are `inherited`, unless the test
+    says that it `inherits` none.
     """
 
+    source: Source
     node: Node
-    description: str
-    vars: Mapping[str, str]
-    assertions: tuple[dict[str, Any], ...]
-    threshold: float | None
-    metadata: Mapping[str, object]
-    left_out: tuple[tuple[str, str], ...]
-    ignored: tuple[tuple[str, str], ...]
+    description: str = ""
+    vars: dict[str, Any] = {}
+    assertions: list[tuple[Source, Node, Any]] = []
+    inherited: list[tuple[Source, Node, Any]] = []
+    inherits: bool = True
+    threshold: object = None
+    metadata: object = None
+    why_not: list[str] = []
+    comments: list[str] = []
 
 
-def rows_of(source: Source, delimiter: str) -> Iterator[TestRow]:
-    """The rows below the header.
+def rows_of(source: Source, delimiter: str) -> Iterator[tuple[PromptfooTest, Sequence[tuple[str, str]]]]:
+    """The tests of the rows below the header, each with what is ignored of it, and why.
 
     Raises:
         csv.Error: the text is not a table: a cell is too long, or a quote is never closed.
@@ -161,34 +166,39 @@ def rows_of(source: Source, delimiter: str) -> Iterator[TestRow]:
         at = starts[min(line, len(starts) - 1)]
         line = reader.line_num
         if any(cells):
-            yield _row(dict(zip(header, cells, strict=False)), cells[len(header) :], at)
+            fields = dict(zip(header, cells, strict=False))
+            place = Scalar(stretch(at, at), "", "plain")
+            more = [(text, "it has no heading") for text in cells[len(header) :] if text]
+            yield _test_of(fields, source, place), [*_ignored(fields), *more]
 
 
-def _row(cells: Mapping[str, str], more: list[str], at: int) -> TestRow:
-    threshold = cells.get("__threshold", "").strip()
-    is_number = re.fullmatch(r"\d+(?:\.\d+)?", threshold) is not None
-    left_out = [
-        (key, _COLUMN_WHY_NOT.get(key, NO_COUNTERPART))
+def _test_of(cells: Mapping[str, str], source: Source, place: Node) -> PromptfooTest:
+    unknown = (
+        key
         for key in cells
         if cells[key] and key.startswith("__") and not key.startswith(("__expected", _METADATA)) and key not in _READ
-    ]
-    ignored = [("__threshold", f"`{threshold}` is not a number")] if threshold and not is_number else []
-    ignored += [("__metadata", "it names no key")] if cells.get("__metadata") else []
-    ignored += [(text, "it has no heading") for text in more if text]
-    return TestRow(
-        node=Scalar(stretch(at, at), "", "plain"),
-        description=cells.get("__description", ""),
-        vars={key: text for key, text in cells.items() if not key.startswith("__")},
-        assertions=tuple(
-            _assertion(text.strip()) | ({"metric": cells["__metric"]} if cells.get("__metric") else {})
-            for key, text in cells.items()
-            if key.startswith("__expected") and text.strip()
-        ),
-        threshold=float(threshold) if is_number else None,
-        metadata=dict(_metadata(cells)),
-        left_out=tuple(left_out),
-        ignored=tuple(ignored),
     )
+    metric = {"metric": cells["__metric"]} if cells.get("__metric") else {}
+    threshold = cells.get("__threshold", "").strip()
+    expected = (text.strip() for key, text in cells.items() if key.startswith("__expected") and text.strip())
+    return PromptfooTest(
+        source,
+        place,
+        cells.get("__description", ""),
+        vars={key: text for key, text in cells.items() if not key.startswith("__")},
+        assertions=[(source, place, _assertion(text) | metric) for text in expected],
+        threshold=float(threshold) if _NUMBER.fullmatch(threshold) else None,
+        metadata=dict(_metadata(cells)) or None,
+        why_not=[f"its column `{key}`: {_COLUMN_WHY_NOT.get(key, NO_COUNTERPART)}" for key in unknown],
+    )
+
+
+def _ignored(cells: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    threshold = cells.get("__threshold", "").strip()
+    if threshold and not _NUMBER.fullmatch(threshold):
+        yield "__threshold", f"`{threshold}` is not a number"
+    if cells.get(_METADATA):
+        yield _METADATA, "it names no key"
 
 
 def _metadata(cells: Mapping[str, str]) -> Iterator[tuple[str, object]]:

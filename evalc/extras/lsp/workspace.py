@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, final
+from typing import Final, final
 from urllib.parse import quote
 
 import msgspec
@@ -316,13 +316,6 @@ _YAML: Final = (".yaml", ".yml")
 _PROMPT_KEYS: Final = tuple(re.compile(rf"^{key}[ \t]*:", re.MULTILINE) for key in ("id", "prompt"))
 
 
-class _Read(NamedTuple):
-    """A file as it was read: when it was written, and its contents."""
-
-    written: int
-    outline: Outline | None
-
-
 @final
 class Workspace:
     """Open documents, and the files around them."""
@@ -332,7 +325,7 @@ class Workspace:
         self._documents: dict[str, Document] = {}
         self._outlines: dict[str, tuple[Source, Outline]] = {}
         self._focus: tuple[Source, Span, Outline] | None = None
-        self._files: dict[Path, _Read] = {}
+        self._files: dict[Path, tuple[int, Outline | None]] = {}  # when they were written, and their contents
         self._settings: dict[Path, Loaded] = {}
         self._libraries: dict[Path, PromptLibrary] = {}
         self._tools: dict[Path, ToolRegistry | None] = {}
@@ -400,11 +393,11 @@ class Workspace:
         except OSError:
             return None
         known = self._files.get(path)
-        if known is None or known.written != written:
+        if known is None or known[0] != written:
             source = read_source(path, Diagnostics().add)
-            known = _Read(written, None if source is None else outline(source))
+            known = (written, None if source is None else outline(source))
             self._files[path] = known
-        return known.outline
+        return known[1]
 
     def project_files(self, path: Path) -> Iterator[Path]:
         """The YAML files of the project that a file belongs to, the open ones among them."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, assert_never, final
+from typing import Any, Final, Protocol, assert_never, final
 
 import msgspec
 import pytest
@@ -46,12 +46,7 @@ from evalc.setup.compile import compiled, policy_of
 from evalc.setup.runner import agents_of, options_of, redactor_of
 from evalc.tools.registry import ToolRegistry
 
-
-class _Ran(NamedTuple):
-    """A case of a suite, and its result."""
-
-    located: LocatedCase
-    run: CaseRun
+_Ran = tuple[LocatedCase, CaseRun]
 
 
 @final
@@ -64,7 +59,7 @@ class Results:
     def add(self, endpoint: str, number: tuple[int, int], located: LocatedCase, run: CaseRun) -> None:
         """Keep a result, of a case that is run again the last; `number` is that of its suite, and its own there."""
         suite, case = number
-        self._ran[suite, endpoint][case] = _Ran(located, run)
+        self._ran[suite, endpoint][case] = (located, run)
 
     def write(self, suites: Sequence[Suite], options: RunOptions, warnings: tuple[str, ...] = ()) -> Iterator[str]:
         """Write what was run of the suites, with the session's warnings, and say where; or why not."""
@@ -86,8 +81,8 @@ class Results:
             return
         try:
             for suite, cases in enumerate(ran):
-                for index, case in enumerate(cases):
-                    journal.append(suite, index, case.run)
+                for index, (_, run) in enumerate(cases):
+                    journal.append(suite, index, run)
             finished = finish_run(written, journal, Ending(registry=options.registry, redactor=options.redactor))
         except OSError as error:
             yield f"no results are written: {error}"
@@ -105,7 +100,7 @@ def _of(suite: Suite, ran: Sequence[_Ran], agent: str | None) -> Suite:
     chosen = Selected(cases=len(ran), of=suite.size, by=("pytest",))
     return msgspec.structs.replace(
         suite,
-        cases=tuple(case.located for case in ran),
+        cases=tuple(located for located, _ in ran),
         size=len(ran),
         agent=agent,
         selected=None if chosen.cases == chosen.of else chosen,

@@ -51,13 +51,6 @@ class Attempt(NamedTuple):
     case: Case
 
 
-class Attempted(NamedTuple):
-    """An attempt that was made."""
-
-    number: int
-    run: CaseRun
-
-
 @final
 class SharedRate:
     """An actor that lets so many requests a minute go out, from all workers together."""
@@ -97,20 +90,20 @@ class RayWorker:
         """The version of evalc here, and the id of this process. Answered only while the event loop turns."""
         return __version__, os.getpid()
 
-    async def run(self, chunk: Sequence[Attempt]) -> AsyncIterator[list[Attempted]]:
+    async def run(self, chunk: Sequence[Attempt]) -> AsyncIterator[list[tuple[int, CaseRun]]]:
         """Make all the attempts at the same time; yield those that have just ended."""
         under_way = {asyncio.create_task(self._attempted(attempt)) for attempt in chunk}
         while under_way:
             ended, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
             yield [task.result() for task in ended]
 
-    async def _attempted(self, attempt: Attempt) -> Attempted:
+    async def _attempted(self, attempt: Attempt) -> tuple[int, CaseRun]:
         idle = self._idle[attempt.agent]
         agents, options, panel = self._work
         worker = idle.pop() if idle else Worker(agents[attempt.agent], options, self._pace, panel)
         run = await worker.attempt(LocatedCase(attempt.case, {}))
         idle.append(worker)
-        return Attempted(attempt.number, run)
+        return attempt.number, run
 
     async def close(self) -> list[str]:
         """Close all sessions; what went wrong, in words."""

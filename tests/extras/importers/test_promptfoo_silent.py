@@ -50,8 +50,8 @@ def test_all_types_of_assertions_are_known() -> None:
 @pytest.mark.parametrize("written", sorted(f"{negation}{type_}" for type_ in _TYPES for negation in ("", "not-")))
 @pytest.mark.parametrize("behind", ["", ": x", "(0.5): x"])
 def test_no_type_is_read_as_a_text_to_equal(written: str, behind: str) -> None:
-    (row,) = rows_of(Source("t.csv", f"q,__expected\na,{written}{behind}\n"), ",")
-    (fields,) = row.assertions
+    ((row, _),) = rows_of(Source("t.csv", f"q,__expected\na,{written}{behind}\n"), ",")
+    ((_, _, fields),) = row.assertions
     assert fields["type"] == written
     assert fields.get("value") in (None, "x")
 
@@ -62,8 +62,8 @@ def test_no_type_is_read_as_a_text_to_equal(written: str, behind: str) -> None:
 def test_any_other_text_is_what_the_output_has_to_equal(type_: str, behind: str) -> None:
     text = f"{type_}-{behind}"
     written = text.replace('"', '""')
-    (row,) = rows_of(Source("t.csv", f'q,__expected\na," {written} "\n'), ",")
-    (fields,) = row.assertions
+    ((row, _),) = rows_of(Source("t.csv", f'q,__expected\na," {written} "\n'), ",")
+    ((_, _, fields),) = row.assertions
     if fields["type"] == "equals":
         assert fields["value"] == text.strip()
     else:
