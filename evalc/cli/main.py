@@ -18,7 +18,9 @@ def main() -> None:
     """Run the command line and exit."""
     try:
         if sys.argv[1:] == ["--version"]:
-            _say_version()
+            if sys.stdout is not None:  # as it is where it is closed
+                sys.stdout.write(f"evalc {__version__}\n")
+                sys.stdout.flush()
         else:
             _hear_of_termination()
             _run(sys.argv[1:])
@@ -32,12 +34,6 @@ def main() -> None:
                 sys.stderr.write(f"error: {error.strerror}\n")
         finally:
             os._exit(70)  # in order it would end with a second try to write
-
-
-def _say_version() -> None:
-    if sys.stdout is not None:  # as it is where it is closed
-        sys.stdout.write(f"evalc {__version__}\n")
-        sys.stdout.flush()
 
 
 def _hear_of_termination() -> None:

@@ -352,12 +352,9 @@ def _output(asked: str) -> Output:
         return Output(format=_by_suffix(asked), file=_file(asked))
     name, file = found.groups()
     if name not in by_name:
-        raise UsageError(_unknown(name, FORMATS))
+        meant = did_you_mean(name, FORMATS) or f"there are {listed(FORMATS)}"
+        raise UsageError(f"`{name}` is not a report format; {meant}")
     return Output(format=by_name[name], file=_file(file))
-
-
-def _unknown(name: str, known: Sequence[str]) -> str:
-    return f"`{name}` is not a report format; {did_you_mean(name, known) or f'there are {listed(known)}'}"
 
 
 def _by_suffix(name: str) -> Format:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -469,15 +470,8 @@ def _show(watcher: Watcher, seen: Seen, *, runs: bool, running: Sequence[CaseKey
     if running:
         sys.stdout.write(f"running {first_of(running, _MOST_NAMED, lambda key: visible(key.id))}\n")
     elif runs:
-        screen = Screen.of(sys.stdout, os.environ)
-        sys.stdout.writelines(f"{line}\n" for line in watcher.board.lines(screen, _height() - 4))
+        screen, height = Screen.of(sys.stdout, os.environ), get_terminal_size((80, 40)).lines
+        sys.stdout.writelines(f"{line}\n" for line in watcher.board.lines(screen, height - 4))
     if drawn and not running:
         sys.stdout.write(f"watching since {time.strftime('%H:%M:%S')}; Ctrl-C ends it\n")
     sys.stdout.flush()
-
-
-def _height() -> int:
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).lines
-    except (OSError, ValueError):
-        return 40

@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -55,8 +56,9 @@ Tried = Literal["nothing", "sure fixes", "all fixes"]
 
 def summary_line(problems: Sequence[Problem], *, tried: Tried = "nothing") -> str:
     """How much was found: `3 errors, 1 warning in 2 files`, and how much of it fixes would cure that were not tried."""
-    sure, more = _fixable(problems) if tried != "all fixes" else (0, 0)
-    sure = sure if tried == "nothing" else 0
+    offered = [problem.fix for problem in problems] if tried != "all fixes" else []
+    sure = sum(fix is not None and fix.is_safe for fix in offered) if tried == "nothing" else 0
+    more = sum(fix is not None and not fix.is_safe for fix in offered)
     errors = sum(problem.severity == "error" for problem in problems)
     counts = [_counted(errors, "error"), _counted(len(problems) - errors, "warning")]
     files = _counted(len({problem.source.name for problem in problems}), "file")
@@ -66,12 +68,6 @@ def summary_line(problems: Sequence[Problem], *, tried: Tried = "nothing") -> st
     ]
     fix = f" ({', '.join(filter(None, fixes))})" if any(fixes) else ""
     return f"{', '.join(filter(None, counts))} in {files}{fix}"
-
-
-def _fixable(problems: Sequence[Problem]) -> tuple[int, int]:
-    """How many of the problems a sure fix would cure, and how many others an unsafe one."""
-    offered = [fix.is_safe for problem in problems if (fix := problem.fix) is not None]
-    return sum(offered), len(offered) - sum(offered)
 
 
 def _counted(count: int, noun: str) -> str:
@@ -129,7 +125,7 @@ def _excerpt(problem: Problem, column: int, width: int) -> _Excerpt:
     line_start = at - (column - 1)
     start = max(line_start, at - width)
     before = _shown(text[start:at])
-    after = _shown(_until_line_end(text[at : at + width + 1]))
+    after = _shown(re.split(r"[\r\n]", text[at : at + width + 1], maxsplit=1)[0])
     span_length = min(problem.span.end - at, len(after))
 
     cut_left = start > line_start
@@ -145,10 +141,6 @@ def _excerpt(problem: Problem, column: int, width: int) -> _Excerpt:
         caret_at=cells(left),
         caret_cells=max(cells(marked.rstrip()), 1),
     )
-
-
-def _until_line_end(text: str) -> str:
-    return text.partition("\n")[0].partition("\r")[0]
 
 
 def _shown(text: str) -> list[str]:
@@ -207,18 +199,10 @@ def _hunks(changed: list[int], lines: int) -> Iterator[tuple[int, int]]:
 
 def _hunk(old: list[str], new: list[str], first: int, last: int) -> Iterator[str]:
     yield f"@@ -{first + 1},{last - first} +{first + 1},{last - first} @@\n"
-    at = first
-    while at < last:
-        if old[at] == new[at]:
-            yield _diff_line(" ", old[at])
-            at += 1
-            continue
-        end = at
-        while end < last and old[end] != new[end]:
-            end += 1
-        yield from (_diff_line("-", line) for line in old[at:end])
-        yield from (_diff_line("+", line) for line in new[at:end])
-        at = end
+    for is_same, numbers in groupby(range(first, last), lambda at: old[at] == new[at]):
+        stretch = [*numbers]
+        yield from (_diff_line(" " if is_same else "-", old[at]) for at in stretch)
+        yield from (_diff_line("+", new[at]) for at in stretch if not is_same)
 
 
 def _diff_line(sign: str, line: str) -> str:
@@ -275,12 +259,14 @@ def _as_command(problem: Problem) -> str:
         "endColumn": str(end.column),
         "title": problem.code,
     }
-    return annotation(problem.severity, properties, filter(None, _command_lines(problem)))
+    *said, advice = _said(problem)
+    return annotation(problem.severity, properties, filter(None, (*said, *advice.split("\n"))))
 
 
-def _command_lines(problem: Problem) -> tuple[str, ...]:
+def _said(problem: Problem) -> tuple[str, str, str, str]:
+    """The message, and advice."""
     finding = problem.finding
-    return finding.message(), finding.label(), problem.note, *finding.help().split("\n")
+    return finding.message(), finding.label(), problem.note, finding.help()
 
 
 # --- SARIF -----------------------------------------------------------------------------------------------------------
@@ -324,7 +310,7 @@ def _result(problem: Problem, rule_index: int, times: Counter[str]) -> dict[str,
         "ruleId": problem.code,
         "ruleIndex": rule_index,
         "level": problem.severity,
-        "message": {"text": _message(problem)},
+        "message": {"text": message_text("\n".join(filter(None, _said(problem))))},
         "locations": [
             {"physicalLocation": {"artifactLocation": location, "region": _region(problem.source, *problem.span)}}
         ],
@@ -338,12 +324,6 @@ def _result(problem: Problem, rule_index: int, times: Counter[str]) -> dict[str,
         }
         result["fixes"] = [{"artifactChanges": [{"artifactLocation": location, "replacements": [replacement]}]}]
     return result
-
-
-def _message(problem: Problem) -> str:
-    """The message, and advice."""
-    finding = problem.finding
-    return message_text("\n".join(filter(None, (finding.message(), finding.label(), problem.note, finding.help()))))
 
 
 def _region(source: Source, start: int, end: int) -> dict[str, int]:
