@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from evalc.base.source import Span
 from evalc.diagnostics import Diagnostics, Finding
-from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, misspelt_in, read_definition
+from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, take_definition
 from evalc.tools.expressions import DEEPEST, Evaluator, object_schema
-from evalc.tools.modules import Items, ModuleLoader, NotData, Record, Unread, Value
-from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
+from evalc.tools.modules import Items, ModuleLoader, ModulePlace, NotData, Record, Unread, Value
+from evalc.tools.registry import Tool, ToolRegistry
 
 MOST_VALUES: Final = 500_000
 """How many values the definitions of one registry may expand to: names can multiply them."""
@@ -89,23 +89,10 @@ class _Collector:
             for name in ("name", "description", "version"):
                 data.setdefault(name, COMPUTED)
 
-        def refuse(where: str, finding: Finding) -> None:
-            self._problems.add(*record.places.get(where, record.at), finding)
+        def at(pointer: str) -> ModulePlace:
+            return record.places.get(pointer.lstrip("#/").split("/")[0], record.at)
 
-        source, span = record.at
-        place = ToolPlace(source.name, source.position(span.start).line)
-        tool = read_definition(data, key, place, refuse)
-        if tool is None:
-            self._complete = False
-            return
-        for pointer, misspelt in misspelt_in(tool, data):
-            self._problems.add(*record.places.get(pointer.split("/")[1], record.at), misspelt)
-        if tool.name in self._tools:
-            first = self._tools[tool.name].place
-            shown = "" if first is None else f"{first.file}:{first.line}"
-            self._problems.add(*record.places.get("name", record.at), Finding("EV662", name=tool.name, first=shown))
-        else:
-            self._tools[tool.name] = tool
+        self._complete &= take_definition(self._tools, data, key, at, self._problems)
 
     def _plain(self, value: Value, what: str) -> Any:
         """A value as JSON has it, `COMPUTED` for what cannot be read."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Final
 
-from evalc.diagnostics import Finding
+from evalc.base.source import Source, Span
+from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.raised import misspelt_keywords
 from evalc.tools.registry import Tool, ToolPlace
 
@@ -41,7 +42,7 @@ def unwrapped(data: Any) -> tuple[Any, str]:
     return data, ""
 
 
-def read_definition(data: Mapping[str, Any], name: str | None, place: ToolPlace, refuse: Refuse) -> Tool | None:
+def _read_definition(data: Mapping[str, Any], name: str | None, place: ToolPlace, refuse: Refuse) -> Tool | None:
     """The tool; None if its name is missing or a key has the wrong type, which is reported.
 
     `name` is that of the definition's key in a mapping, for definitions that have none of their own.
@@ -73,7 +74,32 @@ def read_definition(data: Mapping[str, Any], name: str | None, place: ToolPlace,
     )
 
 
-def misspelt_in(tool: Tool, data: Mapping[str, Any]) -> Iterator[tuple[str, Finding]]:
+At = Callable[[str], tuple[Source, Span]]
+"""The place of a JSON pointer from a definition; with a leading `#`, that of its key."""
+
+
+def take_definition(
+    tools: dict[str, Tool], data: Mapping[str, Any], key: str | None, at: At, problems: Diagnostics
+) -> bool:
+    """Put a definition among the tools; what is wrong with it is reported. False if it is none.
+
+    `key` is that of the definition in a mapping, for definitions that have no name of their own.
+    """
+    source, span = at("")
+    place = ToolPlace(source.name, source.position(span.start).line)
+    tool = _read_definition(data, key, place, lambda where, finding: problems.add(*at(where and f"/{where}"), finding))
+    if tool is None:
+        return False
+    for pointer, misspelt in _misspelt_in(tool, data):
+        problems.add(*at(f"#{pointer}"), misspelt)
+    first = tools.setdefault(tool.name, tool)
+    if first is not tool:
+        shown = f"{first.place.file}:{first.place.line}" if first.place else ""
+        problems.add(*at("/name" if "name" in data else "#"), Finding("EV662", name=tool.name, first=shown))
+    return True
+
+
+def _misspelt_in(tool: Tool, data: Mapping[str, Any]) -> Iterator[tuple[str, Finding]]:
     """The misspelt keywords in the schema of a tool's parameters, each with its pointer from the definition."""
     key = next((key for key in SCHEMA_KEYS if data.get(key) is not None), "")
     is_whole = tool.parameters is data.get(key)

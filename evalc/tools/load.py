@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
@@ -12,9 +13,9 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
 from evalc.model.json import pointer_step
-from evalc.tools.definitions import misspelt_in, named, read_definition, unwrapped
+from evalc.tools.definitions import named, take_definition, unwrapped
 from evalc.tools.modules import ENDINGS
-from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
+from evalc.tools.registry import Tool, ToolRegistry
 
 LARGEST: Final = 32_000_000
 """The largest JSON file of tools that is read, in bytes."""
@@ -81,8 +82,8 @@ class _JsonRegistry:
         for key in ("result", "tools"):
             if isinstance(document, dict) and isinstance(document.get(key), dict | list):
                 if document.get("nextCursor"):
-                    self._add(f"#{pointer}/nextCursor", Finding("EV663", what="the rest of the tools", why=_ONE_PAGE))
-                    self._complete = False
+                    rest = Finding("EV663", what="the rest of the tools", why="this is one page of several")
+                    self._leave_out(f"#{pointer}/nextCursor", rest)
                 document, pointer = document[key], f"{pointer}/{key}"
         if isinstance(document, list):
             return ((f"{pointer}/{index}", entry, None) for index, entry in enumerate(document))
@@ -98,38 +99,18 @@ class _JsonRegistry:
         data, wrapper = unwrapped(entry)
         base = f"{pointer}/{wrapper}" if wrapper else pointer
         if not isinstance(data, Mapping):
-            self._refuse(base, Finding("EV661", what="a tool", expected="an object", found=named(data)))
+            self._leave_out(base, Finding("EV661", what="a tool", expected="an object", found=named(data)))
         elif key is None and "name" not in data and isinstance(data.get("type"), str) and data["type"] != "function":
             why = f"a tool of the type `{data['type']}` is the provider's own"
-            self._add(base, Finding("EV663", what="this tool", why=why))
-            self._complete = False
+            self._leave_out(base, Finding("EV663", what="this tool", why=why))
         else:
-            self._define_as(base, data, key)
+            self._complete &= take_definition(self._tools, data, key, partial(self._at, base), self._problems)
 
-    def _define_as(self, base: str, data: Mapping[str, Any], key: str | None) -> None:
-        line = self._source.position(self._places.value(base).start).line
-
-        def refuse(where: str, finding: Finding) -> None:
-            self._refuse(f"{base}/{where}" if where else base, finding)
-
-        tool = read_definition(data, key, ToolPlace(self._source.name, line), refuse)
-        if tool is None:
-            return
-        for pointer, misspelt in misspelt_in(tool, data):
-            self._add(f"#{base}{pointer}", misspelt)
-        first = self._tools.setdefault(tool.name, tool).place
-        if self._tools[tool.name] is not tool and first is not None:
-            where = f"{base}/name" if "name" in data else f"#{base}"
-            self._add(where, Finding("EV662", name=tool.name, first=f"{first.file}:{first.line}"))
-
-    def _refuse(self, pointer: str, finding: Finding) -> None:
+    def _leave_out(self, pointer: str, finding: Finding) -> None:
         self._complete = False
-        self._add(pointer, finding)
+        self._problems.add(*self._at("", pointer), finding)
 
-    def _add(self, pointer: str, finding: Finding) -> None:
+    def _at(self, base: str, pointer: str) -> tuple[Source, Span]:
         places = self._places
-        span = places.key(pointer[1:]) if pointer.startswith("#") else places.value(pointer)
-        self._problems.add(self._source, span, finding)
-
-
-_ONE_PAGE: Final = "this is one page of several"
+        is_key = pointer.startswith("#")
+        return self._source, places.key(base + pointer[1:]) if is_key else places.value(base + pointer)
