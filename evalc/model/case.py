@@ -1,7 +1,7 @@
 """The compiled eval file: an envelope of metadata and cases, field by field as the case model document has it.
 
 evalc's own fields are additions that a runner of the contract may ignore. Absent fields are not written; `null`
-in an optional field is read as absent.
+in an optional field is read as absent. The sentences on the keys are in `evalc.schema.records`.
 """
 
 from __future__ import annotations
@@ -82,8 +82,7 @@ class Message(_Record, frozen=True, kw_only=True):
 class SimulatedUser(_Record, frozen=True, kw_only=True):
     """A user who is played, where the turns of a conversation are not written down.
 
-    `facts` are what the user knows, by name; `opens` is what the user says first, and None leaves that to whoever plays
-    the user. The conversation ends when the user says so, as `stop_when` describes, or after `max_turns`.
+    The conversation ends when the user says so, as `stop_when` describes, or after `max_turns`.
     """
 
     goal: str
@@ -97,9 +96,7 @@ class SimulatedUser(_Record, frozen=True, kw_only=True):
 class Input(_Record, frozen=True, kw_only=True):
     """Input of the agent. `inputs` are the variables that the message was made from.
 
-    `system` is the prompt file's role and instructions, the system prompt of agents that are models. `follow_ups` is
-    what the user says next, one text after each answer: the case is a conversation of so many more turns. With `user`,
-    somebody plays the user.
+    With `follow_ups`, one text after each answer, the case is a conversation of so many more turns.
     """
 
     message: str
@@ -215,11 +212,8 @@ class Envelope(_Record, frozen=True, kw_only=True):
 class Gates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, rename="camel"):
     """Gates of a suite as a whole. Where any is given, they decide in place of "no case failed".
 
-    `min_pass_rate` is the least share of the cases that pass, `min_score` the least score, both from 0 to 1;
-    `max_p95_ms` the time in milliseconds that 95 % of the cases keep to; `fail_on_regression` asks that no case fails
-    which passed in the baseline. With `confidence`, above 0.5 and below 1, a gate holds or fails only if that is
-    certain, and is undecided otherwise. `recall` and `precision` are the least of each class that has a label, by its
-    name, and `macro_f1` the least mean of the classes' F1.
+    With `confidence`, a gate holds or fails only if that is certain, and is undecided otherwise. `recall` and
+    `precision` are the least of each class that has a label, by its name.
     """
 
     min_pass_rate: int | float | None = None
