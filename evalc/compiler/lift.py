@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import compress, repeat
+from operator import attrgetter, is_not
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
@@ -12,8 +14,8 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.check.contract import KEYS, PAIRS, Assertion, assertions, judge_check, rank
-from evalc.check.forms import Placed, check_of, placed, record_of
-from evalc.check.tree import Call, Check, Of, Test, parts_of
+from evalc.check.forms import Placed, check_of, placed
+from evalc.check.tree import Bounds, Call, Check, Of, Test, parts_of
 from evalc.compiler import ir
 from evalc.compiler.examine import examine, unaskable
 from evalc.compiler.libraries import schema_findings
@@ -115,9 +117,16 @@ def _check_input(reader: JsonReader, sent: m.Input, pointer: str) -> None:
 
 def check_ranges(reader: JsonReader, record: m.Case | m.SimulatedUser | m.Metadata | Gates, pointer: str) -> None:
     """Report the numbers that their fields do not take."""
-    for field, key in zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True):
-        if field in RANGES and (finding := outside(f"`{key}`", getattr(record, field), RANGES[field])) is not None:
+    for field, key in _with_ranges(type(record)):
+        if (finding := outside(f"`{key}`", getattr(record, field), RANGES[field])) is not None:
             reader.add(f"{pointer}/{key}", finding)
+
+
+@cache
+def _with_ranges(kind: type[msgspec.Struct]) -> Sequence[tuple[str, str]]:
+    """The fields of a record whose numbers have a range, and what they are called in JSON."""
+    fields = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
+    return [(field, key) for field, key in fields if field in RANGES]
 
 
 def _check_links(reader: JsonReader, case: m.Case, asserted: Sequence[Assertion], pointer: str) -> None:
@@ -168,6 +177,8 @@ _PARAMS: Final = "/expect/toolParams/"
 
 def _check_tests(reader: JsonReader, check: Check, at: str, *, in_call: bool = False) -> None:
     """Check the tests of a check whose texts know their places; those of a field of `expect` are `at` one."""
+    if isinstance(check, Test) and check.predicate not in ("matches", "check"):
+        return
     match check:
         case Test("matches", (str() as pattern, str() as flags)) if not (in_call and "{{" in pattern):
             of_flags, error = examine("", str(flags)).error, examine(str(pattern), str(flags)).error
@@ -188,13 +199,14 @@ def _check_tests(reader: JsonReader, check: Check, at: str, *, in_call: bool = F
 def _check_idle_fields(reader: JsonReader, expect: m.Expect, asserted: Sequence[Assertion], pointer: str) -> None:
     """Fields that are there and assert nothing: a limit of 0, a `false`, an empty list or text."""
     asserting = {assertion.at.split("/")[2] for assertion in asserted}
-    for field, name in KEYS.items():
-        value = getattr(expect, field)
-        if value is not None and name not in asserting:
+    values = _fields_of(expect)
+    for name, value in compress(zip(KEYS.values(), values, strict=True), map(is_not, values, repeat(None))):
+        if name not in asserting:
             why = f"{_SHOWN.get(type(value), '0')} asserts nothing"
             reader.add(f"{pointer}/expect/{name}", Finding("EV501", check=f"`{name}`", why=why))
 
 
+_fields_of: Final = attrgetter(*KEYS)
 _SHOWN: dict[type, str] = {bool: "`false`", tuple: "an empty list", dict: "an empty object", str: "an empty text"}
 
 
@@ -472,9 +484,14 @@ def _read(case: m.Case, asserted: Iterable[Assertion], linked_apart: frozenset[s
     for low, high in PAIRS:
         at = (f"/expect/{low}", f"/expect/{high}")
         if at[0] in entries and at[1] in entries and not linked_apart & set(at):
-            yield _Read(at, check_of(record_of(entries.pop(at[0])) | record_of(entries.pop(at[1]))))
+            yield _Read(at, _between(entries.pop(at[0]), entries.pop(at[1])))
     for pointer, check in entries.items():
         yield _Read((pointer,), check)
+
+
+def _between(low: Any, high: Any) -> Check:
+    """The check of a measure that has both bounds."""
+    return Of(low.step, Test("between", Bounds(low.check.operand.min, high.check.operand.max)))
 
 
 def _named_links(case: m.Case) -> Iterator[tuple[str, str | None, m.CheckLink]]:
