@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import Invoke
 from tests.cli.test_resume import cut
 
-EARLIER = Path(__file__).parents[1] / "earlier" / "trips"
+EARLIER = Path(__file__).parents[1] / "earlier_trips"
 WHOLE = "01a21777-43e8-707a-bb95-75d7e5bb8a8b"
 SHARDS = ("01a21777-515e-71e0-aff4-7c3338cf0fbd", "01a21777-5f2d-7ad9-9f33-b7e4535424c3")
 ERRORS = 3
