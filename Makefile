@@ -11,7 +11,7 @@ DEMO     := examples/code-review
 QUICK    := tests/golden tests/conformance tests/grammar tests/report tests/cli/test_check.py tests/cli/test_run.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour quick test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-model test-promptfoo demo-local bench bench-run bench-http bench-editor bench-report fuzz soak mutants requirements clean
+.PHONY: help demo tour quick test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-frameworks test-model test-promptfoo demo-local bench bench-run bench-http bench-editor bench-report fuzz soak mutants requirements clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -81,6 +81,9 @@ test-editor: $(READY) ## Ask a real YAML language server for completions (needs 
 
 tables: $(READY) ## Build the saved tables of the grammars anew
 	$(BIN)/python -m evalc.grammar.build_tables
+
+test-frameworks: ## Run real agents of each framework, in environments of their own; FRAMEWORKS="strands agno" names some
+	@$(PYTHON) scripts/test_frameworks.py $(FRAMEWORKS)
 
 test-promptfoo: $(READY) ## Ask promptfoo itself for its verdicts on generated assertions about tool calls (needs Node and npm)
 	$(BIN)/python -m tests.external.promptfoo

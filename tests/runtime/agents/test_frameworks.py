@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +17,7 @@ from msgspec.structs import replace
 from evalc.base.errors import AgentError
 from evalc.model.answer import AgentRequest, ToolCall, Usage
 from evalc.runtime.agents import Agent, HoldsConversations
-from evalc.runtime.agents.frameworks import Calls, plain, text_of
+from evalc.runtime.agents.frameworks import FRAMEWORKS, Calls, plain, text_of
 from evalc.runtime.agents.python import agent_of
 from tests.support import frameworks as shapes
 from tests.support.asking import ask, failure
@@ -258,6 +260,24 @@ def test_a_structured_response_is_the_answer_and_its_tool_no_call() -> None:
     call = shapes.ChainMessage("ai", "", tool_calls=[{"name": "City", "args": {"name": "Oslo"}, "id": "1"}])
     answer = ask(agent_of(lambda message: {"messages": [call], "structured_response": City("Oslo")}))
     assert (answer.response, answer.tool_calls, answer.usage) == ('{"name":"Oslo"}', (), None)
+
+
+# --- the pages and examples ------------------------------------------------------------------------------------------
+
+
+def test_every_framework_has_its_row_and_its_example() -> None:
+    root = Path(__file__).parents[3]
+    files = {path.stem for path in (root / "evalc/runtime/agents/frameworks").glob("[a-z]*.py")}
+    assert files == set(FRAMEWORKS.values())
+    examples = {path.name for path in (root / "examples/frameworks").glob("*_desk.py")}
+    page = (root / "docs/agents.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"examples/frameworks/(\w+_desk\.py)", page)) == examples
+    script = (root / "scripts/test_frameworks.py").read_text(encoding="utf-8")
+    assert {f"{name}_desk.py" for name in re.findall(r'^    "(\w+)": Framework', script, re.MULTILINE)} == examples
+    assert files - {"langchain"} == {name.removesuffix("_desk.py") for name in examples} - {
+        "langgraph",
+        "claude_agent_sdk",
+    }
 
 
 # --- what the files share --------------------------------------------------------------------------------------------
