@@ -38,7 +38,7 @@ Step = tuple[Mapping | Sequence, str | int]
 """A collection, and the key or the index by which the path continues."""
 
 
-class Place(NamedTuple):
+class ScalarPlace(NamedTuple):
     """A scalar, and the way to it from the document."""
 
     steps: tuple[Step, ...]  # the way; the last of them is the key or the index of the scalar itself
@@ -51,25 +51,25 @@ class Place(NamedTuple):
         return tuple(key for _, key in self.steps)
 
 
-def place_at(documents: Iterable[Node], offset: int) -> Place | None:
+def place_at(documents: Iterable[Node], offset: int) -> ScalarPlace | None:
     """The scalar that an offset is in, or at the end of."""
     return _first(documents, lambda node: node.start <= offset <= node.end)
 
 
-def _first(documents: Iterable[Node | None], holds: Callable[[Node], bool]) -> Place | None:
+def _first(documents: Iterable[Node | None], holds: Callable[[Node], bool]) -> ScalarPlace | None:
     """The first scalar that holds what is looked for, as do all collections around it."""
     places = (_first_within(node, (), holds) for node in documents if node is not None and holds(node))
     return next(filter(None, places), None)
 
 
-def _first_within(node: Node, steps: tuple[Step, ...], holds: Callable[[Node], bool]) -> Place | None:
+def _first_within(node: Node, steps: tuple[Step, ...], holds: Callable[[Node], bool]) -> ScalarPlace | None:
     if isinstance(node, Scalar):
-        return Place(steps, node, is_key=False)
+        return ScalarPlace(steps, node, is_key=False)
     entries = node.pairs if isinstance(node, Mapping) else [(None, item) for item in node.items]
     for index, (key, value) in enumerate(entries):
         way = (*steps, (node, index if key is None else key.text))
         if key is not None and holds(key):
-            return Place(way, key, is_key=True)
+            return ScalarPlace(way, key, is_key=True)
         if value.alias is None and holds(value) and (found := _first_within(value, way, holds)) is not None:
             return found
     return None
@@ -78,7 +78,7 @@ def _first_within(node: Node, steps: tuple[Step, ...], holds: Callable[[Node], b
 class Unfinished(NamedTuple):
     """A place that is being written: the part of its text before the cursor."""
 
-    place: Place
+    place: ScalarPlace
     before: str
 
 
@@ -133,7 +133,7 @@ class Shapes:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
 
-    def around(self, place: Place) -> list[Schema]:
+    def around(self, place: ScalarPlace) -> list[Schema]:
         """Schemas of the collection around the scalar."""
         shapes: list[Schema] = [self._schema]
         nodes = [node for node, _ in place.steps]
@@ -141,16 +141,16 @@ class Shapes:
             shapes = _inside([each for shape in shapes for each in self._applying(shape, node)], key)
         return [each for shape in shapes for each in self._applying(shape, nodes[-1])] if nodes else shapes
 
-    def at(self, place: Place) -> list[Schema]:
+    def at(self, place: ScalarPlace) -> list[Schema]:
         """Schemas of the scalar; for a key, of its value."""
         shapes = _inside(self.around(place), place.steps[-1][1] if place.steps else "")
         return [each for shape in shapes for each in self._applying(shape, place.scalar)]
 
-    def described(self, place: Place) -> str:
+    def described(self, place: ScalarPlace) -> str:
         """The sentence that says what the key is for that the scalar is or belongs to."""
         return next(filter(None, (shape.get("description", "") for shape in self.at(place))), "")
 
-    def is_check(self, place: Place) -> bool:
+    def is_check(self, place: ScalarPlace) -> bool:
         """Whether the scalar may be a check on one line."""
         return any(shape.get("title") == "check on one line" for shape in self.at(place))
 
@@ -348,7 +348,7 @@ class _Asked(NamedTuple):
     known: KnownNames
     shapes: Shapes
 
-    def in_quotes(self, place: Place, text: str, behind: str = "") -> str:
+    def in_quotes(self, place: ScalarPlace, text: str, behind: str = "") -> str:
         """A text as it is written at a place: what is in quotes already stays in them, and JSON needs them."""
         if place.scalar.style in {"single", "double"}:
             return text
@@ -418,7 +418,7 @@ def _in_template(known: KnownNames, template: re.Match[str]) -> Iterator[_Offer]
         yield _Offer("seed:", lsp.CompletionItemKind.Keyword, template["name"], "a value of the seed manifest")
 
 
-def _inputs_given(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
+def _inputs_given(asked: _Asked, place: ScalarPlace, before: str) -> Iterator[_Offer]:
     """The inputs that a case has not given yet."""
     if len(place.keys) > 2 and place.keys[-2] == "inputs" and isinstance(place.keys[-3], int):
         given = _given(place)
@@ -429,12 +429,12 @@ def _inputs_given(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
                 yield _Offer(name, lsp.CompletionItemKind.Variable, before, detail, insert=insert)
 
 
-def _given(place: Place) -> set[str]:
+def _given(place: ScalarPlace) -> set[str]:
     mapping = place.steps[-1][0]
     return {key.text for key, _ in mapping.pairs} if isinstance(mapping, Mapping) else set()
 
 
-def _keys(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
+def _keys(asked: _Asked, place: ScalarPlace, before: str) -> Iterator[_Offer]:
     given = _given(place)
     for shape in asked.shapes.around(place):
         required = shape.get("required", ())
@@ -448,7 +448,7 @@ def _keys(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
                 yield _Offer(key, lsp.CompletionItemKind.Property, before, detail, sentence, insert)
 
 
-def _values(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
+def _values(asked: _Asked, place: ScalarPlace, before: str) -> Iterator[_Offer]:
     key = next((each for each in reversed(place.keys) if isinstance(each, str)), "")
     if asked.shapes.is_check(place):
         yield from _in_check(asked.known, before)

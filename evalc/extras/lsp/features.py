@@ -23,7 +23,7 @@ from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.places import locate
 from evalc.dsl.texts import texts_of
 from evalc.dsl.tree import Str
-from evalc.extras.lsp.completion import Place, Shapes, described_type, phrase_at, place_at, shapes_of
+from evalc.extras.lsp.completion import ScalarPlace, Shapes, described_type, phrase_at, place_at, shapes_of
 from evalc.extras.lsp.names import KnownNames, Location, Mention, mention_at, mentions, occurrences, share_of
 from evalc.extras.lsp.workspace import Document, Encoding, Workspace, beside, range_in, uri_of
 from evalc.setup.compile import problems_of
@@ -253,7 +253,7 @@ def _tool(tool: Tool) -> str:
     return "\n".join([f"**{tool.name}**: tool", "", tool.description or "", "", *lines]).strip()
 
 
-def _of_place(shapes: Shapes, document: Document, place: Place, offset: int) -> str:
+def _of_place(shapes: Shapes, document: Document, place: ScalarPlace, offset: int) -> str:
     """The description of a key or a check."""
     scalar = place.scalar
     if place.is_key:

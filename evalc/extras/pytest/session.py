@@ -371,7 +371,7 @@ class Crash(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @final
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class CaseFailure(msgspec.Struct, frozen=True, kw_only=True):
     """A failure as pytest prints it: on a terminal in its colours and width, elsewhere as plain text."""
 
     result: CaseResult
@@ -520,7 +520,7 @@ class EvalCase(pytest.Function):
         """The failure for the report: the authored line and the reason; a traceback only if no case is at fault."""
         match excinfo.value:
             case NotPassed() as error:
-                return Failure(result=error.result, context=self.evals.context)
+                return CaseFailure(result=error.result, context=self.evals.context)
             case SourceError() as error:
                 return f"{render_text(error.problems)}\n{summary_line(error.problems)}"
             case EvalcError() | EvalcWarning() as error:  # a warning, where pytest makes errors of them
