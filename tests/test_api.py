@@ -19,6 +19,7 @@ from typer.main import get_command
 import evalc
 from evalc import api
 from evalc.cli.app import app
+from evalc.model.answer import AgentResponse
 from evalc.runtime.agents import recording
 from evalc.setup.flags import FLAGS
 
@@ -169,6 +170,11 @@ def test_a_call_asks_functions_and_objects(cities: Path) -> None:
     place = f"python:{__name__}:test_a_call_asks_functions_and_objects"
     assert [suite.agent_endpoint for suite in run.suites] == [f"{place}.newest", f"{place}.Echo"]
     assert run.summary.passed == 2
+
+
+def test_results_name_the_model_that_answered(cities: Path) -> None:
+    run = evalc.run(agent=lambda message: AgentResponse(response=message, model="m-1"), keywords="paris")
+    assert [case.details.model for suite in run.suites for case in suite.cases] == ["m-1"]
 
 
 def test_a_call_resumes_a_run(cities: Path) -> None:

@@ -76,7 +76,8 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
 
     Its duration is measured by the runner; `duration_ms` is that of an answer which was recorded earlier.
     `tool_mode` says what noToolErrors means for it: tools were executed, stubbed by the case, or only chosen.
-    `finish_reason` is why a model stopped, in its provider's word, such as `stop`, `length` or `refusal`.
+    `finish_reason` is why a model stopped, in its provider's word, such as `stop`, `length` or `refusal`; `model` is
+    its name, where the agent says it.
     `reports_calls` is false where the answer does not say which tools were called; `near_calls` is then a key of it
     that probably holds them. `state` is any JSON that the agent wants back with the next turn of the
     conversation.
@@ -87,6 +88,7 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     usage: Usage | None = None
     tool_mode: ToolMode = "executed"
     finish_reason: str | None = None
+    model: str | None = None
     duration_ms: float | None = None
     reports_calls: bool = True
     near_calls: str | None = None

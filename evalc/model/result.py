@@ -222,6 +222,7 @@ class CaseDetails(_Record, frozen=True, kw_only=True):
     usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
     judge_usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
     finish_reason: str | msgspec.UnsetType = msgspec.UNSET
+    model: str | msgspec.UnsetType = msgspec.UNSET
     message: str | msgspec.UnsetType = msgspec.UNSET
     messages: tuple[Message, ...] | msgspec.UnsetType = msgspec.UNSET
     near_calls: str | msgspec.UnsetType = msgspec.UNSET

@@ -216,6 +216,7 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "usage": "What the agent says that it used.",
         "judgeUsage": "What judging used: requests, answers that were cached, tokens and cost.",
         "finishReason": "Why a model stopped, in its provider's word.",
+        "model": "The model that answered, where the agent says it.",
         "nearCalls": "The key of the answer that probably holds the tool calls, where none has the agreed name.",
         "message": "The message that was sent, shortened, secrets struck out.",
         "messages": "The conversation that was sent, where it was one, each message shortened.",

@@ -29,6 +29,8 @@ class Part:
 class Message:
     __module__ = "pydantic_ai.messages"
 
+    model_name = "m-1"
+
     def __init__(self, parts: list[Part], finish_reason: str | None = None) -> None:
         self.parts = parts
         self.finish_reason = finish_reason
@@ -114,7 +116,7 @@ def chain_messages(message: str) -> list[ChainMessage]:
             "ai",
             [{"type": "reasoning"}, {"type": "text", "text": message}],
             usage_metadata=used,
-            response_metadata={"finish_reason": "stop"},
+            response_metadata={"finish_reason": "stop", "model_name": "m-1"},
         ),
     ]
 
@@ -248,6 +250,7 @@ class Runner:
 class OpenAIAgent:
     __module__ = "agents.agent"
     name = "desk"
+    model = SimpleNamespace(model="m-1")
     handoffs = ()
 
     def get_all_tools(self) -> None: ...
@@ -261,6 +264,7 @@ class Event:
     partial = False
     error_code: str | None = None
     error_message: str | None = None
+    model_version = "m-1"
     usage_metadata: Any = None
     finish_reason: Any = None
 
@@ -354,6 +358,7 @@ class StrandsResult:
 class StrandsAgent:
     __module__ = "strands.agent.agent"
     name = "desk"
+    model = SimpleNamespace(get_config=lambda: {"model_id": "m-1"})
 
     def __init__(self) -> None:
         self.messages: list[Any] = []
@@ -417,6 +422,7 @@ class LocalPythonExecutor:
 class SmolAgent:
     __module__ = "smolagents.agents"
     name = None
+    model = SimpleNamespace(model_id="m-1")
     managed_agents: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
@@ -552,6 +558,7 @@ class LlamaAgent:
 
 class AgnoOutput:
     __module__ = "agno.run.agent"
+    model = "m-1"
 
     def __init__(self, content: str, messages: Any = (), status: str = "COMPLETED") -> None:
         self.content, self.messages = content, messages

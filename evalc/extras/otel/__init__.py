@@ -105,6 +105,7 @@ def of_case(case: CaseResult, *, content: bool) -> Attributes:
             "gen_ai.usage.input_tokens": usage.get("inputTokens"),
             "gen_ai.usage.output_tokens": usage.get("outputTokens"),
             "gen_ai.response.finish_reasons": (details.finish_reason,) if details.finish_reason else None,
+            "gen_ai.response.model": details.model or None,
             "evalc.status": case.status,
             "evalc.score": case.score,
             "evalc.cost_usd": usage.get("costUsd"),

@@ -93,6 +93,7 @@ def _response(recorded: RecordedAnswer, text: str, tool_mode: ToolMode) -> Agent
         reports_calls=details.near_calls is msgspec.UNSET,
         near_calls=None if details.near_calls is msgspec.UNSET else details.near_calls,
         finish_reason=None if details.finish_reason is msgspec.UNSET else details.finish_reason,
+        model=details.model or None,
     )
 
 

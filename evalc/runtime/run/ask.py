@@ -186,6 +186,7 @@ def whole_of(answers: Sequence[AgentResponse]) -> AgentResponse:
         usage=None if usage == Usage() else usage,
         tool_mode=answers[-1].tool_mode,
         finish_reason=answers[-1].finish_reason,
+        model=answers[-1].model,
         reports_calls=near is None and any(answer.reports_calls for answer in answers),
         near_calls=near,
     )

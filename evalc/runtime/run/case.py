@@ -451,6 +451,7 @@ def _details(case: Case, answer: AgentAnswer, checked: Checked, judge: CaseJudge
         usage=(response.usage and _usage(response.usage)) or msgspec.UNSET,
         judge_usage=msgspec.UNSET if judge is None else _judge_usage(judge.meter),
         finish_reason=msgspec.UNSET if response.finish_reason is None else response.finish_reason,
+        model=response.model or msgspec.UNSET,
         message=message,
         messages=sent,
         near_calls=msgspec.UNSET if response.near_calls is None else response.near_calls,

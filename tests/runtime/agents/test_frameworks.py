@@ -86,6 +86,7 @@ def test_an_answer_has_calls_results_errors_and_usage(framework: str) -> None:
         cost = 0.25 if framework.startswith("agno") else None
         assert answer.usage == Usage(input_tokens=10, output_tokens=6, cost_usd=cost)
     assert answer.reports_calls
+    assert answer.model == (None if framework in {"agent_framework", "llama_index"} else "m-1")
 
 
 @pytest.mark.parametrize("framework", AGENTS)

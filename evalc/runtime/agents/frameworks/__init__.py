@@ -158,6 +158,11 @@ def text_in(content: object) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
+def name_in(*candidates: object) -> str | None:
+    """The first that is a name, of a model or of why it stopped."""
+    return next((each for each in candidates if isinstance(each, str) and each), None)
+
+
 def text_of(value: object) -> str:
     """A value as text: itself, nothing for None, else its JSON."""
     if isinstance(value, str):

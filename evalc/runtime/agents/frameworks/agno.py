@@ -13,7 +13,7 @@ import msgspec
 
 from evalc.base.errors import AgentError
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents.frameworks import Calls, Conversation, text_of, usage_of
+from evalc.runtime.agents.frameworks import Calls, Conversation, name_in, text_of, usage_of
 
 
 def conversations(agent: Any) -> Callable[[], Conversation] | None:
@@ -56,7 +56,8 @@ def answer(output: Any) -> AgentResponse | None:
     usage, cost = usage_of(output.metrics), getattr(output.metrics, "cost", None)
     if usage is not None and isinstance(cost, float):
         usage = msgspec.structs.replace(usage, cost_usd=cost)
-    return AgentResponse(response=text_of(output.content), tool_calls=calls.all(), usage=usage)
+    model = name_in(getattr(output, "model", None))
+    return AgentResponse(response=text_of(output.content), tool_calls=calls.all(), usage=usage, model=model)
 
 
 def _value_of(text: object) -> object:

@@ -9,7 +9,7 @@ from typing import Any, final
 
 from evalc.base.errors import AgentError
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents.frameworks import Calls, Conversation, sum_of, text_of, usage_of
+from evalc.runtime.agents.frameworks import Calls, Conversation, name_in, sum_of, text_of, usage_of
 
 
 def conversations(agent: Any) -> Callable[[], Conversation] | None:
@@ -59,9 +59,10 @@ def answer(events: Any) -> AgentResponse | None:
     """The answer of a run: the text of its last final response."""
     if not isinstance(events, Sequence) or not all(callable(getattr(e, "is_final_response", None)) for e in events):
         return None
-    calls, text, reason = Calls(), None, None
+    calls, text, reason, model = Calls(), None, None, None
     whole = [event for event in events if not event.partial]
     for event in whole:
+        model = name_in(getattr(event, "model_version", None), model)
         for call in event.get_function_calls():
             calls.made(call.id, call.name, call.args)
         for given in event.get_function_responses():
@@ -79,6 +80,7 @@ def answer(events: Any) -> AgentResponse | None:
         tool_calls=calls.all(),
         usage=sum_of([usage_of(each, "prompt_token_count", "candidates_token_count") for each in used]),
         finish_reason=None if reason is None else str(getattr(reason, "value", reason)).lower(),
+        model=model,
     )
 
 

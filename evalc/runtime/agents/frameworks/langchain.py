@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from evalc.base.errors import AgentError
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents.frameworks import Calls, Conversation, sum_of, text_in, text_of, usage_of
+from evalc.runtime.agents.frameworks import Calls, Conversation, name_in, sum_of, text_in, text_of, usage_of
 
 _Input = Callable[[Sequence[Any], str], Any]
 """The input of an agent, made of the messages so far, the last one among them, and its text."""
@@ -90,5 +90,6 @@ def answer(result: Any) -> AgentResponse | None:
         response=text_in(messages[-1].content) if structured is None else text_of(structured),
         tool_calls=calls.all(),
         usage=sum_of([usage_of(each.usage_metadata) for each in said if hasattr(each, "usage_metadata")]),
-        finish_reason=last.get("finish_reason") or last.get("stop_reason"),
+        finish_reason=name_in(last.get("finish_reason"), last.get("stop_reason")),
+        model=name_in(last.get("model_name"), last.get("model")),
     )

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 
 from evalc.base.errors import AgentError
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents.frameworks import Calls, Conversation, field_of, text_of, usage_of
+from evalc.runtime.agents.frameworks import Calls, Conversation, field_of, name_in, text_of, usage_of
 
 _FAILED: Final = ("An error occurred while running the tool", "An error occurred while parsing tool arguments")
 """The beginnings of what a tool gives back that has raised an error, unless the tool has words of its own for it."""
@@ -43,6 +43,7 @@ def answer(result: Any) -> AgentResponse | None:
         return None
     if waiting := getattr(result, "interruptions", None):
         raise AgentError(f"the run was interrupted, and waits for the approval of {len(waiting)} calls")
+    model = getattr(result.last_agent, "model", None)  # a name, or an object that has one
     calls = Calls()
     for item in result.new_items:
         raw = item.raw_item
@@ -59,4 +60,5 @@ def answer(result: Any) -> AgentResponse | None:
         response=text_of(result.final_output),
         tool_calls=calls.all(),
         usage=usage_of(result.context_wrapper.usage),
+        model=name_in(model, field_of(model, "model")),
     )

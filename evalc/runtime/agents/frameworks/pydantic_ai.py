@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, final
 
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents.frameworks import Calls, Conversation, text_of, usage_of
+from evalc.runtime.agents.frameworks import Calls, Conversation, name_in, text_of, usage_of
 
 
 def conversations(agent: Any) -> Callable[[], Conversation] | None:
@@ -47,11 +47,12 @@ def answer(result: Any) -> AgentResponse | None:
     if not hasattr(result, "new_messages"):
         return None
     calls = Calls()
-    reason = None
+    reason = model = None
     # The tool of that name gives the output its form; no tool of the agent is called.
     output_tool = getattr(result, "_output_tool_name", None)
     for message in result.new_messages():
-        reason = getattr(message, "finish_reason", None) or reason
+        reason = name_in(getattr(message, "finish_reason", None), reason)
+        model = name_in(getattr(message, "model_name", None), model)
         for part in message.parts:
             kind = part.part_kind  # also `builtin-tool-call`, of tools that the provider runs
             if kind.endswith("tool-call") and part.tool_name != output_tool:
@@ -62,5 +63,9 @@ def answer(result: Any) -> AgentResponse | None:
                 calls.ended(part.tool_call_id, result=part.content)
     usage = result.usage if hasattr(result.usage, "input_tokens") else result.usage()  # of early versions a method
     return AgentResponse(
-        response=text_of(result.output), tool_calls=calls.all(), usage=usage_of(usage), finish_reason=reason
+        response=text_of(result.output),
+        tool_calls=calls.all(),
+        usage=usage_of(usage),
+        finish_reason=reason,
+        model=model,
     )

@@ -13,7 +13,7 @@ from typing import Any, final
 from evalc.base.errors import AgentError
 from evalc.base.guard import said_by
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents.frameworks import Calls, Conversation, sum_of, text_of, usage_of
+from evalc.runtime.agents.frameworks import Calls, Conversation, name_in, sum_of, text_of, usage_of
 
 
 def conversations(agent: Any) -> Callable[[], Conversation] | None:
@@ -40,7 +40,8 @@ class _Conversation:
         steps = self._agent.memory.steps[before:]
         self._add_others(steps)
         used = [usage_of(step.token_usage) for step in steps if hasattr(step, "token_usage")]
-        return AgentResponse(response=text_of(output), tool_calls=self._calls.all(), usage=sum_of(used))
+        model = name_in(getattr(self._agent.model, "model_id", None))
+        return AgentResponse(response=text_of(output), tool_calls=self._calls.all(), usage=sum_of(used), model=model)
 
     def _copied(self, agent: Any) -> Any:
         own = copy.copy(agent)

@@ -14,7 +14,7 @@ import msgspec
 
 from evalc.base.errors import AgentError
 from evalc.model.answer import AgentRequest, AgentResponse, Usage
-from evalc.runtime.agents.frameworks import Calls, Conversation, text_in, text_of, usage_of
+from evalc.runtime.agents.frameworks import Calls, Conversation, field_of, name_in, text_in, text_of, usage_of
 
 
 def conversations(agent: Any) -> Callable[[], Conversation] | None:
@@ -39,7 +39,9 @@ class _Conversation:
             result = await self._agent.invoke_async(request.message)
             self._history = self._agent.messages
             usage = _since(before, _used(self._agent))
-        return _read(result, [each for each in self._history if id(each) not in known], usage)
+        answered = _read(result, [each for each in self._history if id(each) not in known], usage)
+        model = field_of(self._agent.model.get_config(), "model_id")
+        return msgspec.structs.replace(answered, model=name_in(model))
 
 
 def _message(message: Mapping[str, str]) -> dict[str, Any]:
