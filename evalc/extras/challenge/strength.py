@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final, Literal, NamedTuple, TypeVar, final
 
@@ -101,49 +102,39 @@ class Survived(NamedTuple):
     goods: Sequence[AgentAnswer]
 
 
+class Decided(NamedTuple):
+    """A mutant that a case fails or passes: its fault, the assertions that were asked, those that noticed it."""
+
+    challenger: str
+    killed: bool
+    asked: Sequence[str]
+    noticed: frozenset[str]
+
+
 @final
-class Tally:
-    """Counts of the mutants of one case."""
+class Tally(msgspec.Struct):
+    """The mutants of one case, and what became of them."""
 
-    def __init__(self, located: LocatedCase, suite: Suite) -> None:
-        self.located = located
-        self.suite = suite
-        self.curable: list[Survived] = []
-        self._survivors: list[Survivor] = []
-        self.undecided = 0
-        self.challengers: dict[str, list[int]] = {}
-        self.checks: dict[str, list[int]] = {}
-        self.criteria: dict[str, list[int]] = {}
-        links = {criterion.name: criterion.checks or () for criterion in located.case.criteria or ()}
-        self._linked = {
-            name: frozenset(pointer for link in checks for pointer in link.at) for name, checks in links.items()
-        }
+    located: LocatedCase
+    suite: Suite
+    decided: list[Decided] = []
+    survivors: list[Survived] = []
+    undecided: int = 0
 
-    def add(self, challenger: str, outcome: Outcome, result: CaseResult, failed: frozenset[str]) -> None:
-        """Count a mutant: its result, and the assertions that noticed it."""
-        if outcome == "undecided":
-            self.undecided += 1
-            return
-        _count(self.challengers, challenger, outcome == "killed")
-        for assertion in result.assertions:
-            if assertion.outcome in ("passed", "failed"):
-                _count(self.checks, assertion.at, assertion.at in failed)
-        for name, pointers in self._linked.items():
+    def checks(self) -> Iterator[tuple[str, bool]]:
+        """The assertion that was asked of each mutant, and whether it noticed it."""
+        return ((at, at in mutant.noticed) for mutant in self.decided for at in mutant.asked)
+
+    def criteria(self) -> Iterator[tuple[str, bool]]:
+        """The criteria with checks, for each mutant, and whether one of their checks noticed it."""
+        for criterion in self.located.case.criteria or ():
+            pointers = {pointer for link in criterion.checks or () for pointer in link.at}
             if pointers:
-                _count(self.criteria, name, not failed.isdisjoint(pointers))
-
-    def survived(self, survivor: Survived) -> None:
-        """Keep a mutant that the case passes."""
-        mutant, cure = survivor.mutant, survivor.cure
-        line = None if cure is None else cure.line
-        self._survivors.append(Survivor(challenger=mutant.challenger, difference=mutant.difference, line=line))
-        if cure is not None:
-            self.curable.append(survivor)
+                yield from ((criterion.name, not pointers.isdisjoint(mutant.noticed)) for mutant in self.decided)
 
     def result(self) -> CaseStrength:
         """The strength of the case."""
-        mutants, killed = _sums(self.challengers)
-        case = self.located.case
+        case, mutants, killed = self.located.case, len(self.decided), sum(mutant.killed for mutant in self.decided)
         return CaseStrength(
             id=case.id,
             suite=self.suite.name,
@@ -154,8 +145,15 @@ class Tally:
             strength=_share(killed, mutants),
             undecided=self.undecided,
             allowed=case.allow or {},
-            challengers=_counts(self.challengers),
-            survivors=tuple(self._survivors),
+            challengers=_challengers([self]),
+            survivors=tuple(
+                Survivor(
+                    challenger=each.mutant.challenger,
+                    difference=each.mutant.difference,
+                    line=None if each.cure is None else each.cure.line,
+                )
+                for each in self.survivors
+            ),
             place=self.located.places.get(""),
         )
 
@@ -164,66 +162,60 @@ def strength_of(
     tallies: Sequence[Tally], skipped: Sequence[NotChallenged], run_id: str | None, warnings: tuple[str, ...]
 ) -> Strength:
     """The strength of all cases."""
-    challengers: dict[str, list[int]] = {}
-    records: dict[object, CheckStrength] = {}
-    checks: dict[object, list[int]] = {}
-    criteria: dict[tuple[Suite, str], list[int]] = {}
-    for tally in tallies:
-        suite, case, places = tally.suite, tally.located.case, tally.located.places
-        for name, (mutants, killed) in tally.challengers.items():
-            _count(challengers, name, killed, mutants)
-        for name, (mutants, killed) in tally.criteria.items():
-            _count(criteria, (suite, name), killed, mutants)
-        written = {each.at: describe(each.check) for each in assertions(case.expect) if each.at in tally.checks}
-        for at, (mutants, killed) in tally.checks.items():
-            if at in written:
-                place: Place | None = places.get(at)
-                key = (suite.key, case.id, at) if place is None else (place, written[at])
-                record = CheckStrength(id=case.id, at=at, check=written[at], mutants=0, killed=0, place=place)
-                records.setdefault(key, record)
-                _count(checks, key, killed, mutants)
-    mutants, killed = _sums(challengers)
     cases = tuple(tally.result() for tally in tallies)
+    mutants, killed = sum(case.mutants for case in cases), sum(case.killed for case in cases)
+    criteria = _counted(((tally.suite, name), noticed) for tally in tallies for name, noticed in tally.criteria())
     return Strength(
         of=run_id,
         strength=_share(killed, mutants),
         mutants=mutants,
         killed=killed,
         undecided=sum(case.undecided for case in cases),
-        challengers=_counts(challengers),
+        challengers=_challengers(tallies),
         cases=cases,
-        checks=tuple(
-            msgspec.structs.replace(records[key], mutants=looked_at, killed=noticed)
-            for key, (looked_at, noticed) in checks.items()
-        ),
+        checks=tuple(_checks(tallies)),
         criteria=tuple(
             CriterionStrength(
-                suite=suite.name,
-                tool_name=suite.tool_name,
-                tier=suite.tier,
-                name=name,
-                mutants=looked_at,
-                killed=noticed,
+                suite=suite.name, tool_name=suite.tool_name, tier=suite.tier, name=name, mutants=count, killed=noticed
             )
-            for (suite, name), (looked_at, noticed) in criteria.items()
+            for (suite, name), (count, noticed) in criteria.items()
         ),
         not_challenged=tuple(skipped),
         warnings=warnings,
     )
 
 
-def _count(into: dict[K, list[int]], name: K, killed: int, mutants: int = 1) -> None:
-    both = into.setdefault(name, [0, 0])
-    both[0] += mutants
-    both[1] += killed
+def _checks(tallies: Sequence[Tally]) -> Iterator[CheckStrength]:
+    """The strength of each check; the cases that share one in the source share its counts."""
+    records: dict[object, CheckStrength] = {}
+    seen: list[tuple[object, bool]] = []
+    for tally in tallies:
+        case, places = tally.located.case, tally.located.places
+        asked = {at for at, _ in tally.checks()}
+        written = {each.at: describe(each.check) for each in assertions(case.expect) if each.at in asked}
+        for at, noticed in tally.checks():
+            if at in written:
+                place: Place | None = places.get(at)
+                key = (tally.suite.key, case.id, at) if place is None else (place, written[at])
+                record = CheckStrength(id=case.id, at=at, check=written[at], mutants=0, killed=0, place=place)
+                records.setdefault(key, record)
+                seen.append((key, noticed))
+    for each, (mutants, killed) in _counted(seen).items():
+        yield msgspec.structs.replace(records[each], mutants=mutants, killed=killed)
 
 
-def _sums(counts: Mapping[str, Sequence[int]]) -> tuple[int, int]:
-    return sum(both[0] for both in counts.values()), sum(both[1] for both in counts.values())
+def _challengers(tallies: Sequence[Tally]) -> tuple[ChallengerCount, ...]:
+    counts = _counted((mutant.challenger, mutant.killed) for tally in tallies for mutant in tally.decided)
+    return tuple(ChallengerCount(name=name, mutants=count, killed=killed) for name, (count, killed) in counts.items())
 
 
-def _counts(counts: Mapping[str, Sequence[int]]) -> tuple[ChallengerCount, ...]:
-    return tuple(ChallengerCount(name=name, mutants=both[0], killed=both[1]) for name, both in counts.items())
+def _counted(seen: Iterable[tuple[K, bool]]) -> Mapping[K, tuple[int, int]]:
+    """How often each is there, and how often it is true."""
+    every, true = Counter[K](), Counter[K]()
+    for key, is_true in seen:
+        every[key] += 1
+        true[key] += is_true
+    return {key: (count, true[key]) for key, count in every.items()}
 
 
 def _share(killed: int, mutants: int) -> float | None:
@@ -274,7 +266,7 @@ async def challenge(suites: Sequence[Suite], how: Challenge) -> tuple[Strength, 
                 tallies.append(await _challenged(Tally(located, suite), goods, beside, how))
             else:
                 skipped.append(NotChallenged(id=case.id, reason=reason))
-    curable = tuple(survived for tally in tallies for survived in tally.curable)
+    curable = tuple(each for tally in tallies for each in tally.survivors if each.cure is not None)
     warnings = []
     if _judges(how) is not how.judges:
         reached = f"the ceiling of ${how.max_cost:g} is reached"
@@ -303,10 +295,14 @@ async def _challenged(tally: Tally, recorded: Sequence[AgentAnswer], around: Aro
         if outcome == "undecided" and (judges := _judges(how)):
             run = await _checked(case, mutant.answer, how, judges)
             outcome, failed = _outcome(run.result, mutant, of_guess)
-        tally.add(mutant.challenger, outcome, run.result, failed)
+        if outcome == "undecided":
+            tally.undecided += 1
+            continue
+        asked = [each.at for each in run.result.assertions if each.outcome in ("passed", "failed")]
+        tally.decided.append(Decided(mutant.challenger, outcome == "killed", asked, failed))
         if outcome == "survived":
             cure = await line_that_kills(case, mutant, to_pass, how.options)
-            tally.survived(Survived(tally.located, tally.suite, mutant, cure, recorded))
+            tally.survivors.append(Survived(tally.located, tally.suite, mutant, cure, recorded))
     return tally
 
 
