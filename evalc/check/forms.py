@@ -14,27 +14,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, final
 
 import msgspec
 
+from evalc.check import tree as t
 from evalc.check.predicates import Role, texts_of
-from evalc.check.tree import (
-    OF_TEXT,
-    All,
-    Argument,
-    At,
-    Bounds,
-    Call,
-    Check,
-    Failure,
-    Items,
-    Measure,
-    Node,
-    Not,
-    Of,
-    Result,
-    Some,
-    Test,
-    Tools,
-    Turn,
-)
 from evalc.model.json import pointer_step
 
 Record: TypeAlias = dict[str, Any]
@@ -115,12 +96,12 @@ def holes_of(tree: Any) -> Iterator[Hole]:
 
 def _members(tree: Any) -> tuple[Any, ...]:
     """The fields of a node, the items of a tuple or list, and the values of a mapping; other constants have none."""
-    if isinstance(tree, Node):
+    if isinstance(tree, t.Node):
         return msgspec.structs.astuple(tree)
     return tuple(tree.values()) if isinstance(tree, dict) else tuple(tree) if type(tree) in (tuple, list) else ()
 
 
-def taker(form: Node | tuple[Any, ...]) -> Take:
+def taker(form: t.Node | tuple[Any, ...]) -> Take:
     """The function that takes trees of a form apart; it looks at all that is fixed at once."""
     if isinstance(form, Hole):
         whole = taker((form,))
@@ -159,12 +140,12 @@ def taker(form: Node | tuple[Any, ...]) -> Take:
     return take
 
 
-def _parts_of(node: Node, path: str = "") -> Iterator[tuple[str, Any]]:
+def _parts_of(node: t.Node, path: str = "") -> Iterator[tuple[str, Any]]:
     """The kinds of the nodes that have holes, and their other parts, each with the path of its attribute."""
     yield f"{path}__class__", type(node)
     for name in node.__struct_fields__:
         part = getattr(node, name)
-        if isinstance(part, Node) and any(holes_of(part)):
+        if isinstance(part, t.Node) and any(holes_of(part)):
             yield from _parts_of(part, f"{path}{name}.")
         else:
             yield f"{path}{name}", part
@@ -193,7 +174,7 @@ def _into(form: Any) -> Callable[..., Any]:
     """The function that makes what a form makes of its parts."""
     if isinstance(form, dict):
         return lambda *made: dict(zip(form, made, strict=True))
-    return type(form) if isinstance(form, Node) else lambda *made: type(form)(made)
+    return type(form) if isinstance(form, t.Node) else lambda *made: type(form)(made)
 
 
 # --- holes -----------------------------------------------------------------------------------------------------------
@@ -233,8 +214,8 @@ def _values(key: str, default: Any = ABSENT) -> Any:
 
 
 _CASE: Final = hole("ignoringCase", False)
-_BOUNDS: Final = Bounds(hole("min", None), hole("max", None), hole("above", None), hole("below", None))
-_BETWEEN: Final = Test("between", _BOUNDS)
+_BOUNDS: Final = t.Bounds(hole("min", None), hole("max", None), hole("above", None), hole("below", None))
+_BETWEEN: Final = t.Test("between", _BOUNDS)
 _FIELDS: Final = hole(
     "fields",
     (),
@@ -254,79 +235,82 @@ _CHECKS: Final = hole(
 
 
 def _param(assertion: str, test: Any) -> Form:
-    tree = Of(Call(hole("tool"), "first"), Of(Argument(hole("paramName")), test))
+    tree = t.Of(t.Call(hole("tool"), "first"), t.Of(t.Argument(hole("paramName")), test))
     return form("tool_param", tree, "tool", "paramName", "assertion", assertion=assertion)
 
 
 FORMS: Final[tuple[Form, ...]] = (
-    form("contains", Test("contains", hole("value"))),
-    form("not_contains", Not(Test("contains", hole("value", fits=is_text)))),
-    form("icontains", Test("contains", hole("value"), True)),
-    form("contains_any", Test("contains_any", _values("values"), _CASE)),
-    form("regex", Test("matches", (hole("pattern"), hole("flags", "")))),
-    form("equals", Test("equals", hole("value"), _CASE)),
-    form("starts_with", Test("starts_with", hole("value"), _CASE)),
-    form("ends_with", Test("ends_with", hole("value"), _CASE)),
-    form("non_empty", Test("non_empty")),
+    form("contains", t.Test("contains", hole("value"))),
+    form("not_contains", t.Not(t.Test("contains", hole("value", fits=is_text)))),
+    form("icontains", t.Test("contains", hole("value"), True)),
+    form("contains_any", t.Test("contains_any", _values("values"), _CASE)),
+    form("regex", t.Test("matches", (hole("pattern"), hole("flags", "")))),
+    form("equals", t.Test("equals", hole("value"), _CASE)),
+    form("starts_with", t.Test("starts_with", hole("value"), _CASE)),
+    form("ends_with", t.Test("ends_with", hole("value"), _CASE)),
+    form("non_empty", t.Test("non_empty")),
     form(
-        "length", Of(Measure(hole("unit", "chars", fits=(OF_TEXT - {"tokens"}).__contains__)), _BETWEEN), "min", "max"
+        "length",
+        t.Of(t.Measure(hole("unit", "chars", fits=(t.OF_TEXT - {"tokens"}).__contains__)), _BETWEEN),
+        "min",
+        "max",
     ),
-    form("similar", Test("similar", (hole("value"), hole("threshold", 0.8)))),
-    form("contains_all", Test("contains_all", _values("values"), _CASE)),
-    form("occurs", Test("occurs", (hole("value"), _BOUNDS), _CASE)),
-    form("markdown", Test("markdown", (hole("has"), hole("language", None)))),
-    form("language", Test("language", hole("of"))),
-    form("json", Test("json", (hole("mode", "strict"), hole("schema", None)))),
-    form("structure", Test("structure", (_FIELDS, _texts("headings", ())))),
+    form("similar", t.Test("similar", (hole("value"), hole("threshold", 0.8)))),
+    form("contains_all", t.Test("contains_all", _values("values"), _CASE)),
+    form("occurs", t.Test("occurs", (hole("value"), _BOUNDS), _CASE)),
+    form("markdown", t.Test("markdown", (hole("has"), hole("language", None)))),
+    form("language", t.Test("language", hole("of"))),
+    form("json", t.Test("json", (hole("mode", "strict"), hole("schema", None)))),
+    form("structure", t.Test("structure", (_FIELDS, _texts("headings", ())))),
     form("number", _BETWEEN),
-    form("count", Of(Measure("items"), _BETWEEN)),
-    form("value", Test("is", hole("value"))),
-    form("within", Test("within", (hole("by"), hole("of")))),
-    form("one_of", Test("one_of", _values("values"), _CASE)),
-    form("exists", Test("exists")),
-    form("empty", Test("empty")),
-    form("is_a", Test("is_a", hole("of"))),
-    form("format", Test("format", hole("of"))),
-    form("sorted", Test("sorted", (hole("descending", False), hole("by", None)))),
-    form("unique", Test("unique")),
-    form("numbers_from", Test("numbers_from", _texts("sources", ("tools",)))),
-    form("quotes_from", Test("quotes_from", _texts("sources", ("tools",)))),
-    form("tools_called", Of(Tools(), Test("called", _texts("names")))),
-    form("tools_acceptable", Of(Tools(), Test("acceptable", _texts("sets")))),
-    form("tools_not_called", Of(Tools(), Test("not_called", _texts("names")))),
-    form("tools_include", Of(Tools(), Test("include", _texts("names")))),
-    form("tools_in_order", Of(Tools(), Test("in_order", _texts("names")))),
-    form("tools_only", Of(Tools(), Test("only", _texts("names")))),
-    form("called_before", Of(Tools(), Test("before", (hole("first"), hole("then"))))),
-    _param("equals", Test("equals", hole("value", None))),
-    _param("contains", Test("contains", hole("value", None, fits=lambda value: value is None or are_texts(value)))),
-    _param("oneOf", Test("one_of", _texts("value", None, fits=lambda value: value is None or are_texts(value)))),
-    _param("exists", Test("exists")),
-    _param("notExists", Not(Test("exists"))),
-    _param("matches", Test("matches", (hole("value", None), ""))),
-    form("argument", Of(Call(hole("tool"), "first"), Of(Argument(hole("name")), _CHECK))),
-    form("call", Of(Call(hole("tool"), hole("which", "any")), _CHECK)),
-    form("result", Of(Result(), _CHECK)),
-    form("failure", Of(Failure(), _CHECK)),
-    form("fails", Test("fails")),
-    form("no_tool_errors", Of(Tools(), Test("no_errors"))),
-    form("tool_count", Of(Measure("calls", hole("tool", "")), _BETWEEN), "min", "max"),
-    form("tool_errors", Of(Measure("errors"), _BETWEEN)),
-    form("latency", Of(Measure("ms"), _BETWEEN), "max"),
-    form("tokens", Of(Measure("tokens"), _BETWEEN), "max"),
-    form("cost", Of(Measure("dollars"), _BETWEEN), "max"),
-    form("usage", Of(Measure(hole("of")), _BETWEEN)),
-    form("measure", Of(Measure(hole("of"), hole("tool", "")), _CHECK)),
-    form("check", Test("check", (hole("name"), _values("args", ()), hole("options", {}), _BOUNDS))),
-    form("at", Of(At(hole("path")), _CHECK)),
-    form("items", Of(Items(hole("path"), hole("which")), _CHECK)),
-    form("turn", Of(Turn(hole("turn")), _CHECK)),
-    form("any_of", Some(_CHECKS)),
-    form("all_of", All(_CHECKS)),
-    form("not", Not(_CHECK)),
+    form("count", t.Of(t.Measure("items"), _BETWEEN)),
+    form("value", t.Test("is", hole("value"))),
+    form("within", t.Test("within", (hole("by"), hole("of")))),
+    form("one_of", t.Test("one_of", _values("values"), _CASE)),
+    form("exists", t.Test("exists")),
+    form("empty", t.Test("empty")),
+    form("is_a", t.Test("is_a", hole("of"))),
+    form("format", t.Test("format", hole("of"))),
+    form("sorted", t.Test("sorted", (hole("descending", False), hole("by", None)))),
+    form("unique", t.Test("unique")),
+    form("numbers_from", t.Test("numbers_from", _texts("sources", ("tools",)))),
+    form("quotes_from", t.Test("quotes_from", _texts("sources", ("tools",)))),
+    form("tools_called", t.Of(t.Tools(), t.Test("called", _texts("names")))),
+    form("tools_acceptable", t.Of(t.Tools(), t.Test("acceptable", _texts("sets")))),
+    form("tools_not_called", t.Of(t.Tools(), t.Test("not_called", _texts("names")))),
+    form("tools_include", t.Of(t.Tools(), t.Test("include", _texts("names")))),
+    form("tools_in_order", t.Of(t.Tools(), t.Test("in_order", _texts("names")))),
+    form("tools_only", t.Of(t.Tools(), t.Test("only", _texts("names")))),
+    form("called_before", t.Of(t.Tools(), t.Test("before", (hole("first"), hole("then"))))),
+    _param("equals", t.Test("equals", hole("value", None))),
+    _param("contains", t.Test("contains", hole("value", None, fits=lambda value: value is None or are_texts(value)))),
+    _param("oneOf", t.Test("one_of", _texts("value", None, fits=lambda value: value is None or are_texts(value)))),
+    _param("exists", t.Test("exists")),
+    _param("notExists", t.Not(t.Test("exists"))),
+    _param("matches", t.Test("matches", (hole("value", None), ""))),
+    form("argument", t.Of(t.Call(hole("tool"), "first"), t.Of(t.Argument(hole("name")), _CHECK))),
+    form("call", t.Of(t.Call(hole("tool"), hole("which", "any")), _CHECK)),
+    form("result", t.Of(t.Result(), _CHECK)),
+    form("failure", t.Of(t.Failure(), _CHECK)),
+    form("fails", t.Test("fails")),
+    form("no_tool_errors", t.Of(t.Tools(), t.Test("no_errors"))),
+    form("tool_count", t.Of(t.Measure("calls", hole("tool", "")), _BETWEEN), "min", "max"),
+    form("tool_errors", t.Of(t.Measure("errors"), _BETWEEN)),
+    form("latency", t.Of(t.Measure("ms"), _BETWEEN), "max"),
+    form("tokens", t.Of(t.Measure("tokens"), _BETWEEN), "max"),
+    form("cost", t.Of(t.Measure("dollars"), _BETWEEN), "max"),
+    form("usage", t.Of(t.Measure(hole("of")), _BETWEEN)),
+    form("measure", t.Of(t.Measure(hole("of"), hole("tool", "")), _CHECK)),
+    form("check", t.Test("check", (hole("name"), _values("args", ()), hole("options", {}), _BOUNDS))),
+    form("at", t.Of(t.At(hole("path")), _CHECK)),
+    form("items", t.Of(t.Items(hole("path"), hole("which")), _CHECK)),
+    form("turn", t.Of(t.Turn(hole("turn")), _CHECK)),
+    form("any_of", t.Some(_CHECKS)),
+    form("all_of", t.All(_CHECKS)),
+    form("not", t.Not(_CHECK)),
     form(
         "judge",
-        Test("judge", (hole("dimension"), hole("maxScore", 1), hole("criteria", ""), hole("minScore", None))),
+        t.Test("judge", (hole("dimension"), hole("maxScore", 1), hole("criteria", ""), hole("minScore", None))),
     ),
 )
 """Every form; what has no field of `expect` stands in this order in a compiled case.
@@ -350,11 +334,11 @@ TYPES: Final[Mapping[str, Sequence[Form]]] = grouped(FORMS, lambda form: form.ty
 # --- both directions -------------------------------------------------------------------------------------------------
 
 
-def check_of(record: Record) -> Check:
+def check_of(record: Record) -> t.Check:
     """The check that a record means; the record has the shape that its type asks for."""
     if record["type"] == CALL_HAS:
         return _calls_of(record)
-    check: Check = form_of(record).make(record)
+    check: t.Check = form_of(record).make(record)
     return check
 
 
@@ -366,10 +350,10 @@ def form_of(record: Record) -> Form:
     raise KeyError(record["type"])
 
 
-def record_of(check: Check) -> Record:
+def record_of(check: t.Check) -> Record:
     """A check as the case model has it: in the first form that its tree has."""
     kind = kind_of(check)
-    if kind is Call and (calls := _call_has(check)) is not None:
+    if kind is t.Call and (calls := _call_has(check)) is not None:
         return calls
     for form in _CANDIDATES[kind]:
         found: Record = {}
@@ -379,7 +363,7 @@ def record_of(check: Check) -> Record:
     raise ValueError(check)
 
 
-def type_of(check: Check) -> str:
+def type_of(check: t.Check) -> str:
     """The `type` of a check's record."""
     return str(record_of(check)["type"])
 
@@ -408,7 +392,7 @@ def filler(form: Any, key: str) -> Callable[[Any], Any]:
 def kind_of(check: Any) -> Any:
     """The common part of a form and of its trees: the predicate, or the kind of the first step, or of the node."""
     kind = type(check)
-    return check.predicate if kind is Test else type(check.step) if kind is Of else kind
+    return check.predicate if kind is t.Test else type(check.step) if kind is t.Of else kind
 
 
 _CANDIDATES: Final[Mapping[Any, Sequence[Form]]] = grouped(FORMS, lambda form: kind_of(form.tree))
@@ -418,40 +402,40 @@ _CANDIDATES: Final[Mapping[Any, Sequence[Form]]] = grouped(FORMS, lambda form: k
 
 CALL_HAS: Final = "call_has"
 _TESTS: Final = (
-    form("equals", Test("equals", hole("equals", fits=is_text))),
-    form("equals", Test("is", hole("equals", fits=lambda value: not isinstance(value, str)))),
-    form("contains", Test("contains", hole("contains", fits=is_text))),
-    form("matches", Test("matches", (hole("matches"), ""))),
-    form("oneOf", Test("one_of", _values("oneOf"))),
-    form("exists", Test("exists"), "exists", exists=True),
-    form("exists", Not(Test("exists")), "exists", exists=False),
-    form("between", Test("between", Bounds(hole("min", None), hole("max", None)))),
+    form("equals", t.Test("equals", hole("equals", fits=is_text))),
+    form("equals", t.Test("is", hole("equals", fits=lambda value: not isinstance(value, str)))),
+    form("contains", t.Test("contains", hole("contains", fits=is_text))),
+    form("matches", t.Test("matches", (hole("matches"), ""))),
+    form("oneOf", t.Test("one_of", _values("oneOf"))),
+    form("exists", t.Test("exists"), "exists", exists=True),
+    form("exists", t.Not(t.Test("exists")), "exists", exists=False),
+    form("between", t.Test("between", t.Bounds(hole("min", None), hole("max", None)))),
 )
 """The forms of a test of one argument."""
 _ORDER: Final = tuple(dict.fromkeys(key for form in _TESTS for key in form.keys))
 
 
-def _calls_of(record: Record) -> Check:
-    tests = [Of(At(path), test) for path, entry in record["args"].items() for test in tests_of(entry)]
-    return Of(Call(record["tool"], record.get("which", "any")), together(tests))
+def _calls_of(record: Record) -> t.Check:
+    tests = [t.Of(t.At(path), test) for path, entry in record["args"].items() for test in tests_of(entry)]
+    return t.Of(t.Call(record["tool"], record.get("which", "any")), together(tests))
 
 
-def together(tests: Iterable[Check]) -> Check:
+def together(tests: Iterable[t.Check]) -> t.Check:
     """The check that follows `has`: one test as it is, several as `All`, in the order of a record's arguments."""
     several = tuple(tests)
     if len(several) == 1:
         return several[0]
     steps = list(dict.fromkeys(getattr(test, "step", None) for test in several))
-    return All(tuple(sorted(several, key=lambda test: (steps.index(getattr(test, "step", None)), _position(test)))))
+    return t.All(tuple(sorted(several, key=lambda test: (steps.index(getattr(test, "step", None)), _position(test)))))
 
 
 def _position(test: Any) -> int:
     """Where the test of an argument stands among the keys of its entry; what an entry cannot hold comes last."""
-    entry = _entry(test.check) if isinstance(test, Of) else None
+    entry = _entry(test.check) if isinstance(test, t.Of) else None
     return min((_ORDER.index(key) for key in entry or ()), default=len(_ORDER))
 
 
-def tests_of(entry: Mapping[str, Any]) -> Iterator[Check]:
+def tests_of(entry: Mapping[str, Any]) -> Iterator[t.Check]:
     """The tests of an argument that its entry holds."""
     given = {key: value for key, value in entry.items() if value is not None or key == "equals"}
     for form in _TESTS:
@@ -460,13 +444,13 @@ def tests_of(entry: Mapping[str, Any]) -> Iterator[Check]:
             yield form.make(given)
 
 
-def _call_has(check: Check) -> Record | None:
+def _call_has(check: t.Check) -> Record | None:
     """The record of a check of calls whose arguments have tests that a mapping can hold; None for any other."""
     match check:
-        case Of(Call(tool, which), inner) if which != "first":
+        case t.Of(t.Call(tool, which), inner) if which != "first":
             args: dict[str, Record] = {}
-            for part in inner.checks if isinstance(inner, All) else (inner,):
-                if not isinstance(part, Of) or not isinstance(part.step, At):
+            for part in inner.checks if isinstance(inner, t.All) else (inner,):
+                if not isinstance(part, t.Of) or not isinstance(part.step, t.At):
                     return None
                 test = _entry(part.check)
                 entry = args.setdefault(part.step.path, {})
@@ -479,7 +463,7 @@ def _call_has(check: Check) -> Record | None:
             return None
 
 
-def _entry(test: Check) -> Record | None:
+def _entry(test: t.Check) -> Record | None:
     for form in _TESTS:
         found: Record = {**form.fixed}
         if form.take(test, found):

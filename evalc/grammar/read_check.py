@@ -14,33 +14,9 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
 from msgspec import Struct
 
+from evalc.check import tree as t
 from evalc.check.forms import Make, Placed, bare, hole, maker, together
 from evalc.check.predicates import ASKS, GIVES, PATH, PREDICATES, Kind, Role, mapped, texts_of
-from evalc.check.tree import (
-    NO_TOOL,
-    NO_TOOL_NAMES,
-    All,
-    Argument,
-    Asked,
-    At,
-    Blank,
-    Bounds,
-    Call,
-    Check,
-    Failure,
-    Items,
-    Measure,
-    Measured,
-    Not,
-    Of,
-    Result,
-    Some,
-    Step,
-    Test,
-    Tools,
-    Turn,
-    Which,
-)
 from evalc.diagnostics import Fault, Finding
 from evalc.grammar.lalr import Stumble, Tree, following, load, read
 from evalc.grammar.nodes import (
@@ -63,7 +39,7 @@ from evalc.model.numbers import MILLISECONDS
 
 Child: TypeAlias = Any
 """A tree or a token: the grammar says which stands where."""
-Unit = Measured | Literal["share", "times", ""]
+Unit = t.Measured | Literal["share", "times", ""]
 """The measure of a number, so that it may be a whole one or have a sign; nothing for a number of JSON."""
 
 MAX_LINE: Final = 100_000
@@ -72,7 +48,7 @@ MAX_DEPTH: Final = 50
 """How deep parentheses, `not` and values may nest."""
 
 
-class _PlacedBlank(Blank, frozen=True):
+class _PlacedBlank(t.Blank, frozen=True):
     """A bare template that knows where it was written."""
 
     place: Any = None
@@ -123,7 +99,7 @@ def settled(line: ReadCheck) -> ReadCheck:
 
     def settle(_role: Role, text: Any) -> Any:
         places.append(text.place)
-        return str(text) if isinstance(text, str) else Blank(text.template, text.asks, text.scale)
+        return str(text) if isinstance(text, str) else t.Blank(text.template, text.asks, text.scale)
 
     return ReadCheck(line.start, line.end, mapped(line.check, settle), tuple(places), line.criterion)
 
@@ -136,27 +112,27 @@ class Reader:
         self.faults: list[Fault] = []
         self.line = text
 
-    def check(self, tree: Child, depth: int) -> Check:
+    def check(self, tree: Child, depth: int) -> t.Check:
         """The check of a tree that is nested at most `depth` levels deep."""
         children = tree.children
         if depth == 0 and tree.type in ("negation", "group", "turn"):
             raise _TooDeep(tree.start_pos)
         match tree.type:
             case "negation":
-                return Not(self.check(children[1], depth - 1))
+                return t.Not(self.check(children[1], depth - 1))
             case "group":
                 return self.check(children[1], depth - 1)
             case "turn":
-                return Of(Turn(self.ordinal(children[1])), self.check(children[2], depth - 1))
+                return t.Of(t.Turn(self.ordinal(children[1])), self.check(children[2], depth - 1))
             case "all_of":
-                return All(self._operands(children[::2], depth))
+                return t.All(self._operands(children[::2], depth))
             case "any_of":
-                return Some(self._operands(children[::2], depth))
+                return t.Some(self._operands(children[::2], depth))
             case label:
                 *subject, clause = children
                 return _SUBJECTS[label](self, subject, clause)
 
-    def _operands(self, operands: Sequence[Child], depth: int) -> tuple[Check, ...]:
+    def _operands(self, operands: Sequence[Child], depth: int) -> tuple[t.Check, ...]:
         parameter = ""
         for operand in operands:
             about = operand
@@ -169,7 +145,7 @@ class Reader:
                 self.faults.append(Fault(operand.start_pos, operand.first.end_pos, finding))
         return tuple([self.check(operand, depth) for operand in operands])
 
-    def asked(self, tree: Child, of: _Subject) -> Check:
+    def asked(self, tree: Child, of: _Subject) -> t.Check:
         """The check of a subject that a tree stands for, without words such as `should` that add nothing."""
         nots, seen = 0, set[str]()
         while tree.type in ("negation", "noise"):
@@ -185,37 +161,37 @@ class Reader:
             tree = inner
         check = _PREDICATES[tree.type](self, tree, of)
         for _ in range(nots):
-            check = Not(check)
+            check = t.Not(check)
         return check
 
-    def asked_behind(self, subject: Sequence[Child], clause: Child, kind: Kind = "value", unit: Unit = "") -> Check:
+    def asked_behind(self, subject: Sequence[Child], clause: Child, kind: Kind = "value", unit: Unit = "") -> t.Check:
         """The check that a clause makes of the subject before it."""
         return self.asked(clause, _Subject(self.words(subject), kind, unit))
 
-    def test(self, tree: Child, of: _Subject, predicate: str, operand: Any = None, case: bool = False) -> Check:
+    def test(self, tree: Child, of: _Subject, predicate: str, operand: Any = None, case: bool = False) -> t.Check:
         """A predicate of a subject that it may be asked of; `not` stands before a measure and the tools."""
         row = PREDICATES[predicate]
         if of.kind not in row.on:
             self.unasked(tree, of, row.line.partition("{")[0].strip() or "a comparison", row.on)
-        test = Test(predicate, operand, case)
+        test = t.Test(predicate, operand, case)
         if of.kind == "names":
-            return Of(Tools(), test)
-        return Of(Measure(cast("Measured", of.unit)), test) if of.kind == "number" else test
+            return t.Of(t.Tools(), test)
+        return t.Of(t.Measure(cast("t.Measured", of.unit)), test) if of.kind == "number" else test
 
-    def parts(self, tree: Child, _of: _Subject) -> Check:
+    def parts(self, tree: Child, _of: _Subject) -> t.Check:
         """The check of the places of one call, one result or one item."""
         children = tree.children[::2]
         checks = [self._part(*child.children) for child in children]
         identities = [
             Text(child.start_pos, child.end_pos, check.step.path)
             for child, check in zip(children, checks, strict=True)
-            if isinstance(check.check, Test) and PREDICATES[check.check.predicate].identity
+            if isinstance(check.check, t.Test) and PREDICATES[check.check.predicate].identity
         ]
         self.report_repeated(identities, "test")
         return together(checks)
 
     def _part(self, place: Child, clause: Child) -> Any:
-        return Of(At(self.path(place)), self.asked(clause, _Subject(self.words([place]), is_part=True)))
+        return t.Of(t.At(self.path(place)), self.asked(clause, _Subject(self.words([place]), is_part=True)))
 
     # --- what is wrong ---
 
@@ -249,11 +225,11 @@ class Reader:
     def tool(self, token: Child, *, in_list: bool = False) -> Any:
         """The name of a tool; reports a blank one, and words such as `was` outside of quotes and lists."""
         name = self.scalar(token, "name")
-        if (isinstance(name, str) and not name.strip()) or (not in_list and str(token) in NO_TOOL_NAMES):
+        if (isinstance(name, str) and not name.strip()) or (not in_list and str(token) in t.NO_TOOL_NAMES):
             self.expected("the name of a tool", token)
         return name
 
-    def scalar(self, token: Child, asks: Asked | None = "any") -> Any:
+    def scalar(self, token: Child, asks: t.Asked | None = "any") -> Any:
         """A value without members; a text knows where it was written. Reports a template if `asks` is None."""
         match token.type:
             case "NUMBER":
@@ -266,7 +242,7 @@ class Reader:
                 text = text_of(token, self.faults)
                 return Placed(text.value, text)
 
-    def value(self, tree: Child, asks: Asked | None = "any", depth: int = MAX_DEPTH) -> Any:
+    def value(self, tree: Child, asks: t.Asked | None = "any", depth: int = MAX_DEPTH) -> Any:
         """A JSON value that is nested at most `depth` levels deep; its texts know where they were written."""
         if tree.type not in ("array", "names", "object"):
             return self.scalar(tree, asks)
@@ -343,26 +319,26 @@ class Reader:
             return signed_of(number, self.faults)
         return count_of(number, self.faults) if is_whole else number_of(number, self.faults, scale=scale)
 
-    def exactly(self, tree: Child, of: _Subject) -> Check:
+    def exactly(self, tree: Child, of: _Subject) -> t.Check:
         """A test for a number."""
         if tree.type not in _NUMBERS:
             self.expected("a number", tree)
         return self.test(tree, of, "between", self.bounds(tree, of.unit))
 
-    def bounds(self, tree: Child, unit: Unit) -> Bounds:
+    def bounds(self, tree: Child, unit: Unit) -> t.Bounds:
         """The numbers that a comparison, a range or one number allows."""
         sign, *_ = children = tree.children if tree.type == "bounds" else [tree]
         numbers = [self.number(child, unit) for child in children if child.type in _NUMBERS]
         if sign.type in _SIGNS:
-            return Bounds(**{_SIGNS[sign.type]: numbers[0]})
-        return Bounds(*numbers[:1], *numbers[-1:])
+            return t.Bounds(**{_SIGNS[sign.type]: numbers[0]})
+        return t.Bounds(*numbers[:1], *numbers[-1:])
 
-    def times(self, tree: Child) -> Bounds:
+    def times(self, tree: Child) -> t.Bounds:
         """The bounds of `once`, `at least 2 times` and so on."""
         return self.bounds(tree.children[0] if tree.type == "times" else tree, "times")
 
 
-def _blank(token: Child, asks: Asked, scale: float = 1) -> _PlacedBlank:
+def _blank(token: Child, asks: t.Asked, scale: float = 1) -> _PlacedBlank:
     return _PlacedBlank(str(token), asks, scale, Text(token.start_pos, token.end_pos, str(token)))
 
 
@@ -468,63 +444,65 @@ _ASKING_VALUES: Final = frozenset(
     )
 )
 """Predicates that a reader would apply to the value before them, rather than to the response."""
-_BuildSubject = Callable[[Reader, Sequence[Child], Child], Check]
+_BuildSubject = Callable[[Reader, Sequence[Child], Child], t.Check]
 """Builds the check of a subject from the children of its rule before the clause, and the clause."""
 
 
-def _of(step: Callable[..., Step], kind: Kind = "value") -> _BuildSubject:
+def _of(step: Callable[..., t.Step], kind: Kind = "value") -> _BuildSubject:
     """A builder for subjects behind a step, which is made from the words of the subject."""
-    return lambda read, subject, clause: Of(step(read, *subject), read.asked_behind(subject, clause, kind))
+    return lambda read, subject, clause: t.Of(step(read, *subject), read.asked_behind(subject, clause, kind))
 
 
-def _place(read: Reader, *words: Child) -> Step:
+def _place(read: Reader, *words: Child) -> t.Step:
     place = read.path(words[-1])
-    return Items(str(place), "every") if "[*]" in words[-1] else At(place)
+    return t.Items(str(place), "every") if "[*]" in words[-1] else t.At(place)
 
 
-def _calls(read: Reader, which: Child, number: Child, _: Child, tool: Child) -> Step:
-    return Call(read.tool(tool), _WHICH[which.type] if which.type in _WHICH else read.ordinal(number))
+def _calls(read: Reader, which: Child, number: Child, _: Child, tool: Child) -> t.Step:
+    return t.Call(read.tool(tool), _WHICH[which.type] if which.type in _WHICH else read.ordinal(number))
 
 
-def _items(read: Reader, which: Child, *words: Child) -> Step:
-    return Items(f"{read.path(words[-1])}{'[]' if len(words) > 1 else ''}", _WHICH[which.type])
+def _items(read: Reader, which: Child, *words: Child) -> t.Step:
+    return t.Items(f"{read.path(words[-1])}{'[]' if len(words) > 1 else ''}", _WHICH[which.type])
 
 
-def _of_argument(read: Reader, subject: Sequence[Child], clause: Child) -> Check:
+def _of_argument(read: Reader, subject: Sequence[Child], clause: Child) -> t.Check:
     _, tool, _, name = subject
-    return _behind(Call(read.tool(tool), "first"), Argument(read.text(name)), check=read.asked_behind(subject, clause))
+    return _behind(
+        t.Call(read.tool(tool), "first"), t.Argument(read.text(name)), check=read.asked_behind(subject, clause)
+    )
 
 
-def _behind(*steps: Step, check: Check) -> Check:
+def _behind(*steps: t.Step, check: t.Check) -> t.Check:
     """A check behind steps that `not` stands before; that an argument is not there is the argument's own check."""
-    if isinstance(check, Not) and check.check != Test("exists"):
-        return Not(_behind(*steps, check=check.check))
+    if isinstance(check, t.Not) and check.check != t.Test("exists"):
+        return t.Not(_behind(*steps, check=check.check))
     for step in reversed(steps):
-        check = Of(step, check)
+        check = t.Of(step, check)
     return check
 
 
 def _of_names(negatable: str) -> _BuildSubject:
     """Builds the check of tools; some negated predicates are predicates of their own."""
 
-    def build(read: Reader, subject: Sequence[Child], clause: Child) -> Check:
+    def build(read: Reader, subject: Sequence[Child], clause: Child) -> t.Check:
         check = read.asked(clause, _Subject("", "names", tool=tuple(map(read.tool, subject[1:]))))
         match check:
-            case Not(Of(Tools(), Test(predicate, names))) if predicate == negatable:
-                return Of(Tools(), Test("not_called", names))
+            case t.Not(t.Of(t.Tools(), t.Test(predicate, names))) if predicate == negatable:
+                return t.Of(t.Tools(), t.Test("not_called", names))
             case _:
                 return check
 
     return build
 
 
-def _of_measure(read: Reader, measure: Sequence[Child], sized: Child) -> Check:
+def _of_measure(read: Reader, measure: Sequence[Child], sized: Child) -> t.Check:
     *words, word = measure[0].children
-    unit = cast("Measured", "_".join(word.split())) if word.type == "USAGE_TOKENS" else _MEASURES[word.type]
+    unit = cast("t.Measured", "_".join(word.split())) if word.type == "USAGE_TOKENS" else _MEASURES[word.type]
     return read.asked_behind(measure, sized, "number", "calls" if words and unit == "items" else unit)
 
 
-_MEASURES: Final[Mapping[str, Measured]] = {
+_MEASURES: Final[Mapping[str, t.Measured]] = {
     "CHARS": "chars",
     "LENGTH": "chars",
     "WORDS": "words",
@@ -537,7 +515,7 @@ _MEASURES: Final[Mapping[str, Measured]] = {
     "LATENCY": "ms",
     "COST": "dollars",
 }
-_WHICH: Final[Mapping[str, Which]] = {"ANY": "any", "EVERY": "every", "NO": "no"}
+_WHICH: Final[Mapping[str, t.Which]] = {"ANY": "any", "EVERY": "every", "NO": "no"}
 _SUBJECTS: Final[Mapping[str, _BuildSubject]] = {
     "of_response": lambda read, words, last: read.asked(Tree("noise", [*words, last]) if words else last, _RESPONSE),
     "of_named_response": lambda read, _, clause: read.asked(clause, _RESPONSE),
@@ -548,7 +526,7 @@ _SUBJECTS: Final[Mapping[str, _BuildSubject]] = {
     "of_items": _of(_items),
     "of_tools": _of_names("called"),
     "of_tool": _of_names("include"),
-    "no_errors": lambda *_: Of(Tools(), Test("no_errors")),
+    "no_errors": lambda *_: t.Of(t.Tools(), t.Test("no_errors")),
     "of_run": _of_measure,
 }
 
@@ -557,7 +535,7 @@ _SUBJECTS: Final[Mapping[str, _BuildSubject]] = {
 
 _OF_NO_CASE: Final = frozenset(("NUMBER", "TRUE", "FALSE", "NULL", "object"))
 """Values for which `ignoring case` changes nothing."""
-_Build = Callable[[Reader, Child, _Subject], Check]
+_Build = Callable[[Reader, Child, _Subject], t.Check]
 """Builds the check of a subject from the tree of a predicate."""
 
 
@@ -571,14 +549,14 @@ def _operands(tree: Child) -> tuple[list[Child], bool]:
 def _test(predicate: str, operand: Callable[..., Any]) -> _Build:
     """A builder for a predicate whose operand is made from the parts other than keywords."""
 
-    def build(read: Reader, tree: Child, of: _Subject) -> Check:
+    def build(read: Reader, tree: Child, of: _Subject) -> t.Check:
         parts, case = _operands(tree)
         return read.test(tree, of, predicate, operand(read, *parts), case and parts[0].type not in _OF_NO_CASE)
 
     return build
 
 
-def _equals(read: Reader, tree: Child, of: _Subject) -> Check:
+def _equals(read: Reader, tree: Child, of: _Subject) -> t.Check:
     sign, value, *modifier = tree.children
     if value.type == "size":
         check = _between(read, value, of)
@@ -586,34 +564,34 @@ def _equals(read: Reader, tree: Child, of: _Subject) -> Check:
         check = read.exactly(value, of)
     else:
         check = _same(read, Tree("same", [value, *modifier]), of)
-    return Not(check) if sign.type == "NE" else check
+    return t.Not(check) if sign.type == "NE" else check
 
 
-def _same(read: Reader, tree: Child, of: _Subject) -> Check:
+def _same(read: Reader, tree: Child, of: _Subject) -> t.Check:
     """The test for exactly a value: a text in quotes by its text, any other as JSON; of a measure, a number."""
     value, *modifier = tree.children
     if of.unit:
         return read.exactly(value, of)
     if value.type == "quantity":
         read.number(value, of.unit)
-        return Test("is")
+        return t.Test("is")
     case = bool(modifier) and value.type not in _OF_NO_CASE
     operand = read.value(value, "text" if case else "any")
     return read.test(value, of, "equals" if isinstance(operand, str) or case else "is", operand, case)
 
 
-def _between(read: Reader, tree: Child, of: _Subject) -> Check:
+def _between(read: Reader, tree: Child, of: _Subject) -> t.Check:
     """Bounds, and the unit of what they count: `at most 5 words`; behind `length` the unit is what is measured."""
     *number, word = tree.children if tree.type == "size" else (tree,)
     if not number:
         return read.test(tree, of, "between", read.bounds(word, of.unit))
-    unit = "chars" if word.startswith("char") else cast("Measured", f"{word.rstrip('s')}s")
+    unit = "chars" if word.startswith("char") else cast("t.Measured", f"{word.rstrip('s')}s")
     if of.unit not in ("", "chars", unit):
         read.expected("the end", word)
-    return Of(Measure(unit), Test("between", read.bounds(number[0], unit)))
+    return t.Of(t.Measure(unit), t.Test("between", read.bounds(number[0], unit)))
 
 
-def _measured(read: Reader, tree: Child, of: _Subject) -> Check:
+def _measured(read: Reader, tree: Child, of: _Subject) -> t.Check:
     *measure, sized = tree.children
     if of.unit:
         read.unasked(measure[0], of, str(tree.first), PREDICATES["contains"].on)
@@ -632,21 +610,21 @@ def _contains(read: Reader, value: Child) -> Any:
 
 def _occurs(read: Reader, value: Child, times: Child) -> Any:
     contained = _contains(read, value)
-    if not isinstance(contained, str | Blank):
+    if not isinstance(contained, str | t.Blank):
         read.expected("a text in quotes", value)
     return contained, read.times(times)
 
 
-def _contains_of(read: Reader, tree: Child, of: _Subject) -> Check:
+def _contains_of(read: Reader, tree: Child, of: _Subject) -> t.Check:
     (how_many, *values), case = _operands(tree)
     is_list = len(values) == 1 and values[0].type in ("array", "object", "TEMPLATE")
     operand = read.listed(values[0], "items", "a value") if is_list else tuple(map(read.value, values))
     word = how_many.first.type
     check = read.test(tree, of, "contains_all" if word == "ALL" else "contains_any", operand, case)
-    return Not(check) if word == "NONE" else check
+    return t.Not(check) if word == "NONE" else check
 
 
-def _one_of(read: Reader, tree: Child, of: _Subject) -> Check:
+def _one_of(read: Reader, tree: Child, of: _Subject) -> t.Check:
     (values,), case = _operands(tree)
     return read.test(tree, of, "one_of", read.listed(values, "items", *([] if of.is_part else ["a value"])), case)
 
@@ -663,7 +641,7 @@ def _judge(read: Reader, text: Child, *score: Child) -> Any:
     return Placed("", question.place), most, question, least
 
 
-def _check(read: Reader, tree: Child, of: _Subject) -> Check:
+def _check(read: Reader, tree: Child, of: _Subject) -> t.Check:
     called = [child for child in tree.children if child.type != "compared"]
     compared = [read.bounds(child.children[-1], "share") for child in tree.children[len(called) :]]
     _, name, _, *rest, _ = called
@@ -672,7 +650,7 @@ def _check(read: Reader, tree: Child, of: _Subject) -> Check:
     names = [text_of(option, read.faults) for option, *_ in named]
     read.report_repeated(names, "argument")
     options = {option.value: read.value(value) for option, (*_, value) in zip(names, named, strict=True)}
-    return read.test(Tree("check", called), of, "check", (read.text(name), args, options, *(compared or [Bounds()])))
+    return read.test(Tree("check", called), of, "check", (read.text(name), args, options, *(compared or [t.Bounds()])))
 
 
 def _structure(read: Reader, *parts: Child) -> Any:
@@ -709,27 +687,27 @@ def _language(read: Reader, token: Child) -> Any:
     return language
 
 
-def _missing(read: Reader, tree: Child, of: _Subject) -> Check:
+def _missing(read: Reader, tree: Child, of: _Subject) -> t.Check:
     exists = read.test(tree, of, "exists")
-    return exists if tree.children[-1] == "present" else Not(exists)
+    return exists if tree.children[-1] == "present" else t.Not(exists)
 
 
-def _of_part(step: Step, words: str) -> _Build:
+def _of_part(step: t.Step, words: str) -> _Build:
     """A builder for the result or the error of a call."""
-    return lambda read, tree, of: Of(step, read.asked(tree.children[-1], _Subject(f"{words} {of.words}")))
+    return lambda read, tree, of: t.Of(step, read.asked(tree.children[-1], _Subject(f"{words} {of.words}")))
 
 
-def _how_often(read: Reader, tree: Child, of: _Subject) -> Check:
+def _how_often(read: Reader, tree: Child, of: _Subject) -> t.Check:
     _, *times = tree.children
     if times:
-        return Of(Measure("calls", *of.tool), Test("between", read.times(times[0])))
-    return Of(Tools(), Test("include", of.tool))
+        return t.Of(t.Measure("calls", *of.tool), t.Test("between", read.times(times[0])))
+    return t.Of(t.Tools(), t.Test("include", of.tool))
 
 
-def _before(read: Reader, tree: Child, of: _Subject) -> Check:
+def _before(read: Reader, tree: Child, of: _Subject) -> t.Check:
     _, word, other = tree.children
     pair = *of.tool, read.tool(other)
-    return Of(Tools(), Test("before", pair if word.type == "BEFORE" else pair[::-1]))
+    return t.Of(t.Tools(), t.Test("before", pair if word.type == "BEFORE" else pair[::-1]))
 
 
 def _acceptable(read: Reader, sets: Child) -> Any:
@@ -740,7 +718,7 @@ def _acceptable(read: Reader, sets: Child) -> Any:
 
 def _tool_set(read: Reader, names: Child) -> Any:
     given = read.listed(names, "names") if names.type == "names" else ()
-    return given or (Placed(NO_TOOL, Text(names.start_pos, names.end_pos, NO_TOOL)),)
+    return given or (Placed(t.NO_TOOL, Text(names.start_pos, names.end_pos, t.NO_TOOL)),)
 
 
 _TYPES: Final = {"text": "string", "list": "array"}
@@ -789,8 +767,8 @@ _PREDICATES: Final[Mapping[str, _Build]] = {
     "check": _check,
     "missing": _missing,
     "parts": Reader.parts,
-    "returns": _of_part(Result(), "the result of"),
-    "fails_with": _of_part(Failure(), "the error of"),
+    "returns": _of_part(t.Result(), "the result of"),
+    "fails_with": _of_part(t.Failure(), "the error of"),
     "how_often": _how_often,
     "before": _before,
 }

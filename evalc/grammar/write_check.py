@@ -10,29 +10,8 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
+from evalc.check import tree as t
 from evalc.check.predicates import MEASURES, PREDICATES, TEXT, TOOL, VALUE, WORD, Role
-from evalc.check.tree import (
-    NO_TOOL,
-    NO_TOOL_NAMES,
-    All,
-    Argument,
-    At,
-    Blank,
-    Bounds,
-    Call,
-    Check,
-    Failure,
-    Items,
-    Measure,
-    Not,
-    Of,
-    Result,
-    Some,
-    Step,
-    Test,
-    Tools,
-    Turn,
-)
 from evalc.grammar.parse import OPENS_TEMPLATE, parse_check
 from evalc.grammar.read_check import unclear_halves
 from evalc.model.json import only_key
@@ -42,8 +21,8 @@ NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _CHECK_NAME: Final = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*", re.ASCII)
 _PATH: Final = re.compile(r"(?:[A-Za-z_$][\w$-]*|\[[0-9]{0,9}\])(?:\.[\w$-]+|\[[0-9]{0,9}\])*", re.ASCII)
 _SEED: Final = re.compile(r"\{\{\s*seed:[^{}]+\}\}")
-_NEVER_A_NAME: Final = NO_TOOL_NAMES | {"and", "or", "for", "count"}
-_COMPOSITION: Final = All | Some
+_NEVER_A_NAME: Final = t.NO_TOOL_NAMES | {"and", "or", "for", "count"}
+_COMPOSITION: Final = t.All | t.Some
 _LONGEST_SHOWN: Final = 60
 
 
@@ -51,7 +30,7 @@ class NoLine(Exception):
     """A check has a part that no line can express."""
 
 
-def describe(check: Check) -> str:
+def describe(check: t.Check) -> str:
     """The check as an author would write it on one line, long texts cut; for messages."""
     return _SHORTENED.line(check)
 
@@ -65,114 +44,116 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
     schema: Callable[[object], str]  # what follows `matching` for a JSON Schema
     exact: bool  # whether the line must mean the same check: what has no line then raises `NoLine`
 
-    def line(self, check: Check) -> str:
+    def line(self, check: t.Check) -> str:
         """The one-line form of a check.
 
         Raises:
             NoLine: it has none, and `exact` asks for it.
         """
         match check:
-            case Test():
+            case t.Test():
                 written = self._test(check)
                 return written if written[:1].isalpha() else f"response {written}"  # YAML has its own meaning for signs
-            case Of(Turn(number), inner):
+            case t.Of(t.Turn(number), inner):
                 return f"turn {number} {self._grouped(inner)}"
-            case Of(step, inner):
+            case t.Of(step, inner):
                 return self._of(step, inner)
-            case Not(inner):
+            case t.Not(inner):
                 return _negated(self._grouped(inner))
-            case All(checks) | Some(checks):
+            case t.All(checks) | t.Some(checks):
                 self._only_if(bool(checks))
-                line = (" and " if isinstance(check, All) else " or ").join(map(self._operand, checks))
+                line = (" and " if isinstance(check, t.All) else " or ").join(map(self._operand, checks))
                 for half in reversed([*unclear_halves(line)]):
                     line = f"{line[: half.start]}response {line[half.start :]}"
                 return line
 
-    def _operand(self, check: Check) -> str:
+    def _operand(self, check: t.Check) -> str:
         """An operand of `and` and `or`, in parentheses where it would run into the next one."""
         match check:
-            case Of(Call(_, "first")) | Not(Of(Call(_, "first"))):
+            case t.Of(t.Call(_, "first")) | t.Not(t.Of(t.Call(_, "first"))):
                 return f"({self.line(check)})"
             case _:
                 return self._grouped(check)
 
-    def _grouped(self, check: Check) -> str:
+    def _grouped(self, check: t.Check) -> str:
         return f"({self.line(check)})" if isinstance(check, _COMPOSITION) else self.line(check)
 
     # --- subjects ---
 
-    def _of(self, step: Step, check: Check) -> str:
+    def _of(self, step: t.Step, check: t.Check) -> str:
         match step, check:
-            case At(path), _:
+            case t.At(path), _:
                 return f"at {self._path(path)} {self._asked(check)}"
-            case Call(tool, "first"), Of(Argument(name), inner):
-                self._only_if(not isinstance(inner, Not) or inner.check == Test("exists"))  # it would negate it all
+            case t.Call(tool, "first"), t.Of(t.Argument(name), inner):
+                self._only_if(not isinstance(inner, t.Not) or inner.check == t.Test("exists"))  # it would negate it all
                 param = name if NAME.fullmatch(name) else self.text(name)
                 return f"tool {self._name(tool)}.{param} {self._asked(inner)}"
-            case Call(tool, which), _:
+            case t.Call(tool, which), _:
                 calls = f"call {which}" if isinstance(which, int) else f"{which} call"
                 return f"{calls} of {self._name(tool)} {self._of_call(check)}"
-            case Items(path, which), _:
+            case t.Items(path, which), _:
                 return f"{which} {self._of_items(path, check)}"
-            case Tools(), Test(predicate):
+            case t.Tools(), t.Test(predicate):
                 line = PREDICATES[predicate].line
                 return f"{'tool ' if line[0] == '{' else '' if 'tool' in line else 'tools '}{self._test(check)}"
-            case Measure(of), Test():
-                return f"{'response ' if of == 'items' else ''}{self._asked(Of(step, check))}"
+            case t.Measure(of), t.Test():
+                return f"{'response ' if of == 'items' else ''}{self._asked(t.Of(step, check))}"
             case _:  # a step that a record can have in a place where no line has it
                 self._only_if(False)
                 return f"{type(step).__name__.lower()} {self._asked(check)}"
 
-    def _of_call(self, check: Check) -> str:
+    def _of_call(self, check: t.Check) -> str:
         match check:
-            case Of(Result(), inner):
+            case t.Of(t.Result(), inner):
                 return f"returns {self._parts(inner) if _are_parts(inner) else self._asked(inner)}"
-            case Of(Failure(), inner):
+            case t.Of(t.Failure(), inner):
                 return f"fails with {self._asked(inner)}"
-            case Test("fails"):
+            case t.Test("fails"):
                 return self._test(check)
             case _:
                 return f"has {self._parts(check)}"
 
-    def _of_items(self, path: str, check: Check) -> str:
+    def _of_items(self, path: str, check: t.Check) -> str:
         if path.endswith("[]") and path.count("[]") == 1 and path != "[]":
             asked = f"has {self._parts(check)}" if _are_parts(check) else self._asked(check)
             return f"item of {self._path(path.removesuffix('[]'))} {asked}"
         self._only_if(bool(_PATH.fullmatch(path)))
         return f"{'$' * path.startswith('[')}{path.replace('[]', '[*]')} {self._asked(check)}"
 
-    def _parts(self, check: Check) -> str:
+    def _parts(self, check: t.Check) -> str:
         """The tests of places that follow `has` and `returns`."""
-        self._only_if(_are_parts(check) and check != All(()))
+        self._only_if(_are_parts(check) and check != t.All(()))
         return ", ".join(map(self._part, _all_of(check)))
 
-    def _part(self, check: Check) -> str:
+    def _part(self, check: t.Check) -> str:
         match check:
-            case Of(At(path), Test("equals" | "is", _, False) as test):
+            case t.Of(t.At(path), t.Test("equals" | "is", _, False) as test):
                 return f"{self._path(path)} {self._test(test).removeprefix('equals ')}"
-            case Of(At(path), Test("between", Bounds(least, most, None, None))) if least is not None and least == most:
+            case t.Of(t.At(path), t.Test("between", t.Bounds(least, most, None, None))) if (
+                least is not None and least == most
+            ):
                 return f"{self._path(path)} {_number(least)}..{_number(most)}"
-            case Of(At(path), inner):
+            case t.Of(t.At(path), inner):
                 return f"{self._path(path)} {self._asked(inner)}"
             case _:
                 return self.line(check)
 
-    def _asked(self, check: Check) -> str:
+    def _asked(self, check: t.Check) -> str:
         """The part of a line behind its subject."""
         match check:
-            case Test():
+            case t.Test():
                 return self._test(check)
-            case Not(inner) if not isinstance(inner, _COMPOSITION):
+            case t.Not(inner) if not isinstance(inner, _COMPOSITION):
                 return _negated(self._asked(inner))
-            case Of(Measure(_, tool), Test("between", bounds)) if tool:
+            case t.Of(t.Measure(_, tool), t.Test("between", bounds)) if tool:
                 return f"tool {self._name(tool)} called {self._times(bounds)}"
-            case Of(Measure(of), Test("between", bounds)):
+            case t.Of(t.Measure(of), t.Test("between", bounds)):
                 return MEASURES[of].line.replace("{}", self._bounds(bounds, of))
-            case Of(Measure(of, tool), inner):
+            case t.Of(t.Measure(of, tool), inner):
                 self._only_if(not tool)
                 measure = MEASURES[of].line.removeprefix("length {} ").partition(" {}")[0]
                 return f"{f'tool {self._name(tool)} called' if tool else measure} {self._asked(inner)}"
-            case Of(step, inner):
+            case t.Of(step, inner):
                 self._only_if(False)
                 return self._of(step, inner)
             case _:
@@ -181,7 +162,7 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
 
     # --- predicates and their operands ---
 
-    def _test(self, test: Test) -> str:
+    def _test(self, test: t.Test) -> str:
         """A predicate with its operand, as its line has it."""
         row, operand = PREDICATES[test.predicate], test.operand
         case = " ignoring case" * test.ignoring_case
@@ -201,8 +182,8 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
                 self._only_if(bool(value))
                 return ", ".join(value)
             case tuple() if role is TOOL:
-                return self._list("none" if each == (NO_TOOL,) else self._written(each, TOOL) for each in value)
-            case Bounds():
+                return self._list("none" if each == (t.NO_TOOL,) else self._written(each, TOOL) for each in value)
+            case t.Bounds():
                 return self._bounds(value)
             case str() if role is WORD:
                 self._only_if(value != "null")
@@ -223,7 +204,7 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
         match value:
             case str():
                 return self.text(value)
-            case Blank():
+            case t.Blank():
                 return _blank(value)
             case list() | tuple():
                 return self._list(map(self._argument, value))
@@ -234,7 +215,7 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
                 return json.dumps(value)
 
     def _matches(self, pattern: Any, flags: str) -> str:
-        return _blank(pattern) if isinstance(pattern, Blank) else self.pattern(pattern, flags)
+        return _blank(pattern) if isinstance(pattern, t.Blank) else self.pattern(pattern, flags)
 
     def _sorted(self, descending: bool, by: str | None) -> str:
         return f"{' descending' * descending}{'' if by is None else f' by {self._path(by)}'}"
@@ -259,11 +240,11 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
             return f"{self.text(question)} of {_number(most)}"
         return self.text(question) + ("" if least == most == 1 else f" >= {_number(least)}/{_number(most)}")
 
-    def _check(self, name: str, args: Any, options: Any, bounds: Bounds) -> str:
+    def _check(self, name: str, args: Any, options: Any, bounds: t.Bounds) -> str:
         self._only_if(all(map(NAME.fullmatch, options)))
         by_name = [f"{key}={self._argument(value)}" for key, value in options.items()]
         called = name if _CHECK_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
-        compared = "" if bounds == Bounds() else f" {self._bounds(bounds)}"
+        compared = "" if bounds == t.Bounds() else f" {self._bounds(bounds)}"
         return f"{called}({', '.join([*map(self._argument, args), *by_name])}){compared}"
 
     # --- parts of operands ---
@@ -271,8 +252,8 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
     def _list(self, items: Iterable[str]) -> str:
         return f"[{', '.join(items)}]"
 
-    def _name(self, name: str | Blank) -> str:
-        if isinstance(name, Blank):
+    def _name(self, name: str | t.Blank) -> str:
+        if isinstance(name, t.Blank):
             return _blank(name)
         return name if NAME.fullmatch(name) and name not in _NEVER_A_NAME else self.text(name)
 
@@ -283,7 +264,7 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
         self._only_if(key is not None)  # of several steps, at least one needs quotes
         return path if key is None else json.dumps(key, ensure_ascii=False)
 
-    def _bounds(self, bounds: Bounds, unit: str = "") -> str:
+    def _bounds(self, bounds: t.Bounds, unit: str = "") -> str:
         least, most = bounds.min, bounds.max
         if least is not None and most is not None and bounds.above is bounds.below is None:
             return f"== {_number(least, unit)}" if least == most else f"{_number(least, unit)}..{_number(most, unit)}"
@@ -292,7 +273,7 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
         self._only_if(len(written) == 1)
         return " and ".join(written) or ">= 0"
 
-    def _times(self, bounds: Bounds) -> str:
+    def _times(self, bounds: t.Bounds) -> str:
         """The number of times, as it follows `called` or a text: `once`, `at most 2 times`."""
         written = self._bounds(bounds)
         if written == "== 1":
@@ -324,12 +305,12 @@ def _negated(written: str) -> str:
     return f"is not {written.removeprefix('is ')}" if written.startswith("is ") else f"not {written}"
 
 
-def _all_of(check: Check) -> tuple[Check, ...]:
-    return check.checks if isinstance(check, All) else (check,)
+def _all_of(check: t.Check) -> tuple[t.Check, ...]:
+    return check.checks if isinstance(check, t.All) else (check,)
 
 
-def _are_parts(check: Check) -> bool:
-    return all(isinstance(part, Of) and isinstance(part.step, At) for part in _all_of(check))
+def _are_parts(check: t.Check) -> bool:
+    return all(isinstance(part, t.Of) and isinstance(part.step, t.At) for part in _all_of(check))
 
 
 def quoted(text: str) -> str:
@@ -342,7 +323,7 @@ def _number(value: Any, unit: str = "") -> str:
     match value:
         case str():
             return value
-        case Blank():
+        case t.Blank():
             return _blank(value)
         case _ if unit == "ms":
             whole_seconds = value >= 1000 and value % 500 == 0
@@ -356,7 +337,7 @@ def _number(value: Any, unit: str = "") -> str:
 _UNITS: Final = {1: "", 0.01: "%", 1000: "s", 60_000: "m"}
 
 
-def _blank(value: Blank) -> str:
+def _blank(value: t.Blank) -> str:
     return value.template + _UNITS[value.scale]
 
 
@@ -403,7 +384,7 @@ KeepSchema = Callable[[Any], Any]
 """Returns what stands for a JSON Schema in a line: the path of a file that it puts it into, or the schema."""
 
 
-def line_of(check: Check, spelling: Spelling, keep_schema: KeepSchema) -> str | None:
+def line_of(check: t.Check, spelling: Spelling, keep_schema: KeepSchema) -> str | None:
     """The one-line form of a check; None if it has none."""
     speller = Speller(
         text=lambda text: quoted(spelling.text(text)),
@@ -432,7 +413,7 @@ def pattern_of(pattern: str, flags: str, spelling: Spelling) -> str:
     written = spelling.pattern(pattern)
     literal = f"/{written}/{flags}"
     read = parse_check(f"matches {literal}").node
-    if read is not None and read.check == Test("matches", (written, flags)):
+    if read is not None and read.check == t.Test("matches", (written, flags)):
         return literal
     if flags:
         raise NoLine

@@ -9,26 +9,8 @@ from typing import Any, Final, Literal, NamedTuple, final
 
 from msgspec.structs import replace
 
+from evalc.check import tree as t  # fmt: skip
 from evalc.check.forms import together
-from evalc.check.tree import (
-    All,
-    Argument,
-    At,
-    Bounds,
-    Call,
-    Check,
-    Items,
-    Measure,
-    Measured,
-    Not,
-    Of,
-    Some,
-    Test,
-    Tools,
-    Which,
-    all_of,
-    within,
-)  # fmt: skip
 from evalc.ecma.regexp.nodes import PatternError
 from evalc.ecma.regexp.parser import parse
 from evalc.grammar.read_check import read_check
@@ -79,20 +61,20 @@ class Place(NamedTuple):
         before, _, after = self.path.partition("[]")
         return Place("json", before), Place("item", after.removeprefix("."))
 
-    def asks(self, check: Check) -> Check:
+    def asks(self, check: t.Check) -> t.Check:
         """The check of what is here."""
         refuse_if(self.folded or self.trimmed)
         if "[]" in self.path:
             before, after = self.cut()
             return items("every", before, after.asks(check))
-        check = Of(At(self.path), check) if self.path else check
-        return Of(Argument(self.root), check) if self.root in _OF_FUNCTIONS else check
+        check = t.Of(t.At(self.path), check) if self.path else check
+        return t.Of(t.Argument(self.root), check) if self.root in _OF_FUNCTIONS else check
 
 
 _STEP: Final = r"(?a:\.[A-Za-z_][\w$-]*|\[[0-9]{0,9}\])"
 
 
-def ignoring_case(of: Place | Part | Check) -> Place:
+def ignoring_case(of: Place | Part | t.Check) -> Place:
     """A place whose case is ignored."""
     return of._replace(folded="any") if isinstance(of, Place) and not of.folded else none()
 
@@ -128,130 +110,134 @@ _BOUNDS: Final = {"<": "below", "<=": "max", ">": "above", ">=": "min"}
 OPPOSITE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _OTHER_BOUND: Final = {bound: _BOUNDS[OPPOSITE[op]] for op, bound in _BOUNDS.items()}
 MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-NO_ERRORS: Final = Of(Tools(), Test("no_errors"))
-NO_CALLS: Final = Of(Tools(), Test("called", ()))
+NO_ERRORS: Final = t.Of(t.Tools(), t.Test("no_errors"))
+NO_CALLS: Final = t.Of(t.Tools(), t.Test("called", ()))
 
 
-def negated(check: Check) -> Check:
+def negated(check: t.Check) -> t.Check:
     """The opposite of a check, of which each test that cannot be asked fails, too."""
     match check:
-        case Not(inner):
+        case t.Not(inner):
             return inner
-        case Some(checks) if _is_either(check):
-            return Some(tuple(map(negated, checks)))
-        case All(checks) | Some(checks):
-            return joined("or" if isinstance(check, All) else "and", map(negated, checks))
-        case Of(Items() | Call() as step, inner) if step.which in _OTHER_WHICH:
-            return Of(replace(step, which=_OTHER_WHICH[step.which]), inner)
-        case Of(Tools(), Test("include" | "not_called" as word, (tool,))):
-            return Of(Tools(), Test("not_called" if word == "include" else "include", (tool,)))
-        case Of(Tools()) if check in (NO_ERRORS, NO_CALLS):
+        case t.Some(checks) if _is_either(check):
+            return t.Some(tuple(map(negated, checks)))
+        case t.All(checks) | t.Some(checks):
+            return joined("or" if isinstance(check, t.All) else "and", map(negated, checks))
+        case t.Of(t.Items() | t.Call() as step, inner) if step.which in _OTHER_WHICH:
+            return t.Of(replace(step, which=_OTHER_WHICH[step.which]), inner)
+        case t.Of(t.Tools(), t.Test("include" | "not_called" as word, (tool,))):
+            return t.Of(t.Tools(), t.Test("not_called" if word == "include" else "include", (tool,)))
+        case t.Of(t.Tools()) if check in (NO_ERRORS, NO_CALLS):
             return measured("errors" if check == NO_ERRORS else "calls", ">=", 1)
-        case Of(Measure() as step, Test("between", bounds)):
-            return Of(step, Test("between", _opposite(bounds))) if _opposite(bounds) else Not(check)
-        case Of(At(path), Test("contains", value, False)) if is_list(path):  # `not contains` fails for part of an item
-            return Of(Items(f"{path}[]", "no"), equal(value))
-        case Of(At() | Argument() as step, inner):
-            return Of(step, Test("empty") if inner == Test("non_empty") else negated(inner))
-        case Test("between", Bounds(least, most) as bounds):
-            other = Test("is", least) if least == most is not None else check
-            return Test("between", _opposite(bounds)) if _opposite(bounds) else Not(other)
-        case Test("empty"):
-            return Test("non_empty")
-        case Test("judge"):
+        case t.Of(t.Measure() as step, t.Test("between", bounds)):
+            return t.Of(step, t.Test("between", _opposite(bounds))) if _opposite(bounds) else t.Not(check)
+        case t.Of(t.At(path), t.Test("contains", value, False)) if is_list(
+            path
+        ):  # `not contains` fails for part of an item
+            return t.Of(t.Items(f"{path}[]", "no"), equal(value))
+        case t.Of(t.At() | t.Argument() as step, inner):
+            return t.Of(step, t.Test("empty") if inner == t.Test("non_empty") else negated(inner))
+        case t.Test("between", t.Bounds(least, most) as bounds):
+            other = t.Test("is", least) if least == most is not None else check
+            return t.Test("between", _opposite(bounds)) if _opposite(bounds) else t.Not(other)
+        case t.Test("empty"):
+            return t.Test("non_empty")
+        case t.Test("judge"):
             raise NoLine
-    return Not(check)
+    return t.Not(check)
 
 
-def negated_if(is_negative: bool, check: Check) -> Check:
+def negated_if(is_negative: bool, check: t.Check) -> t.Check:
     """A check or its opposite."""
     return negated(check) if is_negative else check
 
 
-def denied(of: Any, check: Check) -> Check:
+def denied(of: Any, check: t.Check) -> t.Check:
     """The opposite of a check of a place; of each item where the place is in all items of a list."""
     place = of.of if isinstance(of, Part) else of
     if not isinstance(place, Place) or "[]" not in place.path:
         return negated(check)
     match check:
-        case Of(Items(which="every") as step, inner):
-            return Of(step, negated(inner))
-        case Of():
+        case t.Of(t.Items(which="every") as step, inner):
+            return t.Of(step, negated(inner))
+        case t.Of():
             return negated(check)
     raise NoLine
 
 
-def _opposite(bounds: Bounds) -> Bounds | None:
+def _opposite(bounds: t.Bounds) -> t.Bounds | None:
     given = [(name, value) for name in _OTHER_BOUND if (value := getattr(bounds, name)) is not None]
-    return Bounds(**{_OTHER_BOUND[name]: value for name, value in given}) if len(given) == 1 else None
+    return t.Bounds(**{_OTHER_BOUND[name]: value for name, value in given}) if len(given) == 1 else None
 
 
-def either(place: Place, op: str, number: Any) -> Check:
+def either(place: Place, op: str, number: Any) -> t.Check:
     """The length of what is a text or a list: one of them cannot be asked, and fails under a negation, too."""
-    return Some((place.asks(measured("items", op, number)), place.asks(measured("chars", op, number))))
+    return t.Some((place.asks(measured("items", op, number)), place.asks(measured("chars", op, number))))
 
 
-def _is_either(check: Check) -> bool:
-    steps = [part.step for part in within(check) if isinstance(part, Of)]
-    return len(steps) == 4 and steps[1::2] == [Measure("items"), Measure("chars")] and steps[0] == steps[2]
+def _is_either(check: t.Check) -> bool:
+    steps = [part.step for part in t.within(check) if isinstance(part, t.Of)]
+    return len(steps) == 4 and steps[1::2] == [t.Measure("items"), t.Measure("chars")] and steps[0] == steps[2]
 
 
-def joined(word: str, parts: Iterable[Check]) -> Check:
+def joined(word: str, parts: Iterable[t.Check]) -> t.Check:
     """Conditions under one `and` or `or`."""
     several = tuple(parts)
     refuse_if(not several)
     if word == "and":
-        return all_of(several)
+        return t.all_of(several)
     flat = [
-        one for part in several for one in (part.checks if isinstance(part, Some) and not _is_either(part) else (part,))
+        one
+        for part in several
+        for one in (part.checks if isinstance(part, t.Some) and not _is_either(part) else (part,))
     ]
-    return flat[0] if len(flat) == 1 else Some(tuple(flat))
+    return flat[0] if len(flat) == 1 else t.Some(tuple(flat))
 
 
 # --- quantifiers -----------------------------------------------------------------------------------------------------
 
 
-def items(which: Which, of: Place, condition: Check) -> Check:
+def items(which: t.Which, of: Place, condition: t.Check) -> t.Check:
     """A condition of every, any or no item of a list, whose parts one item has to meet together."""
     refuse_if(of.root not in ("json", "response") or of.folded or of.trimmed or "[]" in of.path)
-    several = condition.checks if isinstance(condition, All) else (condition,)
-    parts = [each.check for each in several if isinstance(each, Of) and each.step == Argument("item")]
+    several = condition.checks if isinstance(condition, t.All) else (condition,)
+    parts = [each.check for each in several if isinstance(each, t.Of) and each.step == t.Argument("item")]
     refuse_if(len(parts) < len(several))
-    return Of(Items(f"{of.path}[]", which), together(parts))
+    return t.Of(t.Items(f"{of.path}[]", which), together(parts))
 
 
 # --- tests -----------------------------------------------------------------------------------------------------------
 
 
-def compared(op: str, number: Any) -> Check:
+def compared(op: str, number: Any) -> t.Check:
     """An order or an equality of numbers."""
     refuse_if(isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number))
-    return Test("between", Bounds(number, number) if op == "==" else Bounds(**{_BOUNDS[op]: number}))
+    return t.Test("between", t.Bounds(number, number) if op == "==" else t.Bounds(**{_BOUNDS[op]: number}))
 
 
-def measured(of: Measured, op: str, number: Any, tool: str = "") -> Check:
+def measured(of: t.Measured, op: str, number: Any, tool: str = "") -> t.Check:
     """A comparison of a measure."""
-    return Of(Measure(of, tool), compared(op, number))
+    return t.Of(t.Measure(of, tool), compared(op, number))
 
 
-def called(predicate: str, tools: Any) -> Check:
+def called(predicate: str, tools: Any) -> t.Check:
     """A predicate of the names of the tools called."""
     refuse_if(not isinstance(tools, list | tuple) or not all(isinstance(tool, str) and tool for tool in tools))
-    return Of(Tools(), Test(predicate, tuple(tools)))
+    return t.Of(t.Tools(), t.Test(predicate, tuple(tools)))
 
 
-def equal(value: Any) -> Check:
+def equal(value: Any) -> t.Check:
     """Equality with any JSON value."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return compared("==", value)
-    return Test("equals" if isinstance(value, str) else "is", value)
+    return t.Test("equals" if isinstance(value, str) else "is", value)
 
 
-def with_arguments(tool: Any, arguments: Any) -> Check:
+def with_arguments(tool: Any, arguments: Any) -> t.Check:
     """Ask that some call of a tool has these arguments."""
     refuse_if(not isinstance(arguments, dict) or not arguments or not isinstance(tool, str))
     tests = [Place("json").member(name).asks(equal(data(value))) for name, value in arguments.items()]
-    return Of(Call(tool), together(tests))
+    return t.Of(t.Call(tool), together(tests))
 
 
 def data(value: Any) -> Any:
@@ -261,7 +247,7 @@ def data(value: Any) -> Any:
     return value
 
 
-def matches(pattern: str, flags: str = "") -> Check:
+def matches(pattern: str, flags: str = "") -> t.Check:
     """A regular expression of JavaScript."""
     try:
         parse(pattern, flags)
@@ -270,19 +256,19 @@ def matches(pattern: str, flags: str = "") -> Check:
     refuse_if(not pattern)
     one_line = pattern.replace("\n", r"\n").replace("\r", r"\r")
     escaped = re.sub(r"(\\.|\[(?:\\.|[^\]\\])*\])|/", lambda found: found[1] or r"\/", one_line)
-    return Test("matches", (escaped, flags))
+    return t.Test("matches", (escaped, flags))
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
 
 
-def read(line: str) -> Check:
+def read(line: str) -> t.Check:
     """The check that a line of the language is."""
     found = read_check(line).node
     return found.check if found is not None and found.criterion is None else none()
 
 
-def written(check: Check) -> str:
+def written(check: t.Check) -> str:
     """The line of a check; it reads as just this check."""
     try:
         line = line_of(check, AS_TEMPLATES, lambda schema: schema) or none()

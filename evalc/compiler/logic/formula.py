@@ -19,29 +19,9 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from evalc.check import tree as t
 from evalc.check.predicates import set_of
 from evalc.check.texts import NotJson, parse, parse_leniently
-from evalc.check.tree import (
-    OF_TEXT,
-    All,
-    Argument,
-    At,
-    Bounds,
-    Call,
-    Check,
-    Failure,
-    Items,
-    Measure,
-    Node,
-    Not,
-    Of,
-    Result,
-    Some,
-    Step,
-    Test,
-    Tools,
-    Turn,
-)
 from evalc.compiler.examine import examine
 from evalc.ecma import Unit, find_tokens, length_of, trim
 from evalc.model.json import EVERY, is_number, steps, to_json
@@ -146,11 +126,11 @@ def is_well_formed(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-class Json(Node, frozen=True):
+class Json(t.Node, frozen=True):
     """The step from a text to its JSON."""
 
 
-class Times(Node, frozen=True):
+class Times(t.Node, frozen=True):
     """The step to the number of times that a value contains a text."""
 
     text: Any
@@ -158,8 +138,8 @@ class Times(Node, frozen=True):
 
 
 JSON: Final = Json()
-TOOLS: Final = Tools()
-ITEM: Final = (Items("", "every"),)
+TOOLS: Final = t.Tools()
+ITEM: Final = (t.Items("", "every"),)
 """An item of a list, or a call, among others: the subject of a quantified fact."""
 
 Subject: TypeAlias = tuple[Any, ...]
@@ -215,7 +195,7 @@ def _depth(formula: Formula) -> int:
     return 0 if isinstance(formula, Fact) else 1 + max(map(_depth, formula.parts), default=0)
 
 
-def formula_of(check: Check) -> Formula:
+def formula_of(check: t.Check) -> Formula:
     """The formula of a check; a check with too many parts to compare is a single fact."""
     try:
         return _cached(check, to_json(check))
@@ -224,12 +204,12 @@ def formula_of(check: Check) -> Formula:
 
 
 @lru_cache(4096)
-def _cached(check: Check, _written: bytes) -> Formula:
+def _cached(check: t.Check, _written: bytes) -> Formula:
     """The formula; the written check keeps 1 and true apart, which are equal in Python."""
     return _bounded(check)
 
 
-def _bounded(check: Check) -> Formula:
+def _bounded(check: t.Check) -> Formula:
     formula = _read(check, (), True)
     if isinstance(formula, Fact) or (len(facts_of(formula)) <= _MOST_FACTS and _depth(formula) <= _MOST_JOINTS):
         return formula
@@ -241,12 +221,12 @@ def _bounded(check: Check) -> Formula:
 
 def is_text(subject: Subject) -> bool:
     """Whether the subject is the response, or that of a turn: a text, whose JSON has to be parsed."""
-    return not subject or isinstance(subject[-1], Turn)
+    return not subject or isinstance(subject[-1], t.Turn)
 
 
 def is_textual(subject: Subject) -> bool:
     """Whether `contains` searches only the text; in other subjects it looks for an item of a list."""
-    return is_text(subject) or isinstance(subject[-1], Argument)
+    return is_text(subject) or isinstance(subject[-1], t.Argument)
 
 
 def value_of(subject: Subject) -> Subject:
@@ -256,53 +236,53 @@ def value_of(subject: Subject) -> Subject:
 
 def place(subject: Subject, path: str) -> Subject:
     """A place in a subject; the JSON of the response, and of a result that is a text, has to be parsed."""
-    reads = is_text(subject) or isinstance(subject[-1], Result | Failure)
+    reads = is_text(subject) or isinstance(subject[-1], t.Result | t.Failure)
     return (*subject, *((JSON,) if reads else ()), *steps(path))
 
 
 def there_is(group: Subject) -> Fact:
     """Assert that there is a call, or an item, where the steps lead."""
-    if isinstance(group[-1], Call):
+    if isinstance(group[-1], t.Call):
         return calls(group[:-1], group[-1].tool, 1)
     return Fact(group, "any", Every(()))
 
 
 def calls(subject: Subject, tool: str, least: int, *, holds: bool = True) -> Fact:
     """Assert that a tool is called at least so often."""
-    return Fact((*subject, TOOLS, Measure("calls", tool)), "over", (least, True), holds=holds)
+    return Fact((*subject, TOOLS, t.Measure("calls", tool)), "over", (least, True), holds=holds)
 
 
 def is_optional(step: Any) -> bool:
     """Whether a step leads to a number that agents may not report; a check of it then says nothing."""
-    return isinstance(step, Measure) and (step.of == "errors" or step.of.endswith("_tokens"))
+    return isinstance(step, t.Measure) and (step.of == "errors" or step.of.endswith("_tokens"))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _read(check: Check, subject: Subject, required: bool) -> Formula:
+def _read(check: t.Check, subject: Subject, required: bool) -> Formula:
     """The formula of a check of the subject; if not `required`, that of the check with `not` before it."""
     match check:
-        case Test():
+        case t.Test():
             return _reached(subject, _of_test(check, subject, required))
-        case Of(step, inner):
+        case t.Of(step, inner):
             return _behind(step, inner, subject, required)
-        case Not(inner):
+        case t.Not(inner):
             return _read(inner, subject, not required)
-        case All(checks) | Some(checks):
+        case t.All(checks) | t.Some(checks):
             if len(checks) > _MOST_FACTS:
                 return _unread(check, subject, required)
-            if not required and any(isinstance(step, Call) for step in subject):
-                return _without_one_of(check, subject) if isinstance(check, All) else _unread(check, subject, False)
-            join = Every if isinstance(check, All) is required else Either
+            if not required and any(isinstance(step, t.Call) for step in subject):
+                return _without_one_of(check, subject) if isinstance(check, t.All) else _unread(check, subject, False)
+            join = Every if isinstance(check, t.All) is required else Either
             return _joined(join, [_read(part, subject, required) for part in checks])
 
 
-def _without_one_of(check: All, subject: Subject) -> Formula:
+def _without_one_of(check: t.All, subject: Subject) -> Formula:
     """The formula of `not` before the parts of a call: one of them does not hold, or its argument is not there."""
     parts: list[Formula] = []
     for part in check.checks:
-        if not (isinstance(subject[-1], Call) and isinstance(part, Of) and isinstance(part.step, At)):
+        if not (isinstance(subject[-1], t.Call) and isinstance(part, t.Of) and isinstance(part.step, t.At)):
             return _unread(check, subject, False)
         argument = place(subject, part.step.path)
         if _EVERY in argument:
@@ -311,31 +291,31 @@ def _without_one_of(check: All, subject: Subject) -> Formula:
     return _reached(subject, _joined(Either, parts))
 
 
-def _behind(step: Step, inner: Check, subject: Subject, required: bool) -> Formula:
+def _behind(step: t.Step, inner: t.Check, subject: Subject, required: bool) -> Formula:
     match step:
-        case At(path) if _EVERY not in steps(path):
+        case t.At(path) if _EVERY not in steps(path):
             return _read(inner, place(subject, path), required)
-        case Items(path, which) if _EVERY in steps(path):
+        case t.Items(path, which) if _EVERY in steps(path):
             route = place(subject, path)
             inside = len(route) - route[::-1].index(_EVERY)
             return _reached(subject, _of_several(route[:inside], which, inner, required, (*ITEM, *route[inside:])))
-        case Call(tool, "any" | "every" | "no" as which):
-            several, call = _of_several((*subject, Call(tool)), which, inner, required), calls(subject, tool, 1)
+        case t.Call(tool, "any" | "every" | "no" as which):
+            several, call = _of_several((*subject, t.Call(tool)), which, inner, required), calls(subject, tool, 1)
             if which == "every":  # of no call it says nothing
                 return _reached(subject, several)
             holds_without = required is (which == "no")
             return _reached(subject, Either((negation(call), several)) if holds_without else Every((call, several)))
-        case Measure("calls"):
+        case t.Measure("calls"):
             return _read(inner, (*subject, TOOLS, step), required)
-        case Measure("items"):
+        case t.Measure("items"):
             return _read(inner, (*value_of(subject), step), required)
-        case Turn() | Tools() | Call() | Argument() | Result() | Failure() | Measure():
+        case t.Turn() | t.Tools() | t.Call() | t.Argument() | t.Result() | t.Failure() | t.Measure():
             return _read(inner, (*subject, step), required)
         case _:
-            return _unread(Of(step, inner), subject, required)
+            return _unread(t.Of(step, inner), subject, required)
 
 
-def _of_several(subject: Subject, which: str, inner: Check, required: bool, item: Subject = ITEM) -> Fact:
+def _of_several(subject: Subject, which: str, inner: t.Check, required: bool, item: Subject = ITEM) -> Fact:
     """The formula about items or calls; `not` before it changes the quantifier. Of nothing, `every` says nothing."""
     return Fact(subject, which if required else f"not {which}", _read(inner, item, True))
 
@@ -345,16 +325,16 @@ def _reached(subject: Subject, formula: Formula) -> Formula:
     there: list[Formula] = []
     for at, step in enumerate(subject):
         match step:
-            case Turn(number) if number > 1:
+            case t.Turn(number) if number > 1:
                 there.append(Fact(subject[: at + 1], "exists"))
-            case Call(tool, int() as number):
+            case t.Call(tool, int() as number):
                 there.append(calls(subject[:at], tool, number))
     return _joined(Every, [*there, formula]) if there else formula
 
 
-def _unread(check: Check, subject: Subject, required: bool) -> Fact:
+def _unread(check: t.Check, subject: Subject, required: bool) -> Fact:
     """A fact that only a run can decide; under `not` it is a different fact, because the check may not be askable."""
-    return Fact(subject, "unknown", check if required else Not(check))
+    return Fact(subject, "unknown", check if required else t.Not(check))
 
 
 def _joined(join: type[Every | Either], parts: Sequence[Formula]) -> Formula:
@@ -368,31 +348,31 @@ def _joined(join: type[Every | Either], parts: Sequence[Formula]) -> Formula:
 # --- tests -----------------------------------------------------------------------------------------------------------
 
 
-def _of_test(test: Test, subject: Subject, required: bool) -> Formula:
+def _of_test(test: t.Test, subject: Subject, required: bool) -> Formula:
     """The formula of a test: the predicate holds, or under `not`, it can be asked and does not hold."""
-    is_measured = bool(subject) and isinstance(subject[-1], Measure | Times)
+    is_measured = bool(subject) and isinstance(subject[-1], t.Measure | Times)
     match test:
-        case Test("contains_any" | "contains_all" | "one_of" as predicate, values, folded):
+        case t.Test("contains_any" | "contains_all" | "one_of" as predicate, values, folded):
             if not values and required and predicate == "one_of":
                 return Either(())
             if not values or len(values) > _MOST_FACTS:  # an empty group of texts is skipped
                 return _unread(test, subject, required)
-            parts = [_of_test(Test(_member(predicate, value), value, folded), subject, required) for value in values]
+            parts = [_of_test(t.Test(_member(predicate, value), value, folded), subject, required) for value in values]
             joint = _joined(Every if required is (predicate == "contains_all") else Either, parts)
-            asks_sent = predicate != "one_of" and isinstance(subject[-1] if subject else None, Argument)
+            asks_sent = predicate != "one_of" and isinstance(subject[-1] if subject else None, t.Argument)
             return _joined(Every, [Fact(subject, "exists"), joint]) if asks_sent else joint
-        case Test("non_empty") if not is_text(subject):
-            return _of_test(Test("empty"), subject, not required)
-        case Test("contains", value, folded) if required and not is_textual(subject):
-            test = Test("has", value, folded)  # at a list it asks for an item; `not` asks that no text contains it
-        case Test("occurs", (str() as text, bounds), folded) if is_textual(subject):
-            test, subject = Test("between", bounds), (*subject, Times(_encoded(text, folded), folded))
-        case Test("is", value) if is_measured and is_number(value):
-            test = Test("between", Bounds(value, value))
-        case Test("within", (by, of)) if is_number(by) and is_number(of):
-            test = Test("within", Bounds(exact(of) - exact(by), exact(of) + exact(by)))
-        case Test("between", Bounds(value, most)) if value is not None and value == most and not is_measured:
-            test = Test("is", value)
+        case t.Test("non_empty") if not is_text(subject):
+            return _of_test(t.Test("empty"), subject, not required)
+        case t.Test("contains", value, folded) if required and not is_textual(subject):
+            test = t.Test("has", value, folded)  # at a list it asks for an item; `not` asks that no text contains it
+        case t.Test("occurs", (str() as text, bounds), folded) if is_textual(subject):
+            test, subject = t.Test("between", bounds), (*subject, Times(_encoded(text, folded), folded))
+        case t.Test("is", value) if is_measured and is_number(value):
+            test = t.Test("between", t.Bounds(value, value))
+        case t.Test("within", (by, of)) if is_number(by) and is_number(of):
+            test = t.Test("within", t.Bounds(exact(of) - exact(by), exact(of) + exact(by)))
+        case t.Test("between", t.Bounds(value, most)) if value is not None and value == most and not is_measured:
+            test = t.Test("is", value)
     formula = _READERS[test.predicate](test, subject) if test.predicate in _READERS else None
     if formula is None:
         return _unread(test, subject, required)
@@ -419,7 +399,7 @@ def _is_number(formula: Formula) -> bool:
             return bool(parts) and all(map(_is_number, parts))
 
 
-def _asked(test: Test, subject: Subject) -> list[Fact]:
+def _asked(test: t.Test, subject: Subject) -> list[Fact]:
     """The facts that hold wherever a test can be asked, whether or not the test holds."""
     value = value_of(subject)
     *rest, last = subject or (None,)
@@ -427,10 +407,10 @@ def _asked(test: Test, subject: Subject) -> list[Fact]:
     match test.predicate, last:
         case "exists", _:  # that it is not there can be asked of JSON alone, where one is read
             return [Fact(subject[: subject.index(JSON) + 1], "exists")] if JSON in subject else []
-        case "between" | "within", Measure("items"):
+        case "between" | "within", t.Measure("items"):
             return [Fact(outer, "is_a", "array")]
-        case "between" | "within", Measure(of):
-            return [Fact(outer, "is_a", "string")] if of in OF_TEXT and not is_text(outer) else []
+        case "between" | "within", t.Measure(of):
+            return [Fact(outer, "is_a", "string")] if of in t.OF_TEXT and not is_text(outer) else []
         case "between", Times():
             return [] if is_text(outer) else [Fact(outer, "exists")]
         case "between" | "within", _:
@@ -452,7 +432,7 @@ def _asked(test: Test, subject: Subject) -> list[Fact]:
 
 def _sure(subject: Subject, holds: bool) -> Formula:
     """The formula that holds of every subject, or of none; if the subject may be left out, only where it is asked."""
-    if any(isinstance(step, Call) or is_optional(step) for step in subject):
+    if any(isinstance(step, t.Call) or is_optional(step) for step in subject):
         return Fact(subject, "sure", holds=holds)
     return Every(()) if holds else Either(())
 
@@ -461,14 +441,14 @@ def _encoded(text: str, folded: bool) -> str:
     return encode(text).casefold() if folded else encode(text)
 
 
-def _of_text(test: Test, subject: Subject) -> Formula | None:
+def _of_text(test: t.Test, subject: Subject) -> Formula | None:
     if isinstance(test.operand, str):
         return Fact(subject, test.predicate, _encoded(test.operand, test.ignoring_case), test.ignoring_case)
     asks_items = test.predicate in ("contains", "has") and not is_textual(subject)
     return Fact(subject, test.predicate, test.operand) if asks_items else None
 
 
-def _of_pattern(test: Test, subject: Subject) -> Formula | None:
+def _of_pattern(test: t.Test, subject: Subject) -> Formula | None:
     """The formula of a pattern; one of plain characters is a text to contain, to start with, or to equal."""
     pattern, flags = test.operand
     if not isinstance(pattern, str) or not (is_text(subject) or not find_tokens(pattern)):
@@ -482,19 +462,19 @@ def _of_pattern(test: Test, subject: Subject) -> Formula | None:
 _LITERALS: Final = {"has": "contains", "begins": "starts_with", "is": "equals"}
 
 
-def _of_similar(test: Test, subject: Subject) -> Formula | None:
+def _of_similar(test: t.Test, subject: Subject) -> Formula | None:
     text, threshold = test.operand
     return Fact(subject, "similar", (encode(text), threshold)) if is_number(threshold) else None
 
 
-def _of_value(test: Test, subject: Subject) -> Formula | None:
+def _of_value(test: t.Test, subject: Subject) -> Formula | None:
     subject = value_of(subject)
-    if test.predicate == "is" and (isinstance(subject[-1], Measure | Times) or b"{{" in to_json(test.operand)):
+    if test.predicate == "is" and (isinstance(subject[-1], t.Measure | Times) or b"{{" in to_json(test.operand)):
         return None
     return Fact(subject, test.predicate, test.operand)
 
 
-def _of_judge(test: Test, subject: Subject) -> Formula | None:
+def _of_judge(test: t.Test, subject: Subject) -> Formula | None:
     """The formula of a judge's score, which is at least 0 and at most the highest of the scale."""
     scale, least = test.operand[1], test.operand[3]
     return _sure(subject, least <= 0) if is_number(least) and not 0 < least <= scale else None
@@ -508,10 +488,10 @@ def exact(number: Any) -> Any:
     return Fraction(repr(number)) if isinstance(number, float) and isfinite(number) else number
 
 
-def _of_bounds(test: Test, subject: Subject) -> Formula | None:
+def _of_bounds(test: t.Test, subject: Subject) -> Formula | None:
     """The formula of bounds: above the lower limits, and not above the upper ones."""
     bounds = test.operand
-    if not isinstance(bounds, Bounds):
+    if not isinstance(bounds, t.Bounds):
         return None
     limits = [
         (bounds.min, True, True),
@@ -528,15 +508,15 @@ def _of_bounds(test: Test, subject: Subject) -> Formula | None:
 def _over(subject: Subject, limit: Any, inclusive: bool, holds: bool) -> Formula:
     """The fact that a number is above the limit, or not below it; the limit of a count becomes a whole number."""
     measured = subject[-1]
-    if isinstance(measured, Measure | Times) and measured not in (Measure("ms"), Measure("dollars")):
+    if isinstance(measured, t.Measure | Times) and measured not in (t.Measure("ms"), t.Measure("dollars")):
         limit, inclusive = ceil(limit) if inclusive else floor(limit) + 1, True
         if limit < 1:
             return _sure(subject, holds)
-        if limit == 1 and measured == Measure("calls"):
+        if limit == 1 and measured == t.Measure("calls"):
             return Fact(subject[:-1], "called", (), holds=not holds)
         if limit == 1 and isinstance(measured, Times):
             return Fact(subject[:-1], "contains", measured.text, measured.folded, holds)
-        if limit == 1 and isinstance(measured, Measure) and measured.of in ("chars", "lines", "bytes"):
+        if limit == 1 and isinstance(measured, t.Measure) and measured.of in ("chars", "lines", "bytes"):
             return Fact(subject[:-1], "equals", "", holds=not holds)
     return Fact(subject, "over", (limit, inclusive), holds=holds)
 
@@ -544,7 +524,7 @@ def _over(subject: Subject, limit: Any, inclusive: bool, holds: bool) -> Formula
 # --- JSON and Markdown -----------------------------------------------------------------------------------------------
 
 
-def _of_json(test: Test, subject: Subject) -> Formula | None:
+def _of_json(test: t.Test, subject: Subject) -> Formula | None:
     mode, schema = test.operand
     if not is_text(subject) or isinstance(schema, str):
         return None
@@ -565,17 +545,17 @@ def _of_json(test: Test, subject: Subject) -> Formula | None:
 
 
 def _has_words(_: Any, subject: Subject) -> Fact:
-    return Fact((*subject, Measure("words")), "over", (1, True))
+    return Fact((*subject, t.Measure("words")), "over", (1, True))
 
 
-def _of_empty(_: Test, subject: Subject) -> Formula:
+def _of_empty(_: t.Test, subject: Subject) -> Formula:
     """The formula of `is empty`: a response is empty as a text, or as its JSON."""
     if not is_text(subject):
         return Fact(subject, "empty")
     return Either((negation(_has_words(None, subject)), Fact(value_of(subject), "empty")))
 
 
-def _of_structure(test: Test, subject: Subject) -> Formula | None:
+def _of_structure(test: t.Test, subject: Subject) -> Formula | None:
     fields, headings = test.operand
     if not is_text(subject) or len(fields) + len(headings) > _MOST_FACTS:
         return None
@@ -594,7 +574,7 @@ def _field(subject: Subject, path: str, type_: str | None) -> tuple[Fact, ...]:
 # --- tools -----------------------------------------------------------------------------------------------------------
 
 
-def _of_tools(test: Test, subject: Subject) -> Formula | None:
+def _of_tools(test: t.Test, subject: Subject) -> Formula | None:
     predicate, names, outer = test.predicate, test.operand, subject[:-1]
     if len(names) > _MOST_FACTS:
         return None
@@ -618,7 +598,7 @@ def _of_tools(test: Test, subject: Subject) -> Formula | None:
             return _joined(Every, [*counts, *([calls(outer, "", len(names))] if len(counts) > 1 else [])])
 
 
-_READERS: Final[Mapping[str, Callable[[Test, Subject], Formula | None]]] = {
+_READERS: Final[Mapping[str, Callable[[t.Test, Subject], Formula | None]]] = {
     **dict.fromkeys(("contains", "has", "equals", "starts_with", "ends_with"), _of_text),
     **dict.fromkeys(("is", "is_a", "sorted", "unique"), _of_value),
     **dict.fromkeys(("called", "acceptable", "not_called", "include", "in_order", "only", "before"), _of_tools),

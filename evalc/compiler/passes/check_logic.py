@@ -11,26 +11,7 @@ from math import inf
 from operator import attrgetter
 from typing import Any, Final, Literal, NamedTuple, final
 
-from evalc.check.tree import (
-    OF_TEXT,
-    All,
-    Argument,
-    At,
-    Bounds,
-    Call,
-    Check,
-    Items,
-    Measure,
-    Not,
-    Of,
-    Some,
-    Test,
-    Tools,
-    Turn,
-    parts_of,
-    steps_of,
-    within,
-)
+from evalc.check import tree as t
 from evalc.compiler import ir
 from evalc.compiler.examine import examine
 from evalc.diagnostics import Diagnostics, Finding
@@ -42,7 +23,7 @@ from evalc.model.numbers import shown_number
 def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report the checks of each case that decide nothing by themselves, and a threshold that no score is below."""
     for case in suite.cases:
-        others: list[Check] = []
+        others: list[t.Check] = []
         for item in case.checks:
             verdict = _verdict(item.check)
             if type(item.check) not in _OF_THE_RESPONSE:
@@ -60,7 +41,7 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
             problems.add(*suite.place(case.place_of("/threshold")), found)
 
 
-_OF_THE_RESPONSE: Final = (Test, Not)
+_OF_THE_RESPONSE: Final = (t.Test, t.Not)
 """The kinds of checks that most cases have alone: of the response, or the denial of something."""
 
 
@@ -83,16 +64,16 @@ def _check_calls(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> None:
             problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most="warning")
 
 
-def _is_of_first_call(check: Check) -> bool:
+def _is_of_first_call(check: t.Check) -> bool:
     """Whether a check asks for something of the first call of a tool; one which rules something out is a guard."""
     match check:
-        case Test():
+        case t.Test():
             return False
-        case Of(Call(_, which), Of(_, inner)):
-            return which == "first" and not isinstance(inner, Not)
-        case Of(Turn(), inner):
+        case t.Of(t.Call(_, which), t.Of(_, inner)):
+            return which == "first" and not isinstance(inner, t.Not)
+        case t.Of(t.Turn(), inner):
             return _is_of_first_call(inner)
-        case All(checks) | Some(checks):
+        case t.All(checks) | t.Some(checks):
             return any(map(_is_of_first_call, checks))
         case _:
             return False
@@ -109,30 +90,30 @@ _OF_TEXTS: Final = ("contains", "contains_any", "starts_with", "ends_with", "mat
 _BELOW_ZERO: Final = "no score is less than 0"
 
 
-def _verdict(check: Check) -> _Verdict | None:
+def _verdict(check: t.Check) -> _Verdict | None:
     """The verdict on a check that needs no run; None for a check worth making."""
-    test = check.check if type(check) is Not else check
-    if type(test) is Test:
+    test = check.check if type(check) is t.Not else check
+    if type(test) is t.Test:
         rule = _VERDICTS.get(test.predicate)
         verdict = None if rule is None else rule(test.operand)
         return verdict if verdict is None or test is check else _of_parts(check)
     match check:
-        case Of(Turn(), inner):
+        case t.Of(t.Turn(), inner):
             return _verdict(inner)
-        case Of(Call(_, "first"), Of(Argument(), Test(predicate))) if predicate in _OF_TEXTS:
+        case t.Of(t.Call(_, "first"), t.Of(t.Argument(), t.Test(predicate))) if predicate in _OF_TEXTS:
             return _of_parts(check)  # an argument that was not sent is a text to fields of the contract alone
-        case Of(Measure(of), Test("between", Bounds() as bounds)):
+        case t.Of(t.Measure(of), t.Test("between", t.Bounds() as bounds)):
             return _of_measure(of, bounds)
-        case Of(Measure() | Tools(), Test()) | Of(Call(_, "first"), Of(Argument(), Test())):
+        case t.Of(t.Measure() | t.Tools(), t.Test()) | t.Of(t.Call(_, "first"), t.Of(t.Argument(), t.Test())):
             return _of_leaf(check)
-        case Of(At(path)) if ("every", EVERY) in steps(path):
+        case t.Of(t.At(path)) if ("every", EVERY) in steps(path):
             why = f"`{path}` is every item; name one, such as `{path.replace(EVERY, '[0]')}`"
             return _Verdict(False, why)
         case _:
             return _of_parts(check)
 
 
-def _of_parts(check: Check) -> _Verdict | None:
+def _of_parts(check: t.Check) -> _Verdict | None:
     """The verdict on a check with parts, by logic; the reason is that of the part which settles it, if one does."""
     from evalc.compiler.logic.formula import formula_of  # noqa: PLC0415 - for start-up
     from evalc.compiler.logic.implies import always, never  # noqa: PLC0415 - as above
@@ -141,16 +122,16 @@ def _of_parts(check: Check) -> _Verdict | None:
     passes = always(formula)
     if not passes and not never(formula):
         return None
-    reasons = (verdict.why for verdict in map(_of_leaf, within(check)) if verdict is not None)
+    reasons = (verdict.why for verdict in map(_of_leaf, t.within(check)) if verdict is not None)
     together = "where one part does not hold another does" if passes else "its parts rule each other out"
     return _Verdict(passes, next(reasons, together))
 
 
-def _of_leaf(check: Check) -> _Verdict | None:
+def _of_leaf(check: t.Check) -> _Verdict | None:
     match check:
-        case Of(Measure(of), Test("between", Bounds() as bounds)):
+        case t.Of(t.Measure(of), t.Test("between", t.Bounds() as bounds)):
             return _of_measure(of, bounds)
-        case Of(_, Test() as test) | Of(_, Of(_, Test() as test)) | (Test() as test):
+        case t.Of(_, t.Test() as test) | t.Of(_, t.Of(_, t.Test() as test)) | (t.Test() as test):
             return _verdict(test)
         case _:
             return None
@@ -187,7 +168,7 @@ def _of_judge(operand: tuple[Any, ...]) -> _Verdict | None:
     return None if least is None else _of_score(least, scale, f"{least:g} is more than {scale:g}")
 
 
-def _limits(bounds: Bounds) -> tuple[float, float]:
+def _limits(bounds: t.Bounds) -> tuple[float, float]:
     """The least and the most that bounds allow, as far as they are numbers already."""
     least, most = -inf, inf
     for lower in (bounds.min, bounds.above):
@@ -202,13 +183,13 @@ def _limits(bounds: Bounds) -> tuple[float, float]:
 _NUMBERS: Final = (int, float)
 
 
-def _of_bounds(bounds: Bounds) -> _Verdict | None:
+def _of_bounds(bounds: t.Bounds) -> _Verdict | None:
     """Whether the bounds leave nothing; any value may be no number, so none passes by itself."""
     least, most = _limits(bounds)
     return _Verdict(False, f"{shown_number(least)} is more than {shown_number(most)}") if least > most else None
 
 
-def _of_measure(of: str, bounds: Bounds) -> _Verdict | None:
+def _of_measure(of: str, bounds: t.Bounds) -> _Verdict | None:
     """Nothing that is measured is less than 0; the number of items is asked of a list alone."""
     least, most = _limits(bounds)
     if least > most:
@@ -279,16 +260,16 @@ class Contradictions:
 _check_of, _where = attrgetter("check"), attrgetter("where")
 
 
-def are_unrelated(checks: Sequence[Check]) -> bool:
+def are_unrelated(checks: Sequence[t.Check]) -> bool:
     """Whether no check contradicts, repeats or implies another one for certain; `False` means "not known"."""
     topics: dict[str, Any] = {}
     spoken_of: list[str] = []
     if len(checks) > _MOST_COMPARED:
         return False
     for check in checks:
-        test = check.check if type(check) is Not else check
+        test = check.check if type(check) is t.Not else check
         texts: tuple[str, ...] | None = None
-        if type(test) is Test and not test.ignoring_case:
+        if type(test) is t.Test and not test.ignoring_case:
             operand = test.operand
             if test.predicate == "contains" and type(operand) is str:
                 texts = (operand,)
@@ -327,18 +308,20 @@ _SAID_OF_TEXTS: Final[Mapping[str, Callable[[Any], tuple[str, ...]]]] = {
 """The texts that the operands of such predicates speak of; none where that is not known."""
 
 
-def _topic_of(check: Check) -> str:
+def _topic_of(check: t.Check) -> str:
     """The topic of a check: two that bear on each other share it. It is empty where it is not known."""
     match check:
-        case Of(Measure("chars"), Test("between")):
+        case t.Of(t.Measure("chars"), t.Test("between")):
             return "length"
-        case Of(Measure("calls") | Call()) | Of(Tools(), Test("called" | "not_called" | "include" | "only")):
+        case t.Of(t.Measure("calls") | t.Call()) | t.Of(
+            t.Tools(), t.Test("called" | "not_called" | "include" | "only")
+        ):
             return "calls"
-        case Of(Measure("ms" | "dollars" | "tokens" as of)):
+        case t.Of(t.Measure("ms" | "dollars" | "tokens" as of)):
             return of
-        case Of(Tools(), Test("no_errors" as predicate)) | Test("non_empty" as predicate):
+        case t.Of(t.Tools(), t.Test("no_errors" as predicate)) | t.Test("non_empty" as predicate):
             return predicate
-        case Test(predicate):
+        case t.Test(predicate):
             from evalc.compiler.logic.formula import READ  # noqa: PLC0415 - for start-up, as above
 
             return "" if predicate in READ else predicate
@@ -346,7 +329,7 @@ def _topic_of(check: Check) -> str:
             return ""
 
 
-def _is_for_itself(length: Bounds, texts: Iterable[str], *, non_empty: bool) -> bool:
+def _is_for_itself(length: t.Bounds, texts: Iterable[str], *, non_empty: bool) -> bool:
     """Whether none of the texts is too long for the most that is allowed, or brings the least that is asked for."""
     least, most = length.min or 0, length.max
     if length.above is not None or length.below is not None or isinstance(least, str) or isinstance(most, str):
@@ -390,71 +373,71 @@ def _that_may_have_changed(checks: Sequence[ir.Check]) -> list[ir.Check]:
     found: list[ir.Check] = []
     for item in checks:
         match item.check:
-            case Test(predicate) if predicate != "structure":
+            case t.Test(predicate) if predicate != "structure":
                 pass
-            case Not(Test(predicate)) if predicate not in ("structure", "between"):
+            case t.Not(t.Test(predicate)) if predicate not in ("structure", "between"):
                 pass
-            case Of(Measure(of), Test()) if of != "items":
+            case t.Of(t.Measure(of), t.Test()) if of != "items":
                 pass
             case _:
                 found.append(item)
     return found
 
 
-def _lists(check: Check) -> Iterator[str]:
+def _lists(check: t.Check) -> Iterator[str]:
     """The places of the response that a check says are lists."""
     match check:
-        case Of(At(path), Of(Measure("items")) | Test("sorted" | "unique") | Test("is_a", "array")):
+        case t.Of(t.At(path), t.Of(t.Measure("items")) | t.Test("sorted" | "unique") | t.Test("is_a", "array")):
             yield path
-        case Of(Items(path)):
+        case t.Of(t.Items(path)):
             yield path.partition("[]")[0]
-        case Test("structure", (fields, _)):
+        case t.Test("structure", (fields, _)):
             yield from (path for path, type_ in fields if type_ == "array")
         case _:
-            for part, _ in parts_of(check):
+            for part, _ in t.parts_of(check):
                 yield from _lists(part)
 
 
-def _changes(check: Check, lists: Set[str], *, argument: bool = False, in_call: bool = False) -> Iterator[Why]:
+def _changes(check: t.Check, lists: Set[str], *, argument: bool = False, in_call: bool = False) -> Iterator[Why]:
     match check:
-        case Test("equals" | "one_of", operand) if in_call and not argument:
+        case t.Test("equals" | "one_of", operand) if in_call and not argument:
             texts = operand if isinstance(operand, tuple) else (operand,)
             if any(isinstance(text, str) and _JSON_TEXT.fullmatch(text) for text in texts):
                 yield "quoted"
-        case Of(At(path), inner) if path in lists and not in_call:
+        case t.Of(t.At(path), inner) if path in lists and not in_call:
             yield from _of_list(inner)
-        case Not(inner):
+        case t.Not(inner):
             if _is_unasked(inner, argument):
                 yield "not"
             yield from _changes(inner, lists, argument=argument, in_call=in_call)
-        case Of(step, inner):
-            argument, in_call = argument or isinstance(step, Argument), in_call or isinstance(step, Call)
+        case t.Of(step, inner):
+            argument, in_call = argument or isinstance(step, t.Argument), in_call or isinstance(step, t.Call)
             yield from _changes(inner, lists, argument=argument, in_call=in_call)
         case _:
-            for part, _ in parts_of(check):
+            for part, _ in t.parts_of(check):
                 yield from _changes(part, lists, argument=argument, in_call=in_call)
 
 
-def _of_list(check: Check) -> Iterator[Why]:
+def _of_list(check: t.Check) -> Iterator[Why]:
     match check:
-        case Not(inner):
+        case t.Not(inner):
             yield from _of_list(inner)
-        case Test("contains" | "contains_any", operand):
+        case t.Test("contains" | "contains_any", operand):
             values = operand if isinstance(operand, tuple) else (operand,)
             if all(isinstance(value, str) for value in values):
                 yield "item"
-        case Test("non_empty"):
+        case t.Test("non_empty"):
             yield "empty"
-        case Of(Measure(unit)) if unit in OF_TEXT:
+        case t.Of(t.Measure(unit)) if unit in t.OF_TEXT:
             yield "length"
 
 
-def _is_unasked(check: Check, argument: bool) -> bool:
+def _is_unasked(check: t.Check, argument: bool) -> bool:
     """Whether the negation of a check passed of an answer that cannot be asked."""
-    steps, test = steps_of(check)
-    if not isinstance(test, Test) or test.predicate == "exists":
+    steps, test = t.steps_of(check)
+    if not isinstance(test, t.Test) or test.predicate == "exists":
         return False
-    nth = any(isinstance(step, Call) and isinstance(step.which, int) for step in steps)
-    if argument or nth or any(isinstance(step, At | Argument) for step in steps):
-        return not any(isinstance(step, Call) and step.which in ("any", "every", "no") for step in steps)
-    return test.predicate == "between" and all(step == Measure("items") for step in steps)
+    nth = any(isinstance(step, t.Call) and isinstance(step.which, int) for step in steps)
+    if argument or nth or any(isinstance(step, t.At | t.Argument) for step in steps):
+        return not any(isinstance(step, t.Call) and step.which in ("any", "every", "no") for step in steps)
+    return test.predicate == "between" and all(step == t.Measure("items") for step in steps)
