@@ -556,26 +556,13 @@ def resumed(given: RunRequest, name: str) -> RunRequest:
     where = {"output_dir": given.flags.get("output_dir")}
     results = settings_with(given.config, where).sound().results_folder
     past = find_run(name, results)
-    ours = past.folder.resolve().parent == results.resolve()
-    return msgspec.structs.replace(_merged(given, past, ours=ours), past=past)
-
-
-def _merged(given: RunRequest, past: PastRun, *, ours: bool) -> RunRequest:
-    """The request that the run began with, and over it the flags given now.
-
-    Args:
-        given: what is given now.
-        past: the run.
-        ours: whether it lies among the project's own runs. The journal of any other may come from anyone: it may not
-            say what code is run, who is sent credentials, and which files are read or written.
-    """
     if past.header is None:
         if not given.paths:
             raise UsageError(
                 f"the journal of the run `{past.run_id}` holds nothing yet: name what to run, "
                 f"as in `evalc run PATH --resume {past.run_id}`"
             )
-        return given
+        return msgspec.structs.replace(given, past=past)
     if given.selection != EVERY_CASE:
         raise UsageError("`--resume` runs the cases that the run was begun with: leave out what chooses others")
     said = {name: value for name, value in modern(past.header.flags).items() if name not in _NOT_KEPT}
@@ -584,22 +571,16 @@ def _merged(given: RunRequest, past: PastRun, *, ours: bool) -> RunRequest:
         said["agent"], now["agent"] = None, now.get("agent")
     if said.get("agent", "") is None and "agent" not in now:
         raise UsageError("the value of `--agent` is not in the journal, since it may hold secrets: give it again")
-    if not ours:
+    if past.folder.resolve().parent != results.resolve():
         _refuse_what_a_stranger_may_say(given, said, now)
     origins = dict.fromkeys("-" if suite.origin == "<stdin>" else suite.origin for suite in past.header.suites)
-    config, prompt_id, record, env_file, selection = (
-        said.pop(name, None) for name in ("config", "prompt_id", "record", "env_file", "wanted")
-    )
-    return RunRequest(
+    return msgspec.structs.replace(
+        given,
+        past=past,
         flags={name: now.get(name, said.get(name)) for name in given.flags},
         paths=given.paths or tuple(origins),
-        config=given.config or config,
-        prompt_id=given.prompt_id or prompt_id,
-        record=given.record or record,
-        env_file=given.env_file or env_file,
-        agents=given.agents,
-        selection=selection_from(selection or {}),
-        max_fail=given.max_fail,
+        selection=selection_from(said.get("wanted") or {}),
+        **{name: getattr(given, name) or said.get(name) for name in ("config", "prompt_id", "record", "env_file")},
     )
 
 
@@ -609,6 +590,10 @@ def _said(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_what_a_stranger_may_say(given: RunRequest, said: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Of a run that does not lie among the project's own, whose journal may come from anyone.
+
+    It may not say what code is run, who is sent credentials, and which files are read or written.
+    """
     missing = [
         f"`{flag}`"
         for flag, is_needed in (
