@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final, NamedTuple, assert_never, final
+from typing import Final, NamedTuple, final
 
 import msgspec
 from msgspec import UNSET
@@ -279,13 +279,12 @@ def _certainty(gate: GateResult) -> str:
     return f": undecided {sure}{would}"
 
 
+_SHARES: Final = {"minPassRate": "pass rate", "minScore": "score", "macroF1": "macro F1"}
+
+
 def _measured(gate: GateResult) -> str:
     value = gate.value
     match gate.gate:
-        case "minPassRate":
-            return f"pass rate {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
-        case "minScore":
-            return f"score {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
         case "maxP95Ms":
             measured = "no known time (too few answered)" if value is None else f"{value:.12g}ms"
             return f"95 % of the cases within {measured}, at most {gate.limit:.12g}ms are allowed"
@@ -294,12 +293,9 @@ def _measured(gate: GateResult) -> str:
             measured = "regressions unknown" if value is None else counted(int(value) - missing, "regression")
             more = f" and {counted(missing, 'missing case')}" if missing else ""
             return f"{measured}{more}, none is allowed"
-        case "recall" | "precision":
-            return f"{gate.gate} of `{gate.label}` {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
-        case "macroF1":
-            return f"macro F1 {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
-        case _:
-            assert_never(gate.gate)
+        case name:
+            share = "unknown" if value is None else f"{float(rounded(value, gate.limit)):.12g}"
+            return f"{_SHARES.get(name, f'{name} of `{gate.label}`')} {share}, at least {gate.limit:g} is needed"
 
 
 def not_met(run: ReportedRun) -> Iterator[str]:
@@ -339,10 +335,6 @@ def failures_allowed(of: SuiteResult | ReportedRun) -> str | None:
     by_rate = any(gate.gate == "minPassRate" for gate in gates)
     why = "the pass rate allows for" if by_rate else "no gate counts"
     return f"{counted(failed, 'case')} failed, which {why}"
-
-
-def _share(value: float | None, limit: float) -> str:
-    return "unknown" if value is None else f"{float(rounded(value, limit)):.12g}"
 
 
 # --- classes ---------------------------------------------------------------------------------------------------------
