@@ -36,7 +36,6 @@ from evalc.extras.importers.imported import (
     yaml_of,
 )
 from evalc.extras.importers.promptfoo_assertions import (
-    NotPlain,
     PromptfooTest,
     Unmappable,
     checks_of,
@@ -102,10 +101,6 @@ class _Prompt(msgspec.Struct):
     variables: tuple[str, ...] = ()
 
 
-class _NoCase(Exception):
-    """A test that no case means the same as; the message says why."""
-
-
 @final
 class _Importer:
     def __init__(self, source: Source, folder: Path, problems: Diagnostics) -> None:
@@ -137,7 +132,7 @@ class _Importer:
         for number, test in enumerate(tests, 1):
             try:
                 case = self._case(test, prompt, number)
-            except _NoCase as reason:
+            except Unmappable as reason:
                 named = f"the test `{test.description}`" if test.description else "a test"
                 waiting += [*test.comments, self._leave_out(test.source, test.node, named, f"{reason}")]
             else:
@@ -195,7 +190,7 @@ class _Importer:
                 continue
             try:
                 chosen = self._one_prompt(item)
-            except _NoCase as reason:
+            except Unmappable as reason:
                 self._say_in_head(item, "the prompt", f"{reason}")
         return chosen or _Prompt()
 
@@ -204,30 +199,27 @@ class _Importer:
             fields = {key.text: value for key, value in node.pairs}
             raw = fields.get("raw", fields.get("id"))
             if raw is None or "config" in fields or "function" in fields:
-                raise _NoCase("it is made by code or has a configuration of its own")
+                raise Unmappable("it is made by code or has a configuration of its own")
             for key in (key for key, value in node.pairs if value is not raw):
                 self._say_in_head(key, f"`{key.text}` of the prompt", NO_COUNTERPART)
             node = raw
         if not isinstance(node, Scalar):
-            raise _NoCase("it is not a text")
+            raise Unmappable("it is not a text")
         text = node.text
         if text.startswith(_FILE) or _PATH_TO_FILE.fullmatch(text.strip()):
             return self._prompt_file(text.strip().removeprefix(_FILE))
         if text.startswith(("exec:", "langfuse://", "portkey://", "helicone://", "http://", "https://")):
-            raise _NoCase("it comes from elsewhere")
-        try:
-            return _conversation(text) or _Prompt(text=template_of(text), variables=variables_of(text))
-        except NotPlain as reason:
-            raise _NoCase(f"{reason}") from reason
+            raise Unmappable("it comes from elsewhere")
+        return _conversation(text) or _Prompt(text=template_of(text), variables=variables_of(text))
 
     def _prompt_file(self, path: str) -> _Prompt:
         source = self._read(path, (".txt", ".md"))
         try:
             variables = variables_of(source.text)
-        except NotPlain as reason:
-            raise _NoCase(f"in `{path}`, {reason}") from reason
+        except Unmappable as reason:
+            raise Unmappable(f"in `{path}`, {reason}") from reason
         if re.search(r"^---\s*$", source.text, re.MULTILINE):
-            raise _NoCase(f"`{path}` holds several prompts")
+            raise Unmappable(f"`{path}` holds several prompts")
         return _Prompt(file=self._relative(path), variables=variables)
 
     # --- files beside the configuration ---
@@ -235,14 +227,14 @@ class _Importer:
     def _read(self, path: str, endings: tuple[str, ...]) -> Source:
         """A file that the configuration names, if it is of a kind that can be read and lies within the project."""
         if not path.endswith(endings) or "*" in path:
-            raise _NoCase(f"`{path}` is not a file that can be imported ({', '.join(endings)})")
+            raise Unmappable(f"`{path}` is not a file that can be imported ({', '.join(endings)})")
         file = Path(self._source.name).parent / path
         if not is_below(file, self._root):
-            raise _NoCase(f"`{path}` lies outside of the project")
+            raise Unmappable(f"`{path}` lies outside of the project")
         found = Diagnostics()
         source = read_source(file, found.add)
         if source is None or found.has_errors:
-            raise _NoCase(next(iter(found)).finding.message())
+            raise Unmappable(next(iter(found)).finding.message())
         return source
 
     def _relative(self, path: str) -> str:
@@ -253,10 +245,7 @@ class _Importer:
     def _keep_schema(self, schema: object) -> str:
         if isinstance(schema, str):
             path = schema.removeprefix(_FILE)
-            try:
-                self._read(path, (".json",))
-            except _NoCase as reason:
-                raise Unmappable(f"{reason}") from reason
+            self._read(path, (".json",))
             return self._relative(path)
         return self._schemas.keep(schema)
 
@@ -286,7 +275,7 @@ class _Importer:
         path = item.text.removeprefix(_FILE)
         try:
             file = self._read(path, _TEST_TABLES + _TEST_FILES)
-        except _NoCase as reason:
+        except Unmappable as reason:
             self._say_in_head(item, f"the tests of `{path}`", f"{reason}", source)
             return
         if file.name in self._open_files:
@@ -377,14 +366,14 @@ class _Importer:
 
     def _case(self, test: PromptfooTest, prompt: _Prompt, number: int) -> dict[str, Any]:
         if test.why_not:
-            raise _NoCase(test.why_not[0])
+            raise Unmappable(test.why_not[0])
         if not (prompt.text or prompt.file or prompt.messages):
-            raise _NoCase("its prompt is not imported")
+            raise Unmappable("its prompt is not imported")
         values = _filled(test.vars)
         checks, behind = self._checks(test, frozenset(values))
         if not checks:
             test.comments += behind
-            raise _NoCase("nothing of it is checked here")
+            raise Unmappable("nothing of it is checked here")
         case: dict[str, Any] = {"name": self._names.make(test.description, f"test_{number}")}
         if test.description and test.description != case["name"]:
             case["description"] = as_template(test.description)
@@ -525,12 +514,12 @@ def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
     filled: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, str) and value.startswith(_FILE):
-            raise _NoCase(f"its variable `{name}` is in another file")
+            raise Unmappable(f"its variable `{name}` is in another file")
         try:
             has_tag = isinstance(value, str) and any(opening in value for opening in ("{{", "{%", "{#"))
             filled[name] = rendered(value, texts) if has_tag else value
-        except NotPlain as reason:
-            raise _NoCase(f"in its variable `{name}`, {reason}") from reason
+        except Unmappable as reason:
+            raise Unmappable(f"in its variable `{name}`, {reason}") from reason
     return filled
 
 

@@ -42,15 +42,16 @@ _LONGEST_TAG: Final = 40
 _NO_VARIABLES: Final = frozenset({"env", "else", "false", "loop", "none", "null", "range", "this", "true"})
 
 
-class NotPlain(ValueError):
-    """The text holds more than plain variables; the message is what it holds."""
+@final
+class Unmappable(Exception):
+    """Nothing here means the same; the message says why."""
 
 
 def variables_of(text: str) -> tuple[str, ...]:
     """The names of the variables in a text, each once.
 
     Raises:
-        NotPlain: the text holds filters, statements, expressions or comments.
+        Unmappable: the text holds filters, statements, expressions or comments.
     """
     names: dict[str, str] = {}
     _replaced(text, lambda name: names.setdefault(name, name))
@@ -61,7 +62,7 @@ def template_of(text: str) -> str:
     """The template that fills in the same: `{{ name }}` is `{{name}}`.
 
     Raises:
-        NotPlain: as `variables_of`.
+        Unmappable: as `variables_of`.
     """
     return _replaced(text, lambda name: f"{{{{{name}}}}}")
 
@@ -70,7 +71,7 @@ def rendered(text: str, values: Mapping[str, str]) -> str:
     """The text with its variables filled in; a variable without a value is empty.
 
     Raises:
-        NotPlain: as `variables_of`.
+        Unmappable: as `variables_of`.
     """
     return _replaced(text, lambda name: values.get(name, ""))
 
@@ -80,14 +81,14 @@ def _replaced(text: str, value_of: Callable[[str], str]) -> str:
         variable = None if tag["inside"] is None else _VARIABLE.fullmatch(tag["inside"])
         if variable is None or variable["name"] in _NO_VARIABLES:
             named = shortened(" ".join(tag[0].split()), _LONGEST_TAG, "...")
-            raise NotPlain(f"`{named}` is more than a plain variable")
+            raise Unmappable(f"`{named}` is more than a plain variable")
         if text.endswith("\\", 0, tag.start()):
-            raise NotPlain("a backslash in front of a tag means something else here")
+            raise Unmappable("a backslash in front of a tag means something else here")
         return value_of(variable["name"])
 
     opening = _OPENING.search(_TAG.sub(" ", text))
     if opening is not None:
-        raise NotPlain(f"`{opening[0]}` opens a tag that is not closed")
+        raise Unmappable(f"`{opening[0]}` opens a tag that is not closed")
     return _TAG.sub(value, text)
 
 
@@ -259,11 +260,6 @@ _MOST_CALLS: Final = 20
 """Calls of one tool are counted by naming it so often."""
 
 
-@final
-class Unmappable(Exception):
-    """Nothing here means the same; the message says why."""
-
-
 def _require(condition: object, why_not: str) -> None:
     if not condition:
         raise Unmappable(why_not)
@@ -283,11 +279,8 @@ class _Assertion(NamedTuple):
         """A value as the text that promptfoo compares with, its variables as those of a template."""
         _require(is_number(value) or isinstance(value, str), "the value is not a text")
         text = value if isinstance(value, str) else json.dumps(value)
-        try:
-            unknown = [name for name in variables_of(text) if name not in self.variables]
-            template = template_of(text)
-        except NotPlain as reason:
-            raise Unmappable(f"{reason}") from reason
+        unknown = [name for name in variables_of(text) if name not in self.variables]
+        template = template_of(text)
         _require(not unknown, f"the variable `{next(iter(unknown), '')}` does not exist")
         _require(text, "the value is empty")
         return template

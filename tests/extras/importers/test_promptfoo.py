@@ -18,7 +18,7 @@ from evalc.diagnostics import Diagnostics, Problem
 from evalc.dsl.format import format_text
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.promptfoo import import_promptfoo
-from evalc.extras.importers.promptfoo_assertions import NotPlain, rendered, template_of, variables_of
+from evalc.extras.importers.promptfoo_assertions import Unmappable, rendered, template_of, variables_of
 
 
 def imported(text: str, folder: Path = Path()) -> tuple[Imported | None, list[Problem]]:
@@ -367,7 +367,7 @@ def test_plain_variables(text: str, template: str) -> None:
     "text", ["{{a|b}}", "{{a.b}}", "{% x %}", "{# c #}", "{{", "{{env}}", "{{ 'a' }}", "{{a", "\\{{a}}", "{{-a}}"]
 )
 def test_more_than_plain_variables(text: str) -> None:
-    with pytest.raises(NotPlain):
+    with pytest.raises(Unmappable):
         variables_of(text)
 
 
@@ -376,7 +376,7 @@ def test_more_than_plain_variables(text: str) -> None:
 def test_a_plain_template_renders_its_variables_as_themselves(text: str) -> None:
     try:
         names = variables_of(text)
-    except NotPlain:
+    except Unmappable:
         return
     assert rendered(text, {name: f"{{{{{name}}}}}" for name in names}) == template_of(text)
 
