@@ -14,6 +14,9 @@ TIMEOUT_MS: Final = 60_000
 RETRIES: Final = 2
 """How often a request is repeated after a fault of the connection, or where the answer is "not now"."""
 
+MAX_BODY: Final = 16 * 1024 * 1024
+"""Bytes of an answer that are read at most."""
+
 LOCAL_TOKENS: Final = 8192
 """How many tokens a conversation with a model on this machine may have."""
 

@@ -25,7 +25,7 @@ from evalc.model.case import Gates
 from evalc.model.json import short_hash
 from evalc.report.reported import ReportedSuite
 from evalc.report.words import nothing_ran
-from evalc.runtime.agents import Access, Agent, Connecting, HttpOptions, ModelOptions, Sampling, Tls
+from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions, Sampling, Sending, Tls
 from evalc.runtime.agents.http import Address
 from evalc.runtime.agents.model.apis import input_price
 from evalc.runtime.agents.python import agent_of
@@ -267,7 +267,6 @@ def recorded(agent: Agent, folder: Path, settings: Settings, tools: ToolRegistry
 def _agent_settings(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None = None) -> AgentSettings:
     return AgentSettings(
         headers=expanded(settings.agent.headers, environ),
-        retries=settings.agent.retries,
         project_root=settings.root,
         http=_http_options(settings),
         providers={name: _access(name, settings, environ) for name in PROVIDERS},
@@ -286,9 +285,10 @@ def _http_options(settings: Settings) -> HttpOptions:
         stream=table.stream,
         redirects=table.redirects,
         accepted=table.accepted_statuses,
-        connecting=Connecting(
+        sending=Sending(
             tls=Tls(verify=table.verify_tls, authorities=table.ca_file),
-            seconds=None if connect is None else connect / 1000,
+            connect_seconds=None if connect is None else connect / 1000,
+            retries=table.retries,
         ),
     )
 

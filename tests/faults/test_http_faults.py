@@ -12,8 +12,8 @@ import pytest
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.model.answer import AgentRequest
+from evalc.runtime.agents import HttpOptions, Sending
 from evalc.runtime.agents.http.agent import HttpAgent
-from evalc.runtime.agents.http.transport import Backoff
 from tests.support.asking import PATIENCE, ask, ask_after_timeout, failure, run_out_of_time
 from tests.support.servers import (
     Behaviour,
@@ -34,7 +34,8 @@ from tests.support.servers import (
     truncates,
 )
 
-AT_ONCE = Backoff(retries=2, first_wait=0.001)
+AT_ONCE = HttpOptions(sending=Sending(retries=2, first_wait=0.001))
+SHORT = HttpOptions(sending=Sending(retries=2, first_wait=0.001, max_body=1_000_000))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ AT_ONCE = Backoff(retries=2, first_wait=0.001)
 )
 def test_a_broken_answer_is_a_named_error(behaviour: Behaviour, error: type[AgentError], words: str) -> None:
     with serving(behaviour) as server:
-        raised = failure(HttpAgent(server.url, max_body=1_000_000, backoff=AT_ONCE))
+        raised = failure(HttpAgent(server.url, options=SHORT))
     assert type(raised) is error
     assert words in str(raised)
     assert len(str(raised)) < 400
@@ -78,13 +79,13 @@ def test_the_session_outlives_a_broken_answer(broken: Behaviour) -> None:
             return (await session.send(AgentRequest(message="two"))).response
 
     with serving(in_turn([broken, echoes])) as server:
-        assert asyncio.run(run(HttpAgent(server.url, max_body=1_000_000))) == "two"
+        assert asyncio.run(run(HttpAgent(server.url, options=SHORT))) == "two"
         assert server.connections == 2
 
 
 def test_a_flood_is_cut_off_early() -> None:
     with serving(floods) as server:
-        failure(HttpAgent(server.url, max_body=1_000_000))
+        failure(HttpAgent(server.url, options=SHORT))
         assert server.dropped.wait(PATIENCE)
         # What lies in the buffers of both ends comes on top of the limit.
         assert server.bytes_sent < 50_000_000
@@ -141,7 +142,7 @@ def test_a_port_that_nobody_listens_on() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     url = f"http://me:a-password@127.0.0.1:{port}/chat?key=a-secret#a-fragment"
-    raised = failure(HttpAgent(url, backoff=AT_ONCE))
+    raised = failure(HttpAgent(url, options=AT_ONCE))
     assert isinstance(raised, AgentUnavailable)
     assert str(raised) == f"no connection: Connection refused (http://127.0.0.1:{port}/chat?key=***)"
 
@@ -149,14 +150,14 @@ def test_a_port_that_nobody_listens_on() -> None:
 def test_tls_spoken_to_a_server_without_it() -> None:
     with serving(echoes) as server:
         url = server.url.replace("http:", "https:")
-        raised = failure(HttpAgent(url, backoff=AT_ONCE))
+        raised = failure(HttpAgent(url, options=AT_ONCE))
     assert isinstance(raised, AgentUnavailable)
     assert str(raised).startswith("no connection: ")
 
 
 def test_a_lost_connection_is_not_tried_again_because_the_agent_may_have_acted() -> None:
     with serving(in_turn([resets, echoes])) as server:
-        failure(HttpAgent(server.url, backoff=AT_ONCE))
+        failure(HttpAgent(server.url, options=AT_ONCE))
         assert len(server.requests) == 1
 
 

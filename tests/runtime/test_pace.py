@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.errors import AgentUnavailable
-from evalc.runtime.agents import pace
-from evalc.runtime.agents.http.transport import Backoff, Reply, send_with_retries
+from evalc.runtime.agents import Sending, pace
+from evalc.runtime.agents.http.transport import Reply, send_with_retries
 from evalc.runtime.agents.pace import AdaptiveLimit, Pace, RateLimit
 
 
@@ -174,7 +174,7 @@ def test_retries_wait_for_the_rate_and_report_refusals(statuses: list[int], requ
             return Reply(status=statuses.pop(0), headers={}, body=b"")
 
         async with paced.turn():
-            await send_with_retries(attempt, Backoff(first_wait=0))
+            await send_with_retries(attempt, Sending(first_wait=0))
             assert pace.current().was_refused is refused
         assert pace.current().was_refused is False
 

@@ -11,6 +11,7 @@ import msgspec
 
 from evalc.base.installed import ApiName
 from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.runtime import MAX_BODY, RETRIES
 from evalc.runtime.mapping import AnswerPaths, BodyTemplate, StreamPaths
 from evalc.tools.registry import ToolRegistry
 
@@ -68,16 +69,22 @@ class Tls(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @final
-class Connecting(msgspec.Struct, frozen=True, kw_only=True):
-    """How connections are made, wherever they lead.
+class Sending(msgspec.Struct, frozen=True, kw_only=True):
+    """How requests are sent, wherever they lead.
 
     Attributes:
         tls: how the other side's certificate is looked at.
-        seconds: how long connecting may take; None leaves it to whoever sends.
+        connect_seconds: how long connecting may take; None leaves it to whoever sends.
+        retries: how often a request is repeated that was not sent, or refused by the status 429, 502, 503 or 504.
+        first_wait: seconds before the first of these times; they double from then on.
+        max_body: bytes of an answer that are read at most.
     """
 
     tls: Tls = msgspec.field(default_factory=Tls)
-    seconds: float | None = None
+    connect_seconds: float | None = None
+    retries: int = RETRIES
+    first_wait: float = 0.25
+    max_body: int = MAX_BODY
 
 
 Method = Literal["POST", "PUT", "PATCH"]
@@ -95,7 +102,7 @@ class HttpOptions(msgspec.Struct, frozen=True, kw_only=True):
         stream: where in the events of a streamed answer things are; None if they have a known shape.
         redirects: how many redirects of an answer are followed.
         accepted: those of the statuses 202 and 206 whose answers are whole.
-        connecting: how connections are made, within the time of the case.
+        sending: how requests are sent, within the time of the case.
     """
 
     method: Method = "POST"
@@ -104,7 +111,7 @@ class HttpOptions(msgspec.Struct, frozen=True, kw_only=True):
     stream: StreamPaths | None = None
     redirects: int = 0
     accepted: tuple[int, ...] = ()
-    connecting: Connecting = msgspec.field(default_factory=Connecting)
+    sending: Sending = msgspec.field(default_factory=Sending)
 
 
 @final

@@ -18,6 +18,7 @@ import msgspec
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.runtime import MAX_BODY
 from evalc.runtime.agents import Session, wire
 
 _STDOUT: Final = 1
@@ -216,7 +217,7 @@ class CommandAgent:
         UsageError: when the command cannot be read, or there is no such program.
     """
 
-    def __init__(self, command: str, *, project_root: Path, max_output: int = wire.MAX_BODY) -> None:
+    def __init__(self, command: str, *, project_root: Path, max_output: int = MAX_BODY) -> None:
         self._command = command.strip()
         self._folder = project_root
         self._argv = argv_of(command, project_root)

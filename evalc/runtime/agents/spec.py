@@ -13,8 +13,8 @@ import msgspec
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.installed import MODEL_FORMS, PROVIDERS, Provider, provider_of
-from evalc.runtime import LOADING_MS, LOCAL_TOKENS, RETRIES
-from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions, wire
+from evalc.runtime import LOADING_MS, LOCAL_TOKENS
+from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions
 from evalc.runtime.store.redact import Redactor
 
 if TYPE_CHECKING:
@@ -63,9 +63,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         headers: sent with every HTTP request.
-        retries: how often a connection fault or a "not now" is tried again.
         project_root: where Python modules and programs are looked for, and where programs run.
-        max_body: bytes of an answer that are read at most.
         http: how an agent behind a URL is called, and how its answers are read.
         providers: by the name of each provider, how its API is reached, or a server that speaks it.
         model: how models are asked.
@@ -74,9 +72,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     headers: Mapping[str, str] = {}
-    retries: int = RETRIES
     project_root: Path = Path()
-    max_body: int = wire.MAX_BODY
     http: HttpOptions = msgspec.field(default_factory=HttpOptions)
     providers: Mapping[str, Access] = msgspec.field(default_factory=_unconfigured)
     model: ModelOptions = msgspec.field(default_factory=ModelOptions)
@@ -98,15 +94,8 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
     match scheme.lower():
         case "http" | "https" if rest.startswith("//"):
             from evalc.runtime.agents.http.agent import HttpAgent  # noqa: PLC0415
-            from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
 
-            return HttpAgent(
-                spec,
-                headers=settings.headers,
-                backoff=Backoff(retries=settings.retries),
-                max_body=settings.max_body,
-                options=settings.http,
-            )
+            return HttpAgent(spec, headers=settings.headers, options=settings.http)
         case "python":
             from evalc.runtime.agents.python import PythonAgent  # noqa: PLC0415
 
@@ -114,7 +103,7 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
         case "command":
             from evalc.runtime.agents.process import CommandAgent  # noqa: PLC0415
 
-            return CommandAgent(rest, project_root=settings.project_root, max_output=settings.max_body)
+            return CommandAgent(rest, project_root=settings.project_root, max_output=settings.http.sending.max_body)
         case "replay" if rest:
             from evalc.runtime.agents.recording import ReplayAgent  # noqa: PLC0415
 
@@ -163,7 +152,6 @@ def model_agent(provider: Provider, model: str, settings: AgentSettings, options
     Raises:
         UsageError: it is not available.
     """
-    from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
     from evalc.runtime.agents.model.agent import ModelAgent  # noqa: PLC0415
 
     return ModelAgent(
@@ -171,7 +159,5 @@ def model_agent(provider: Provider, model: str, settings: AgentSettings, options
         model,
         access=settings.providers[provider.name],
         options=options,
-        connecting=settings.http.connecting,
-        backoff=Backoff(retries=settings.retries),
-        max_body=settings.max_body,
+        sending=settings.http.sending,
     )

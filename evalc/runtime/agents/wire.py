@@ -30,8 +30,6 @@ from evalc.model.json import is_number
 from evalc.model.numbers import shown_number
 from evalc.runtime.mapping import AnswerPaths, JsonPath, NotSearchable
 
-MAX_BODY: Final = 16 * 1024 * 1024
-"""Bytes of an answer that are read at most, unless the settings say otherwise."""
 CALLS: Final = ("toolCalls", "tool_calls", "toolsCalled", "tools_called")
 """The keys under which an answer may have its tool calls; the first that holds some counts."""
 PARAMS: Final = ("params", "arguments", "args", "input", "parameters")

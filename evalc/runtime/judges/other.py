@@ -14,11 +14,10 @@ from evalc.base.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.guard import DaemonThread
 from evalc.base.terminal import excerpt
 from evalc.model.answer import Exhibit, Question
-from evalc.runtime.agents import Connecting, wire
+from evalc.runtime.agents import Sending
 from evalc.runtime.agents.http import DEFAULT_HEADERS, Address, checked_headers, headers_without_credentials, merged
 from evalc.runtime.agents.http.transport import (
     RETRIED,
-    Backoff,
     Transport,
     is_complete,
     open_transport,
@@ -116,15 +115,13 @@ class HttpJudge:
         url: str,
         *,
         headers: Mapping[str, str] | None = None,
-        backoff: Backoff | None = None,
-        connecting: Connecting | None = None,
+        sending: Sending | None = None,
     ) -> None:
         self._address = Address.of(url, whose="the judge's")
         self._headers = merged(DEFAULT_HEADERS, self._address.authorization, checked_headers(headers or {}))
         self._identity = {"judge": self._address.url, "headers": headers_without_credentials(headers or {})}
-        self._backoff = backoff or Backoff()
-        self._connecting = connecting or Connecting()
-        route_to(self._address.url, self._connecting.tls)
+        self._sending = sending or Sending()
+        route_to(self._address.url, self._sending.tls)
 
     @property
     def name(self) -> str:
@@ -140,8 +137,8 @@ class HttpJudge:
     async def session(self) -> AsyncIterator[JudgeSession]:
         """Open a connection of one's own."""
         url = self._address.url
-        async with open_transport(url, max_body=wire.MAX_BODY, connecting=self._connecting) as transport:
-            yield _HttpSession(transport=transport, url=url, headers=self._headers, backoff=self._backoff)
+        async with open_transport(url, self._sending) as transport:
+            yield _HttpSession(transport=transport, url=url, headers=self._headers, sending=self._sending)
 
 
 @final
@@ -149,13 +146,13 @@ class _HttpSession(msgspec.Struct, frozen=True, kw_only=True):
     transport: Transport
     url: str
     headers: Mapping[str, str]
-    backoff: Backoff
+    sending: Sending
 
     async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:
         query = query_of(question, exhibit)
         body = msgspec.json.encode(query if complaint is None else {**query, "complaint": complaint})
         send = partial(self.transport.request, "POST", self.url, body, self.headers)
-        reply = await send_with_retries(send, self.backoff, deadline=deadline)
+        reply = await send_with_retries(send, self.sending, deadline=deadline)
         if reply.status in RETRIED:
             raise AgentUnavailable(f"HTTP {reply.status}", status=reply.status)
         if not is_complete(reply.status):

@@ -356,13 +356,9 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
 
             return PythonJudge(rest, project_root=reached.project_root)
         case "http" | "https" if rest.startswith("//"):
-            from evalc.runtime.agents.http.transport import Backoff  # noqa: PLC0415
             from evalc.runtime.judges.other import HttpJudge  # noqa: PLC0415
 
-            backoff = Backoff(retries=reached.retries)
-            return HttpJudge(
-                spec.strip(), headers=settings.headers, backoff=backoff, connecting=reached.http.connecting
-            )
+            return HttpJudge(spec.strip(), headers=settings.headers, sending=reached.http.sending)
         case _:
             # Only the scheme is repeated: the rest may hold credentials.
             raise UsageError(f"`{scheme}` is not a judge: judges are {FORMS}")

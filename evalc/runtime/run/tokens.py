@@ -16,6 +16,7 @@ from evalc.base.errors import AgentError, UsageError
 from evalc.base.files import JSON_LIMIT, NotRegular, TooLarge, read_limited
 from evalc.base.guard import DaemonThread, guarded_call
 from evalc.base.json_fault import fault_of
+from evalc.runtime.agents import Sending
 from evalc.runtime.agents.http import checked_url
 from evalc.runtime.agents.process import argv_of, ending_of, run_process
 from evalc.runtime.agents.python import load_target
@@ -176,7 +177,7 @@ async def _captured(origin: str, making: Awaitable[bytes]) -> dict[str, Any]:
 async def _fetched(url: str) -> bytes:
     from evalc.runtime.agents.http.transport import open_transport  # noqa: PLC0415 - for start-up: httpx is behind it
 
-    async with open_transport(url, max_body=_MAX_BODY) as transport:
+    async with open_transport(url, Sending(max_body=_MAX_BODY)) as transport:
         reply = await transport.request("GET", url, None, {"Accept": "application/json", "Accept-Encoding": "identity"})
     if reply.status != 200:
         raise AgentError(f"HTTP {reply.status}")

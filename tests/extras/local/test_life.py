@@ -21,6 +21,7 @@ from evalc.base.errors import AgentUnavailable, UsageError
 from evalc.base.terminal import Screen
 from evalc.extras.local import LocalServer, gguf_of, server_of
 from evalc.report.progress import Progress
+from evalc.runtime.agents import HttpOptions, Sending
 from evalc.runtime.agents.spec import AgentSettings, Serving
 from tests.support.asking import PATIENCE
 
@@ -107,7 +108,7 @@ def test_nothing_is_run_where_the_model_cannot_be_loaded(script: str, why: str, 
 def test_a_server_is_shared_and_can_be_closed(model: Callable[[str], Path]) -> None:
     path = model("hi")
     one = server_of(str(path), AgentSettings())
-    assert server_of(str(path), AgentSettings(retries=5)) is one
+    assert server_of(str(path), AgentSettings(http=HttpOptions(sending=Sending(retries=5)))) is one
     assert server_of(str(path), AgentSettings(local=Serving(context_tokens=256))) is not one
     url = started(one)
     assert started(one) == url

@@ -11,9 +11,9 @@ import pytest
 
 from evalc.base.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents import HttpOptions
+from evalc.runtime.agents import HttpOptions, Sending
 from evalc.runtime.agents.http.agent import HttpAgent
-from evalc.runtime.agents.http.transport import Backoff, _retry_after, headers_of
+from evalc.runtime.agents.http.transport import _retry_after, headers_of, wait_of
 from evalc.runtime.mapping import AnswerPaths, JsonPath
 from tests.support.asking import PATIENCE, ask, ask_all, failure
 from tests.support.servers import answers, answers_bytes, echoes, in_turn, serving
@@ -32,7 +32,7 @@ def test_bytes_beyond_ascii_are_utf_8_or_latin_1() -> None:
     assert (headers["location"], headers["server"]) == ("/é", "é")
 
 
-AT_ONCE = Backoff(retries=2, first_wait=0.001)
+AT_ONCE = HttpOptions(sending=Sending(retries=2, first_wait=0.001))
 
 
 def test_sends_the_message_and_headers() -> None:
@@ -86,14 +86,14 @@ def test_big_integers_stay_exact() -> None:
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_not_now_is_tried_again(status: int) -> None:
     with serving(in_turn([answers({}, status=status), answers({}, status=status), echoes])) as server:
-        assert ask(HttpAgent(server.url, backoff=AT_ONCE), "m").response == "m"
+        assert ask(HttpAgent(server.url, options=AT_ONCE), "m").response == "m"
         assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_not_now_for_good_is_unavailable(status: int) -> None:
     with serving(answers_bytes(b"busy", status=status)) as server:
-        raised = failure(HttpAgent(server.url, backoff=AT_ONCE))
+        raised = failure(HttpAgent(server.url, options=AT_ONCE))
         assert type(raised) is AgentUnavailable
         assert str(raised) == f"HTTP {status}: busy"
         assert len(server.requests) == 3
@@ -102,7 +102,7 @@ def test_not_now_for_good_is_unavailable(status: int) -> None:
 @pytest.mark.parametrize("status", [400, 401, 404, 500, 501])
 def test_other_statuses_are_not_tried_again(status: int) -> None:
     with serving(answers({}, status=status)) as server:
-        assert isinstance(failure(HttpAgent(server.url, backoff=AT_ONCE)), AgentProtocolError)
+        assert isinstance(failure(HttpAgent(server.url, options=AT_ONCE)), AgentProtocolError)
         assert len(server.requests) == 1
 
 
@@ -115,13 +115,13 @@ def test_retry_after_is_waited_for() -> None:
                     await session.send(AgentRequest(message="m"))
 
     with serving(in_turn([answers({}, status=429, headers={"Retry-After": "30"}), echoes])) as server:
-        asyncio.run(run(HttpAgent(server.url, backoff=AT_ONCE)))
+        asyncio.run(run(HttpAgent(server.url, options=AT_ONCE)))
         assert len(server.requests) == 1
 
 
 def test_a_retry_after_of_more_than_a_minute_is_not_waited_for() -> None:
     with serving(in_turn([answers({}, status=429, headers={"Retry-After": "3600"}), echoes])) as server:
-        assert str(failure(HttpAgent(server.url, backoff=AT_ONCE))) == "HTTP 429: {}"
+        assert str(failure(HttpAgent(server.url, options=AT_ONCE))) == "HTTP 429: {}"
 
 
 @pytest.mark.parametrize(
@@ -149,11 +149,10 @@ def test_retry_after_may_be_a_date() -> None:
 
 
 def test_waits_double_with_jitter_and_are_capped() -> None:
-    backoff = Backoff(first_wait=0.25)
-    assert 0.125 <= backoff.wait(0, 0) <= 0.25
-    assert 0.25 <= backoff.wait(1, 0) <= 0.5
-    assert 4 <= backoff.wait(30, 0) <= 8
-    assert 5.125 <= backoff.wait(0, 5) <= 5.25
+    assert 0.125 <= wait_of(0, 0.25, 0) <= 0.25
+    assert 0.25 <= wait_of(1, 0.25, 0) <= 0.5
+    assert 4 <= wait_of(30, 0.25, 0) <= 8
+    assert 5.125 <= wait_of(0, 0.25, 5) <= 5.25
 
 
 @pytest.mark.parametrize("status", [202, 206])

@@ -11,9 +11,8 @@ import pytest
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
-from evalc.runtime.agents import Connecting, HttpOptions, Tls
+from evalc.runtime.agents import HttpOptions, Sending, Tls
 from evalc.runtime.agents.http.agent import HttpAgent
-from evalc.runtime.agents.http.transport import Backoff
 from evalc.runtime.mapping import AnswerPaths, BodyTemplate, JsonPath
 from tests.support.asking import PATIENCE, ask, failure
 from tests.support.servers import Exchange, answers, answers_bytes, echoes, in_turn, serving
@@ -125,7 +124,7 @@ def test_a_path_that_does_not_fit_is_named(options: HttpOptions, document: Any, 
 
 def test_refusals_carry_their_status() -> None:
     with serving(answers({}, status=429)) as server:
-        raised = failure(HttpAgent(server.url, backoff=Backoff(retries=0)))
+        raised = failure(HttpAgent(server.url, options=HttpOptions(sending=Sending(retries=0))))
     assert isinstance(raised, AgentUnavailable)
     assert raised.status == 429
 
@@ -183,9 +182,7 @@ def test_certificates_that_cannot_be_used_are_a_mistake_of_usage(tmp_path: Path)
     empty.write_text("no certificate")
     for file, words in ((empty, "it holds no certificates"), (tmp_path / "none.pem", "No such file")):
         with pytest.raises(UsageError, match=words):
-            ask(
-                HttpAgent("https://127.0.0.1:1/", options=HttpOptions(connecting=Connecting(tls=Tls(authorities=file))))
-            )
+            ask(HttpAgent("https://127.0.0.1:1/", options=HttpOptions(sending=Sending(tls=Tls(authorities=file)))))
 
 
 def test_mapped_bodies_are_sent() -> None:

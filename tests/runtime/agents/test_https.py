@@ -10,7 +10,7 @@ import pytest
 import trustme
 
 from evalc.base.errors import AgentUnavailable, EvalcError
-from evalc.runtime.agents import Access, Connecting, HttpOptions, Tls
+from evalc.runtime.agents import Access, HttpOptions, Sending, Tls
 from evalc.runtime.agents.http import transport
 from evalc.runtime.agents.spec import AgentSettings, agent_for
 from evalc.runtime.judges.panel import JudgeSettings, Panel, judge_for, seated
@@ -47,7 +47,7 @@ def certified(authority: trustme.CA, host: str = "127.0.0.1") -> ssl.SSLContext:
 
 def settings(tls: Tls, url: str = "") -> AgentSettings:
     return AgentSettings(
-        http=HttpOptions(connecting=Connecting(tls=tls)),
+        http=HttpOptions(sending=Sending(tls=tls)),
         providers={"openai": Access(base_url=url, key_variable="OPENAI_API_KEY")},
     )
 

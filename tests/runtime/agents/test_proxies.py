@@ -13,14 +13,14 @@ import pytest
 import trustme
 
 from evalc.base.errors import AgentUnavailable, UsageError
-from evalc.runtime.agents import Connecting, HttpOptions, Tls
+from evalc.runtime.agents import HttpOptions, Sending, Tls
 from evalc.runtime.agents.http.agent import HttpAgent
-from evalc.runtime.agents.http.transport import Backoff, NotConnected
+from evalc.runtime.agents.http.transport import NotConnected
 from tests.support.asking import ask, ask_all, failure
 from tests.support.servers import Behaviour, Exchange, Server, answers, echoes, hangs, serving
 
 CREDENTIALS = "Basic " + base64.b64encode(b"ann:p@ss").decode()
-ONCE = Backoff(retries=0)
+ONCE = HttpOptions(sending=Sending(retries=0))
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +88,7 @@ def test_hosts_that_are_named_have_no_proxy(monkeypatch: pytest.MonkeyPatch) -> 
     with serving(echoes) as proxy:
         monkeypatch.setenv("http_proxy", url_of(proxy))
         monkeypatch.setenv("no_proxy", "other.invalid,.agent.invalid")
-        assert isinstance(failure(HttpAgent("http://the.agent.invalid/chat", backoff=ONCE)), NotConnected)
+        assert isinstance(failure(HttpAgent("http://the.agent.invalid/chat", options=ONCE)), NotConnected)
         assert proxy.connections == 0
 
 
@@ -114,7 +114,7 @@ def trusting(authority: trustme.CA, tmp_path: Path) -> HttpOptions:
     """The options that trust the authority."""
     file = tmp_path / "ca.pem"
     authority.cert_pem.write_to_path(str(file))
-    return HttpOptions(connecting=Connecting(tls=Tls(authorities=file)))
+    return HttpOptions(sending=Sending(tls=Tls(authorities=file)))
 
 
 def certified(authority: trustme.CA, host: str) -> ssl.SSLContext:
@@ -145,7 +145,7 @@ def test_a_proxy_that_speaks_tls_is_trusted_as_servers_are(
     with serving(echoes, tls=certified(authority, "127.0.0.1")) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/chat"))
         assert ask(HttpAgent("http://agent.invalid/chat", options=trusting), "by proxy").response == "by proxy"
-        raised = failure(HttpAgent("http://agent.invalid/chat", backoff=ONCE))
+        raised = failure(HttpAgent("http://agent.invalid/chat", options=ONCE))
     assert "the server's certificate is not trusted" in str(raised)
 
 
@@ -164,7 +164,7 @@ def test_a_certificate_behind_a_tunnel_is_looked_at(
 def test_a_tunnel_that_a_proxy_refuses_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(answers({}, status=407)) as proxy:
         monkeypatch.setenv("https_proxy", url_of(proxy))
-        raised = failure(HttpAgent("https://agent.example/chat", backoff=ONCE))
+        raised = failure(HttpAgent("https://agent.example/chat", options=ONCE))
     assert isinstance(raised, NotConnected)
     assert str(raised) == "no connection: 407 Status (https://agent.example/chat)"
 
@@ -174,19 +174,19 @@ def test_a_missing_proxy_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> No
         port = listener.getsockname()[1]
     monkeypatch.setenv("all_proxy", f"http://127.0.0.1:{port}")
     for scheme in ("http", "https"):
-        raised = failure(HttpAgent(f"{scheme}://agent.example/chat", backoff=ONCE))
+        raised = failure(HttpAgent(f"{scheme}://agent.example/chat", options=ONCE))
         assert str(raised) == f"no connection: Connection refused ({scheme}://agent.example/chat)"
 
 
 def test_connecting_through_a_tunnel_has_its_time(trusting: HttpOptions, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server behind the tunnel accepts connections, but speaks no TLS."""
-    connecting = Connecting(tls=trusting.connecting.tls, seconds=0.2)
+    sending = Sending(tls=trusting.sending.tls, connect_seconds=0.2, retries=0)
     with serving(hangs) as server, serving(tunnels_to(server)) as proxy:
         monkeypatch.setenv("https_proxy", url_of(proxy))
-        options = HttpOptions(connecting=connecting)
+        options = HttpOptions(sending=sending)
         with socket.create_server(("127.0.0.1", 0)) as listener:
             server.url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-            raised = failure(HttpAgent("https://agent.example/chat", backoff=ONCE, options=options))
+            raised = failure(HttpAgent("https://agent.example/chat", options=options))
     assert str(raised) == "no connection: it took too long (https://agent.example/chat)"
 
 

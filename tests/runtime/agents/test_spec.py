@@ -8,6 +8,7 @@ import pytest
 
 from evalc.base.errors import UsageError
 from evalc.extras.demo import DemoAgent
+from evalc.runtime.agents import HttpOptions, Sending
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.process import CommandAgent
 from evalc.runtime.agents.python import PythonAgent
@@ -73,7 +74,7 @@ def test_secrets_are_found_in_urls_and_headers() -> None:
 
 
 def test_settings_reach_the_http_agent() -> None:
-    settings = AgentSettings(headers={"X-Key": "k"}, retries=0, max_body=20)
+    settings = AgentSettings(headers={"X-Key": "k"}, http=HttpOptions(sending=Sending(retries=0, max_body=20)))
     with serving(answers({}, status=503)) as server:
         failure(agent_for(server.url, settings=settings))
         assert len(server.requests) == 1

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import evalc
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.model.answer import AgentResponse, ToolCall, Usage
-from evalc.runtime.agents import HttpOptions
+from evalc.runtime.agents import HttpOptions, Sending
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.http.stream import EventParser, ServerSentEvent
 from evalc.runtime.mapping import AnswerPaths, JsonPath, StreamPaths
@@ -451,7 +451,9 @@ def test_a_stream_without_events_is_cut_off_at_the_size() -> None:
             await exchange.write(b"10000\r\n" + b": " * 0x8000 + b"\r\n")
 
     with serving(streams(b":", then=comments_without_end)) as server:
-        assert "longer than 100000 bytes" in str(failure(HttpAgent(server.url, max_body=100_000)))
+        assert "longer than 100000 bytes" in str(
+            failure(HttpAgent(server.url, options=HttpOptions(sending=Sending(max_body=100_000))))
+        )
         assert server.dropped.wait(PATIENCE)
 
 

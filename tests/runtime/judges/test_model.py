@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from evalc.base.errors import JudgeError
 from evalc.model.answer import Exhibit
-from evalc.runtime.agents import Access, Sampling
+from evalc.runtime.agents import Access, HttpOptions, Sampling, Sending
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.model import answer_schema
 from evalc.runtime.judges.other import HttpJudge
@@ -41,7 +41,7 @@ def judged(
     behaviours = [answers(each) if isinstance(each, dict) else each for each in said]
     with serving(in_turn(behaviours)) as server:
         access = Access(base_url=server.url, key_variable="K", api=api.choice)
-        reached = AgentSettings(providers={api.provider: access}, retries=0)
+        reached = AgentSettings(providers={api.provider: access}, http=HttpOptions(sending=Sending(retries=0)))
         settings = JudgeSettings(reached=reached, sampling=sampling or Sampling())
         judge = judge_for(f"{api.provider}:tiny", settings=settings)
         panel = Panel(seats=seated([judge], 1), timeout_ms=10_000)

@@ -14,7 +14,7 @@ import pytest
 
 from evalc.base.errors import JudgeError, UsageError
 from evalc.model.answer import Exhibit, Question
-from evalc.runtime.agents import Connecting, HttpOptions, Tls
+from evalc.runtime.agents import HttpOptions, Sending, Tls
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.panel import JudgeSettings, Panel, judge_for, seated
 from tests.runtime.judges.scripted import EXHIBIT, score
@@ -43,7 +43,9 @@ thing = 7
 
 
 def settings(folder: Path = Path(), headers: Mapping[str, str] | None = None) -> JudgeSettings:
-    return JudgeSettings(reached=AgentSettings(project_root=folder, retries=0), headers=headers or {})
+    return JudgeSettings(
+        reached=AgentSettings(project_root=folder, http=HttpOptions(sending=Sending(retries=0))), headers=headers or {}
+    )
 
 
 def judged(spec: str, folder: Path = Path(), *, timeout_ms: float = 10_000) -> Any:
@@ -216,7 +218,7 @@ assert "httpcore" in sys.modules
 
 
 def test_missing_settings_to_connect_are_found_before_anything_is_asked(tmp_path: Path) -> None:
-    http = HttpOptions(connecting=Connecting(tls=Tls(authorities=tmp_path / "none.pem")))
+    http = HttpOptions(sending=Sending(tls=Tls(authorities=tmp_path / "none.pem")))
     with pytest.raises(UsageError, match="cannot be used: No such file"):
         judge_for("https://127.0.0.1:1/", settings=JudgeSettings(reached=AgentSettings(http=http)))
 

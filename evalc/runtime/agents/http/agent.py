@@ -17,7 +17,6 @@ from evalc.runtime.agents.http import DEFAULT_HEADERS, Address, checked_headers,
 from evalc.runtime.agents.http.stream import CONTENT_TYPE, StreamedAnswer
 from evalc.runtime.agents.http.transport import (
     RETRIED,
-    Backoff,
     NotConnected,
     Reply,
     Transport,
@@ -41,8 +40,6 @@ class HttpAgent:
     Args:
         url: where to send; a user and password in it become an `Authorization` header.
         headers: sent with every request, over the default headers.
-        backoff: how connection faults and the statuses 429, 502, 503 and 504 are tried again.
-        max_body: bytes of an answer that are read at most.
         options: how it is called, and how its answers are read.
 
     Raises:
@@ -54,16 +51,12 @@ class HttpAgent:
         url: str,
         *,
         headers: Mapping[str, str] | None = None,
-        backoff: Backoff | None = None,
-        max_body: int = wire.MAX_BODY,
         options: HttpOptions | None = None,
     ) -> None:
         self._address = Address.of(url)
         self._headers = merged(_SENT_ANYWAY, self._address.authorization, checked_headers(headers or {}))
-        self._backoff = backoff or Backoff()
-        self._max_body = max_body
         self._options = options or HttpOptions()
-        route_to(self._address.url, self._options.connecting.tls)
+        route_to(self._address.url, self._options.sending.tls)
 
     @property
     def endpoint(self) -> str:
@@ -79,12 +72,11 @@ class HttpAgent:
                 opener=self._open,
                 url=self._address.url,
                 headers=self._headers,
-                backoff=self._backoff,
                 options=self._options,
             )
 
     def _open(self, url: str) -> AbstractAsyncContextManager[Transport]:
-        return open_transport(url, max_body=self._max_body, connecting=self._options.connecting)
+        return open_transport(url, self._options.sending)
 
 
 @final
@@ -93,12 +85,11 @@ class _HttpSession(msgspec.Struct, frozen=True, kw_only=True):
     opener: Callable[[str], AbstractAsyncContextManager[Transport]]
     url: str
     headers: Mapping[str, str]
-    backoff: Backoff
     options: HttpOptions
 
     async def send(self, request: AgentRequest) -> AgentResponse:
         exchange = _Exchange(session=self, body=self._body(request))
-        reply = await send_with_retries(exchange.attempt, self.backoff, deadline=request.deadline)
+        reply = await send_with_retries(exchange.attempt, self.options.sending, deadline=request.deadline)
         if not is_complete(reply.status, self.options.accepted):
             raise _refusal(reply, self.url, self.options.redirects)
         return exchange.answer(reply)

@@ -30,8 +30,7 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
-from evalc.runtime import RETRIES
-from evalc.runtime.agents import Connecting, Tls, pace
+from evalc.runtime.agents import Sending, Tls, pace
 from evalc.runtime.agents.http import checked_url
 from evalc.runtime.mapping import INCOMPLETE_STATUSES
 
@@ -60,16 +59,9 @@ class NotConnected(AgentUnavailable):
 
 
 @asynccontextmanager
-async def open_transport(url: str, *, max_body: int, connecting: Connecting | None = None) -> AsyncIterator[Transport]:
-    """Open a transport to the host of a URL that `checked_url` has passed.
-
-    Args:
-        url: where the host is.
-        max_body: bytes of an answer that are read at most.
-        connecting: how connections are made.
-    """
-    connecting = connecting or Connecting()
-    transport = Transport(route_to(url, connecting.tls), connecting.seconds, max_body)
+async def open_transport(url: str, sending: Sending) -> AsyncIterator[Transport]:
+    """Open a transport to the host of a URL that `checked_url` has passed."""
+    transport = Transport(route_to(url, sending.tls), sending)
     try:
         yield transport
     finally:
@@ -87,10 +79,10 @@ class Transport:
         AgentProtocolError: when the answer is not HTTP, incomplete, compressed or too long.
     """
 
-    def __init__(self, route: httpcore.AsyncConnectionPool, connect_seconds: float | None, max_body: int) -> None:
+    def __init__(self, route: httpcore.AsyncConnectionPool, sending: Sending) -> None:
         self._route = route
-        self._extensions = {"timeout": {"connect": connect_seconds}}
-        self._max_body = max_body
+        self._extensions = {"timeout": {"connect": sending.connect_seconds}}
+        self._max_body = sending.max_body
         self._connection: httpcore.AsyncConnectionInterface | None = None
         self._response: httpcore.Response | None = None
 
@@ -320,25 +312,15 @@ _LONGEST_WAIT: Final = 8.0
 _LONGEST_RETRY_AFTER: Final = 60.0
 
 
-@final
-class Backoff(msgspec.Struct, frozen=True, kw_only=True):
-    """How often to try again, and how long to wait before the first time; the wait doubles from then on.
-
-    The caller bounds the whole by cancelling, so no deadline is kept here.
-    """
-
-    retries: int = RETRIES
-    first_wait: float = 0.25
-
-    def wait(self, attempt: int, retry_after: float) -> float:
-        """Seconds to wait after the attempt of this number (0 first): what the server asked, and jitter on top."""
-        longest: float = min(_LONGEST_WAIT, self.first_wait * 2.0**attempt)
-        jitter = random.uniform(0.5, 1.0)  # noqa: S311
-        return retry_after + longest * jitter
+def wait_of(number: int, first_wait: float, retry_after: float) -> float:
+    """Seconds to wait after the attempt of this number (0 first): what the server asked, and jitter on top."""
+    longest: float = min(_LONGEST_WAIT, first_wait * 2.0**number)
+    jitter = random.uniform(0.5, 1.0)  # noqa: S311
+    return retry_after + longest * jitter
 
 
 async def send_with_retries(
-    attempt: Callable[[], Awaitable[Reply]], backoff: Backoff, *, deadline: float | None = None
+    attempt: Callable[[], Awaitable[Reply]], sending: Sending, *, deadline: float | None = None
 ) -> Reply:
     """The first reply that is not a "not now", or the last one; waits between attempts.
 
@@ -351,12 +333,12 @@ async def send_with_retries(
     turn = pace.current()
     number = 0
     while True:
-        is_last = number == backoff.retries
+        is_last = number == sending.retries
         await turn.before_request()
         try:
             reply = await attempt()
         except NotConnected:
-            wait = backoff.wait(number, 0.0)
+            wait = wait_of(number, sending.first_wait, 0.0)
             if is_last or _is_too_late(wait, deadline):
                 raise
         else:
@@ -364,7 +346,7 @@ async def send_with_retries(
             if reply.status not in RETRIED:
                 return reply
             asked = _retry_after(reply.headers.get("retry-after", ""))
-            wait = backoff.wait(number, asked)
+            wait = wait_of(number, sending.first_wait, asked)
             if is_last or asked > _LONGEST_RETRY_AFTER or _is_too_late(wait, deadline):
                 return reply
         await asyncio.sleep(wait)

@@ -19,11 +19,10 @@ from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, 
 from evalc.base.installed import Provider
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, ToolMode, Usage
-from evalc.runtime.agents import Access, Connecting, ModelOptions, Sampling, Session, wire
+from evalc.runtime.agents import Access, ModelOptions, Sampling, Sending, Session, wire
 from evalc.runtime.agents.http import url_without_credentials
 from evalc.runtime.agents.http.transport import (
     RETRIED,
-    Backoff,
     Reply,
     Transport,
     is_complete,
@@ -137,9 +136,7 @@ class ModelAgent:
         model: the model's name, as the provider has it.
         access: where the API is, and what opens it.
         options: what is the same for every request.
-        connecting: how connections are made.
-        backoff: how connection faults and the statuses 429, 502, 503 and 504 are tried again.
-        max_body: bytes of an answer that are read at most.
+        sending: how requests are sent.
         api: how the API is spoken, in place of the provider's own way.
 
     Raises:
@@ -154,9 +151,7 @@ class ModelAgent:
         *,
         access: Access,
         options: ModelOptions | None = None,
-        connecting: Connecting | None = None,
-        backoff: Backoff | None = None,
-        max_body: int = wire.MAX_BODY,
+        sending: Sending | None = None,
         api: Api | None = None,
     ) -> None:
         if not model:
@@ -167,10 +162,8 @@ class ModelAgent:
         self._options = options or ModelOptions()
         if self._options.sampling.seed is not None and not self._endpoint.api.has_seed:
             raise UsageError("`seed` is configured, and the API that is asked knows none")
-        self._connecting = connecting or Connecting()
-        self._backoff = backoff or Backoff()
-        self._max_body = max_body
-        route_to(self._endpoint.url, self._connecting.tls)
+        self._sending = sending or Sending()
+        route_to(self._endpoint.url, self._sending.tls)
         prices()  # at a moment when no answer is waited for
 
     @property
@@ -182,15 +175,13 @@ class ModelAgent:
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Open a connection of one's own."""
-        async with open_transport(
-            self._endpoint.url, max_body=self._max_body, connecting=self._connecting
-        ) as transport:
+        async with open_transport(self._endpoint.url, self._sending) as transport:
             yield _ModelSession(
                 model=self._model,
                 endpoint=self._endpoint,
                 options=self._options,
                 transport=transport,
-                backoff=self._backoff,
+                sending=self._sending,
             )
 
 
@@ -200,7 +191,7 @@ class _ModelSession(msgspec.Struct, kw_only=True):
     endpoint: Endpoint
     options: ModelOptions
     transport: Transport
-    backoff: Backoff
+    sending: Sending
     refuses_schemas: bool = False
 
     async def send(self, request: AgentRequest) -> AgentResponse:
@@ -247,7 +238,7 @@ class _ModelSession(msgspec.Struct, kw_only=True):
         """One request, and what its answer says and cost."""
         body = msgspec.json.encode(wire.json_value(self.endpoint.api.body(prompt), "request"))
         send = partial(self.transport.request, "POST", self.endpoint.url, body, self.endpoint.headers)
-        reply = await send_with_retries(send, self.backoff, deadline=deadline)
+        reply = await send_with_retries(send, self.sending, deadline=deadline)
         if not is_complete(reply.status):
             raise _refused(reply)
         try:

@@ -15,13 +15,12 @@ from pydantic import TypeAdapter
 
 from evalc.base.installed import PROVIDERS, ApiName
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents import Access, ModelOptions
-from evalc.runtime.agents.http.transport import Backoff
+from evalc.runtime.agents import Access, ModelOptions, Sending
 from evalc.runtime.agents.model.agent import ModelAgent
 from tests.support.asking import PATIENCE
 from tests.support.servers import Behaviour, Server, answers, in_turn, serving
 
-AT_ONCE = Backoff(retries=2, first_wait=0.001)
+AT_ONCE = Sending(retries=2, first_wait=0.001, max_body=100_000)
 
 
 @final
@@ -73,9 +72,7 @@ class TestedApi:
         self, url: str, *, options: ModelOptions | None = None, key: str | None = None, model: str = "tiny"
     ) -> ModelAgent:
         access = Access(base_url=url, key=key, key_variable="MODEL_KEY", api=self.choice)
-        return ModelAgent(
-            PROVIDERS[self.provider], model, access=access, options=options, backoff=AT_ONCE, max_body=100_000
-        )
+        return ModelAgent(PROVIDERS[self.provider], model, access=access, options=options, sending=AT_ONCE)
 
     def ask(
         self, request: AgentRequest, *said: dict[str, Any] | Behaviour, options: ModelOptions | None = None
