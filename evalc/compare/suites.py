@@ -11,16 +11,8 @@ import msgspec
 from evalc.base.terminal import counted
 from evalc.compare.exact import Flips, significance_of_all, wilson
 from evalc.compare.means import difference
+from evalc.model import result as r
 from evalc.model.reports import ComparedCase, ComparedSuite, Pair, WeightedCriterion
-from evalc.model.result import (
-    ChangedCase,
-    CriterionDifference,
-    Difference,
-    Medians,
-    Rate,
-    RunComparison,
-    SuiteComparison,
-)
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, SuiteKey, key_of
 
 
@@ -46,7 +38,7 @@ class _Scored(msgspec.Struct, frozen=True, kw_only=True):
 
 def compare_scores(
     pairs: Sequence[Pair], criteria: Sequence[WeightedCriterion]
-) -> tuple[Difference | None, tuple[CriterionDifference, ...]]:
+) -> tuple[r.Difference | None, tuple[r.CriterionDifference, ...]]:
     """The difference of the suite's score and of each criterion; weights are those of the later run.
 
     None and nothing if the runs have no scored criterion in common.
@@ -77,7 +69,7 @@ def _scores(case: ComparedCase) -> dict[str, float]:
     return {criterion.name: criterion.score for criterion in case.criteria if criterion.score is not None}
 
 
-def _criterion(scored: _Scored, groups: Sequence[str]) -> CriterionDifference:
+def _criterion(scored: _Scored, groups: Sequence[str]) -> r.CriterionDifference:
     changes = list(scored.changes().values())
     found = difference(
         scored.before,
@@ -86,10 +78,10 @@ def _criterion(scored: _Scored, groups: Sequence[str]) -> CriterionDifference:
         changed=sum(change != 0 for change in changes),
         groups=[groups[number] for number in scored.changes()],
     )
-    return CriterionDifference(name=scored.name, **msgspec.structs.asdict(found))
+    return r.CriterionDifference(name=scored.name, **msgspec.structs.asdict(found))
 
 
-def _suite(criteria: Sequence[_Scored], groups: Sequence[str]) -> Difference | None:
+def _suite(criteria: Sequence[_Scored], groups: Sequence[str]) -> r.Difference | None:
     """The suite's score is the weighted mean of its criteria's means, each over the cases that it scores.
 
     A case's contribution is what it moves that score by (its influence): for each criterion that scores it, by how
@@ -126,7 +118,7 @@ def compare_runs(
     *,
     names: tuple[str, str],
     looked_at: Callable[[SuiteKey], bool] = lambda _: False,
-) -> RunComparison:
+) -> r.RunComparison:
     """Compare the suites that two runs have in common, by name and tier; `names` are what the runs are called.
 
     `looked_at` says of a suite of the earlier run whether the later one looked where it was.
@@ -150,7 +142,7 @@ def compare_runs(
     )
     for key, past in pairs.items():
         warnings += _of_early_ends(_title(key, new), old[past], new[key])
-    return RunComparison(
+    return r.RunComparison(
         before=names[0],
         after=names[1],
         suites=compared,
@@ -225,7 +217,7 @@ def _title(key: _Key, run: _Run) -> str:
 
 def compare_suites(
     before: ComparedSuite, after: ComparedSuite, *, names: tuple[str, str], by_agent: bool = False
-) -> SuiteComparison:
+) -> r.SuiteComparison:
     """Compare a suite with what it was.
 
     `names` are what the runs are called if a result does not say which it is of; `by_agent` says that its agent
@@ -240,7 +232,7 @@ def compare_suites(
     for pair in pairs:
         flips.add(pair.before.passed, pair.after.passed, error=pair.broken)
     score, criteria = compare_scores(sound, after.summary.criteria)
-    return SuiteComparison(
+    return r.SuiteComparison(
         suite=key_of(after).name,
         tool_name=after.tool_name,
         tier=after.tier,
@@ -267,14 +259,14 @@ def compare_suites(
     )
 
 
-def _rate(cases: Iterable[ComparedCase]) -> Rate:
+def _rate(cases: Iterable[ComparedCase]) -> r.Rate:
     measured = errors = passed = 0
     for case in cases:
         errors += case.broken
         measured += not case.broken
         passed += case.passed and not case.broken
     interval = wilson(passed, measured)
-    return Rate(
+    return r.Rate(
         passed=passed,
         of=measured,
         errors=errors,
@@ -284,7 +276,7 @@ def _rate(cases: Iterable[ComparedCase]) -> Rate:
     )
 
 
-def _pass_share(pairs: Sequence[Pair]) -> Difference | None:
+def _pass_share(pairs: Sequence[Pair]) -> r.Difference | None:
     """The change of the share of passing attempts; None if no case is repeated."""
     if not any(pair.before.attempts or pair.after.attempts for pair in pairs):
         return None
@@ -296,15 +288,15 @@ def _pass_share(pairs: Sequence[Pair]) -> Difference | None:
     return difference(fmean(before), fmean(after), changes, changed=changed, groups=groups)
 
 
-def _medians(pairs: Sequence[Pair], measure: Callable[[ComparedCase], float | None]) -> Medians:
+def _medians(pairs: Sequence[Pair], measure: Callable[[ComparedCase], float | None]) -> r.Medians:
     found = ((measure(pair.before), measure(pair.after)) for pair in pairs)
     both = [(old, new) for old, new in found if old is not None and new is not None]
-    return Medians(
+    return r.Medians(
         before=median(old for old, _ in both) if both else None,
         after=median(new for _, new in both) if both else None,
         cases=len(both),
     )
 
 
-def _changed(pairs: Iterable[Pair]) -> tuple[ChangedCase, ...]:
-    return tuple(ChangedCase(id=new.id, before=old.error, after=new.error) for old, new in pairs)
+def _changed(pairs: Iterable[Pair]) -> tuple[r.ChangedCase, ...]:
+    return tuple(r.ChangedCase(id=new.id, before=old.error, after=new.error) for old, new in pairs)

@@ -18,21 +18,8 @@ from evalc.check import tree as t
 from evalc.check.forms import Make, Placed, bare, hole, maker, together
 from evalc.check.predicates import ASKS, GIVES, PATH, PREDICATES, Kind, Role, mapped, texts_of
 from evalc.diagnostics import Fault, Finding
+from evalc.grammar import nodes as n
 from evalc.grammar.lalr import Stumble, Tree, following, load, read
-from evalc.grammar.nodes import (
-    Atom,
-    Parsed,
-    ReadCheck,
-    Text,
-    count_of,
-    literal_of,
-    number_of,
-    parsed,
-    pattern_of,
-    remembered,
-    signed_of,
-    text_of,
-)
 from evalc.grammar.unexpected import expected_words, not_expected, unexpected, word_at
 from evalc.model.json import EVERY, path_of_key
 from evalc.model.numbers import MILLISECONDS
@@ -74,11 +61,11 @@ class _Subject(NamedTuple):
 # --- whole lines -----------------------------------------------------------------------------------------------------
 
 
-@remembered
-def _read_with_care(text: str) -> Parsed[ReadCheck]:
+@n.remembered
+def _read_with_care(text: str) -> n.Parsed[n.ReadCheck]:
     tree = read("check", "line", text)
     if isinstance(tree, Stumble):
-        return Parsed(None, (_fault(text, tree),))
+        return n.Parsed(None, (_fault(text, tree),))
     reader = Reader(text)
     expression, *link = list[Child](tree.children)
     try:
@@ -86,22 +73,22 @@ def _read_with_care(text: str) -> Parsed[ReadCheck]:
     except _TooDeep as stop:
         (at,) = stop.args
         reader.faults.append(Fault(at, at + 1, Finding("EV139", what="depth", limit=MAX_DEPTH)))
-        return parsed(None, reader.faults)
-    criterion = [text_of(token, reader.faults) for token in link[1:]]
+        return n.parsed(None, reader.faults)
+    criterion = [n.text_of(token, reader.faults) for token in link[1:]]
     if reader.faults:
-        return parsed(None, reader.faults)
-    return Parsed(settled(ReadCheck(tree.start_pos, tree.end_pos, check, (), *criterion)), ())
+        return n.parsed(None, reader.faults)
+    return n.Parsed(settled(n.ReadCheck(tree.start_pos, tree.end_pos, check, (), *criterion)), ())
 
 
-def settled(line: ReadCheck) -> ReadCheck:
+def settled(line: n.ReadCheck) -> n.ReadCheck:
     """The line with the places of its texts beside its check, rather than in the texts."""
-    places: list[Atom] = []
+    places: list[n.Atom] = []
 
     def settle(_role: Role, text: Any) -> Any:
         places.append(text.place)
         return str(text) if isinstance(text, str) else t.Blank(text.template, text.asks, text.scale)
 
-    return ReadCheck(line.start, line.end, mapped(line.check, settle), tuple(places), line.criterion)
+    return n.ReadCheck(line.start, line.end, mapped(line.check, settle), tuple(places), line.criterion)
 
 
 @final
@@ -183,7 +170,7 @@ class Reader:
         children = tree.children[::2]
         checks = [self._part(*child.children) for child in children]
         identities = [
-            Text(child.start_pos, child.end_pos, check.step.path)
+            n.Text(child.start_pos, child.end_pos, check.step.path)
             for child, check in zip(children, checks, strict=True)
             if isinstance(check.check, t.Test) and PREDICATES[check.check.predicate].identity
         ]
@@ -204,7 +191,7 @@ class Reader:
         """Report that something else is required in place of a tree."""
         self.faults.append(Fault(tree.start_pos, tree.end_pos, not_expected((required,), self.words([tree]))))
 
-    def report_repeated(self, names: Iterable[Text], what: str) -> None:
+    def report_repeated(self, names: Iterable[n.Text], what: str) -> None:
         """Report repeated names."""
         seen: set[str] = set()
         for name in names:
@@ -233,13 +220,13 @@ class Reader:
         """A value without members; a text knows where it was written. Reports a template if `asks` is None."""
         match token.type:
             case "NUMBER":
-                return signed_of(token, self.faults)
+                return n.signed_of(token, self.faults)
             case "TRUE" | "FALSE" | "NULL":
                 return _WORDS[token.type]
             case "TEMPLATE":
                 return self.expected("a value", token) if asks is None else _blank(token, asks)
             case _:
-                text = text_of(token, self.faults)
+                text = n.text_of(token, self.faults)
                 return Placed(text.value, text)
 
     def value(self, tree: Child, asks: t.Asked | None = "any", depth: int = MAX_DEPTH) -> Any:
@@ -251,7 +238,7 @@ class Reader:
         inner = tree.children[1:-1:2]
         if tree.type != "object":
             return [self.value(item, asks, depth - 1) for item in inner]
-        keys = [text_of(pair.first, self.faults) for pair in inner]
+        keys = [n.text_of(pair.first, self.faults) for pair in inner]
         self.report_repeated(keys, "key")
         return {key.value: self.value(pair.children[2], asks, depth - 1) for key, pair in zip(keys, inner, strict=True)}
 
@@ -271,7 +258,7 @@ class Reader:
 
     def path(self, token: Child) -> Any:
         """A path into a JSON value; a text in quotes is one key, whatever it holds."""
-        text = text_of(token, self.faults)
+        text = n.text_of(token, self.faults)
         if text.value == "$" and token.type != "STRING":
             self.expected("a place such as `$.total`", token)
         return Placed(path_of_key(text.value) if token.type == "STRING" else path_of(text.value), text)
@@ -281,7 +268,7 @@ class Reader:
         if token.type == "TEMPLATE":
             return self.text(token), ""
         is_literal = token.type in ("REGEXP", "LITERAL")
-        atom = literal_of(token, self.faults) if is_literal else pattern_of(text_of(token, self.faults))
+        atom = n.literal_of(token, self.faults) if is_literal else n.pattern_of(n.text_of(token, self.faults))
         return Placed(atom.pattern, atom), atom.flags
 
     def field(self, tree: Child) -> tuple[str, str | None]:
@@ -293,7 +280,7 @@ class Reader:
 
     def ordinal(self, token: Child) -> int:
         """A number that counts from 1; 1 in place of another one, which is reported."""
-        number = int(count_of(token, self.faults))
+        number = int(n.count_of(token, self.faults))
         if number < 1:
             self.expected("a number from 1", token)
         return max(number, 1)
@@ -316,8 +303,8 @@ class Reader:
         if number.type == "TEMPLATE":
             return _blank(number, "whole" if is_whole else "number", scale)
         if not unit:
-            return signed_of(number, self.faults)
-        return count_of(number, self.faults) if is_whole else number_of(number, self.faults, scale=scale)
+            return n.signed_of(number, self.faults)
+        return n.count_of(number, self.faults) if is_whole else n.number_of(number, self.faults, scale=scale)
 
     def exactly(self, tree: Child, of: _Subject) -> t.Check:
         """A test for a number."""
@@ -339,7 +326,7 @@ class Reader:
 
 
 def _blank(token: Child, asks: t.Asked, scale: float = 1) -> _PlacedBlank:
-    return _PlacedBlank(str(token), asks, scale, Text(token.start_pos, token.end_pos, str(token)))
+    return _PlacedBlank(str(token), asks, scale, n.Text(token.start_pos, token.end_pos, str(token)))
 
 
 def path_of(written: str) -> str:
@@ -647,7 +634,7 @@ def _check(read: Reader, tree: Child, of: _Subject) -> t.Check:
     _, name, _, *rest, _ = called
     named = [argument.children for argument in rest[::2] if argument.type == "named"]
     args = tuple([read.value(argument) for argument in rest[::2] if argument.type != "named"])
-    names = [text_of(option, read.faults) for option, *_ in named]
+    names = [n.text_of(option, read.faults) for option, *_ in named]
     read.report_repeated(names, "argument")
     options = {option.value: read.value(value) for option, (*_, value) in zip(names, named, strict=True)}
     return read.test(Tree("check", called), of, "check", (read.text(name), args, options, *(compared or [t.Bounds()])))
@@ -664,7 +651,7 @@ def _called(read: Reader, *names: Child) -> Any:
 
 
 def _sources(read: Reader, *sources: Child) -> Any:
-    read.report_repeated([text_of(source, read.faults) for source in sources], "source")
+    read.report_repeated([n.text_of(source, read.faults) for source in sources], "source")
     return tuple(map(str, sources))
 
 
@@ -718,7 +705,7 @@ def _acceptable(read: Reader, sets: Child) -> Any:
 
 def _tool_set(read: Reader, names: Child) -> Any:
     given = read.listed(names, "names") if names.type == "names" else ()
-    return given or (Placed(t.NO_TOOL, Text(names.start_pos, names.end_pos, t.NO_TOOL)),)
+    return given or (Placed(t.NO_TOOL, n.Text(names.start_pos, names.end_pos, t.NO_TOOL)),)
 
 
 _TYPES: Final = {"text": "string", "list": "array"}
@@ -867,10 +854,10 @@ _MARKS: Final = [*map(chr, (*range(1, 9), *range(14, 32)))]
 _STAND_INS: Final = {quote: [f"{quote}{mark}{quote}" for mark in _MARKS] for quote in "\"'/"}
 
 
-def read_check(text: str) -> Parsed[ReadCheck]:
+def read_check(text: str) -> n.Parsed[n.ReadCheck]:
     """A whole one-line check."""
     if len(text) > MAX_LINE:
-        return Parsed(None, (Fault(MAX_LINE, len(text), Finding("EV139", what="length", limit=MAX_LINE)),))
+        return n.Parsed(None, (Fault(MAX_LINE, len(text), Finding("EV139", what="length", limit=MAX_LINE)),))
     if len(text) > _LONGEST:
         return _read_with_care(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece
@@ -890,9 +877,9 @@ def read_check(text: str) -> Parsed[ReadCheck]:
     end, criterion = len(text.rstrip()), line.criterion
     if criterion is not None:  # it is last
         value, quotes = (texts[-1], 2) if criterion.value in _MARKS else (criterion.value, 0)
-        criterion = Text(end - len(value) - quotes, end, value)
+        criterion = n.Text(end - len(value) - quotes, end, value)
     places: Any = _Places(text, len(line.places))
-    return Parsed(ReadCheck(line.start, end, make(texts), places, criterion), ())
+    return n.Parsed(n.ReadCheck(line.start, end, make(texts), places, criterion), ())
 
 
 @final
@@ -906,7 +893,7 @@ class _Places(Struct, frozen=True, gc=False):
         line = _read_with_care(self.text).node
         return () if line is None else line.places[index]
 
-    def __iter__(self) -> Iterator[Atom]:
+    def __iter__(self) -> Iterator[n.Atom]:
         return iter(self[:])
 
     def __len__(self) -> int:
@@ -914,7 +901,7 @@ class _Places(Struct, frozen=True, gc=False):
 
 
 @lru_cache(1_024)
-def _shape_of(text: str) -> tuple[ReadCheck, Make] | None:
+def _shape_of(text: str) -> tuple[n.ReadCheck, Make] | None:
     """The line of a text with marks, and the function that makes the checks of its other lines.
 
     None if it has a fault, or if a mark is not a text of its own. Nor has a text with marks in one of several paths a

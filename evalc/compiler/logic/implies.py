@@ -16,44 +16,22 @@ from evalc.check.predicates import is_within_order
 from evalc.check.tree import Argument, Call, Measure, Not, Test, Turn
 from evalc.check.values import folded, text_of
 from evalc.compiler.examine import examine
-from evalc.compiler.logic.formula import (
-    JSON,
-    TOOLS,
-    Either,
-    Every,
-    Fact,
-    Formula,
-    Json,
-    Subject,
-    Times,
-    beginning,
-    cannot_begin_json,
-    end,
-    facts_of,
-    is_optional,
-    is_text,
-    is_textual,
-    least,
-    negation,
-    pieces,
-    there_is,
-    without_tokens,
-)
+from evalc.compiler.logic import formula as f
 from evalc.compiler.logic.known import decides, is_known, is_so
 from evalc.ecma import trim
 
 
-def implies(first: Formula, second: Formula) -> bool:
+def implies(first: f.Formula, second: f.Formula) -> bool:
     """Whether a run that passes `first` passes `second`."""
-    if isinstance(first, Fact) and isinstance(second, Fact):
+    if isinstance(first, f.Fact) and isinstance(second, f.Fact):
         return follows(first, second)
-    if isinstance(second, Every):
+    if isinstance(second, f.Every):
         return all(implies(first, part) for part in second.parts)
-    if isinstance(first, Either):
+    if isinstance(first, f.Either):
         return all(implies(part, second) for part in first.parts)
-    if isinstance(second, Either) and any(implies(first, part) for part in second.parts):
+    if isinstance(second, f.Either) and any(implies(first, part) for part in second.parts):
         return True
-    if isinstance(first, Every):
+    if isinstance(first, f.Every):
         proofs = [id(part) for part in first.parts if implies(part, second)]
         return bool(proofs) and any(id(part) in proofs for part in _counting(first))
     return False
@@ -65,15 +43,15 @@ class Spoken(NamedTuple):
     Formulas bear on each other only if they share a topic, or `None` is a topic of one.
     """
 
-    facts: Sequence[Fact]
-    groups: Sequence[Fact]
+    facts: Sequence[f.Fact]
+    groups: Sequence[f.Fact]
     topics: frozenset[Any]
 
     @classmethod
-    def of(cls, formula: Formula) -> Spoken:
+    def of(cls, formula: f.Formula) -> Spoken:
         """The facts, groups and topics of a formula."""
-        facts = facts_of(formula)
-        groups = [there_is(group) for group in {*map(_group, facts)} if group is not None]
+        facts = f.facts_of(formula)
+        groups = [f.there_is(group) for group in {*map(_group, facts)} if group is not None]
         return cls(facts, groups, frozenset(topic for fact in facts for topic in _topics_of(fact)))
 
     def touches(self, other: Spoken) -> bool:
@@ -84,63 +62,63 @@ class Spoken(NamedTuple):
         return any(starmap(_touches, pairs))
 
 
-def _topics_of(fact: Fact) -> Sequence[Any]:
+def _topics_of(fact: f.Fact) -> Sequence[Any]:
     """The text of a turn or of the whole, its JSON, the calls, or a number of the run."""
     if fact.predicate == "sure":
         return (None,)  # every fact of its group says that much
     turn = fact.subject[:1] if fact.subject and isinstance(fact.subject[0], Turn) else ()
-    text, json = (*turn, "text"), (*turn, JSON)
+    text, json = (*turn, "text"), (*turn, f.JSON)
     match fact.subject[len(turn) :]:
         case ():
             return (text, json) if fact.predicate in ("equals", "json") else (text,)
-        case (Json(), *_):
+        case (f.Json(), *_):
             return (json,)
-        case (Times() | Measure("chars" | "words" | "lines" | "bytes" | "sentences" | "tokens"), *_):
+        case (f.Times() | Measure("chars" | "words" | "lines" | "bytes" | "sentences" | "tokens"), *_):
             return text, json
         case (Measure(of), *_) if of not in ("calls", "errors"):
             return ((*turn, of),)
         case _:
-            return ((*turn, TOOLS),)
+            return ((*turn, f.TOOLS),)
 
 
-def _touches(one: Fact, other: Fact) -> bool:
+def _touches(one: f.Fact, other: f.Fact) -> bool:
     pairs = ((one, other, True), (one, other, False), (other, one, True), (other, one, False))
     return _is_same(one, other) or any(starmap(_entails, pairs))
 
 
-def always(formula: Formula) -> bool:
+def always(formula: f.Formula) -> bool:
     """Whether no run fails the formula."""
     match formula:
-        case Fact():
+        case f.Fact():
             return _settled(formula) is formula.holds
-        case Every(parts):
+        case f.Every(parts):
             return all(map(always, parts))
-        case Either():
+        case f.Either():
             parts = _counting(formula)
             return any(map(always, parts)) or any(
-                implies(negation(part), Either((*parts[:at], *parts[at + 1 :]))) for at, part in enumerate(parts)
+                implies(f.negation(part), f.Either((*parts[:at], *parts[at + 1 :]))) for at, part in enumerate(parts)
             )
 
 
-def never(formula: Formula) -> bool:
+def never(formula: f.Formula) -> bool:
     """Whether no run passes the formula."""
-    return always(negation(formula))
+    return always(f.negation(formula))
 
 
 # --- parts that may be left out --------------------------------------------------------------------------------------
 
 
-def group_of(formula: Formula) -> Subject | None:
+def group_of(formula: f.Formula) -> f.Subject | None:
     """The first call of a tool, the items or calls of an `every`, or the number of the run, that all facts are about.
 
     None if the facts differ. If there is none in a run, or an agent does not report the number, nothing is asked, and
     the check does not apply.
     """
-    groups = set(map(_left_out_with, facts_of(formula)))
+    groups = set(map(_left_out_with, f.facts_of(formula)))
     return groups.pop() if len(groups) == 1 else None
 
 
-def _group(fact: Fact) -> Subject | None:
+def _group(fact: f.Fact) -> f.Subject | None:
     if not fact.subject:
         return None
     if fact.predicate in ("every", "not every"):
@@ -151,35 +129,35 @@ def _group(fact: Fact) -> Subject | None:
     return None
 
 
-def is_asked(formula: Formula) -> bool:
+def is_asked(formula: f.Formula) -> bool:
     """Whether every run asks all of it or none of it, so that no part is left out alone."""
-    facts = facts_of(formula)
+    facts = f.facts_of(formula)
     return not any(map(_may_be_unsure, facts)) and len(set(map(_left_out_with, facts))) < 2
 
 
-def _may_be_unsure(fact: Fact) -> bool:
+def _may_be_unsure(fact: f.Fact) -> bool:
     """Whether the answer to a fact, or to the same of an item or a call, may be unknown."""
-    if isinstance(fact.operand, Formula):
-        return any(map(_may_be_unsure, facts_of(fact.operand)))
+    if isinstance(fact.operand, f.Formula):
+        return any(map(_may_be_unsure, f.facts_of(fact.operand)))
     return fact.predicate == "unknown"
 
 
-def _left_out_with(fact: Fact) -> Subject | None:
+def _left_out_with(fact: f.Fact) -> f.Subject | None:
     """The group of a fact, or the number that is left out where an agent does not report it."""
-    return fact.subject if fact.subject and is_optional(fact.subject[-1]) else _group(fact)
+    return fact.subject if fact.subject and f.is_optional(fact.subject[-1]) else _group(fact)
 
 
-def _counting(formula: Every | Either) -> tuple[Formula, ...]:
+def _counting(formula: f.Every | f.Either) -> tuple[f.Formula, ...]:
     """The parts that count in every run; all of them if they can only be left out together."""
-    together = set(map(_left_out_with, facts_of(formula)))
+    together = set(map(_left_out_with, f.facts_of(formula)))
     counting = together if len(together) == 1 else {None}
-    return tuple(p for p in formula.parts if is_asked(p) and set(map(_left_out_with, facts_of(p))) <= counting)
+    return tuple(p for p in formula.parts if is_asked(p) and set(map(_left_out_with, f.facts_of(p))) <= counting)
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------
 
 
-def follows(first: Fact, second: Fact) -> bool:
+def follows(first: f.Fact, second: f.Fact) -> bool:
     """Whether the second fact holds wherever the first one does."""
     if _group(first) not in (None, _group(second)):
         return False
@@ -190,7 +168,7 @@ def follows(first: Fact, second: Fact) -> bool:
     return not second.holds and _entails(second, first, not first.holds)
 
 
-def _is_same(one: Fact, other: Fact) -> bool:
+def _is_same(one: f.Fact, other: f.Fact) -> bool:
     """Whether they say the same, apart from a denial; 1 and true are different here, and equal in Python."""
     if one.predicate != other.predicate or one.subject != other.subject or one.folded != other.folded:
         return False
@@ -198,45 +176,45 @@ def _is_same(one: Fact, other: Fact) -> bool:
     return equal and (isinstance(one.operand, str | frozenset) or repr(one.operand) == repr(other.operand))
 
 
-def _settled(fact: Fact) -> bool | None:
+def _settled(fact: f.Fact) -> bool | None:
     """Whether every run confirms or refutes the fact, taken as not denied; None if runs differ."""
     match fact:
-        case Fact(_, "sure"):
+        case f.Fact(_, "sure"):
             return True
-        case Fact(_, "any", operand) if never(operand):
+        case f.Fact(_, "any", operand) if never(operand):
             return False
-        case Fact((*_, Call()), "no", operand) if _is_refused(operand):
+        case f.Fact((*_, Call()), "no", operand) if _is_refused(operand):
             return True
-        case Fact((*_, Measure()), "over", (limit, _)):
-            return True if limit < 0 and (is_text(fact.subject[:-1]) or TOOLS in fact.subject) else None
-        case Fact(_, "similar", (_, threshold)) if threshold > 1:
+        case f.Fact((*_, Measure()), "over", (limit, _)):
+            return True if limit < 0 and (f.is_text(fact.subject[:-1]) or f.TOOLS in fact.subject) else None
+        case f.Fact(_, "similar", (_, threshold)) if threshold > 1:
             return False
-        case Fact(_, "matches", (pattern, flags)) if examine(pattern, flags).always == "fails":
+        case f.Fact(_, "matches", (pattern, flags)) if examine(pattern, flags).always == "fails":
             return False
         case _:
-            asked = is_text(fact.subject) or _takes_nothing(fact)
+            asked = f.is_text(fact.subject) or _takes_nothing(fact)
             return True if asked and _is_of_any_text(fact, fact) else None
 
 
-def _is_refused(formula: Formula) -> bool:
+def _is_refused(formula: f.Formula) -> bool:
     """Whether a test among the parts of a call fails of every value, so that no value leaves it without an answer.
 
     A test that asks for a type says so before it fails, and a value of another type leaves it without one.
     """
-    parts = formula.parts if isinstance(formula, Every) else (formula,)
-    before = (None, *(part.predicate if isinstance(part, Fact) else None for part in parts))
+    parts = formula.parts if isinstance(formula, f.Every) else (formula,)
+    before = (None, *(part.predicate if isinstance(part, f.Fact) else None for part in parts))
     return any(
-        part == Either(()) and asked not in ("is_a", "exists") for asked, part in zip(before, parts, strict=False)
+        part == f.Either(()) and asked not in ("is_a", "exists") for asked, part in zip(before, parts, strict=False)
     )
 
 
-def _takes_nothing(fact: Fact) -> bool:
+def _takes_nothing(fact: f.Fact) -> bool:
     """Whether an argument that was not sent counts as the text `undefined`, as in fields of the contract."""
     compares = fact.predicate in ("contains", "equals", "matches") and not fact.folded
     return compares and isinstance(fact.subject[-1], Argument)
 
 
-def _is_of_any_text(_: Fact, fact: Fact) -> bool:
+def _is_of_any_text(_: f.Fact, fact: f.Fact) -> bool:
     """Whether the fact holds of every text."""
     match fact.predicate:
         case "contains" | "starts_with" | "ends_with":
@@ -247,7 +225,7 @@ def _is_of_any_text(_: Fact, fact: Fact) -> bool:
             return fact.predicate == "matches" and examine(*fact.operand).always == "matches"
 
 
-def _entails(fact: Fact, other: Fact, holds: bool) -> bool:
+def _entails(fact: f.Fact, other: f.Fact, holds: bool) -> bool:
     """Whether the other fact holds, or does not, wherever this one holds; both are taken as not denied."""
     if other.predicate == "sure":
         return holds and _left_out_with(fact) == _left_out_with(other)
@@ -258,10 +236,10 @@ def _entails(fact: Fact, other: Fact, holds: bool) -> bool:
             return True
     if deeper[: len(subject)] == subject and is_known(fact) and decides(fact, other) is holds:
         return True
-    if fact.predicate == "over" and isinstance(subject[-1], Times):
+    if fact.predicate == "over" and isinstance(subject[-1], f.Times):
         times = subject[-1]
-        return _entails(Fact(subject[:-1], "contains", times.text, times.folded), other, holds)
-    if other.predicate == "over" and isinstance(deeper[-1], Measure | Times):
+        return _entails(f.Fact(subject[:-1], "contains", times.text, times.folded), other, holds)
+    if other.predicate == "over" and isinstance(deeper[-1], Measure | f.Times):
         return _counts(fact, other, holds)
     return _is_of_type(fact, other, holds)
 
@@ -281,12 +259,12 @@ _TYPES: Final[Mapping[str, frozenset[str]]] = {
 """The types of the values that have a type, or of which a predicate may be so; any type where none is given."""
 
 
-def _subject_of(fact: Fact) -> Subject:
+def _subject_of(fact: f.Fact) -> f.Subject:
     """The subject whose type the fact gives: that a text is JSON is something of its JSON."""
-    return (*fact.subject, JSON) if fact.predicate == "json" else fact.subject
+    return (*fact.subject, f.JSON) if fact.predicate == "json" else fact.subject
 
 
-def _types_at(fact: Fact, depth: int) -> frozenset[str]:
+def _types_at(fact: f.Fact, depth: int) -> frozenset[str]:
     """The types that the value after so many steps may have if the fact holds."""
     subject = _subject_of(fact)
     if not _is_asked_there(fact):
@@ -306,7 +284,7 @@ def _types_at(fact: Fact, depth: int) -> frozenset[str]:
             return _ALL
 
 
-def _is_of_type(fact: Fact, other: Fact, holds: bool) -> bool:
+def _is_of_type(fact: f.Fact, other: f.Fact, holds: bool) -> bool:
     """Whether a fact of a value gives it a type, or a place in it, that the other fact asks for or rules out."""
     subject, deeper = _subject_of(fact), _subject_of(other)
     if not subject or subject[:1] != deeper[:1]:
@@ -315,7 +293,7 @@ def _is_of_type(fact: Fact, other: Fact, holds: bool) -> bool:
     depth = next(parted, min(len(subject), len(deeper)))
     if holds and other.predicate == "exists":
         return len(deeper) == depth and _is_there(fact, depth)
-    if is_text(subject[:depth]):
+    if f.is_text(subject[:depth]):
         return False
     types = _types_at(fact, depth)
     if not holds:
@@ -323,7 +301,7 @@ def _is_of_type(fact: Fact, other: Fact, holds: bool) -> bool:
     return len(deeper) == depth and other.predicate == "is_a" and types <= _TYPES[other.operand]
 
 
-def _is_there(fact: Fact, depth: int) -> bool:
+def _is_there(fact: f.Fact, depth: int) -> bool:
     """Whether there is a value after so many steps if the fact holds.
 
     A response that is not JSON is a text; the text of an argument that was not sent is `undefined`.
@@ -331,12 +309,12 @@ def _is_there(fact: Fact, depth: int) -> bool:
     if not _is_asked_there(fact):
         return False
     last = fact.subject[-1] if fact.subject and len(fact.subject) == depth else None
-    if last == JSON and fact.predicate != "exists":
+    if last == f.JSON and fact.predicate != "exists":
         return "string" not in _types_at(fact, depth) if fact.predicate != "is" else not isinstance(fact.operand, str)
     return last is None or not _takes_nothing(fact) or is_so("undefined", fact) is False
 
 
-def _is_asked_there(fact: Fact) -> bool:
+def _is_asked_there(fact: f.Fact) -> bool:
     """Whether the fact can hold only of a value that exists."""
     if fact.predicate == "unknown":
         test = fact.operand.check if isinstance(fact.operand, Not) else fact.operand
@@ -346,10 +324,10 @@ def _is_asked_there(fact: Fact) -> bool:
 
 # --- texts -----------------------------------------------------------------------------------------------------------
 
-Rule = Callable[[Fact, Fact], bool]
+Rule = Callable[[f.Fact, f.Fact], bool]
 
 
-def _says(fact: Fact, other: Fact) -> bool:
+def _says(fact: f.Fact, other: f.Fact) -> bool:
     """Whether a text has the other one at the same end, or within it, as the predicates say."""
     if (fact.folded and not other.folded) or not isinstance(other.operand, str):
         return False
@@ -366,57 +344,57 @@ _COMPARE: Final[Mapping[str, Callable[[str, str], bool]]] = {
 }
 
 
-def _texts_in(fact: Fact) -> Iterator[Fact]:
+def _texts_in(fact: f.Fact) -> Iterator[f.Fact]:
     """The texts that occur in every value of which the fact holds."""
     if fact.predicate in _PARTS:
         yield fact
     elif fact.predicate == "matches" and "i" not in fact.operand[1]:
         for text in examine(*fact.operand).required:
-            yield Fact(fact.subject, "contains", text)
+            yield f.Fact(fact.subject, "contains", text)
 
 
-def _fills(fact: Fact, _: Fact) -> bool:
+def _fills(fact: f.Fact, _: f.Fact) -> bool:
     """Whether a value with such a text in it is not empty."""
-    texts = (without_tokens(text_of(text.operand)) for text in _texts_in(fact))
+    texts = (f.without_tokens(text_of(text.operand)) for text in _texts_in(fact))
     return any(trim(text) and not any(text in empty for empty in ("[]", "{}", "null")) for text in texts)
 
 
 def _differs(part_of: Callable[[str], str], is_part: Callable[[str, str], bool]) -> Rule:
     """Whether what two texts surely start with, or end with, is not the same as far as both go."""
 
-    def differs(fact: Fact, other: Fact) -> bool:
+    def differs(fact: f.Fact, other: f.Fact) -> bool:
         one, two = (part_of(folded(each.operand, fact.folded or other.folded)) for each in (fact, other))
         return not is_part(one, two) and not is_part(two, one)
 
     return differs
 
 
-def _is_inside_no_list(fact: Fact, other: Fact) -> bool:
+def _is_inside_no_list(fact: f.Fact, other: f.Fact) -> bool:
     """Whether a text, other than the JSON of a list, contains the other one."""
     text = fact.operand
-    edge, bracket = (end(text)[-1:], "]") if fact.predicate == "ends_with" else (beginning(text)[:1], "[")
+    edge, bracket = (f.end(text)[-1:], "]") if fact.predicate == "ends_with" else (f.beginning(text)[:1], "[")
     inside = msgspec.structs.replace(other, predicate="contains")
     return edge not in ("", bracket) and _says(fact, inside)
 
 
-def _part_matches(fact: Fact, other: Fact) -> bool:
+def _part_matches(fact: f.Fact, other: f.Fact) -> bool:
     """Whether the pattern matches in a part of the text, and so in the whole."""
-    if fact.folded or (fact.predicate == "contains" and not is_textual(fact.subject)):
+    if fact.folded or (fact.predicate == "contains" and not f.is_textual(fact.subject)):
         return False
     inside, from_start = examine(*other.operand).local
     if inside:
-        parts = pieces(fact.operand)
+        parts = f.pieces(fact.operand)
     else:
-        parts = [beginning(fact.operand)] if from_start and fact.predicate in _STARTS else []
+        parts = [f.beginning(fact.operand)] if from_start and fact.predicate in _STARTS else []
     return any(is_so(part, other) for part in parts if part)
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _is_more(fact: Fact, other: Fact) -> bool:
-    (limit, inclusive), (least, at_least) = fact.operand, other.operand
-    return bool(limit > least or (limit == least and (at_least or not inclusive)))
+def _is_more(fact: f.Fact, other: f.Fact) -> bool:
+    (limit, inclusive), (other_limit, other_inclusive) = fact.operand, other.operand
+    return bool(limit > other_limit or (limit == other_limit and (other_inclusive or not inclusive)))
 
 
 _CONVERSIONS: Final[Mapping[tuple[str, str], Callable[[int], int]]] = {
@@ -431,7 +409,7 @@ _CONVERSIONS: Final[Mapping[tuple[str, str], Callable[[int], int]]] = {
 """How counts of different units bound each other: a word ends at a space, a character has at most four bytes."""
 
 
-def _counts(fact: Fact, other: Fact, holds: bool) -> bool:
+def _counts(fact: f.Fact, other: f.Fact, holds: bool) -> bool:
     """Whether a fact of a text, or of the tools called, makes a number always, or never, as large as required."""
     *base, measured = other.subject
     subject, limit = tuple(base), other.operand[0]
@@ -439,7 +417,7 @@ def _counts(fact: Fact, other: Fact, holds: bool) -> bool:
     if not holds or limit < 0:
         rules_out = is_same and fact.predicate in _ALLOW and measured.tool and measured.tool not in fact.operand
         return bool(rules_out and limit >= 1)
-    if isinstance(measured, Times):
+    if isinstance(measured, f.Times):
         known = is_same and fact.predicate in _PARTS and (measured.folded or not fact.folded) and measured.text != ""
         return known and (fact.operand.casefold() if measured.folded else fact.operand).count(measured.text) >= limit
     if fact.predicate == "over" and fact.subject[:-1] == subject and isinstance(fact.subject[-1], Measure):
@@ -448,31 +426,31 @@ def _counts(fact: Fact, other: Fact, holds: bool) -> bool:
     if is_same and fact.predicate in _NEED:
         names = tuple(fact.operand)
         return bool((names.count(measured.tool) if measured.tool else len(names)) >= limit)
-    if measured.of not in ("chars", "words", "lines", "bytes") or not is_text(subject):
+    if measured.of not in ("chars", "words", "lines", "bytes") or not f.is_text(subject):
         return False
     if not is_same:
-        is_of_json = fact.subject[: len(base) + 1] == (*subject, JSON)
+        is_of_json = fact.subject[: len(base) + 1] == (*subject, f.JSON)
         return limit <= 1 and is_of_json and _is_there(fact, len(base) + 1)
     if fact.predicate in ("json", "heading"):
         return bool(limit <= 1)
-    return any(least(text.operand, measured.of, text.folded) >= limit for text in _texts_in(fact))
+    return any(f.least(text.operand, measured.of, text.folded) >= limit for text in _texts_in(fact))
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
-def _is_field(fact: Fact, other: Fact) -> bool:
+def _is_field(fact: f.Fact, other: f.Fact) -> bool:
     (path, type_), (other_path, other_type) = fact.operand, other.operand
     return path == other_path and other_type in (None, "number" if type_ == "integer" else None)
 
 
-def _is_like(fact: Fact, other: Fact) -> bool:
+def _is_like(fact: f.Fact, other: f.Fact) -> bool:
     """Whether the formula about an item implies the other one about it."""
     return implies(fact.operand, other.operand)
 
 
-def _is_unlike(fact: Fact, other: Fact) -> bool:
-    return implies(fact.operand, negation(other.operand))
+def _is_unlike(fact: f.Fact, other: f.Fact) -> bool:
+    return implies(fact.operand, f.negation(other.operand))
 
 
 _NEED: Final = ("set", "in_order", "before")
@@ -491,9 +469,9 @@ RULES: Final[tuple[tuple[tuple[str, ...], tuple[str, ...], bool, Rule], ...]] = 
     (("equals",), ("equals",), True, _says),
     (_STARTS, ("starts_with",), True, _says),
     (_ENDS, ("ends_with",), True, _says),
-    (_STARTS, _STARTS, False, _differs(beginning, str.startswith)),
-    (_ENDS, ("ends_with",), False, _differs(end, str.endswith)),
-    (_STARTS, ("json",), False, lambda a, b: not a.folded and cannot_begin_json(beginning(a.operand), b.operand)),
+    (_STARTS, _STARTS, False, _differs(f.beginning, str.startswith)),
+    (_ENDS, ("ends_with",), False, _differs(f.end, str.endswith)),
+    (_STARTS, ("json",), False, lambda a, b: not a.folded and f.cannot_begin_json(f.beginning(a.operand), b.operand)),
     (("similar",), ("similar",), True, lambda a, b: a.operand[0] == b.operand[0] and a.operand[1] >= b.operand[1]),
     (("exists",), _OF_ANY_TEXT, True, _is_of_any_text),
     (("json",), ("json",), True, lambda _, b: b.operand == "strict"),

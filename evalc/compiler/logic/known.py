@@ -9,24 +9,7 @@ from evalc.check.predicates import HOLDS
 from evalc.check.tree import Argument, Measure
 from evalc.check.values import CannotAsk, OnlyInside, is_sorted, text_of
 from evalc.compiler.examine import answer
-from evalc.compiler.logic.formula import (
-    ITEM,
-    JSON,
-    NOT_JSON,
-    UNCERTAIN,
-    Every,
-    Fact,
-    Formula,
-    Json,
-    Subject,
-    Times,
-    exact,
-    is_fixed,
-    is_safe,
-    is_text,
-    is_well_formed,
-    json_of,
-)
+from evalc.compiler.logic import formula as f
 from evalc.ecma import length_of, to_json, to_string, trim
 from evalc.model.json import MISSING, is_number, step_into
 
@@ -35,18 +18,18 @@ _TEXTUAL: Final = frozenset({"contains", "equals", "starts_with", "ends_with", "
 """Predicates that compare the text that JavaScript makes of an argument."""
 
 
-def is_known(fact: Fact) -> bool:
+def is_known(fact: f.Fact) -> bool:
     """Whether the fact says what its subject is."""
     match fact.predicate:
         case "is":
-            return is_safe(fact.operand)
+            return f.is_safe(fact.operand)
         case "equals":
-            return not fact.folded and is_fixed(fact.operand)
+            return not fact.folded and f.is_fixed(fact.operand)
         case predicate:
             return predicate == "called"
 
 
-def decides(known: Fact, fact: Fact) -> bool | None:
+def decides(known: f.Fact, fact: f.Fact) -> bool | None:
     """Whether a fact, taken as not denied, holds if its subject, or a value on the way to it, is known; or None."""
     rest = fact.subject[len(known.subject) :]
     if known.predicate == "called":
@@ -57,7 +40,7 @@ def decides(known: Fact, fact: Fact) -> bool | None:
     return answers.pop() if len(answers) == 1 else None
 
 
-def _of_calls(names: tuple[str, ...], rest: Subject, fact: Fact) -> bool | None:
+def _of_calls(names: tuple[str, ...], rest: f.Subject, fact: f.Fact) -> bool | None:
     match rest:
         case (Measure("calls", tool),):
             return is_so(names.count(tool) if tool else len(names), fact)
@@ -69,28 +52,28 @@ def _of_calls(names: tuple[str, ...], rest: Subject, fact: Fact) -> bool | None:
             return None
 
 
-def _is_argument(subject: Subject) -> bool:
+def _is_argument(subject: f.Subject) -> bool:
     return bool(subject) and isinstance(subject[-1], Argument)
 
 
-def _values(known: Fact, rest: Subject, fact: Fact) -> Iterator[tuple[Any, Subject]]:
+def _values(known: f.Fact, rest: f.Subject, fact: f.Fact) -> Iterator[tuple[Any, f.Subject]]:
     """The values that the subject may have, each with the steps that remain."""
     value = known.operand
-    if known.predicate == "equals" and is_text(known.subject) and rest[:1] == (JSON,):
-        read = json_of(value, lenient=True)
+    if known.predicate == "equals" and f.is_text(known.subject) and rest[:1] == (f.JSON,):
+        read = f.json_of(value, lenient=True)
         asks_text = fact.predicate != "exists" and len(rest) == 1  # a response that is no JSON is a text
-        yield (value if asks_text else MISSING) if read is NOT_JSON else read, rest[1:]
+        yield (value if asks_text else MISSING) if read is f.NOT_JSON else read, rest[1:]
         return
     yield value, rest
-    if known.predicate == "equals" and not is_text(known.subject):  # the text of any JSON value
-        read = json_of(value, lenient=False)
-        if read is UNCERTAIN or (_is_argument(known.subject) and (rest or not _asks_scalars(fact))):
-            yield UNCERTAIN, rest  # to JavaScript the text of a list is that of its items
-        elif read is not NOT_JSON and not isinstance(read, str) and to_json(read) == value:
+    if known.predicate == "equals" and not f.is_text(known.subject):  # the text of any JSON value
+        read = f.json_of(value, lenient=False)
+        if read is f.UNCERTAIN or (_is_argument(known.subject) and (rest or not _asks_scalars(fact))):
+            yield f.UNCERTAIN, rest  # to JavaScript the text of a list is that of its items
+        elif read is not f.NOT_JSON and not isinstance(read, str) and to_json(read) == value:
             yield read, rest
 
 
-def _asks_scalars(fact: Fact) -> bool:
+def _asks_scalars(fact: f.Fact) -> bool:
     """Whether the fact can hold only of numbers, texts, flags and null."""
     match fact.predicate:
         case "is":
@@ -101,10 +84,10 @@ def _asks_scalars(fact: Fact) -> bool:
             return predicate in ("over", "format")
 
 
-def _asked(value: Any, rest: Subject, fact: Fact) -> bool | None:
+def _asked(value: Any, rest: f.Subject, fact: f.Fact) -> bool | None:
     """Whether the fact holds of a value, or of the value at the rest of the subject's steps."""
     for at, step in enumerate(rest):
-        if value is UNCERTAIN or value is MISSING:
+        if value is f.UNCERTAIN or value is MISSING:
             break
         match step:
             case ("every", str()):
@@ -115,13 +98,13 @@ def _asked(value: Any, rest: Subject, fact: Fact) -> bool | None:
                 value = len(value) if isinstance(value, list) else MISSING
             case Measure("chars" | "words" | "lines" | "bytes" | "sentences" as unit):
                 value = length_of(value, unit) if isinstance(value, str) else MISSING
-            case Json() if isinstance(value, dict | list):
+            case f.Json() if isinstance(value, dict | list):
                 pass
-            case Times(text, folded) if isinstance(value, str) and is_fixed(text):
+            case f.Times(text, folded) if isinstance(value, str) and f.is_fixed(text):
                 value = (value.casefold() if folded else value).count(text)
             case _:
                 return None
-    if value is UNCERTAIN:
+    if value is f.UNCERTAIN:
         return None
     return False if value is MISSING else is_so(value, fact)
 
@@ -129,7 +112,7 @@ def _asked(value: Any, rest: Subject, fact: Fact) -> bool | None:
 # --- items -----------------------------------------------------------------------------------------------------------
 
 
-def _of_items(items: Any, fact: Fact) -> bool | None:
+def _of_items(items: Any, fact: f.Fact) -> bool | None:
     """Whether the formula holds of some item of a known list, or of every item."""
     if fact.predicate not in ("any", "every"):
         return None
@@ -138,10 +121,10 @@ def _of_items(items: Any, fact: Fact) -> bool | None:
     return _joint((_formula(item, fact.operand) for item in items), every=fact.predicate == "every")
 
 
-def _formula(item: Any, formula: Formula) -> bool | None:
-    if not isinstance(formula, Fact):
-        return _joint((_formula(item, part) for part in formula.parts), every=isinstance(formula, Every))
-    answer = _asked(item, formula.subject[len(ITEM) :], formula)
+def _formula(item: Any, formula: f.Formula) -> bool | None:
+    if not isinstance(formula, f.Fact):
+        return _joint((_formula(item, part) for part in formula.parts), every=isinstance(formula, f.Every))
+    answer = _asked(item, formula.subject[len(f.ITEM) :], formula)
     return None if answer is None else answer is formula.holds
 
 
@@ -154,7 +137,7 @@ def _joint(answers: Iterable[bool | None], *, every: bool) -> bool | None:
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-def is_so(value: Any, fact: Fact) -> bool | None:
+def is_so(value: Any, fact: f.Fact) -> bool | None:
     """Whether a fact, taken as not denied, holds of a known value; None if unsure."""
     rule = _RULES.get(fact.predicate)
     if rule is None:
@@ -165,17 +148,17 @@ def is_so(value: Any, fact: Fact) -> bool | None:
         return False
 
 
-def _as_evaluated(value: Any, fact: Fact) -> bool:
+def _as_evaluated(value: Any, fact: f.Fact) -> bool:
     return HOLDS[fact.predicate](value, fact.operand, fact.folded)
 
 
-def _by_text(value: Any, fact: Fact) -> bool | None:
-    return _as_evaluated(text_of(value), fact) if is_fixed(fact.operand) else None
+def _by_text(value: Any, fact: f.Fact) -> bool | None:
+    return _as_evaluated(text_of(value), fact) if f.is_fixed(fact.operand) else None
 
 
-def _contains(value: Any, fact: Fact) -> bool | None:
+def _contains(value: Any, fact: f.Fact) -> bool | None:
     """Whether a text contains another one, or a list has such an item, or an item that contains it."""
-    if isinstance(fact.operand, str) and not is_fixed(fact.operand):
+    if isinstance(fact.operand, str) and not f.is_fixed(fact.operand):
         return None
     try:
         return HOLDS["contains"](value, fact.operand, fact.folded)
@@ -183,30 +166,30 @@ def _contains(value: Any, fact: Fact) -> bool | None:
         return fact.predicate == "contains"
 
 
-def _over(value: Any, fact: Fact) -> bool:
+def _over(value: Any, fact: f.Fact) -> bool:
     limit, inclusive = fact.operand
-    return is_number(value) and (exact(value) > limit or (inclusive and exact(value) == limit))
+    return is_number(value) and (f.exact(value) > limit or (inclusive and f.exact(value) == limit))
 
 
-def _matches(value: Any, fact: Fact) -> bool | None:
+def _matches(value: Any, fact: f.Fact) -> bool | None:
     text = text_of(value)
     pattern, flags = fact.operand
-    return answer(pattern, flags, text) if len(text) <= _LONGEST and is_well_formed(text) else None
+    return answer(pattern, flags, text) if len(text) <= _LONGEST and f.is_well_formed(text) else None
 
 
-def _similar(value: Any, fact: Fact) -> bool | None:
+def _similar(value: Any, fact: f.Fact) -> bool | None:
     text, threshold = fact.operand
-    return True if text_of(value) == text and is_fixed(text) and threshold <= 1 else None
+    return True if text_of(value) == text and f.is_fixed(text) and threshold <= 1 else None
 
 
-def _is_json(value: Any, fact: Fact) -> bool | None:
-    read = json_of(text_of(value), lenient=False)
-    if read is UNCERTAIN:
+def _is_json(value: Any, fact: f.Fact) -> bool | None:
+    read = f.json_of(text_of(value), lenient=False)
+    if read is f.UNCERTAIN:
         return None
-    return read is not NOT_JSON and isinstance(read, {"object": dict, "array": list}.get(fact.operand, object))
+    return read is not f.NOT_JSON and isinstance(read, {"object": dict, "array": list}.get(fact.operand, object))
 
 
-_RULES: Final[Mapping[str, Callable[[Any, Fact], bool | None]]] = {
+_RULES: Final[Mapping[str, Callable[[Any, f.Fact], bool | None]]] = {
     **dict.fromkeys(("is", "is_a", "empty", "format", "sorted", "unique"), _as_evaluated),
     **dict.fromkeys(("equals", "starts_with", "ends_with"), _by_text),
     **dict.fromkeys(("contains", "has"), _contains),
