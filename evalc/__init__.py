@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evalc.model.answer import AgentResponse, ToolCall
     from evalc.runtime.agents.recording import ScriptedAgent
     from evalc.setup.finished import Run
+    from evalc.suites import Case, Suite, Turn
 else:
     ModuleType = type(sys)
 
@@ -39,6 +40,7 @@ _HOMES = {
     "AgentTimeout": "evalc.base.errors",
     "AgentUnavailable": "evalc.base.errors",
     "Answer": "evalc.checks",
+    "Case": "evalc.suites",
     "Compilation": "evalc.compiler.compiled",
     "EvalcError": "evalc.base.errors",
     "Outcome": "evalc.checks",
@@ -47,7 +49,9 @@ _HOMES = {
     "ScriptedAgent": "evalc.runtime.agents.recording",
     "Source": "evalc.base.source",
     "SourceError": "evalc.base.errors",
+    "Suite": "evalc.suites",
     "ToolCall": "evalc.model.answer",
+    "Turn": "evalc.suites",
     "UsageError": "evalc.base.errors",
     "check": "evalc.api",
     "compile": "evalc.api",
@@ -63,6 +67,7 @@ __all__ = [
     "AgentTimeout",
     "AgentUnavailable",
     "Answer",
+    "Case",
     "Compilation",
     "EvalcError",
     "Outcome",
@@ -71,7 +76,9 @@ __all__ = [
     "ScriptedAgent",
     "Source",
     "SourceError",
+    "Suite",
     "ToolCall",
+    "Turn",
     "UsageError",
     "check",
     "compile",

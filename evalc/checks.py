@@ -11,7 +11,8 @@ A check of your project is a function, or an async function, in a Python file th
         count = answer.text.count(f"https://{to}")
         return evalc.Outcome(passed=count <= most, reason=f"found {count} links, expected at most {most}")
 
-`max_links(answer, 3)` calls it, in a test for instance. A package offers such functions by entry points:
+`max_links(answer, 3)` calls it, in a test for instance; `max_links(3)` is the check of a case in Python. A package
+offers such functions by entry points:
 
     [project.entry-points."evalc.checks"]
     max_links = "my_package.checks:max_links"
@@ -29,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, update_wrapper
 from pathlib import Path
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, final
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, final, overload
 
 import msgspec
 
@@ -37,9 +38,8 @@ from evalc.base.guard import imported
 from evalc.model.answer import ToolCall, Usage
 
 P = ParamSpec("P")
-R = TypeVar("R")
 
-__all__ = ["Answer", "Check", "CustomCheck", "Outcome", "ToolCall", "Usage", "custom_check"]
+__all__ = ["Answer", "BoundCheck", "Check", "CustomCheck", "Outcome", "ToolCall", "Usage", "custom_check"]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,29 +90,59 @@ class Check(Protocol):
 
 
 @final
-class CustomCheck(Generic[P, R]):
-    """A check of a project, which files of evals may use by the name of its function."""
+class BoundCheck(NamedTuple):
+    """A check with its arguments, which a case in Python has among its `checks`."""
 
-    def __init__(self, function: Callable[Concatenate[Answer, P], R]) -> None:
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    options: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of its function, by which lines call it."""
+        return self.function.__name__
+
+    def __str__(self) -> str:
+        """The line of an eval file that says the same."""
+        given = [*map(_json, self.args), *(f"{name}={_json(value)}" for name, value in self.options.items())]
+        return f"check {self.name}({', '.join(given)})"
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+@final
+class CustomCheck(Generic[P]):
+    """A check of a project, which suites use by the name of its function."""
+
+    def __init__(self, function: Callable[Concatenate[Answer, P], Any]) -> None:
         update_wrapper(self, function)
         self.function = function
 
-    def __call__(self, answer: Answer, /, *args: P.args, **options: P.kwargs) -> R:
-        """The value of the function."""
-        return self.function(answer, *args, **options)
+    @overload
+    def __call__(self, answer: Answer, /, *args: P.args, **options: P.kwargs) -> Any: ...
+    @overload
+    def __call__(self, *args: P.args, **options: P.kwargs) -> BoundCheck: ...
+    def __call__(self, *args: Any, **options: Any) -> Any:  # type: ignore[misc] # the first of them may be an answer
+        """The value of the function if an answer is given, else the check with these arguments."""
+        if args and isinstance(args[0], Answer):
+            return self.function(*args, **options)
+        return BoundCheck(self.function, args, options)
 
 
-def custom_check(function: Callable[Concatenate[Answer, P], R]) -> CustomCheck[P, R]:
+def custom_check(function: Callable[Concatenate[Answer, P], Any]) -> CustomCheck[P]:
     """Declare a function as a check: `check NAME(...)` in a suite calls it with the answer and the arguments there."""
     return CustomCheck(function)
 
 
 @final
 class ProjectChecks(msgspec.Struct, frozen=True, kw_only=True):
-    """The Python files that declare a project's checks, and the folder that they are relative to."""
+    """The Python files that declare a project's checks, and the functions that suites in Python have brought."""
 
     files: tuple[str, ...] = ()
-    root: Path = Path()
+    root: Path = Path()  # the folder that the files are relative to
+    functions: Mapping[str, Callable[..., Any]] = {}
 
     def by_name(self) -> Mapping[str, Callable[..., Any]]:
         """The functions of the checks; a file is imported once.
@@ -120,7 +150,7 @@ class ProjectChecks(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: a file cannot be imported.
         """
-        return _checks_of(self.files, self.root)
+        return {**_checks_of(self.files, self.root), **self.functions}
 
 
 @cache

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 
 class Span(NamedTuple):
@@ -44,7 +45,6 @@ class Position(NamedTuple):
     column: int
 
 
-@final
 class Source:
     """One input text and the name it goes by in messages (a path as the user wrote it, or `<stdin>`).
 
@@ -52,6 +52,9 @@ class Source:
     editors count them. Of a file that is read piece by piece, a source may be an excerpt: `first_line` is the number of
     the line that its text begins at.
     """
+
+    functions: Mapping[str, Callable[..., Any]] = {}
+    """The checks, by their names, that a text which was made in Python has brought."""
 
     def __init__(self, name: str, text: str, *, first_line: int = 1) -> None:
         self.name = name
@@ -80,6 +83,10 @@ class Source:
             return len(self.text)
         line = self.line(position.line)
         return self._line_starts[max(number, 0)] + min(max(position.column - 1, 0), len(line))
+
+    def shown_at(self, offset: int) -> tuple[str, int]:
+        """The text that people are shown a place of, and where the place is in it."""
+        return self.text, min(offset, len(self.text))
 
     def line(self, number: int) -> str:
         """The text of line `number` (from 1) without its line ending; empty if there is no such line."""

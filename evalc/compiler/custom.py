@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from inspect import Parameter, Signature
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, Final
 
@@ -79,6 +79,12 @@ def _signature(arguments: ast.arguments) -> Signature | None:
     if arguments.kwarg is not None:
         parameters.append(Parameter(arguments.kwarg.arg, Parameter.VAR_KEYWORD))
     return Signature(parameters)
+
+
+def signature_of(function: Callable[..., Any]) -> Signature:
+    """The parameters of a check's function but the answer."""
+    _, *others = signature(function).parameters.values()
+    return Signature(others)
 
 
 def misfit(name: str, signature: Signature, args: Sequence[Any], options: Mapping[str, Any]) -> Finding | None:

@@ -225,6 +225,17 @@ class CustomChecks:
                     problems.add(source, span, Finding("EV206", what="check", name=name))
                 self._declared[name] = signature
 
+    def beside(self, source: Source) -> CustomChecks:
+        """These checks, and those that a suite in Python has brought."""
+        if not source.functions:
+            return self
+        from evalc.compiler.custom import signature_of  # noqa: PLC0415 - as below
+
+        both = CustomChecks((), self._root, Diagnostics())
+        own = {name: signature_of(function) for name, function in source.functions.items()}
+        both._files, both._declared = self._files, self._declared | own
+        return both
+
     def fault(self, name: str, args: Sequence[Any], options: Mapping[str, Any]) -> Finding | None:
         """The finding about a call of a check; None if it can be called so, as far as is known without its package."""
         if name in self._declared:
@@ -294,7 +305,7 @@ def resolve_names(
         variants=tuple(_variants(tree, given, library, problems)),
         wants_prompt=_wants_prompt(tree),
         case_prompts=_case_prompts(tree, library, problems),
-        checks=checks,
+        checks=checks.beside(tree.source),
         given=given,
         given_partial=any(map(attrgetter("inputs_partial"), suite.cases)),
     )

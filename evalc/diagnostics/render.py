@@ -120,13 +120,12 @@ def _excerpt(problem: Problem, column: int, width: int) -> _Excerpt:
 
     Only the neighbourhood of the span is ever looked at, because a line may be as long as a file.
     """
-    text = problem.source.text
-    at = min(problem.span.start, len(text))
+    text, at = problem.source.shown_at(problem.span.start)
     line_start = at - (column - 1)
     start = max(line_start, at - width)
     before = _shown(text[start:at])
     after = _shown(re.split(r"[\r\n]", text[at : at + width + 1], maxsplit=1)[0])
-    span_length = min(problem.span.end - at, len(after))
+    span_length = min(problem.span.end - problem.span.start, len(after))
 
     cut_left = start > line_start
     cut_right = len(after) > width

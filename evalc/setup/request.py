@@ -71,6 +71,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
     needs_judge: str | None = None  # the id of the first case that asks a judge; None if none does, or a judge is named
     # the id of the first case with a simulated user whom nobody plays; None if there is none
     needs_user: str | None = None
+    functions: Mapping[str, Callable[..., Any]] = {}  # the checks that suites in Python have brought, by their names
     asks_language: bool = False  # whether a case asks in which language a text is, for which there is an extra
 
 
@@ -109,6 +110,7 @@ def to_run(
         selection=selection,
         inventory=compilation.inventory,
         notes=known.notes,
+        functions={name: each for suite in compilation.suites for name, each in suite.ir.source.functions.items()},
         needs_judge=_first(suites, lambda case: _asks(case, "judge")) if needs.judge and not is_judged else None,
         needs_user=_first(suites, lambda case: case.input.user is not None) if needs.user and not is_played else None,
         asks_language=needs.language and _first(suites, lambda case: _asks(case, "language")) is not None,

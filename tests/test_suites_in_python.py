@@ -1,0 +1,149 @@
+"""Suites written in Python: they compile as their YAML does, with problems at the place of the Python call."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalc
+
+
+@evalc.custom_check
+def at_most(answer: evalc.Answer, most: int, *, of: str = "https://") -> bool:
+    return answer.text.count(of) <= most
+
+
+wrongly: Any = at_most
+
+
+def agent(message: str) -> dict[str, Any]:
+    calls = ["search_flights"] if "flights" in message else []
+    return {"text": f"about {message}", "toolCalls": calls}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+def desk(*more: Any) -> evalc.Suite:
+    return evalc.Suite(
+        "desk",
+        criteria=["short (1): Brief"],
+        gates={"min_pass_rate": 0.5},
+        cases=[
+            evalc.Case("rome", "Which flights go to Rome?", checks=["tools called [search_flights]", *more]),
+            evalc.Case("brief", "hi", tags=["smoke"], checks=["words <= 1 for short"]),
+            evalc.Case("talk", turns=[evalc.Turn("hi", ['contains "hi"']), evalc.Turn("bye", [{"contains": "bye"}])]),
+            evalc.Case(
+                "city",
+                "Weather in {{city}}",
+                for_each={"key": "city", "rows": [{"city": "Oslo"}, {"city": "Bergen"}]},
+                checks=['contains "{{city}}"'],
+            ),
+        ],
+    )
+
+
+def test_a_suite_runs() -> None:
+    run = evalc.run(desk(at_most(3)), agent=agent)
+    assert [case.id for case in run.cases] == [
+        "desk/rome",
+        "desk/brief",
+        "desk/talk",
+        "desk/city@Oslo",
+        "desk/city@Bergen",
+    ]
+    assert [case.id for case in run.failures] == ["desk/brief"]
+    assert run.exit_code == 0
+    place = run.failures[0].place
+    line = _line_of('evalc.Case("brief"')
+    assert (Path(str(place.file)).name, place.line) == (Path(__file__).name, line)  # type: ignore[union-attr]
+
+
+def _line_of(text: str) -> int:
+    return next(number for number, line in enumerate(Path(__file__).read_text().splitlines(), 1) if text in line)
+
+
+def test_its_yaml_means_the_same() -> None:
+    suite = desk()
+    Path("desk.eval.yaml").write_text(suite.to_yaml())
+    (here,), (there,) = evalc.compile(suite).suites, evalc.compile("desk.eval.yaml").suites
+    assert list(here.cases()) == list(there.cases())
+    assert here.metadata == there.metadata
+
+
+def places(suite: evalc.Suite) -> list[tuple[str, str]]:
+    """The codes of the problems, and the text of this file from the place of each to the end of its line."""
+    lines = Path(__file__).read_text().splitlines()
+    return [(problem.code, lines[problem.start.line - 1][problem.start.column - 1 :]) for problem in evalc.check(suite)]
+
+
+def test_problems_are_at_the_text_in_the_call() -> None:
+    assert places(
+        evalc.Suite(
+            "desk",
+            cases=[
+                evalc.Case("rome", "hi", tag=["x"], checks=['contains "x"']),
+                evalc.Case("oslo", "hi {{x}}", checks=["tools calld [a]", wrongly(3, 4)]),
+                evalc.Case(
+                    "lima",
+                    "hi",
+                    checks=[
+                        'contains "a" and',
+                    ],
+                ),
+                evalc.Case("rome", "hi", checks=["non-empty"]),
+            ],
+        )
+    ) == [
+        ("EV201", 'tag=["x"], checks=[\'contains "x"\']),'),
+        ("EV205", 'x}}", checks=["tools calld [a]", wrongly(3, 4)]),'),
+        ("EV131", 'calld [a]", wrongly(3, 4)]),'),
+        ("EV222", 'evalc.Case("oslo", "hi {{x}}", checks=["tools calld [a]", wrongly(3, 4)]),'),
+        ("EV131", "evalc.Case("),
+        ("EV206", 'rome", "hi", checks=["non-empty"]),'),
+    ]
+
+
+def test_a_report_of_problems_shows_the_line_of_python() -> None:
+    with pytest.raises(evalc.SourceError) as raised:
+        evalc.run(evalc.Suite("a", cases=[evalc.Case("b", "hi", checks=["contans 'x'"])]), agent=agent)
+    assert f"{Path(__file__).name}:{_line_of('contans')}:" in str(raised.value)
+
+
+def test_without_a_file_the_places_are_those_of_the_yaml() -> None:
+    names: dict[str, Any] = {"evalc": evalc}
+    cell = "suite = evalc.Suite('a', cases=[evalc.Case('b', 'hi', checks=['contans x'])])"
+    exec(compile(cell, "<cell>", "exec"), names)
+    (problem,) = evalc.check(names["suite"])
+    assert str(problem).startswith("a.eval.yaml:4:41: error[EV203]")
+    assert "validate: [contans x]" in names["suite"].line(problem.start.line)
+
+
+def test_cases_of_a_function_are_at_its_call() -> None:
+    def case(name: str) -> evalc.Case:
+        return evalc.Case(name, "hi", checks=["nonsense"])
+
+    suite = evalc.Suite("a", cases=[case("x"), case("y")])
+    line = inspect.getsourcelines(case)[1] + 1
+    assert [problem.start.line for problem in evalc.check(suite)] == [line, line]
+
+
+@pytest.mark.parametrize("check", [at_most(3), at_most(most=3), at_most(1, of='"a"'), at_most(0, of="é")])
+def test_a_bound_check_is_the_line_that_says_the_same(check: Any) -> None:
+    suite = evalc.Suite("a", cases=[evalc.Case("b", "hi", checks=[check])])
+    assert evalc.check(suite) == ()
+    (case,) = evalc.compile(suite).suites[0].cases()
+    (record,) = case.expect.checks or ()
+    assert (record["name"], tuple(record.get("args", ())), record.get("options", {})) == (check.name, *check[1:])
+
+
+def test_half_a_pair_cannot_be_written() -> None:
+    with pytest.raises(ValueError, match="would not give sound YAML"):
+        evalc.Suite("a", cases=[evalc.Case("b", "\ud800", checks=["non-empty"])])
