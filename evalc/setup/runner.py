@@ -1,4 +1,4 @@
-"""Runs, rescores or merges what was chosen: with agents, judges and gates as the settings say, into the history."""
+"""Runs, rescores or merges what was chosen: with agents, judges and gates as the settings say."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
 
 
 async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer: Observer | None) -> Run:
-    """Put the runs of all shards together: one run, judged, compared and put into the history as a whole."""
+    """Put the runs of all shards together: one run, judged and compared as a whole."""
     from evalc.runtime.run.again_merge import merge_suites  # noqa: PLC0415 - for start-up, as above
 
     # Nothing is asked, and nothing checked.
@@ -184,7 +184,7 @@ def _refuse_what_is_missing(what: ToRun) -> None:
 def _closed(
     what: ToRun, finished: FinishedRun, settings: Settings, options: RunOptions, warning: str | None = None
 ) -> Run:
-    """The finished run, once it is in the history, and what it says beside its suites is kept for whoever asks later.
+    """The finished run, once what it says beside its suites is kept for whoever asks later.
 
     It warns where no case ran, so that nothing was verified.
     """
@@ -192,7 +192,7 @@ def _closed(
     run = Run(
         finished=finished,
         problems=what.problems,
-        notes=(*what.notes, *filter(None, (idle, extras.history.register(finished), warning))),
+        notes=(*what.notes, *filter(None, (idle, warning))),
         strict=settings.strict,
         selected=what.selected,
         inventory=what.inventory,

@@ -115,6 +115,7 @@ def test_a_report_that_the_run_reads_is_not_written_over(invoke: Invoke, project
 @pytest.mark.parametrize("chosen", FORMATS)
 def test_only_reports_are_overwritten(project: Path, invoke: Invoke, chosen: Format) -> None:
     invoke("run", "--agent", "demo", "--env-file", _written("my.env", "KEY=secret"))
+    invoke("history")
     _written("agent.py", "def answer(message):\n    return message\n")
     _written("page.html", "<!doctype html>\n<html lang=en><title>Mine</title>")
     there = [path for path in project.rglob("*") if path.is_file()]
@@ -133,10 +134,14 @@ def _written(name: str, text: str) -> str:
 
 
 def test_files_of_the_run_are_not_overwritten(invoke: Invoke, project: Path) -> None:
-    outcome = invoke("run", "--agent", "demo", "-o", "json:evals/results/history.db", "-o", "a.csv")
+    agent = (
+        "import pathlib\ndef answer(message):\n    pathlib.Path('kept.txt').write_text('kept')\n    return 'Paris'\n"
+    )
+    _written("writing.py", agent)
+    outcome = invoke("run", "--agent", "python:writing:answer", "-o", "json:kept.txt", "-o", "a.csv")
     assert outcome.code == 70
-    assert outcome.err.endswith("error: `evals/results/history.db`: not overwritten, since it is not a report\n")
-    assert (project / "evals" / "results" / "history.db").read_bytes().startswith(b"SQLite")
+    assert outcome.err.endswith("error: `kept.txt`: not overwritten, since it is not a report\n")
+    assert (project / "kept.txt").read_text() == "kept"
     assert (project / "a.csv").exists()
 
 

@@ -24,7 +24,6 @@ from evalc.base.files import LeadsOut, refuse_link_out
 from evalc.model.reports import HistoryEntry, Measure, PastCriterion, Trend, TrendPoint
 from evalc.model.result import SuiteResult
 from evalc.model.suite import KnownSuites, SuiteKey, SuiteRecord, key_of
-from evalc.runtime.run.finished import FinishedRun, FinishedSuite
 from evalc.runtime.store.runs import age, began_at, has_results, read_result, result_files, run_folders
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
@@ -61,12 +60,6 @@ def read_entry(folder: Path, file: str) -> HistoryEntry | None:
         return _entry(folder, file, read_result(folder / file, _Result))
     except (UsageError, OSError):
         return None
-
-
-def entry_of(folder: Path, file: str, finished: FinishedSuite) -> HistoryEntry:
-    """The entry of a result that is written to the file and still at hand."""
-    result = msgspec.structs.replace(finished.result, cases=())
-    return _entry(folder, file, msgspec.convert(msgspec.to_builtins(result), _Result))
 
 
 def _entry(folder: Path, file: str, result: _Result) -> HistoryEntry:
@@ -129,21 +122,6 @@ _Stamp = tuple[int, int]
 """The time of the last change and the size of a file, by which it is seen whether the file has changed."""
 _Key = tuple[str, str]
 """The name of a run's folder and the path of a file in it."""
-
-
-def register(finished: FinishedRun) -> str | None:
-    """Put a finished run into the index of its output folder. A run never fails by that: the answer is a warning."""
-    try:
-        rows = {
-            (finished.folder.name, file): (_stamp(suite.path.stat()), entry_of(finished.folder, file, suite))
-            for suite in finished.suites
-            for file in [suite.path.relative_to(finished.folder).as_posix()]
-        }
-        with Index.open(finished.folder.parent) as index:
-            index.put(rows)
-    except (sqlite3.Error, OSError, msgspec.ValidationError) as error:
-        return f"the run is not in the history yet, which `evalc history` makes up for: {_why(error)}"
-    return None
 
 
 @final

@@ -15,7 +15,6 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from evalc import extras
 from evalc.base.errors import EvalcError, SourceError, UsageError
 from evalc.base.files import JSON_LIMIT, exclusion, read_limited
 from evalc.base.guard import exits_reported, watched
@@ -90,9 +89,10 @@ class Results:
         finally:
             journal.close()
         closing = Closing(below=finished.below_threshold, warnings=warnings)
-        failures = (extras.history.register(finished), write_closing(finished.folder, closing, options.redactor))
+        failure = write_closing(finished.folder, closing, options.redactor)
         yield f"results in {finished.folder}"
-        yield from filter(None, failures)
+        if failure is not None:
+            yield failure
 
 
 def _of(suite: Suite, ran: Sequence[_Ran], agent: str | None) -> Suite:
