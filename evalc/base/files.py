@@ -135,10 +135,11 @@ def exclusion(patterns: Iterable[str]) -> GitIgnoreSpec:
     """The patterns of `exclude`; those that are invalid, such as a `!` alone, match nothing, as for git."""
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - for start-up: only a search of folders needs it
 
-    return GitIgnoreSpec.from_lines(filter(_is_pattern, patterns))
+    return GitIgnoreSpec.from_lines(filter(is_pattern, patterns))
 
 
-def _is_pattern(line: str) -> bool:
+def is_pattern(line: str) -> bool:
+    """Whether a line is a pattern of a `.gitignore`."""
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - as above
 
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -104,6 +105,4 @@ def _only_newlines(text: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    import re  # noqa: PLC0415 - only texts with exotic separators come here
-
     return [line for line in re.findall(r"[^\r\n]*(?:\r\n|\r|\n)?", text) if line]

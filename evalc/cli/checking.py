@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from difflib import unified_diff
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -184,8 +185,6 @@ def _print_diffs(problems: Sequence[Problem], made: Iterable[tuple[Source, Fixed
 
 def difference(source: Source, text: str) -> Iterator[str]:
     """The lines of a unified diff from a source's text to another."""
-    from difflib import unified_diff  # noqa: PLC0415 - for start-up: no check needs it
-
     before, after = source.text.splitlines(keepends=True), text.splitlines(keepends=True)
     name = visible(source.name)
     for line in unified_diff(before, after, fromfile=name, tofile=name):

@@ -17,7 +17,7 @@ import typer
 
 from evalc import extras
 from evalc.base.errors import UsageError
-from evalc.base.files import make_folder, only_writer, write_atomic
+from evalc.base.files import JSON_LIMIT, make_folder, only_writer, write_atomic
 from evalc.base.source import Source
 from evalc.base.terminal import Screen, counted, first_of, visible
 from evalc.cli.checking import ProblemFormat, check_files, difference
@@ -300,9 +300,7 @@ def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagno
 
 
 def _sources(files: Sequence[str], problems: Diagnostics) -> Iterator[Source]:
-    # For start-up: `--help` imports nothing.
-    from evalc.base.files import JSON_LIMIT  # noqa: PLC0415
-    from evalc.dsl.sources import YAML_LIMIT, read_source  # noqa: PLC0415
+    from evalc.dsl.sources import YAML_LIMIT, read_source  # noqa: PLC0415 - for start-up: `--help` imports nothing
 
     for file in dict.fromkeys(files):
         if file == "-":

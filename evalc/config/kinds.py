@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, final
 
-from evalc.base.files import is_below
+from evalc.base.files import is_below, is_pattern
 from evalc.diagnostics import Finding
 from evalc.dsl import kinds
 from evalc.dsl.kinds import Schema, Shape
@@ -367,14 +367,12 @@ def shown_duration(milliseconds: float) -> str:
 
 def _confidence(value: Value) -> float:
     """A number, or one in per cent; as a flag, a text."""
-    from evalc.model.numbers import CONFIDENCE  # noqa: PLC0415 - for start-up: `--help` needs nothing of the model
-
     percent = _PERCENT.fullmatch(value.data) if isinstance(value.data, str) else None
     if isinstance(value.data, str) and percent is None:
         raise value.refused("a share such as `95%` or 0.95")
     if percent is not None:
         value = value._replace(data=float(Decimal(percent[1]) / (100 if percent[2] else 1)))
-    return number(CONFIDENCE.takes, CONFIDENCE.words).of(value)
+    return number(numbers.CONFIDENCE.takes, numbers.CONFIDENCE.words).of(value)
 
 
 _COUNT: Final = whole(1, 10_000)
@@ -468,12 +466,8 @@ def _severity(code: str, value: Value) -> tuple[str, Level]:
 
 
 def _ignored_in(pattern: str, value: Value) -> tuple[str, tuple[str, ...]]:
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - for start-up: seldom configured
-
-    try:
-        GitIgnoreSpec.from_lines([pattern])
-    except ValueError:
-        raise value.refused("under a pattern as in a `.gitignore`") from None
+    if not is_pattern(pattern):
+        raise value.refused("under a pattern as in a `.gitignore`")
     return pattern, SILENCERS.of(value)
 
 

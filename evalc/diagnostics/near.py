@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 _DIGITS_OF_LETTERS: Final = str.maketrans("OIL", "011")
@@ -44,7 +45,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     by_fold: dict[str, str] = {}
     for candidate in known:
         by_fold.setdefault(_fold(candidate), candidate)
-    matches = _close_matches(_fold(name), list(by_fold), 1, 0.7)
+    matches = get_close_matches(_fold(name), by_fold, n=1, cutoff=0.7)
     return by_fold[matches[0]] if matches else None
 
 
@@ -52,14 +53,8 @@ def nearest_of(name: str, known: Iterable[str], most: int) -> tuple[str, ...]:
     """The known names from which `name` differs by a third of its letters at most, the nearest first."""
     from rapidfuzz.distance import OSA  # noqa: PLC0415 - for start-up: only for a mistake
 
-    near = _close_matches(name[:_LONGEST], list(known), most, 0.5)
+    near = get_close_matches(name[:_LONGEST], list(known), n=most, cutoff=0.5)
     return tuple(each for each in near if 3 * OSA.distance(_fold(name), _fold(each)) <= len(name))
-
-
-def _close_matches(name: str, known: list[str], most: int, cutoff: float) -> list[str]:
-    from difflib import get_close_matches  # noqa: PLC0415 - for start-up: only for a mistake
-
-    return get_close_matches(name, known, n=most, cutoff=cutoff)
 
 
 def typo_of(name: str, known: Iterable[str]) -> Typo | None:
