@@ -91,8 +91,8 @@ class _Worker:
         if package is None or package.origin is None:
             raise RegexpError("the package `quickjs-ng` is not installed")
         folder = str(Path(package.origin).parent.parent)
-        program = f"{inspect.getsource(_serve)}\n_serve({folder!r}, {_TEST!r})"
         try:
+            program = f"{inspect.getsource(_serve)}\n_serve({folder!r}, {_TEST!r})"
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [sys.executable, "-I", "-S", "-c", program],
                 stdin=subprocess.PIPE,
