@@ -47,8 +47,8 @@ def _edits(source: Source) -> Iterator[tuple[int, int, str]]:
 def _written(part: Any) -> Iterator[Str]:
     """The texts of the one-line checks in a part of a document."""
     match part:
-        case CheckLeaf(origin=Str() as text):
-            yield text
+        case CheckLeaf(line=str() as line):
+            yield Str(part.at, line)
         case tuple() | list():
             for each in part:
                 yield from _written(each)

@@ -155,7 +155,7 @@ def build_check(fields: Fields, item: Node, links: tuple[str, ...] = LINK_KEYS) 
     if not isinstance(line.check, Test):
         for fault in odd_readings(text.value):
             fields.warn(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
-    leaf = CheckLeaf(text.at, check=line.check, places=line.places, origin=text)
+    leaf = CheckLeaf(text.at, check=line.check, places=line.places, line=text.value)
     return CheckTree(text.at, body=leaf, criterion=criterion)
 
 

@@ -63,7 +63,7 @@ def _parsed(type_: str) -> o.Operand:
         for fault in parse.faults:
             fields.fault(locate(fields.source, rule.span, fault.start, fault.end), fault.finding)
         line = parse.node
-        return None if line is None else CheckLeaf(rule.at, check=line.check, places=line.places, origin=rule)
+        return None if line is None else CheckLeaf(rule.at, check=line.check, places=line.places, line=rule.value)
 
     return o.Operand(k.text(), taken, null=o.WRITTEN)
 
@@ -244,9 +244,9 @@ def typed_check(fields: Fields, type_: Scalar, by_key: o.Keys) -> CheckLeaf | No
         leaf = CheckLeaf(type_.at, check=check_of(given), places=tuple(places))
     if at is None:
         return leaf
-    here = at if leaf.origin is None else g.Text(0, 0, at.value)
+    here = at if leaf.line is None else g.Text(0, 0, at.value)
     check = Of(At(at.value), leaf.check)
-    return CheckLeaf(leaf.at, check=check, places=(here, *leaf.places), origin=leaf.origin)
+    return CheckLeaf(leaf.at, check=check, places=(here, *leaf.places), line=leaf.line)
 
 
 def _rule(holds: o.Operand, *examples: Any, into: str = "") -> k.Key:

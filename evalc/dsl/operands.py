@@ -9,12 +9,13 @@ from typing import Any, Final
 from evalc.check.tree import NO_TOOL
 from evalc.dsl import kinds as k
 from evalc.dsl import nodes as n
-from evalc.dsl.nodes import BITS, END, Mapping, Node, Scalar, is_cut, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, is_cut, span_of
 from evalc.dsl.scalars import NULLS
+from evalc.dsl.tree import Place, Str
 from evalc.dsl.walk import Fields, is_null
 from evalc.grammar import nodes as g
 
-Places = list[g.Atom]
+Places = list[Place]
 """Where the texts of a check were written: a reader of some adds theirs, in the order of `texts_of`."""
 Keys = dict[str, tuple[Scalar, Node]]
 """The keys of a mapping, with their nodes and their values."""
@@ -71,7 +72,7 @@ def take_text(fields: Fields, node: Node, what: str, places: Places) -> str | No
     """A text."""
     if not isinstance(node, Scalar) or node.style == "hole":
         return fields.text_of(node, what)  # type: ignore[return-value] # it is none, which is reported
-    places.append(g.Text(node.at >> BITS, node.at & END, node.text))
+    places.append(Str(node.at, node.text))
     return node.text
 
 

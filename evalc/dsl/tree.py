@@ -27,19 +27,23 @@ class Num(InSource, frozen=True, gc=False):
     value: int | float
 
 
+Place = g.Atom | Str
+"""The place of a text of a check, and the text."""
+
+
 # --- checks ----------------------------------------------------------------------------------------------------------
 
 
 class CheckLeaf(InSource, frozen=True, kw_only=True, gc=False):
     """A check, its texts unfilled, and where they were written, in the order of `texts_of`.
 
-    With an `origin`, the offsets of places count from the start of that text's value; without one they count from the
-    start of the source.
+    In a `line`, which is the value of a text, the offsets of places count from its start; without one they count from
+    the start of the source.
     """
 
     check: Check
-    places: Sequence[g.Atom] = ()
-    origin: Str | None = None
+    places: Sequence[Place] = ()
+    line: str | None = None
 
 
 class CheckGroup(InSource, frozen=True, kw_only=True):

@@ -257,7 +257,8 @@ def _filled_fields(emission: Emission) -> dict[str, Any]:
     prompt = emission.variant.prompt
     if prompt is not None and prompt.tree.system:
         fields["system"] = system_of(emission, prompt.tree)
-    for written, (field, filled) in zip(_written(tree), _FILLED.values(), strict=True):
+    seldom = _written(tree)
+    for written, (field, filled) in zip(seldom, _FILLED.values(), strict=True) if any(seldom) else ():
         if written is not None:
             fields[field] = filled(emission, written)
     fields["description"] = fields["description"] or name
@@ -348,7 +349,8 @@ def _wheres(emission: Emission) -> dict[str, ir.Where]:
     """Where the fields of the case were written, by their JSON pointers."""
     case, tree, row = emission.case, emission.case.tree, emission.row
     wheres = _wheres_of_input(emission)
-    for pointer, text in zip(_PLACED, _placed(tree), strict=True):
+    seldom = _placed(tree)
+    for pointer, text in zip(_PLACED, seldom, strict=True) if any(seldom) else ():
         if text is not None:
             wheres[pointer] = text.at
     for layer in reversed(case.layers):

@@ -45,7 +45,7 @@ from evalc.dsl import nodes as n
 from evalc.dsl.nodes import Node, Report, Scalar, span_of
 from evalc.dsl.places import locate, node_at
 from evalc.dsl.scalars import to_plain, value_of
-from evalc.dsl.tree import CheckBody, CheckGroup, CheckJson, CheckLeaf, CheckUse
+from evalc.dsl.tree import CheckBody, CheckGroup, CheckJson, CheckLeaf, CheckUse, Str
 from evalc.dsl.walk import described
 from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
@@ -214,7 +214,7 @@ class CheckEmitter:
                     index = next(names)
                     if (fault := self._case.names.checks.fault(name, args, options)) is not None:
                         self._add(self._span(leaf, index), fault)
-                case Test("json", (_, dict() | bool() as schema)) if test is was and leaf.origin is not None:
+                case Test("json", (_, dict() | bool() as schema)) if test is was and leaf.line is not None:
                     for _, finding in findings_in(schema):
                         self._add(leaf.span, finding)
                 case Of(Call() | Tools()):
@@ -290,19 +290,19 @@ class CheckEmitter:
 
     def _span(self, leaf: CheckLeaf, index: int) -> Span:
         place = leaf.places[index]
-        if leaf.origin is None:
+        if leaf.line is None:
             return Span(place.start, place.end)
-        return locate(self.source, leaf.origin.span, place.start, place.end)
+        return locate(self.source, leaf.span, place.start, place.end)
 
     def _within(self, leaf: CheckLeaf, index: int, start: int, end: int) -> Span:
         """The span of a stretch of a text's value, or of a pattern."""
         place = leaf.places[index]
-        if leaf.origin is None:
+        if leaf.line is None or isinstance(place, Str):
             ahead = place.pattern_at if isinstance(place, g.PatternAtom) else 0
             return locate(self.source, Span(place.start, place.end), ahead + start, ahead + end)
-        written = leaf.origin.value
+        written = leaf.line
         first, last = offset_in_text(written, place, start), offset_in_text(written, place, end)
-        return locate(self.source, leaf.origin.span, first, last)
+        return locate(self.source, leaf.span, first, last)
 
     def _add(self, span: Span, finding: Finding) -> None:
         self._failed |= finding.entry.severity == "error"

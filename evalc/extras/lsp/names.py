@@ -141,7 +141,7 @@ def _in_body(source: Source, body: CheckBody) -> Iterator[_Named]:
             kind = _KINDS.get(role)
             if kind is not None and isinstance(text, str) and text != NO_TOOL:
                 span = Span(place.start, place.end)
-                at = stretch_of(span if body.origin is None else locate(source, body.origin.span, *span))
+                at = stretch_of(span if body.line is None else locate(source, body.span, *span))
                 yield kind, Str(at, text), False
 
 
