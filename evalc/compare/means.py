@@ -65,13 +65,10 @@ def mean_interval(changes: Sequence[float], groups: Sequence[str] | None = None)
         return Interval(mean - half, mean + half)
     ordered = sorted(clusters)  # so that the order of the cases is nothing to the interval
     draw = random.Random(_SEED)  # noqa: S311 - no secret: the interval is the same each time
-    means = sorted(_mean_of(draw.choices(ordered, k=len(ordered))) for _ in range(RESAMPLES))
+    samples = (draw.choices(ordered, k=len(ordered)) for _ in range(RESAMPLES))
+    means = sorted(sum(total for total, _ in drawn) / sum(cases for _, cases in drawn) for drawn in samples)
     cut = round(RESAMPLES * LEVEL / 2)
     return Interval(means[cut], means[-cut - 1])
-
-
-def _mean_of(clusters: Sequence[Cluster]) -> float:
-    return sum(total for total, _ in clusters) / sum(cases for _, cases in clusters)
 
 
 def variance(changes: Sequence[float]) -> float:

@@ -86,12 +86,7 @@ def shape_of(pattern: str) -> tuple[str, tuple[str, ...]]:
             pieces[at] = _STAND_INS[len(runs)]
             runs.append(run)
     shape = "".join(filter(None, pieces))
-    return (pattern, ()) if _is_odd(shape) else (shape, tuple(runs))
-
-
-@lru_cache(4096)
-def _is_odd(shape: str) -> bool:
-    return _ODD.search(shape) is not None
+    return (pattern, ()) if _ODD.search(shape) else (shape, tuple(runs))
 
 
 @lru_cache(4096)

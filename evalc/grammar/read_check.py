@@ -168,7 +168,10 @@ class Reader:
     def parts(self, tree: Child, _of: _Subject) -> t.Check:
         """The check of the places of one call, one result or one item."""
         children = tree.children[::2]
-        checks = [self._part(*child.children) for child in children]
+        checks: list[Any] = []
+        for place, clause in (child.children for child in children):
+            of = _Subject(self.words([place]), is_part=True)
+            checks.append(t.Of(t.At(self.path(place)), self.asked(clause, of)))
         identities = [
             n.Text(child.start_pos, child.end_pos, check.step.path)
             for child, check in zip(children, checks, strict=True)
@@ -176,9 +179,6 @@ class Reader:
         ]
         self.report_repeated(identities, "test")
         return together(checks)
-
-    def _part(self, place: Child, clause: Child) -> Any:
-        return t.Of(t.At(self.path(place)), self.asked(clause, _Subject(self.words([place]), is_part=True)))
 
     # --- what is wrong ---
 

@@ -354,7 +354,8 @@ def _read_export(module: Module, node: Node) -> None:
     elif value is not None:
         module.exports["default"] = Expression(value)
     elif declaration is not None:
-        named = dict(_declared(module, declaration))
+        is_variable = declaration.type in {"lexical_declaration", "variable_declaration"}
+        named = dict((_variables if is_variable else _declaration)(module, declaration))
         module.names.update(named)
         module.exports.update({"default": Declaration()} if _has_token(node, "default") else named)
     elif _has_token(node, "=") and node.named_children:
@@ -373,13 +374,6 @@ def _read_assignment(module: Module, node: Node) -> None:
 
 
 _EXPORTS: Final = re.compile(r"module\s*\.\s*exports(?:\.(?P<name>[\w$]+))?|exports\.(?P<bare>[\w$]+)")
-
-
-def _declared(module: Module, node: Node) -> Iterator[tuple[str, Binding]]:
-    if node.type in {"lexical_declaration", "variable_declaration"}:
-        yield from _variables(module, node)
-    else:
-        yield from _declaration(module, node)
 
 
 def _declaration(module: Module, node: Node) -> Iterator[tuple[str, Binding]]:
