@@ -46,6 +46,9 @@ _ANCHOR: Final = re.compile(r"(?:^[ ]*|[:,\[{-][ ]+)[&*]\w", re.MULTILINE)
 _DASH: Final = re.compile(r"[ ]*-[ ]+")
 
 
+_NOTHING: Final = Source("", "")
+
+
 @final
 class CaseSpans:
     """The stretches of a text that hold one case each, from the line of its dash to that of the next.
@@ -53,7 +56,7 @@ class CaseSpans:
     There are none if a case may need another: with anchors, several documents, a list in brackets.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source = _NOTHING) -> None:
         self._starts = _starts(source)  # and the end of the last one
         self._blank = _MORE_THAN_A_BREAK.sub(" ", source.text) if self._starts else ""
         self._dash = len(_DASH.match(source.text, self._starts[0])[0]) if self._starts else 0  # type: ignore[index]
@@ -147,7 +150,7 @@ class Document:
         self.path = path_of(uri)
         self.version = version  # the editor's number of this state of the text
         self.source = Source(str(self.path), text)  # the text; its name is the path
-        self.cases: CaseSpans | None = None  # the places of its cases, once the text has been read as a whole
+        self.cases = CaseSpans()  # the places of its cases, once the text has been read as a whole
         self.edited: Span | None = None  # from where to where it is another since it was checked; None if it is not
         self._encoding = encoding
 
@@ -161,15 +164,14 @@ class Document:
                 self._note(start, end, text)
                 text = self.source.text[:start] + text + self.source.text[end:]
             else:
-                self.cases = None
+                self.cases = CaseSpans()
                 self.edited = Span(0, len(text))
             self.source = Source(self.source.name, text)
         self.version = version
 
     def _note(self, start: int, end: int, text: str) -> None:
         """Keep account of what has been edited since the last check."""
-        if self.cases is not None:
-            self.cases.edited(start, end, text)
+        self.cases.edited(start, end, text)
         delta = len(text) - (end - start)
         if self.edited is None:
             self.edited = Span(start, start + len(text))
@@ -374,8 +376,8 @@ class Workspace:
     def around(self, document: Document, offset: int) -> Outline:
         """The outline of a document, in which of many cases only the one at the offset need be."""
         known = self._outlines.get(_key(document.uri))
-        case = document.cases.around(offset) if document.cases else None
-        if case is None or document.cases is None or (known is not None and known[0] is document.source):
+        case = document.cases.around(offset)
+        if case is None or (known is not None and known[0] is document.source):
             return self.outline(document)
         if self._focus is None or self._focus[:2] != (document.source, case):
             with collector_off():
@@ -448,8 +450,8 @@ class Workspace:
         What a case shares with others, such as a repeated id, is only found by a check of the whole document.
         """
         edited = document.edited
-        case = None if document.cases is None or edited is None else document.cases.around(edited.start)
-        if case is None or edited is None or document.cases is None or edited.end > case.end:
+        case = None if edited is None else document.cases.around(edited.start)
+        if case is None or edited is None or edited.end > case.end:
             return None
         source = document.source
         alone = Source(source.name, document.cases.alone(source.text, case))
