@@ -489,17 +489,12 @@ def _names(asked: _Asked, key: str, before: str) -> Iterator[_Offer]:
 def _criteria(known: KnownNames, before: str) -> Iterator[_Offer]:
     for each in known.criteria:
         share = share_of(each, known.criteria)
-        yield _Offer(
-            each.name.value,
-            lsp.CompletionItemKind.Value,
-            before,
-            "" if share is None else f"{share} of the score",
-            each.description or "",
-        )
+        detail = "" if share is None else f"{share} of the score"
+        yield _Offer(each.name.value, lsp.CompletionItemKind.Value, before, detail, each.description or "")
 
 
 def _tools(known: KnownNames, before: str) -> Iterator[_Offer]:
-    for tool in (known.tools or {}).values():
+    for tool in known.tools.values():
         yield _Offer(tool.name, lsp.CompletionItemKind.Method, before, "tool", tool.description or "")
 
 
@@ -514,22 +509,15 @@ def _in_check(known: KnownNames, before: str) -> Iterator[_Offer]:
             yield from _tools(known, found.word)
         case "parameters":
             yield from _parameters(known, found)
-        case None:
-            pass
     documentation = {phrase.words: phrase.described for phrase in reversed(phrases())}
     for word in found.words:
         yield _Offer(word, lsp.CompletionItemKind.Keyword, found.word, "", documentation.get(word, ""))
 
 
 def _parameters(known: KnownNames, found: Continuation) -> Iterator[_Offer]:
-    tool = None if known.tools is None else known.tools.get(found.tool)
+    tool = known.tools.get(found.tool)
     properties = {} if tool is None else (tool.parameters or {}).get("properties", {})
     for name, shape in properties.items():
-        described = shape if isinstance(shape, dict) else {}
-        yield _Offer(
-            name,
-            lsp.CompletionItemKind.Field,
-            found.word,
-            str(described.get("type", "")),
-            described.get("description", ""),
-        )
+        said = shape if isinstance(shape, dict) else {}
+        type_, sentence = str(said.get("type", "")), said.get("description", "")
+        yield _Offer(name, lsp.CompletionItemKind.Field, found.word, type_, sentence)

@@ -230,7 +230,7 @@ def _of_mention(known: KnownNames, mention: Mention) -> str | None:
             options = ", ".join(f"`{each.value}`" for each in declared.options or ())
             required = "required" if declared.required else "optional"
             return _lines(f"**{name}**: {required} input{type_}", options and f"one of {options}")
-        case "tool" if known.tools is not None and (tool := known.tools.get(name)):
+        case "tool" if tool := known.tools.get(name):
             return _tool(tool)
         case "seed":
             value, file = known.seed_value(name), known.settings.seed_file
@@ -299,7 +299,7 @@ def definition(workspace: Workspace, document: Document, position: lsp.Position)
             place = known.seed_place(mention.name)
             return [] if place is None else [_location(workspace, *place)]
         case "tool":
-            tool = None if known.tools is None else known.tools.get(mention.name)
+            tool = known.tools.get(mention.name)
             return [] if tool is None or tool.place is None else [_beginning(Path(tool.place.file), tool.place.line)]
         case "input":
             place = known.input_place(mention.name)

@@ -27,7 +27,7 @@ from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse
 from evalc.ecma import find_tokens, resolve
 from evalc.extras.lsp.workspace import Document, Outline, Workspace, beside
 from evalc.model.json import pointer_step
-from evalc.tools.registry import ToolRegistry
+from evalc.tools.registry import Tool
 
 # --- names in a text -------------------------------------------------------------------------------------------------
 
@@ -247,9 +247,9 @@ class KnownNames:
         return self._workspace.prompt_ids(self._document)
 
     @property
-    def tools(self) -> ToolRegistry | None:
-        """The tool registry, where the project names one."""
-        return self._workspace.tools(self._document)
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools of the registry that the project names; none if it names none."""
+        return self._workspace.tools(self._document) or {}
 
     @cached_property
     def _seed(self) -> tuple[Source, Any] | None:
