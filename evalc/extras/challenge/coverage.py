@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, Final, NamedTuple, final, get_args
 
 from evalc.check.contract import assertions
@@ -98,39 +98,30 @@ def coverage_of(
 ) -> Coverage:
     """Measure the coverage of compiled suites; `judged` says that a judge scores criteria without checks."""
     seen = _Seen()
-    parts: list[Part] = []
-    branches: dict[str, bool] = {}
-    prompts: dict[str, bool] = {}
+    things: dict[Kind, dict[str, bool]] = {kind: {} for kind in get_args(Kind)}
     for suite in compiled:
-        branches |= branches_of(suite.ir)
-        prompts |= prompts_of(suite.ir, judged=judged)
+        things["promptBranches"] |= branches_of(suite.ir)
+        things["prompts"] |= prompts_of(suite.ir, judged=judged)
         criteria: dict[str, bool] = {each.name: judged for each in suite.head.criteria or ()}
         for case in suite.cases():
             if case.running:
                 seen.add(suite.tier, case)
                 for name in _scored(case):
                     criteria[name] = True
-        if criteria:
-            title = suite.key.title()
-            parts.append(_part("criteria", {f"{name} of {title}": scored for name, scored in criteria.items()}))
-    found = () if tools is None else tuple(seen.tool(tool) for tool in tools.values())
-    parts += [_part("prompts", prompts), _part("promptBranches", branches)]
-    if tools is not None:
-        parts += [
-            _part("tools", {each.name: each.cases > 0 for each in found}),
-            _part("arguments", {f"{each.name}.{name}": n > 0 for each in found for name, n in each.arguments.items()}),
-            _part("toolPairs", {f"{one} and {two}": seen.distinguishes(one, two) for one, two in _alike(tools)}),
-        ]
-    if seed is not None:
-        paths = [path for path, _ in zip(_leaves(seed, ()), range(_MOST_SEED_VALUES), strict=False)]
-        parts.append(_part("seedValues", {_written(path): seen.reads(path) for path in paths}))
-    merged = [part for part in _merged(parts) if part.total]
-    covered, total = sum(part.covered for part in merged), sum(part.total for part in merged)
+        things["criteria"] |= {f"{name} of {suite.key.title()}": scored for name, scored in criteria.items()}
+    found = tuple(seen.tool(tool) for tool in (tools or {}).values())
+    things["tools"] = {each.name: each.cases > 0 for each in found}
+    things["arguments"] = {f"{each.name}.{name}": n > 0 for each in found for name, n in each.arguments.items()}
+    things["toolPairs"] = {f"{one} and {two}": seen.distinguishes(one, two) for one, two in _alike(tools or {})}
+    paths = islice(() if seed is None else _leaves(seed, ()), _MOST_SEED_VALUES)
+    things["seedValues"] = {_written(path): seen.reads(path) for path in paths}
+    parts = tuple(_part(kind, looked_at) for kind, looked_at in things.items() if looked_at)
+    covered, total = sum(part.covered for part in parts), sum(part.total for part in parts)
     return Coverage(
         coverage=round(covered / total, DECIMALS) if total else None,
         covered=covered,
         total=total,
-        parts=tuple(merged),
+        parts=parts,
         tools=found,
     )
 
@@ -149,9 +140,8 @@ class _Seen:
 
     def __init__(self) -> None:
         self._ambiguous: set[_Choice] = set()
-        self._cases: Counter[str] = Counter()
-        self._tiers: dict[str, Counter[str]] = {}
-        self._difficulties: dict[str, Counter[str]] = {}
+        self._tiers: dict[str, Counter[str]] = defaultdict(Counter)
+        self._difficulties: dict[str, Counter[str]] = defaultdict(Counter)
         self._arguments: Counter[tuple[str, str]] = Counter()
         self._tokens: set[tuple[str, ...]] = set()
 
@@ -160,11 +150,9 @@ class _Seen:
         checks = [each for assertion in assertions(case.expect) for each in _all(assertion.check)]
         required = frozenset(name for check in checks for name in _required_tools(check))
         for name in required:
-            self._cases[name] += 1
-            self._tiers.setdefault(name, Counter())[tier] += 1
-            self._difficulties.setdefault(name, Counter())[case.difficulty or "none"] += 1
-        for argument in {argument for check in checks for argument in _arguments(check)}:
-            self._arguments[argument] += 1
+            self._tiers[name][tier] += 1
+            self._difficulties[name][case.difficulty or "none"] += 1
+        self._arguments.update({argument for check in checks for argument in _arguments(check)})
         if case.difficulty == "ambiguous":
             of_names = [check.check for check in checks if isinstance(check, Of) and isinstance(check.step, Tools)]
             named = [(test.predicate, test.operand) for test in of_names if isinstance(test, Test)]
@@ -189,9 +177,9 @@ class _Seen:
         names = list(properties) if isinstance(properties, Mapping) else []
         return ToolCoverage(
             name=tool.name,
-            cases=self._cases[tool.name],
-            tiers=dict(self._tiers.get(tool.name, {})),
-            difficulties=dict(self._difficulties.get(tool.name, {})),
+            cases=self._tiers[tool.name].total(),
+            tiers=dict(self._tiers[tool.name]),
+            difficulties=dict(self._difficulties[tool.name]),
             arguments={name: self._arguments[tool.name, name] for name in names},
         )
 
@@ -242,7 +230,7 @@ def _scored(case: Case) -> Iterator[str]:
             yield criterion.name
 
 
-def _alike(tools: ToolRegistry) -> Iterator[tuple[str, str]]:
+def _alike(tools: Mapping[str, Tool]) -> Iterator[tuple[str, str]]:
     """The pairs of tools whose descriptions say nearly the same."""
     words = {tool.name: set(map(str.lower, _DISTINCTIVE.findall(tool.description or ""))) for tool in tools.values()}
     for one, two in combinations(words, 2):
@@ -271,15 +259,3 @@ def _written(path: tuple[str, ...]) -> str:
 def _part(kind: Kind, things: Mapping[str, bool]) -> Part:
     missing = tuple(name for name, covered in things.items() if not covered)
     return Part(kind=kind, total=len(things), covered=len(things) - len(missing), missing=missing)
-
-
-def _merged(parts: Sequence[Part]) -> Iterator[Part]:
-    """One part a kind, in the order of the kinds."""
-    for kind in get_args(Kind):
-        same = [part for part in parts if part.kind == kind]
-        yield Part(
-            kind=kind,
-            total=sum(part.total for part in same),
-            covered=sum(part.covered for part in same),
-            missing=tuple(name for part in same for name in part.missing),
-        )
