@@ -7,10 +7,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
 from threading import Event, Thread
-from typing import Final, NamedTuple, Self, final
+from typing import Final, NamedTuple, final
 
 from watchfiles import Change, DefaultFilter, watch
 
@@ -184,11 +185,15 @@ class Watcher:
         """
         while True:
             places = self._places()
-            with _Watching(places, self._filter()) as watching:
-                for saved in watching:
+            relevant = _Relevant([os.path.realpath(path) for path in self.settings.written_paths], self._others)
+            with _watched(places, relevant) as heard:
+                while self._places() == places:
+                    saved = heard.get()
+                    if isinstance(saved, OSError | RuntimeError):
+                        raise UsageError(f"the folders cannot be watched: {saved}") from saved
+                    if isinstance(saved, Exception):
+                        raise saved
                     yield saved
-                    if self._places() != places:
-                        break
 
     def _places(self) -> _Places:
         """The folders to watch: of what is named, and of the files that the suites were last made of."""
@@ -205,9 +210,6 @@ class Watcher:
                 outermost.append(folder)
         return _Places(tuple(outermost), tuple(sorted(each for each in flat if not _is_in(each, outermost))))
 
-    def _filter(self) -> _Relevant:
-        return _Relevant([os.path.realpath(path) for path in self.settings.written_paths], self._others)
-
 
 class _Places(NamedTuple):
     """The folders to watch with all that is in them, and the folders in which only their own files matter."""
@@ -216,52 +218,36 @@ class _Places(NamedTuple):
     flat: tuple[str, ...]
 
 
-@final
-class _Watching:
-    """Watches folders in threads of its own, since the library watches either whole trees or single folders."""
+@contextmanager
+def _watched(places: _Places, relevant: _Relevant) -> Iterator[Queue[Set[str] | Exception]]:
+    """Watch folders in threads, since the library watches either whole trees or single folders."""
+    heard: Queue[Set[str] | Exception] = Queue()
+    stop = Event()
 
-    def __init__(self, places: _Places, relevant: _Relevant) -> None:
-        self._places = places
-        self._filter = relevant
-        self._stop = Event()
-        self._saves: Queue[Set[str] | Exception] = Queue()
-        self._threads: list[Thread] = []
-
-    def __enter__(self) -> Self:
-        for folders, recursive in ((self._places.deep, True), (self._places.flat, False)):
-            if folders:
-                thread = Thread(target=self._watch, args=(folders, recursive), daemon=True)
-                thread.start()
-                self._threads.append(thread)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
-
-    def __iter__(self) -> Iterator[Set[str]]:
-        while True:
-            saved = self._saves.get()
-            if isinstance(saved, OSError | RuntimeError):
-                raise UsageError(f"the folders cannot be watched: {saved}") from saved
-            if isinstance(saved, Exception):
-                raise saved
-            yield saved
-
-    def _watch(self, folders: Sequence[str], recursive: bool) -> None:
+    def listen(folders: Sequence[str], recursive: bool) -> None:
         try:
             for found in watch(
                 *folders,
-                watch_filter=self._filter,
+                watch_filter=relevant,
                 debounce=_DEBOUNCE_MS,
                 rust_timeout=_HEARS_OF_THE_END_MS,
-                stop_event=self._stop,
+                stop_event=stop,
                 recursive=recursive,
             ):
-                self._saves.put({name for _, name in found})
+                heard.put({name for _, name in found})
         except Exception as error:  # raised in whoever waits
-            self._saves.put(error)
+            heard.put(error)
+
+    both = ((places.deep, True), (places.flat, False))
+    threads = [Thread(target=listen, args=each, daemon=True) for each in both if each[0]]
+    for thread in threads:
+        thread.start()
+    try:
+        yield heard
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
 
 
 @final
