@@ -8,7 +8,7 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -37,10 +37,10 @@ _MOST_SHOWN: Final = 20
 
 def calibrated(labels: str, settings: Settings) -> Calibration | None:
     """Let the judge score the answers of a CSV file; None if the file has mistakes, which are printed."""
-    try:
-        rows = read_labels(labels)
-    except BadLabels as bad:
-        for fault in bad.faults:
+    faults: list[str] = []
+    rows = read_labels(labels, faults)
+    if faults:
+        for fault in faults:
             print_error(fault)
         return None
     panel = panel_of(settings, os.environ, redactor_of(settings, os.environ))
@@ -130,20 +130,10 @@ def _share(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.2f}"
 
 
+# --- the file --------------------------------------------------------------------------------------------------------
+
 COLUMNS: Final = ("case", "message", "question", "criterion", "response", "reference", "maxScore", "label")
 _REQUIRED: Final = ("response", "label")
-
-
-class BadLabels(UsageError):
-    """The file has mistakes.
-
-    Attributes:
-        faults: a line each, `file:line:column: what is wrong`.
-    """
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = tuple(faults)
 
 
 class Labelled(NamedTuple):
@@ -156,55 +146,60 @@ class Labelled(NamedTuple):
     label: int | float | None
 
 
-def read_labels(path: str) -> tuple[Labelled, ...]:
-    """The rows.
-
-    Raises:
-        UsageError: the file cannot be read, or has no rows.
-        BadLabels: it has mistakes.
-    """
+def read_labels(path: str, faults: list[str]) -> Sequence[Labelled]:
+    """The rows; mistakes are added to the faults, a line each: `file:line:column: what is wrong`."""
     try:
         text = read_limited(Path(path), JSON_LIMIT).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         raise UsageError(f"`{path}` cannot be read: {why}") from None
-    faults: list[str] = []
-    rows = tuple(row for row in _rows(path, text, faults) if row is not None)
-    if faults:
-        raise BadLabels(faults)
-    if all(row.label is None for row in rows):
+    rows = [row for row in _rows(path, text, faults) if row is not None]
+    if not faults and all(row.label is None for row in rows):
         raise UsageError(f"`{path}` has no labelled answers")
     return rows
 
 
 class _Record(NamedTuple):
+    """A row of the file, with the lines that it is on, and the faults of the file."""
+
     source: Source
     cells: list[str]
+    faults: list[str]
 
-    def fault(self, column: int, what: str) -> str:
-        """A message about a cell, at its place."""
+    def report(self, column: int, what: str) -> None:
+        """Report what is wrong with a cell, at its place."""
         spans = list(csv_spans(self.source.text))
         place = self.source.position(spans[column].start if column < len(spans) else 0)
-        return f"{self.source.name}:{place.line}:{place.column}: {what}"
+        self.faults.append(f"{self.source.name}:{place.line}:{place.column}: {what}")
 
 
 def _rows(name: str, text: str, faults: list[str]) -> Iterator[Labelled | None]:
     records = _records(name, text, faults)
     header = next(records, None)
-    if header is None or not _is_header(header, faults):
+    if header is None:
+        return
+    columns = header.cells
+    for index, column in enumerate(columns):
+        if column not in COLUMNS:
+            meant = did_you_mean(column, COLUMNS) or f"there are {listed(COLUMNS)}"
+            header.report(index, f"no column `{column}` is known: {meant}")
+        elif column in columns[:index]:
+            header.report(index, f"the column `{column}` is there twice")
+    missing = [column for column in _REQUIRED if column not in columns]
+    if missing and not faults:
+        header.report(0, f"the header lacks the column `{missing[0]}`")
+    if faults:
         return
     for record in records:
         count = len(record.cells)
-        if count != len(header.cells):
-            faults.append(
-                record.fault(0, f"{counted(count, 'cell')}, and the header names {len(header.cells)} columns")
-            )
+        if count == len(columns):
+            yield _labelled(record, columns)
         else:
-            yield _labelled(record, header.cells, faults)
+            record.report(0, f"{counted(count, 'cell')}, and the header names {len(columns)} columns")
 
 
 def _records(name: str, text: str, faults: list[str]) -> Iterator[_Record]:
-    """The records that are not empty, each with the lines that it is on."""
+    """The records that are not empty."""
     pieces: list[str] = []
 
     def fed() -> Iterator[str]:
@@ -224,37 +219,20 @@ def _records(name: str, text: str, faults: list[str]) -> Iterator[_Record]:
         if cells is None:
             return
         if cells:
-            yield _Record(Source(name, "".join(pieces), first_line=first), cells)
+            yield _Record(Source(name, "".join(pieces), first_line=first), cells, faults)
 
 
-def _is_header(header: _Record, faults: list[str]) -> bool:
-    for index, column in enumerate(header.cells):
-        if column not in COLUMNS:
-            near = did_you_mean(column, COLUMNS)
-            faults.append(
-                header.fault(index, f"no column `{column}` is known: {near or f'there are {listed(COLUMNS)}'}")
-            )
-        elif column in header.cells[:index]:
-            faults.append(header.fault(index, f"the column `{column}` is there twice"))
-    missing = [column for column in _REQUIRED if column not in header.cells]
-    if missing and not faults:
-        faults.append(header.fault(0, f"the header lacks the column `{missing[0]}`"))
-    return not faults
-
-
-def _labelled(record: _Record, columns: list[str], faults: list[str]) -> Labelled | None:
+def _labelled(record: _Record, columns: list[str]) -> Labelled | None:
     cells = dict(zip(columns, record.cells, strict=True))
-    top = _number("maxScore", cells, record, columns, faults, default=1)
+    top = _number("maxScore", record, columns) if cells.get("maxScore", "").strip() else 1
     unlabelled = not cells["label"].strip()
-    label = None if unlabelled else _number("label", cells, record, columns, faults)
+    label = None if unlabelled else _number("label", record, columns)
     if top is None or (label is None and not unlabelled):
         return None
     if top == 0:
-        faults.append(record.fault(columns.index("maxScore"), "`maxScore` has to be above 0"))
-        return None
+        return record.report(columns.index("maxScore"), "`maxScore` has to be above 0")
     if label is not None and label > top:
-        faults.append(record.fault(columns.index("label"), f"the label {label} is above the scale's {top}"))
-        return None
+        return record.report(columns.index("label"), f"the label {label} is above the scale's {top}")
     line = record.source.first_line
     return Labelled(
         line=line,
@@ -267,24 +245,14 @@ def _labelled(record: _Record, columns: list[str], faults: list[str]) -> Labelle
     )
 
 
-def _number(
-    column: str,
-    cells: Mapping[str, str],
-    record: _Record,
-    columns: list[str],
-    faults: list[str],
-    *,
-    default: int | None = None,
-) -> int | float | None:
+def _number(column: str, record: _Record, columns: list[str]) -> int | float | None:
     """The number from 0 in a cell; None if there is none, which is reported."""
-    text = cells.get(column, "").strip()
-    if not text and default is not None:
-        return default
+    index = columns.index(column)
+    text = record.cells[index].strip()
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if math.isfinite(number) and number >= 0:
         return int(number) if number.is_integer() else number
-    faults.append(record.fault(columns.index(column), f"`{column}` must be a number from 0, not `{text[:40]}`"))
-    return None
+    return record.report(index, f"`{column}` must be a number from 0, not `{text[:40]}`")
