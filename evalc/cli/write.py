@@ -18,7 +18,6 @@ import typer
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.files import JSON_LIMIT, make_folder, only_writer, write_atomic
-from evalc.base.source import Source
 from evalc.base.terminal import Screen, counted, first_of, visible
 from evalc.cli.checking import ProblemFormat, check_files, difference
 from evalc.cli.ending import (
@@ -292,24 +291,15 @@ def import_files(
 
 
 def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagnostics) -> Iterator[Imported]:
-    tool = None if origin is From.AUTO else extras.importers.ImportFormat(origin.value)
-    for source in _sources(files, problems):
-        imported = extras.importers.import_source(source, tool, folder, problems)
-        if imported is not None:
-            yield imported
-
-
-def _sources(files: Sequence[str], problems: Diagnostics) -> Iterator[Source]:
     from evalc.dsl.sources import YAML_LIMIT, read_source  # noqa: PLC0415 - for start-up: `--help` imports nothing
 
+    tool = None if origin is From.AUTO else extras.importers.ImportFormat(origin.value)
     for file in dict.fromkeys(files):
-        if file == "-":
-            yield standard_input()
-            continue
-        path = Path(file)
-        source = read_source(path, problems.add, limit=JSON_LIMIT if path.suffix.lower() == ".json" else YAML_LIMIT)
-        if source is not None:
-            yield source
+        limit = JSON_LIMIT if file.lower().endswith(".json") else YAML_LIMIT
+        source = standard_input() if file == "-" else read_source(Path(file), problems.add, limit=limit)
+        imported = None if source is None else extras.importers.import_source(source, tool, folder, problems)
+        if imported is not None:
+            yield imported
 
 
 def _print_imported(imported: Sequence[Imported]) -> None:

@@ -287,7 +287,9 @@ def read_env_file(path: Path) -> Mapping[str, str]:
     except UnicodeDecodeError as error:
         raise UsageError(f"`--env-file {path}` is not UTF-8: byte {error.start + 1}") from None
     lines = enumerate(text.splitlines(), start=1)
-    return dict(_variable(line, f"{path}:{number}") for number, line in lines if not _is_idle(line))
+    return dict(
+        _variable(line, f"{path}:{number}") for number, line in lines if line.strip() and line.lstrip()[0] != "#"
+    )
 
 
 def secrets_among(variables: Mapping[str, str]) -> tuple[str, ...]:
@@ -295,10 +297,6 @@ def secrets_among(variables: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         name for name, value in variables.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET
     )
-
-
-def _is_idle(line: str) -> bool:
-    return not line.strip() or line.lstrip().startswith("#")
 
 
 def _variable(line: str, place: str) -> tuple[str, str]:

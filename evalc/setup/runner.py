@@ -34,7 +34,7 @@ from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets
 from evalc.runtime.checks.similarity import load_embeddings
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.panel import JudgeSettings, Panel, judge_for, seated
-from evalc.runtime.run.engine import Engine, LocalEngine
+from evalc.runtime.run.engine import LocalEngine
 from evalc.runtime.run.gates import Limits
 from evalc.runtime.run.local_models import local_models
 from evalc.runtime.run.options import RunOptions
@@ -361,9 +361,10 @@ async def options_of(
     Without one it is captured here, once, just before the run (contract, 4. Snapshot Data).
     """
     redactor = redactor_of(settings, environ)
+    address = settings.engine.partition(":")[2] or settings.ray_address
     return RunOptions(
         output_dir=settings.results_folder,
-        engine=_engine(settings),
+        engine=LocalEngine() if settings.engine == "local" else extras.ray.RayEngine(address),
         concurrency=settings.concurrency,
         rpm=settings.rpm,
         timeout_ms=settings.timeout_ms,
@@ -391,12 +392,6 @@ def _checks_of(settings: Settings) -> ProjectChecks:
     checks = ProjectChecks(files=settings.checks, root=settings.root.resolve())
     checks.by_name()
     return checks
-
-
-def _engine(settings: Settings) -> Engine:
-    if settings.engine == "local":
-        return LocalEngine()
-    return extras.ray.RayEngine(settings.engine.partition(":")[2] or settings.ray_address)
 
 
 def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Panel | None:
