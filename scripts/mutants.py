@@ -39,6 +39,7 @@ TARGETS: Final = {
         "tests/runtime/test_score.py",
         "tests/runtime/test_pass_at_k.py",
         "tests/runtime/test_classified.py",
+        "tests/compare",
     ),
     "ecma/__init__.py": (
         "tests/ecma/test_tokens.py",
@@ -47,21 +48,18 @@ TARGETS: Final = {
         "tests/runtime/checks/test_tools.py",
         "tests/runtime/checks/test_texts.py",
     ),
-    "compare/exact.py": ("tests/compare",),
     "compare/means.py": ("tests/compare",),
     "runtime/store/redact.py": (
         "tests/runtime/test_written.py",
         "tests/runtime/test_redact.py",
         "tests/runtime/test_any_encoding.py",
     ),
-    "runtime/checks/ask.py": (
+    "runtime/checks/evaluate.py": (
         "tests/runtime/checks/test_texts.py",
         "tests/runtime/checks/test_patterns.py",
         "tests/runtime/checks/test_tools.py",
         "tests/runtime/checks/test_json_checks.py",
         "tests/runtime/checks/test_structure.py",
-    ),
-    "runtime/checks/evaluate.py": (
         "tests/runtime/checks/test_composition.py",
         "tests/runtime/checks/test_call_arguments.py",
     ),

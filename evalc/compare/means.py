@@ -16,8 +16,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from evalc.compare.exact import FEWEST_CHANGES, LEVEL, Interval, Z, more_cases, verdict_of
-from evalc.compare.totals import DECIMALS
+from evalc.compare.totals import DECIMALS, FEWEST_CHANGES, LEVEL, Interval, Z, more_cases, verdict_of
 from evalc.model.result import Difference
 
 RESAMPLES: Final = 2000

@@ -20,7 +20,7 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final, Literal, NamedTuple, final
 
-from evalc.compare.exact import POWER, regression_p
+from evalc.compare.totals import POWER, regression_p
 
 Decision = Literal["holds", "fails", "undecided"]
 """The certainty about a limit: kept, not kept, or neither."""

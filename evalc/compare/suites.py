@@ -9,8 +9,8 @@ from typing import final
 import msgspec
 
 from evalc.base.terminal import counted
-from evalc.compare.exact import Flips, significance_of_all, wilson
 from evalc.compare.means import difference
+from evalc.compare.totals import Flips, significance_of_all, wilson
 from evalc.model import result as r
 from evalc.model.reports import ComparedCase, ComparedSuite, Pair, WeightedCriterion
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, SuiteKey, key_of

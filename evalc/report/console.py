@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET
 
 from evalc.base.terminal import Color, Screen, cells, counted, padded, shortened, visible
-from evalc.compare.exact import significance_of_all
+from evalc.compare.totals import significance_of_all
 from evalc.model.result import (
     PASSING,
     CaseResult,

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalc.compare.exact import POWER
 from evalc.compare.rates import (
     ASSUMED,
     Noise,
@@ -23,6 +22,7 @@ from evalc.compare.rates import (
     passes_to_hold,
     regression_power,
 )
+from evalc.compare.totals import POWER
 from tests.compare.simulation import ALPHA, RUNS, simulate_regression, simulate_watched_run
 
 CONFIDENCES = st.sampled_from([0.6, 0.8, 0.95, 0.99])

@@ -15,7 +15,8 @@ from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from evalc.compare.exact import (
+from evalc.compare.means import RESAMPLES, difference, mean_interval, variance
+from evalc.compare.totals import (
     FEWEST_CHANGES,
     LEVEL,
     POWER,
@@ -27,7 +28,6 @@ from evalc.compare.exact import (
     regression_p,
     wilson,
 )
-from evalc.compare.means import RESAMPLES, difference, mean_interval, variance
 from evalc.model.result import Significance
 
 COUNTS = st.integers(0, 3000)

@@ -123,7 +123,7 @@ def test_the_run_goes_on_while_a_pattern_runs_and_when_its_process_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # No pattern reaches such a deadline here: only the death of its process ends the catastrophic case.
-    monkeypatch.setattr("evalc.runtime.checks.ask.test_async", partial(regexp.test_async, timeout=600))
+    monkeypatch.setattr("evalc.runtime.checks.evaluate.test_async", partial(regexp.test_async, timeout=600))
     order: list[str] = []
     cases = [
         case("catastrophic", LONG, response_matches=(CATASTROPHE,)),

@@ -15,7 +15,6 @@ from typing import Final, Literal, NamedTuple, TypeVar, final
 import msgspec
 
 from evalc.base.terminal import counted
-from evalc.compare.exact import regression_p
 from evalc.compare.rates import (
     Certain,
     Decision,
@@ -30,6 +29,7 @@ from evalc.compare.rates import (
     passes_to_fail,
     passes_to_hold,
 )
+from evalc.compare.totals import regression_p
 from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE, shown_confidence
 from evalc.model.result import PASSING, CaseResult, GateResult, LabelSummary, RateEstimate, SkippedCase, Status

@@ -14,8 +14,7 @@ import msgspec
 
 from evalc.base.files import make_folder, write_atomic
 from evalc.base.terminal import counted
-from evalc.compare.exact import Flips
-from evalc.compare.totals import Classified, RepeatedCases, SuiteScore
+from evalc.compare.totals import Classified, Flips, RepeatedCases, SuiteScore
 from evalc.model.case import Criterion
 from evalc.model.result import PASSING, CriterionResult, LabelResult, Significance, SkippedCase, Status, Summary
 from evalc.runtime.checks.verdict import Note

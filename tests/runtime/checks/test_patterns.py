@@ -7,7 +7,7 @@ import pytest
 from evalc.check.forms import check_of
 from evalc.ecma import regexp
 from evalc.ecma.regexp.nodes import RegexpError
-from evalc.runtime.checks import ask as asking
+from evalc.runtime.checks import evaluate as asking
 from tests.runtime.checks.conftest import Ask
 
 
