@@ -201,7 +201,7 @@ def _formatted(
 
     rewrite = None
     if canonical:
-        from evalc.compiler.canonical import canonical as in_canonical_words  # noqa: PLC0415
+        from evalc.dsl.format.eval_file import canonical as in_canonical_words  # noqa: PLC0415
 
         rewrite = in_canonical_words
     if "-" in paths:

@@ -28,7 +28,7 @@ from evalc.diagnostics.raised import outside, unknown_key
 from evalc.dsl.build_case import LABEL_PLACES
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces, read_json
-from evalc.dsl.reasons import reason_of
+from evalc.dsl.scalars import reason_of
 from evalc.grammar.parse import parse_place
 from evalc.model import case as m
 from evalc.model.case import CHALLENGERS, Gates

@@ -27,8 +27,8 @@ from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.build_suite import SuiteTree
 from evalc.dsl.nodes import Node, Scalar, span_of, stretch
 from evalc.dsl.places import locate
+from evalc.dsl.read_yaml import texts_of
 from evalc.dsl.scalars import Kind, kind_of, to_plain
-from evalc.dsl.texts import texts_of
 from evalc.dsl.tree import Str
 from evalc.dsl.walk import described, is_null
 from evalc.grammar import nodes as g

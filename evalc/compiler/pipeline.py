@@ -16,15 +16,14 @@ from evalc.base.json_fault import NO_COMMENTS
 from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, HashingOnTheWay, Inventory, by_tier
-from evalc.compiler.discover import Found, is_folder
+from evalc.compiler.discover import Finder, Found, is_folder
 from evalc.compiler.emit.suite import Emitted, emit
 from evalc.compiler.libraries import IncludeLibrary, PromptLibrary, SchemaLoader
 from evalc.compiler.lock import check_lock, read_lock
 from evalc.compiler.lower import verify
 from evalc.compiler.merge import merge
 from evalc.compiler.names import CustomChecks, resolve_names
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.passes.check_contract import Links, check_contract, check_criteria, check_ids
+from evalc.compiler.passes.check_contract import Links, check_contract, check_criteria, check_gates, check_ids
 from evalc.compiler.passes.check_logic import Contradictions, check_meanings, check_vacuity
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.build_suite import CaseMaker, SuiteTree, build_prompt, build_shared_file, build_suite
@@ -53,6 +52,32 @@ from evalc.model.suite import SuiteKey
 if TYPE_CHECKING:
     from evalc.tools.load import RegistryFile
     from evalc.tools.registry import ToolRegistry
+
+
+@final
+class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of a compilation."""
+
+    strict: bool = False  # warnings of the EV5xx family are errors
+    prompts: Path | None = None  # the folder where prompts are looked up by id; None: the project's root
+    prompt_id: str | None = None  # only the suites of this prompt are compiled
+    checks: tuple[Path, ...] = ()  # the Python files that declare the project's checks
+    # the folder whose `evalc.lock` the regression cases are compared with; None: with none
+    lock_folder: Path | None = None
+    tools: RegistryFile | None = None  # the tool registry that names of tools are looked up in; None: they are not
+    # names of inputs that the agent is sent whether or not a template uses them
+    inputs_sent: frozenset[str] = frozenset()
+    judged: bool = False  # whether the project has a judge, who scores the criteria that no check names
+    finder: Finder = msgspec.field(default_factory=Finder)  # how folders are searched
+    # the prompts of the project, read already; None: they are read when they are needed
+    known_prompts: PromptLibrary | None = None
+    # where compiled files will be written: those of the same suites there are replaced; None: nowhere
+    output_folder: Path | None = None
+    hashed: bool = False  # whether the hashes of the compiled files will be asked for
+    # takes in what is needed no more, up to a limit, where the process ends soon; None: it is let go. Taking syntax
+    # trees apart is a twentieth of the time that a check takes.
+    kept_alive: list[object] | None = None
+
 
 STDIN: Final = "<stdin>"
 _PIECE: Final = 1000
@@ -371,8 +396,6 @@ class Compiler:
         if not self._options.judged:
             links.finish(suite, self._problems)
         if suite.gates is not None:
-            from evalc.compiler.passes.check_gates import check_gates  # noqa: PLC0415 - for start-up: few suites have any
-
             check_gates(suite, self._problems)
         contradictions.finish(suite, self._problems)
         compiled = [*by_tier(suite)]

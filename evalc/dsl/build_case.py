@@ -13,7 +13,7 @@ from evalc.dsl import kinds as k
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
 from evalc.dsl.nodes import InSource, Mapping, Node, Scalar, Sequence, is_cut, span_of
-from evalc.dsl.reasons import NO_REASONS, reason_of
+from evalc.dsl.scalars import NO_REASONS, reason_of
 from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, described
 from evalc.grammar.parse import parse_place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import Any, Final, NamedTuple, final
 
@@ -12,7 +13,6 @@ from evalc.diagnostics import Diagnostics, Finding, Problem
 from evalc.dsl import kinds as k
 from evalc.dsl.build_case import CASE, DEFAULTS, FOR_EACH, LABEL, TIERS, TURN, USER, CaseFields, CaseTree
 from evalc.dsl.build_check import build_checks
-from evalc.dsl.build_criterion import CRITERION, CriterionTree, build_criterion
 from evalc.dsl.build_prompt import (
     DECLARATIONS,
     PROMPT_SPEC,
@@ -25,10 +25,114 @@ from evalc.dsl.build_prompt import (
 from evalc.dsl.cut_texts import OF_CHECKS, may_have_cut_texts, report_cut_texts
 from evalc.dsl.document_kind import HEADS, has_evals
 from evalc.dsl.document_kind import Kind as Document
-from evalc.dsl.nodes import Keep, Mapping, Node, Scalar, Sequence, span_of, stretch
+from evalc.dsl.nodes import Keep, Mapping, Node, Scalar, Sequence, Stretch, span_of, stretch, stretch_of
+from evalc.dsl.places import locate
 from evalc.dsl.tree import CheckTree, Num, Str
-from evalc.dsl.walk import Fields, Yaml
+from evalc.dsl.walk import Fields, Yaml, described
+from evalc.grammar.parse import parse_criterion
 from evalc.model import numbers
+
+# --- the trees -------------------------------------------------------------------------------------------------------
+
+
+class CriterionTree(msgspec.Struct, frozen=True, kw_only=True):
+    """A weighted criterion."""
+
+    span: Span
+    name: Str
+    weight: Num | None = None
+    description: str | None = None
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+_NAME: Final = re.compile(r"\s*([^():\s][^():]*)")
+"""The name of a line with a mistake after it, so that links to the name are not reported as well."""
+
+_WEIGHT: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(%)?")
+
+
+def build_criterion(fields: Fields, item: Node) -> CriterionTree | None:
+    """The criterion, or None if it has no usable name; what is wrong after the name is left out."""
+    match item:
+        case Scalar():
+            text = fields.text_of(item, "a criterion")
+            return None if text is None else _one_line(fields, text, None)
+        case Mapping(pairs=((key, Scalar() as value),)) if key.text not in CRITERION.keys:
+            weight = _weight_of(value) if "(" not in key.text else None
+            if weight is not None:  # `politeness: 50%` is `politeness (50%)`
+                name = Str(key.at, key.text.strip())
+                return CriterionTree(span=name.span, name=name, weight=Num(value.at, weight))
+            return _one_line(fields, Str(key.at, key.text), value)
+        case Mapping():
+            tree: CriterionTree | None = CRITERION.take(fields, item, "a criterion")
+            return tree
+        case _:
+            expected = "a mapping or `name (weight): description`"
+            fields.fault(item, Finding("EV301", what="a criterion", expected=expected, found=described(item)))
+            return None
+
+
+def _weight_of(value: Scalar) -> int | float | None:
+    """The weight that a value is which is written as one, a number or a share; None for any other text."""
+    written = _WEIGHT.fullmatch(value.text) if value.style == "plain" else None
+    if written is None:
+        return None
+    number = float(written[1])
+    return number / 100 if written[2] else int(number) if number.is_integer() else number
+
+
+def _build(_inner: Fields, given: dict[str, Any]) -> CriterionTree | None:
+    name, description = given.get("name"), given.get("description")
+    if name is None:
+        return None
+    text = None if description is None else description.value
+    return CriterionTree(span=name.span, name=name, weight=given.get("weight"), description=text)
+
+
+def _one_line(fields: Fields, text: Str, behind: Scalar | None) -> CriterionTree | None:
+    """`clarity (0.3): Clear`; to YAML the unquoted form is a mapping, whose value `behind` is the description."""
+    parse = parse_criterion(text.value)
+
+    def at(start: int, end: int) -> Stretch:
+        return stretch_of(locate(fields.source, text.span, start, end))
+
+    for fault in parse.faults:
+        fields.fault(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
+    line = parse.node
+    if line is None:
+        legible = _NAME.match(text.value)
+        if legible is None:
+            return None
+        name, start = legible[1].rstrip(), legible.start(1)
+        return CriterionTree(span=text.span, name=Str(at(start, start + len(name)), name))
+    description = line.description.value if line.description is not None else None
+    return CriterionTree(
+        span=text.span,
+        name=Str(at(line.name.start, line.name.end), line.name.value),
+        weight=None if line.weight is None else Num(at(line.weight.start, line.weight.end), line.weight.value),
+        description=behind.text if behind is not None else description,
+    )
+
+
+CRITERION: Final = k.Shape(
+    "a criterion",
+    {
+        "name": k.Key(
+            k.NAME,
+            "The criterion's name, which checks are linked to; unique in the suite.",
+            ("clarity",),
+            required=True,
+        ),
+        "description": k.Key(k.TEXT, "What a good answer is by this criterion."),
+        "weight": k.Key(
+            k.Number(k.number(minimum=0), int, float), "How much the criterion counts; by default 1.", (0.3,)
+        ),
+    },
+    name="criterion",
+    build=_build,
+)
+
 
 # --- the trees -------------------------------------------------------------------------------------------------------
 

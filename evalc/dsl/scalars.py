@@ -1,13 +1,15 @@
 """Reads scalars by YAML 1.2's core schema, without its surprises.
 
 Digits with a leading zero stay text (`007`), and what JSON cannot hold (`.inf`, `.nan`, `1e400`) is an error. That a
-scalar could be a number does not make it one: where text is expected, `text_of` gives it as it was written.
+scalar could be a number does not make it one: where text is expected, `text_of` gives it as it was written. Reasons,
+such as why a case is skipped, are read in one way in YAML, in the rows of tables and in eval JSON.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Final, Literal, assert_never
 
 from evalc.diagnostics import Finding
@@ -113,3 +115,39 @@ def _number(text: str, kind: Literal["int", "float"]) -> int | float | None:
     if len(text) > MAX_DIGITS:
         return None
     return int(text, 0) if text[:2] in {"0x", "0o"} else int(text)
+
+
+_NO: Final = frozenset({"", "false", "no", "off", "null", "~"})
+NO_REASONS: Final = ("true", "yes", "on", "none", "nil", "nan", "nat", "na", "undefined")
+"""Words in cells of tables that say neither why nor no, as letters and digits: `<NA>` is `na`."""
+
+
+def reason_of(text: str, key: str, fault: Callable[[Finding], object]) -> str | None:
+    """The reason that a text gives; None if it says no. A text that says neither why nor no is reported.
+
+    Tools that write tables fill cells with words of their own, which say neither that the row has nothing there nor
+    that it has something.
+    """
+    word = text.strip().lower()
+    number = _number_of(word)
+    if word in _NO or number == 0:
+        return None
+    if number is not None or not _is_worded(word):
+        fault(Finding("EV317", key=key, value=text.strip()))
+        return None
+    return text
+
+
+def _is_worded(word: str) -> bool:
+    """Whether there is something to read in it: at least a word of two letters, or the number of an issue (`#4711`)."""
+    characters = "".join(filter(str.isalnum, word))
+    if characters in _NO or characters in NO_REASONS:
+        return False
+    return word.startswith("#") or (len(characters) > 1 and any(map(str.isalpha, characters)))
+
+
+def _number_of(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None

@@ -20,7 +20,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarStri
 
 from evalc.base.source import Source, Span
 from evalc.dsl.format import Unformattable, format_text
-from evalc.dsl.format.spacing import reads_plain
+from evalc.dsl.format.layout import reads_plain
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 

@@ -13,14 +13,12 @@ from evalc.check.shapes import Check, sentence_of
 from evalc.config import shape
 from evalc.config.kinds import or_null
 from evalc.dsl import kinds as k
-from evalc.dsl.asked import SUBJECTS
 from evalc.dsl.build_case import ALLOW, CASE, DEFAULTS, FOR_EACH, LABEL, TURN, USER
-from evalc.dsl.build_check import LINK_KEYS, LINKS, WITHOUT_TYPE
-from evalc.dsl.build_criterion import CRITERION
+from evalc.dsl.build_check import LINK_KEYS, LINKS, SUBJECTS, WITHOUT_TYPE
 from evalc.dsl.build_expect import EXPECT
 from evalc.dsl.build_prompt import INPUT, INPUT_BY_NAME, VARIANT
 from evalc.dsl.build_rule import CHECK_TYPES, CHECKS
-from evalc.dsl.build_suite import DOCUMENTS, EVAL, GATES, PROMPTS
+from evalc.dsl.build_suite import CRITERION, DOCUMENTS, EVAL, GATES, PROMPTS
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.kinds import DIALECT, Schema, filled_list_of, mapping, ref
 from evalc.grammar.lalr import following, load

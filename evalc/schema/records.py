@@ -11,9 +11,8 @@ import msgspec
 from evalc.check.shapes import RECORDS, Check
 from evalc.config.kinds import in_camel_case
 from evalc.dsl.build_case import CASE, LABEL, USER
-from evalc.dsl.build_criterion import CRITERION
 from evalc.dsl.build_expect import EXPECT, TOOL_PARAM
-from evalc.dsl.build_suite import GATES, WITH_BLOCK
+from evalc.dsl.build_suite import CRITERION, GATES, WITH_BLOCK
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.kinds import Schema, Shape, ref
 

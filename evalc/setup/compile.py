@@ -16,12 +16,11 @@ from evalc.check.tree import Not, Of, Test, asks
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
 from evalc.compiler.discover import Finder
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.config import Settings
 from evalc.diagnostics import Finding, Problem
 from evalc.diagnostics.policy import Policy, Selection, silenced
-from evalc.dsl.texts import texts_of
+from evalc.dsl.read_yaml import texts_of
 from evalc.model.suite import Place
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from evalc.compiler.lock import (
     write_lock,
 )
 from evalc.compiler.lower import lower
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.diagnostics import Diagnostics
 from tests.cli.conftest import Invoke
 

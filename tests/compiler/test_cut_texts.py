@@ -14,10 +14,9 @@ import evalc
 from evalc.diagnostics import Problem
 from evalc.diagnostics.fixing import applied
 from evalc.dsl.build_case import CASE, FOR_EACH, LABEL, TURN, USER
-from evalc.dsl.build_criterion import CRITERION
 from evalc.dsl.build_expect import EXPECT
 from evalc.dsl.build_prompt import INPUT, PROMPT_SPEC, VARIANT
-from evalc.dsl.build_suite import DOCUMENTS, EVAL, HOLDS
+from evalc.dsl.build_suite import CRITERION, DOCUMENTS, EVAL, HOLDS
 from evalc.dsl.document_kind import Kind
 
 ERROR, WARNING = "EV156", "EV157"

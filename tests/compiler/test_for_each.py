@@ -15,8 +15,7 @@ from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.suite import MOST_KEPT
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.dsl.build_case import CASE
 from evalc.model.case import Case
 from evalc.model.json import short_hash

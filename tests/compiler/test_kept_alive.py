@@ -6,8 +6,7 @@ import pytest
 
 from evalc.base.source import Source
 from evalc.compiler import pipeline
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 
 SUITE = """\
 eval:

@@ -7,8 +7,7 @@ import tracemalloc
 import pytest
 
 from evalc.base.source import Source
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.dsl.build_suite import CaseMaker
 from evalc.dsl.read_lines import read_lines
 

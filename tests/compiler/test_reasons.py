@@ -10,8 +10,7 @@ import pytest
 
 import evalc
 from evalc.base.source import Source
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.model.case import Case
 
 KEYS: Final = ("skip", "archived", "expected_failure")

@@ -14,8 +14,7 @@ from ruamel.yaml import YAML
 
 import evalc
 from evalc.base.source import Source
-from evalc.dsl.format import Unformattable, format_text
-from evalc.dsl.format.same import same_documents
+from evalc.dsl.format import Unformattable, format_text, same_documents
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.write_yaml import write_yaml

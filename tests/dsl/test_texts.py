@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalc.base.source import Source
-from evalc.dsl.texts import texts_of
+from evalc.dsl.read_yaml import texts_of
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from functools import partial
 from typing import Final
 
 from evalc.base.source import Source
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.diagnostics import Finding
 from evalc.dsl.nodes import YamlLimits
 from evalc.dsl.read_events import read_events

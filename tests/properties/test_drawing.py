@@ -14,11 +14,10 @@ from evalc.base.source import Source, Span
 from evalc.diagnostics import Finding
 from evalc.dsl.build_case import CASE, DEFAULTS, FOR_EACH
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
-from evalc.dsl.build_criterion import CRITERION
 from evalc.dsl.build_expect import EXPECT
 from evalc.dsl.build_prompt import INPUT, PROMPT_SPEC, VARIANT
 from evalc.dsl.build_rule import CHECK_TYPES
-from evalc.dsl.build_suite import DOCUMENTS, EVAL, GATES
+from evalc.dsl.build_suite import CRITERION, DOCUMENTS, EVAL, GATES
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain

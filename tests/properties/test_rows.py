@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from evalc.base.source import Source
 from evalc.compiler.emit import suite as emit_suite
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.model.case import Case
 
 CHECKS = (

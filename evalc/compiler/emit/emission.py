@@ -38,8 +38,7 @@ from evalc.diagnostics.raised import outside
 from evalc.dsl.build_suite import GatesTree
 from evalc.dsl.nodes import InSource, Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate, node_at
-from evalc.dsl.reasons import reason_of
-from evalc.dsl.scalars import kind_of, to_plain
+from evalc.dsl.scalars import kind_of, reason_of, to_plain
 from evalc.dsl.tree import Num, Str
 from evalc.dsl.walk import described, is_null
 from evalc.grammar import nodes as g

@@ -23,8 +23,7 @@ from evalc.compiler.merge import MergedCase, MergedSuite
 from evalc.compiler.names import Names, Variant, stem
 from evalc.compiler.rows import Row, Rows
 from evalc.diagnostics import Diagnostics, Finding, Problem
-from evalc.dsl.build_criterion import CriterionTree
-from evalc.dsl.build_suite import SuiteTree
+from evalc.dsl.build_suite import CriterionTree, SuiteTree
 from evalc.dsl.nodes import span_of
 from evalc.dsl.tree import CheckBody, CheckLeaf, Str
 from evalc.model import case as m

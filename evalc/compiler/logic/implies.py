@@ -360,7 +360,7 @@ def _fills(fact: f.Fact, _: f.Fact) -> bool:
 
 
 def _differs(part_of: Callable[[str], str], is_part: Callable[[str, str], bool]) -> Rule:
-    """Whether what two texts surely start with, or end with, is not the same as far as both go."""
+    """Whether the certain beginnings, or ends, of two texts differ as far as both go."""
 
     def differs(fact: f.Fact, other: f.Fact) -> bool:
         one, two = (part_of(folded(each.operand, fact.folded or other.folded)) for each in (fact, other))

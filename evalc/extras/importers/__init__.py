@@ -14,8 +14,7 @@ import msgspec
 from evalc.base.source import Source, Span
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lift import is_eval_json, read_document
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest
 from evalc.dsl import nodes

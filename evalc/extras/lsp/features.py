@@ -21,7 +21,7 @@ from evalc.dsl.build_case import CaseTree
 from evalc.dsl.build_suite import SharedTree, SuiteTree
 from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.places import locate
-from evalc.dsl.texts import texts_of
+from evalc.dsl.read_yaml import texts_of
 from evalc.dsl.tree import Str
 from evalc.extras.lsp.completion import ScalarPlace, Shapes, described_type, phrase_at, place_at, shapes_of
 from evalc.extras.lsp.names import KnownNames, Location, Mention, mention_at, mentions, occurrences, share_of

@@ -16,9 +16,8 @@ from evalc.check.tree import NO_TOOL
 from evalc.compiler.fill import plain, root_of
 from evalc.compiler.rows import find_rows, say_nothing
 from evalc.diagnostics import Diagnostics
-from evalc.dsl.build_criterion import CriterionTree
 from evalc.dsl.build_prompt import InputTree, PromptTree
-from evalc.dsl.build_suite import RuleTree, SharedTree, SuiteTree
+from evalc.dsl.build_suite import CriterionTree, RuleTree, SharedTree, SuiteTree
 from evalc.dsl.nodes import stretch_of
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces, read_json

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import evalc
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.model.json import short_hash
 from evalc.tools.load import RegistryFile
 

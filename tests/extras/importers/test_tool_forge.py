@@ -12,8 +12,7 @@ from hypothesis import assume, given, settings
 
 import evalc
 from evalc.base.source import Source
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.diagnostics import Diagnostics, Problem
 from evalc.dsl.format import format_text
 from evalc.extras.importers import import_tool_forge

@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcException
 
 import evalc
 from evalc.base.source import Source
-from evalc.dsl.texts import texts_of
+from evalc.dsl.read_yaml import texts_of
 from evalc.extras.lsp.completion import continuation
 from evalc.extras.lsp.workspace import path_of
 from tests.extras.lsp.conftest import FILES, write_project

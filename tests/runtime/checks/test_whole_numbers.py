@@ -13,8 +13,7 @@ from evalc.base.source import Source
 from evalc.check.contract import assertions
 from evalc.check.forms import check_of
 from evalc.check.tree import Check
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.model.answer import ToolCall
 from tests.runtime.checks.conftest import Ask
 
