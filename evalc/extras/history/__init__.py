@@ -304,12 +304,8 @@ def _version(connection: sqlite3.Connection) -> int:
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """All or nothing. The lock is taken at once, since SQLite does not wait for a lock that is requested halfway."""
     connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:
         yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _stamps(output_dir: Path) -> Iterator[tuple[_Key, _Stamp]]:
