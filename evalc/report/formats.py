@@ -1,4 +1,4 @@
-"""Reports for programs and pages: JSON, CSV, Markdown, SARIF, annotations of GitHub Actions."""
+"""Reports for programs and pages: CSV, Markdown, SARIF, annotations of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import msgspec
 from msgspec import UNSET
 
 from evalc import __version__
@@ -27,10 +26,9 @@ from evalc.base.terminal import (
     shortened,
     visible,
 )
-from evalc.model.json import to_json
-from evalc.model.result import PASSING, CaseResult, RunResult, SkippedCase, SuiteResult
+from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import key_of
-from evalc.report.reported import ReportedRun, ReportedSuite, transcript
+from evalc.report.reported import ReportedRun, transcript
 from evalc.report.words import (
     Reason,
     class_cells,
@@ -51,43 +49,6 @@ from evalc.report.words import (
 
 def _not_passed(run: ReportedRun) -> Iterator[tuple[SuiteResult, CaseResult]]:
     return ((suite.result, case) for suite in run.suites for case in suite.cases if case.status not in PASSING)
-
-
-# --- JSON ------------------------------------------------------------------------------------------------------------
-
-_NO_SUITES: Final = b'"suites":['
-_NO_CASES: Final = b'"cases":['
-_NONE_SKIPPED: Final = b'"skipped":['
-"""The lists that are filled on the way. Quotes within texts are escaped, so that no text contains one of these."""
-
-
-def whole_json(run: ReportedRun) -> Iterator[bytes]:
-    """`{runId, suites, summary}` on one line with a line end: the bytes that encoding the RunResult at once gives."""
-    frame = RunResult(
-        run_id=run.run_id, suites=(), summary=run.summary, gates=run.gates or UNSET, missing=run.missing or UNSET
-    )
-    head, key, rest = to_json(frame).partition(_NO_SUITES)
-    yield head + key
-    for index, suite in enumerate(run.suites):
-        yield b"," if index else b""
-        yield from _suite_json(suite)
-    yield rest + b"\n"
-
-
-def _suite_json(suite: ReportedSuite) -> Iterator[bytes]:
-    frame = to_json(msgspec.structs.replace(suite.result, cases=(), skipped=()))
-    head, cases_key, rest = frame.partition(_NO_CASES)
-    middle, skipped_key, tail = rest.partition(_NONE_SKIPPED)
-    yield head + cases_key
-    yield from _items(suite.cases)
-    yield middle + skipped_key
-    yield from _items(suite.skipped)
-    yield tail
-
-
-def _items(records: Iterable[msgspec.Struct]) -> Iterator[bytes]:
-    for index, record in enumerate(records):
-        yield (b"," if index else b"") + to_json(record)
 
 
 # --- tables of cases -------------------------------------------------------------------------------------------------
@@ -430,7 +391,6 @@ def _written(command: str) -> bytes:
 
 
 WRITERS: Final[dict[str, Callable[[ReportedRun], Iterator[bytes]]]] = {
-    "json": whole_json,
     "markdown": markdown,
     "csv": csv_table,
     "github": github,

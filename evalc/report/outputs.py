@@ -1,13 +1,18 @@
-"""The table of report formats, and what writes each."""
+"""The table of report formats, and what writes each; JSON, which needs no more than the records."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, get_args
 
+import msgspec
+from msgspec import UNSET
+
 from evalc import extras
-from evalc.report.reported import ReportedRun
+from evalc.model.json import to_json
+from evalc.model.result import RunResult
+from evalc.report.reported import ReportedRun, ReportedSuite
 
 Format = Literal["text", "json", "html", "junit", "xunit", "markdown", "csv", "parquet", "github", "sarif"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
@@ -76,7 +81,46 @@ def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
             return junit.render(run, strict=chosen == "xunit")
         case "parquet":
             return extras.parquet.render(run)
+        case "json":
+            return whole_json(run)
         case _:
             from evalc.report.formats import WRITERS  # noqa: PLC0415
 
             return WRITERS[chosen](run)
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+_NO_SUITES: Final = b'"suites":['
+_NO_CASES: Final = b'"cases":['
+_NONE_SKIPPED: Final = b'"skipped":['
+"""The lists that are filled on the way. Quotes within texts are escaped, so that no text contains one of these."""
+
+
+def whole_json(run: ReportedRun) -> Iterator[bytes]:
+    """`{runId, suites, summary}` on one line with a line end: the bytes that encoding the RunResult at once gives."""
+    frame = RunResult(
+        run_id=run.run_id, suites=(), summary=run.summary, gates=run.gates or UNSET, missing=run.missing or UNSET
+    )
+    head, key, rest = to_json(frame).partition(_NO_SUITES)
+    yield head + key
+    for index, suite in enumerate(run.suites):
+        yield b"," if index else b""
+        yield from _suite_json(suite)
+    yield rest + b"\n"
+
+
+def _suite_json(suite: ReportedSuite) -> Iterator[bytes]:
+    frame = to_json(msgspec.structs.replace(suite.result, cases=(), skipped=()))
+    head, cases_key, rest = frame.partition(_NO_CASES)
+    middle, skipped_key, tail = rest.partition(_NONE_SKIPPED)
+    yield head + cases_key
+    yield from _items(suite.cases)
+    yield middle + skipped_key
+    yield from _items(suite.skipped)
+    yield tail
+
+
+def _items(records: Iterable[msgspec.Struct]) -> Iterator[bytes]:
+    for index, record in enumerate(records):
+        yield (b"," if index else b"") + to_json(record)
