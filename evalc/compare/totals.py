@@ -137,19 +137,17 @@ class Flips:
 
 def significance_of_all(parts: Iterable[Significance]) -> Significance:
     """The significance over several suites: changed verdicts that are too few in each may be enough in all."""
-    known = list(parts)
-    return _significance(
-        sum(part.pairs for part in known),
-        sum(part.regressed for part in known),
-        sum(part.newly_passed for part in known),
-        sum(part.errors for part in known),
-    )
+    counts = [(part.pairs, part.regressed, part.newly_passed, part.errors) for part in parts]
+    return _significance(*map(sum, zip((0, 0, 0, 0), *counts, strict=True)))
 
 
 def _significance(pairs: int, worse: int, better: int, errors: int) -> Significance:
     p_value, changed = mcnemar_p(worse, better), worse + better
     verdict = verdict_of(better - worse, changed=changed, certain=p_value < LEVEL)
-    mean = (better - worse) / pairs if pairs else 0.0
+    more = None
+    if verdict == "inconclusive":
+        mean = (better - worse) / pairs
+        more = more_cases(mean, changed / pairs - mean * mean, changed=changed, cases=pairs)
     return Significance(
         pairs=pairs,
         regressed=worse,
@@ -157,9 +155,7 @@ def _significance(pairs: int, worse: int, better: int, errors: int) -> Significa
         errors=errors,
         p_value=p_value,
         verdict=verdict,
-        more_cases=more_cases(mean, changed / pairs - mean * mean, changed=changed, cases=pairs)
-        if verdict == "inconclusive"
-        else None,
+        more_cases=more,
     )
 
 
