@@ -1,10 +1,17 @@
-"""Foundations of all rooms: exceptions, sources, files, terminals, and the names that packages offer."""
+"""Foundations of all rooms: the names that packages offer, the providers of models, and the pace of the collector."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
+
+from evalc.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 @contextmanager
@@ -21,3 +28,101 @@ def collector_off() -> Iterator[None]:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+
+Group = Literal["evalc.checks", "evalc.agents"]
+"""Groups of entry points by which packages extend evalc."""
+
+
+def names_offered(group: Group) -> tuple[str, ...]:
+    """The names that installed packages offer, in alphabetical order."""
+    return tuple(sorted(_entry_points(group)))
+
+
+def load_offered(group: Group, name: str) -> Any:
+    """Import the object that an installed package offers under a name.
+
+    Raises:
+        UsageError: when no package offers it, or several do.
+        BaseException: whatever the package raises when it is imported.
+    """
+    offers = _entry_points(group).get(name, ())
+    if not offers:
+        raise UsageError(f"no installed package offers `{name}`")
+    if len(offers) > 1:
+        packages = ", ".join(sorted(f"`{offer.dist.name}`" if offer.dist else f"`{offer.value}`" for offer in offers))
+        raise UsageError(f"`{name}` is offered by several packages: {packages}")
+    return offers[0].load()
+
+
+@cache
+def _entry_points(group: Group) -> dict[str, tuple[EntryPoint, ...]]:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - with email and zipfile, most of the start-up time
+
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in entry_points(group=group):
+        found[point.name] = (*found.get(point.name, ()), point)
+    return found
+
+
+ApiName = Literal["chat", "responses", "messages"]
+
+CREDENTIAL_HEADERS: Final = frozenset({"authorization", "proxy-authorization", "cookie", "api-key", "x-api-key"})
+"""The headers, in lower case, that say who asks."""
+
+
+@final
+class Provider(NamedTuple):
+    """A provider of models.
+
+    Attributes:
+        name: the prefix of the model, as in `openai:MODEL`, and the table of the configuration.
+        title: the provider as prose names it.
+        home: the URL of its own API, without a slash at the end.
+        apis: the APIs that it is asked by; the first is the default.
+        key_variable: the environment variable with the key, unless the configuration names another.
+        base_url_variable: the environment variable with the API's URL.
+        example: one of its models.
+    """
+
+    name: str
+    title: str
+    home: str
+    apis: tuple[ApiName, ...]
+    key_variable: str
+    base_url_variable: str
+    example: str
+
+
+PROVIDERS: Final[Mapping[str, Provider]] = {
+    provider.name: provider
+    for provider in (
+        Provider(
+            name="openai",
+            title="OpenAI",
+            home="https://api.openai.com/v1",
+            apis=("chat", "responses"),
+            key_variable="OPENAI_API_KEY",
+            base_url_variable="OPENAI_BASE_URL",
+            example="gpt-4o-mini",
+        ),
+        Provider(
+            name="anthropic",
+            title="Anthropic",
+            home="https://api.anthropic.com",
+            apis=("messages",),
+            key_variable="ANTHROPIC_API_KEY",
+            base_url_variable="ANTHROPIC_BASE_URL",
+            example="claude-haiku-4-5",
+        ),
+    )
+}
+
+MODEL_FORMS: Final = tuple(f"{name}:MODEL" for name in PROVIDERS)
+"""How agents and judges that are models are named."""
+
+
+def provider_of(spec: str) -> Provider | None:
+    """The provider that a spec such as `openai:MODEL` names; None for any other agent or judge."""
+    name, colon, _ = spec.strip().partition(":")
+    return PROVIDERS.get(name.lower()) if colon else None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import msgspec
 
-from evalc.base import installed
+from evalc import base
 from evalc.base.files import project_root
 from evalc.base.source import Source, Span, where_used
 from evalc.compiler.fill import readings, root_of, tokens, variables
@@ -242,7 +242,7 @@ class CustomChecks:
             from evalc.compiler.custom import misfit  # noqa: PLC0415 - for start-up: few projects have such checks
 
             return misfit(name, self._declared[name], args, options)
-        offered = (*self._declared, *installed.names("evalc.checks"))
+        offered = (*self._declared, *base.names_offered("evalc.checks"))
         if name in offered:
             return None
         file = "" if self._root is None else self._unnamed(self._root, name)

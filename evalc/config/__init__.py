@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar, f
 
 import msgspec
 
+from evalc.base import MODEL_FORMS, PROVIDERS, ApiName, Provider
 from evalc.base.files import is_accepted_baseline
-from evalc.base.installed import MODEL_FORMS, PROVIDERS, ApiName, Provider
 from evalc.config import kinds as k
 from evalc.config.http import ANSWER_PATHS, BODY, EXTRA_BODY, HEADERS, STREAM_PATHS, credentials_in, variables_of
 from evalc.dsl.kinds import Key, Shape

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from evalc.base import CREDENTIAL_HEADERS
 from evalc.base.errors import UsageError
-from evalc.base.installed import CREDENTIAL_HEADERS
 from evalc.base.json_fault import fault_of
 from evalc.config.kinds import VARIABLE, Kind, Named, TableShape, Value, each_of, in_camel_case, located, table_of
 from evalc.dsl.kinds import Key, Shape

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 
-from evalc.base import installed
+from evalc import base
 from evalc.base.source import Source, Span
 from evalc.check.tree import Bounds, Test
 from evalc.diagnostics import Fault, Finding, Fix
@@ -444,7 +444,7 @@ def _mapped(fields: Fields, item: Mapping, type_: Node | None, by_key: o.Keys, l
         name = fields.text_of(type_, "`type`")
         if name is None:
             return None
-        if name.value in (offered := installed.names("evalc.checks")):
+        if name.value in (offered := base.names_offered("evalc.checks")):
             inner = inside(f"a `{name.value}` check", *free)
             return inner, _custom(inner, name)
         foreign = None if "rule" in by_key else _in_other_words(fields, item)

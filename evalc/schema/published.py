@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from evalc.base import installed
+from evalc import base
 from evalc.check.shapes import Check, sentence_of
 from evalc.config import shape
 from evalc.config.kinds import or_null
@@ -161,7 +161,7 @@ def _records() -> dict[str, k.Schema]:
 def _checks() -> dict[str, k.Schema]:
     """The definitions of a check in all its forms, by name."""
     within_no_link: k.Schema = {"properties": dict.fromkeys(LINK_KEYS, False)}
-    custom = [name for name in installed.names("evalc.checks") if name not in CHECK_TYPES]
+    custom = [name for name in base.names_offered("evalc.checks") if name not in CHECK_TYPES]
     # Of a check on one line only the first word is known; what follows, only the compiler reads.
     line = {"title": "check on one line", "type": "string", "pattern": _begins(), "examples": [*_ONE_LINE]}
     return {

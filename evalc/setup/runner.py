@@ -14,10 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from evalc import extras
-from evalc.base import collector_off
+from evalc.base import PROVIDERS, collector_off, provider_of
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread
-from evalc.base.installed import PROVIDERS, provider_of
 from evalc.checks import ProjectChecks
 from evalc.config import ALL_KEYS, JudgeTable, ModelTable, Setting, Settings
 from evalc.config.http import expanded

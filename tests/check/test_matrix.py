@@ -132,7 +132,7 @@ def stubs(monkeypatch: pytest.MonkeyPatch) -> None:
     detector.language_of = {ENGLISH: "English", GERMAN: "German"}.get
     monkeypatch.setitem(vars(extras), "language", detector)
     monkeypatch.setattr(extras, "refuse_missing", lambda _: None)
-    monkeypatch.setattr("evalc.base.installed.load", lambda _, name: PACKAGED[name])
+    monkeypatch.setattr("evalc.base.load_offered", lambda _, name: PACKAGED[name])
 
 
 async def differences(draws: Iterable[tuple[Line, Answer]]) -> list[str]:

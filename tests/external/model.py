@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from evalc.base.installed import PROVIDERS, ApiName
+from evalc.base import PROVIDERS, ApiName
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import Access, ModelOptions, Sampling
 from evalc.runtime.agents.model.agent import ModelAgent

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import evalc
-from evalc.base import installed
+from evalc import base
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.nodes import Node
@@ -158,7 +158,7 @@ def _hold_against_the_checker(sound: list[dict[str, Any]], mistaken: list[dict[s
 
 
 def test_checks_of_installed_packages_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installed, "names", lambda group: ("polite",))
+    monkeypatch.setattr(base, "names_offered", lambda group: ("polite",))
     case = {"name": "a", "message": "hi", "validate": [{"type": "polite", "rule": ["x"], "level": 2}]}
     document = {"eval": {"test_cases": [case]}}
     assert Draft202012Validator(SCHEMAS["language"]()).is_valid(document)

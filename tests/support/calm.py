@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from evalc.base import installed
+from evalc import base
 from tests.support.packages import install
 
 _SOURCE = '''
@@ -27,5 +27,5 @@ def offered() -> Iterator[Path]:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         install(Path(folder), patch, module="calm_check_of_tests", source=_SOURCE, checks={"calm": "calm"})
         # What is installed does not change while a law is tried a thousand times.
-        patch.setattr(installed, "_entry_points", cache(unwrap(installed._entry_points)))
+        patch.setattr(base, "_entry_points", cache(unwrap(base._entry_points)))
         yield Path(folder)

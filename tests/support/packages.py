@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.base import installed
+from evalc import base
 
 
 def install(
@@ -39,4 +39,4 @@ def install(
 
 def forget_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look the installed packages up anew, now and after the test."""
-    monkeypatch.setattr(installed, "_entry_points", unwrap(installed._entry_points))
+    monkeypatch.setattr(base, "_entry_points", unwrap(base._entry_points))

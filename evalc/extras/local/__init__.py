@@ -19,10 +19,10 @@ from weakref import WeakValueDictionary, finalize
 import msgspec
 from msgspec.structs import replace
 
+from evalc.base import PROVIDERS
 from evalc.base.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.files import read_beginning
 from evalc.base.guard import DaemonThread
-from evalc.base.installed import PROVIDERS
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import Access, ModelOptions, Sampling, Session, wire

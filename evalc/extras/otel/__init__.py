@@ -29,7 +29,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from evalc import __version__
-from evalc.base.installed import PROVIDERS
+from evalc.base import PROVIDERS
 from evalc.model.result import AssertionResult, CaseDetails, CaseResult, Outcome, RunSummary, SuiteResult, Summary
 from evalc.model.suite import key_of
 from evalc.report.reported import ReportedSuite

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, final, runtime_checkable
 
 import msgspec
 
-from evalc.base.installed import ApiName
+from evalc.base import ApiName
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime import MAX_BODY, RETRIES
 from evalc.runtime.mapping import AnswerPaths, BodyTemplate, StreamPaths

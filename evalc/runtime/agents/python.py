@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, NoReturn, Self, TypeGuard, TypeVar, f
 
 import msgspec
 
-from evalc.base import installed
+from evalc import base
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread, begun, guarded_await, imported, said_by
 from evalc.model.answer import AgentRequest, AgentResponse
@@ -376,10 +376,10 @@ def installed_agent(name: str, argument: str) -> Agent | None:
     Raises:
         UsageError: when the package cannot be loaded, makes no agent, or refuses the argument.
     """
-    if name not in installed.names("evalc.agents"):
+    if name not in base.names_offered("evalc.agents"):
         return None
     try:
-        factory = installed.load("evalc.agents", name)
+        factory = base.load_offered("evalc.agents", name)
     except UsageError:
         raise
     except Exception as error:
@@ -401,7 +401,7 @@ def unknown_agent(name: str, forms: Sequence[str]) -> NoReturn:
     Raises:
         UsageError: always.
     """
-    offered = installed.names("evalc.agents")
+    offered = base.names_offered("evalc.agents")
     packages = f", or of an installed package: {', '.join(f'`{offer}:...`' for offer in offered)}" if offered else ""
     near = or_rather(name, (*dict.fromkeys(form.partition(":")[0] for form in forms), *offered))
     listed = ", ".join(f"`{form}`" for form in forms)

@@ -18,9 +18,9 @@ from typing import Any, Final, Literal, final
 
 import msgspec
 
+from evalc.base import provider_of
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
 from evalc.base.files import JSON_LIMIT, make_folder, read_limited, write_atomic
-from evalc.base.installed import provider_of
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import Agent, HoldsConversations, HttpOptions, ModelOptions, Session, wire

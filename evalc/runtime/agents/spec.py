@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from evalc import extras
+from evalc.base import MODEL_FORMS, PROVIDERS, Provider, provider_of
 from evalc.base.errors import UsageError
-from evalc.base.installed import MODEL_FORMS, PROVIDERS, Provider, provider_of
 from evalc.runtime import LOADING_MS, LOCAL_TOKENS
 from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions
 from evalc.runtime.store.redact import Redactor

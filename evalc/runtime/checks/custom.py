@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from evalc.base import installed
+from evalc import base
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread
 from evalc.check.tree import Bounds, Test
@@ -50,7 +50,7 @@ async def custom(test: Test, view: View) -> Found:
 def _call(checks: ProjectChecks, name: str, answer: Answer, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """Call the check. An async one gets a loop of its own, so that it cannot hold up the run's."""
     try:
-        function = checks.by_name().get(name) or installed.load("evalc.checks", name)
+        function = checks.by_name().get(name) or base.load_offered("evalc.checks", name)
     except UsageError as error:
         raise AgentError(str(error)) from None
     if not callable(function):

@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple, Self, final
 import msgspec
 
 from evalc import extras
+from evalc.base import MODEL_FORMS, Provider, provider_of
 from evalc.base.errors import EvalcError, JudgeError, UsageError
 from evalc.base.guard import TimeLimit, is_of_the_run, said_by
-from evalc.base.installed import MODEL_FORMS, Provider, provider_of
 from evalc.compare.totals import DECIMALS
 from evalc.model.answer import AgentResponse, Exhibit, Question, ToolCall, Usage
 from evalc.model.case import Case, Criterion, Message

@@ -10,8 +10,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
 
+from evalc.base import CREDENTIAL_HEADERS
 from evalc.base.errors import UsageError
-from evalc.base.installed import CREDENTIAL_HEADERS
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _IS_URL: Final = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://")

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec.structs import replace
 
+from evalc.base import Provider
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.base.installed import Provider
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, ToolMode, Usage
 from evalc.runtime.agents import Access, ModelOptions, Sampling, Sending, Session, wire

@@ -12,8 +12,8 @@ from urllib.parse import SplitResult
 import msgspec
 from msgspec.structs import replace
 
+from evalc.base import Provider
 from evalc.base.errors import AgentProtocolError, UsageError
-from evalc.base.installed import Provider
 from evalc.runtime.agents import Access, wire
 from evalc.runtime.agents.http import DEFAULT_HEADERS, checked_headers, checked_url
 from evalc.runtime.agents.model import (

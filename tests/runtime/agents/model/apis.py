@@ -13,7 +13,7 @@ import openai.types.chat
 import openai.types.responses
 from pydantic import TypeAdapter
 
-from evalc.base.installed import PROVIDERS, ApiName
+from evalc.base import PROVIDERS, ApiName
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import Access, ModelOptions, Sending
 from evalc.runtime.agents.model.agent import ModelAgent

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from evalc.base import PROVIDERS
 from evalc.base.errors import UsageError
-from evalc.base.installed import PROVIDERS
 from evalc.runtime.agents import Access, ModelOptions, Sampling
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.apis import endpoint_of
