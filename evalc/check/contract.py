@@ -157,11 +157,33 @@ def _row_of(check: Check) -> tuple[Form | None, dict[str, Any]]:
     return None, {}
 
 
-def fields_of(check: Check) -> dict[str, Any]:
+def fields_of(check: Check) -> Mapping[str, Any]:
     """The fields of `expect` that hold this very check, with their values, or the entry of a list.
 
     Empty for an entry of `expect.checks`.
     """
+    test = check.check if type(check) is Not else check
+    if type(test) is Test and type(test.operand) is str:
+        field = _field_of_text(test.predicate, test.ignoring_case, test is not check)
+        return {} if field is None else {field: test.operand}
+    if type(check) is Of and type(check.check) is Test and type(check.check.operand) is Bounds:
+        return _fields_of_bounds(check.step, check.check.predicate, *astuple(check.check.operand))
+    return _fields_of(check)
+
+
+@cache
+def _field_of_text(predicate: str, ignoring_case: bool, denied: bool) -> str | None:
+    """The field that holds a check for a text, whichever it is."""
+    test = Test(predicate, "", ignoring_case)
+    return next(iter(_fields_of(Not(test) if denied else test)), None)
+
+
+@lru_cache(1024, typed=True)  # a limit of 1.0 is in no field that takes whole numbers
+def _fields_of_bounds(step: Step, predicate: str, *limits: Any) -> Mapping[str, Any]:
+    return _fields_of(Of(step, Test(predicate, Bounds(*limits))))
+
+
+def _fields_of(check: Check) -> Mapping[str, Any]:
     row, found = _row_of(check)
     return {} if row is None else found or {row.keys[0]: True}
 
@@ -195,7 +217,7 @@ def _rank_of_text(predicate: str, operand: Any, ignoring_case: bool, denied: boo
     return _rank(Not(test) if denied else test)
 
 
-@lru_cache(1024, typed=True)  # a limit of 1.0 is in no field that takes whole numbers
+@lru_cache(1024, typed=True)  # as above
 def _rank_of_bounds(step: Step, predicate: str, *limits: Any) -> tuple[int, bool, bool]:
     return _rank(Of(step, Test(predicate, Bounds(*limits))))
 
