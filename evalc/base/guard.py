@@ -152,7 +152,7 @@ def imported(name: str, root: Path) -> ModuleType:
         raise
     except BaseException as error:  # a module may do anything when imported, such as exit
         raise UsageError(f"`{name}` cannot be imported: {said_by(error)}") from None
-    other = module.__file__
+    other = getattr(module, "__file__", None)  # a module in C has none
     if file is not None and (other is None or Path(other).resolve() != file.resolve()):
         raise UsageError(f"`{file}` cannot be imported: another module is called `{name}`; rename the file")
     return module

@@ -257,6 +257,7 @@ def test_an_invalid_answer_is_a_protocol_error(root: Path, name: str, words: str
         ("sample_agent:nothing", "takes `()`"),
         ("sample_agent.py:txt", "has no `txt`; there is `text`"),
         ("absent.py:text", "there is no file `"),
+        ("itertools:nothing", "has no `nothing`"),
         ("sample_agent:NeedsArguments", "cannot be made without arguments: TypeError"),
         ("no_such_module_here:x", "cannot be imported: ModuleNotFoundError: No module named"),
         ("..relative:x", "cannot be imported: TypeError"),
