@@ -97,7 +97,7 @@ def suite_lines(
     The detail `quiet` shows only what is not as it should be, `verbose` adds answers and assertions.
     """
     writer, result, quiet = Writer(screen), suite.result, detail == "quiet"
-    context = SourceContext(sources, result.timestamp)
+    sources = sources.of_run(result.timestamp)
     symbols, rule_width = writer.symbols, min(_RULE_WIDTH, writer.width)
     title = f"{symbols.title * 3} {visible(key_of(result).name)} {symbols.dash} {visible(result.tier)} evals "
     yield writer.painted(title + symbols.title * (rule_width - cells(title)), "bold")
@@ -106,10 +106,10 @@ def suite_lines(
     columns = _Columns.of(measured, writer.width)
     for case in chain(measured, remaining):
         yield _case_line(case, columns, writer)
-        yield from reason_lines(case, writer, None if case.passed else context, answers=detail != "verbose")
+        yield from reason_lines(case, writer, None if case.passed else sources, answers=detail != "verbose")
         if detail == "verbose":
             yield from _whole_response(case)
-            yield from _assertions(case, writer, context)
+            yield from _assertions(case, writer, sources)
     if quiet:
         yield from _stopped(result, writer)
         yield from _listed("MISSING", result.went or (), result.baseline_run_id, writer)
@@ -399,19 +399,12 @@ def _attempts(case: CaseResult) -> str:
     return f"  ({passed}/{len(case.attempts)}{', flaky' if case.flaky is True else ''}{left_out})"
 
 
-class SourceContext(NamedTuple):
-    """Context of reasons: the lines of eval files, which must be older than the beginning of the run."""
-
-    sources: SourceLines
-    began: str
-
-
 def reason_lines(
-    case: CaseResult, writer: Writer, context: SourceContext | None, *, answers: bool = False
+    case: CaseResult, writer: Writer, sources: SourceLines | None, *, answers: bool = False
 ) -> Iterator[str]:
     """Why a case did not simply pass: its error, whatever else failed in it, and where that was authored.
 
-    With `context`, the authored line is below its place, and below it the part of the response that is meant; with
+    With `sources`, the authored line is below its place, and below it the part of the response that is meant; with
     `answers`, the beginning of the response follows where no line shows a part of it, or all.
     """
     every = list(reasons(case))
@@ -421,9 +414,9 @@ def reason_lines(
         yield writer.by_status(f"    {writer.symbols.arrow} {words}", case.status)
         if reason.place is not None:
             yield writer.painted(f"      at {visible(str(reason.place))}", "dim")
-            if context is not None:
-                yield from _authored(reason.place, context, writer)
-        if context is not None:
+            if sources is not None:
+                yield from _authored(reason.place, sources, writer)
+        if sources is not None:
             response = response_of(case, reason.turn)
             part = highlight(reason.finding, response)
             is_shown |= response is None or part is not None or _quotes_whole(reason, response)
@@ -431,7 +424,7 @@ def reason_lines(
                 yield from _marked(part, *_MARKED[reason.finding.kind], writer)
     if len(every) > _MOST_REASONS:
         yield f"    {writer.symbols.arrow} and {len(every) - _MOST_REASONS} more"
-    if answers and context is not None and not is_shown:
+    if answers and sources is not None and not is_shown:
         response = response_of(case, every[0].turn if every else None)
         yield from () if response is None else _beginning(response, writer)
 
@@ -440,8 +433,8 @@ def _quotes_whole(reason: Reason, response: str) -> bool:
     return len(response) <= _LONGEST_QUOTED and reason.message.endswith(f"but got '{visible(response)}'")
 
 
-def _authored(place: Place, context: SourceContext, writer: Writer) -> Iterator[str]:
-    line = context.sources.line(place, context.began)
+def _authored(place: Place, sources: SourceLines, writer: Writer) -> Iterator[str]:
+    line = sources.line(place)
     if line is not None and line.strip():
         number = f"      {place.line} | "
         yield f"{number}{writer.shortened(line.strip(), writer.width - len(number))}"
@@ -499,7 +492,7 @@ def _whole_response(case: CaseResult) -> Iterator[str]:
         yield f"        {visible(line)}".rstrip()
 
 
-def _assertions(case: CaseResult, writer: Writer, context: SourceContext) -> Iterator[str]:
+def _assertions(case: CaseResult, writer: Writer, sources: SourceLines) -> Iterator[str]:
     """Every assertion that was reached: its place and the words there, else its field, as `responseContains/0`.
 
     A check is named once, however many assertions it comes to, unless they ended otherwise.
@@ -510,7 +503,7 @@ def _assertions(case: CaseResult, writer: Writer, context: SourceContext) -> Ite
         mark = writer.by_status(writer.mark(status), status)
         place = assertion.place
         if place is None and case.place is not UNSET:  # of a check that passed
-            place = context.sources.place_of(case.place, case.id, assertion.at, context.began)
+            place = sources.place_of(case.place, case.id, assertion.at)
         if place is None:
             yield f"    {mark} {visible(assertion.at.removeprefix('/expect').removeprefix('/'))}"
             continue
@@ -518,16 +511,16 @@ def _assertions(case: CaseResult, writer: Writer, context: SourceContext) -> Ite
             continue
         named.add((place, assertion.outcome))
         shown = visible(str(place))
-        words = writer.shortened(_words_at(place, context), writer.width - len("    ✓   ") - cells(shown))
+        words = writer.shortened(_words_at(place, sources), writer.width - len("    ✓   ") - cells(shown))
         yield f"    {mark} {writer.painted(shown, 'dim')}  {words}".rstrip()
 
 
-def _words_at(place: Place, context: SourceContext) -> str:
+def _words_at(place: Place, sources: SourceLines) -> str:
     """The check as it was authored at the place; nothing if that cannot be shown.
 
     Of a flow list it is the item alone, of a mapping with a `type` and a `rule` both.
     """
-    line = context.sources.line(place, context.began)
+    line = sources.line(place)
     if line is None:
         return ""
     before = line[: place.column - 1]
@@ -539,7 +532,7 @@ def _words_at(place: Place, context: SourceContext) -> str:
     if pair is None:
         return line[len(before) :].strip()
     beside = msgspec.structs.replace(place, line=place.line + (1 if pair["key"] == "type" else -1))
-    other = (context.sources.line(beside, context.began) or "").strip().removeprefix("- ")
+    other = (sources.line(beside) or "").strip().removeprefix("- ")
     pieces = [line.strip().removeprefix("- "), *([other] if other.startswith(("type:", "rule:")) else [])]
     return ", ".join(sorted(pieces, reverse=True))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -144,31 +146,38 @@ class SourceLines:
         self._places = places
         self._redact = redact
         self._read: dict[str, Authored | None] = {}
+        self._until = math.inf
 
-    def line(self, place: Place, began: str) -> str | None:
-        """The line of the place; None if it is gone, or the file is newer than the run that `began` (ISO 8601)."""
-        authored = self._authored(place.file, began)
+    def of_run(self, began: str) -> SourceLines:
+        """These lines for a run that began then, in ISO 8601: files that are newer may have said something else."""
+        lines = copy(self)  # with the same files read
+        lines._until = seconds_of(began)
+        return lines
+
+    def line(self, place: Place) -> str | None:
+        """The line of the place; None if it is gone, or the file is newer than the run."""
+        authored = self._authored(place.file)
         if authored is None or not 1 <= place.line <= len(authored.lines):
             return None
         return quoted(authored.lines[place.line - 1], self._redact)
 
-    def place_of(self, case: Place, id_: str, at: str, began: str) -> Place | None:
-        """Where a part of a case was authored; None if that is not known, or the file is newer than the run.
+    def place_of(self, case: Place, id_: str, at: str) -> Place | None:
+        """Where a part of a case was authored, `at` a JSON pointer from its root; None if that is not known.
 
-        The part is `at` a JSON pointer from the case's root; the run `began` then, in ISO 8601.
+        Nor is it known where the file is newer than the run.
         """
-        if self._authored(case.file, began) is None:
+        if self._authored(case.file) is None:
             return None
         places = self._places(case.file, id_)
         while at and at not in places:
             at = at.rpartition("/")[0]
         return places.get(at) if at else None
 
-    def _authored(self, file: str, began: str) -> Authored | None:
+    def _authored(self, file: str) -> Authored | None:
         if file not in self._read:
             self._read[file] = read_authored(self._root, file)
         authored = self._read[file]
-        return None if authored is None or authored.written > seconds_of(began) else authored
+        return None if authored is None or authored.written > self._until else authored
 
 
 def read_authored(root: Path, name: str) -> Authored | None:

@@ -282,7 +282,9 @@ class _Importer:
             self._say_in_head(item, f"the tests of `{path}`", "the file names itself", source)
         elif path.endswith(_TEST_TABLES):
             try:
-                yield from self._tests_of_table(file, "\t" if path.endswith(".tsv") else ",", default)
+                for test, ignored in rows_of(file, "\t" if path.endswith(".tsv") else ","):
+                    test.comments = [self._leave_out(file, test.node, f"`{key}`", why) for key, why in ignored]
+                    yield from self._expanded(_merged(default, test))
             except csv.Error as error:
                 self._say_in_head(item, f"the tests of `{path}`", f"{error}", source)
         else:
@@ -291,11 +293,6 @@ class _Importer:
             for document in documents:
                 yield from self._tests(file, document, default)
             self._open_files.remove(file.name)
-
-    def _tests_of_table(self, file: Source, delimiter: str, default: PromptfooTest) -> Iterator[PromptfooTest]:
-        for test, ignored in rows_of(file, delimiter):
-            test.comments = [self._leave_out(file, test.node, f"`{key}`", why) for key, why in ignored]
-            yield from self._expanded(_merged(default, test))
 
     def _scenarios(self, node: Node | None, default: PromptfooTest) -> Iterator[PromptfooTest]:
         for item in node.items if isinstance(node, nodes.Sequence) else ():

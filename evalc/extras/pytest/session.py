@@ -26,7 +26,7 @@ from evalc.diagnostics import Problem
 from evalc.diagnostics.render import render_text, summary_line
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Selected, Suite
-from evalc.report.console import SourceContext, reason_lines
+from evalc.report.console import reason_lines
 from evalc.report.reported import SourceLines, transcript
 from evalc.report.words import Writer, main_reason, why_skipped
 from evalc.runtime.agents import Agent
@@ -238,9 +238,9 @@ class EvalSession:
         return load_settings(Path.cwd(), self._config, overrides).sound()
 
     @cached_property
-    def context(self) -> SourceContext:
-        """The lines and the time that failures are reported with."""
-        return SourceContext(SourceLines(Path.cwd(), redactor_of(self.settings, os.environ).redact), self._began)
+    def sources(self) -> SourceLines:
+        """The lines that failures are reported with."""
+        return SourceLines(Path.cwd(), redactor_of(self.settings, os.environ).redact).of_run(self._began)
 
     def compiled(self, name: str) -> tuple[Sequence[tuple[int, Suite]], Sequence[Problem]]:
         """The suites of an eval file, each with its number in the session, and the warnings about it.
@@ -375,7 +375,7 @@ class CaseFailure(msgspec.Struct, frozen=True, kw_only=True):
     """A failure as pytest prints it: on a terminal in its colours and width, elsewhere as plain text."""
 
     result: CaseResult
-    context: SourceContext
+    sources: SourceLines
 
     @property
     def reprcrash(self) -> Crash:
@@ -402,7 +402,7 @@ class CaseFailure(msgspec.Struct, frozen=True, kw_only=True):
         """The reasons with their authored lines, then the response and the tools that were called."""
         if self.result.status == "error":
             yield "    error: the agent or a check broke, so the case neither passed nor failed"
-        yield from reason_lines(self.result, Writer(screen), self.context)
+        yield from reason_lines(self.result, Writer(screen), self.sources)
         details = self.result.details
         if details.turns is not UNSET:
             for line in (transcript(self.result) or "").splitlines():
@@ -520,7 +520,7 @@ class EvalCase(pytest.Function):
         """The failure for the report: the authored line and the reason; a traceback only if no case is at fault."""
         match excinfo.value:
             case NotPassed() as error:
-                return CaseFailure(result=error.result, context=self.evals.context)
+                return CaseFailure(result=error.result, sources=self.evals.sources)
             case SourceError() as error:
                 return f"{render_text(error.problems)}\n{summary_line(error.problems)}"
             case EvalcError() | EvalcWarning() as error:  # a warning, where pytest makes errors of them
