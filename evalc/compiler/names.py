@@ -42,15 +42,6 @@ if TYPE_CHECKING:
 Declared = Mapping[str, InputTree]
 
 
-def check_declaration(source: Source, tree: InputTree, problems: Diagnostics) -> None:
-    """Report a default that is not a JSON value, or that its own declaration does not allow."""
-    if tree.default is not None:
-        to_plain(tree.default, partial(problems.add, source))
-        finding = _misfit(tree, tree.default)
-        if finding is not None:
-            problems.add(source, span_of(tree.default), finding)
-
-
 def check_inputs(
     case: MergedCase,
     inputs: Mapping[str, GivenInput],
@@ -312,7 +303,11 @@ def resolve_names(
     _check_unique(tree, name, problems)
     _check_prompt_variables(tree, names, problems)
     for source, declaration in _declarations(tree, names):
-        check_declaration(source, declaration, problems)
+        if declaration.default is not None:  # it has to be a JSON value, which the declaration itself allows
+            to_plain(declaration.default, partial(problems.add, source))
+            finding = _misfit(declaration, declaration.default)
+            if finding is not None:
+                problems.add(source, span_of(declaration.default), finding)
     _check_used(tree, names, inputs_sent, problems)
     return names
 

@@ -14,7 +14,7 @@ from evalc.check.forms import Placed
 from evalc.check.tree import At, Bounds, Check, Measure, Measured, Of, Test
 from evalc.diagnostics import Fault, Finding
 from evalc.grammar import nodes as n
-from evalc.grammar.lalr import Following, Stumble, Token, Tree, following, load, read
+from evalc.grammar.lalr import Stumble, Token, Tree, read
 from evalc.grammar.read_check import MAX_LINE, Reader, Unit, read_check, settled
 from evalc.grammar.unexpected import spoken, unexpected
 
@@ -27,11 +27,6 @@ MAX_TEMPLATE: Final = 1_000_000
 
 
 parse_check: Final = read_check
-
-
-def follow_check(text: str) -> Following:
-    """The continuations of the beginning of a one-line check; text after a mistake is ignored."""
-    return following(load("check"), "line", text[:MAX_LINE])
 
 
 def parse_place(text: str) -> str | None:
