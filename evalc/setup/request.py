@@ -12,8 +12,15 @@ import msgspec
 
 from evalc.base import PROVIDERS
 from evalc.base.errors import UsageError
-from evalc.base.files import below_working_folder, find_project, links_to
-from evalc.base.git import changed_files, commit_of, deleted_files, ignored_files
+from evalc.base.files import (
+    below_working_folder,
+    changed_files,
+    commit_of,
+    deleted_files,
+    find_project,
+    ignored_files,
+    links_to,
+)
 from evalc.base.source import Source
 from evalc.base.terminal import first_of
 from evalc.check.contract import assertions

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import UsageError
-from evalc.base.git import changed_files, commit_of
+from evalc.base.files import changed_files, commit_of
 
 
 @pytest.fixture

@@ -115,8 +115,8 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
         (None, "evalc==9.9"),
         ({"url": "https://example.org/evalc-9.9.whl", "archive_info": {}}, "evalc @ https://example.org/evalc-9.9.whl"),
         (
-            {"url": "https://example.org/evalc.base.git", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
-            f"evalc @ git+https://example.org/evalc.base.git@{COMMIT}",
+            {"url": "https://example.org/evalc.git", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
+            f"evalc @ git+https://example.org/evalc.git@{COMMIT}",
         ),
         (
             {"url": "ssh://git@example.org/evalc", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
