@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast, final
@@ -251,35 +252,29 @@ class PromptLibrary:
 
     def __init__(self, folder: Path, finder: Finder) -> None:
         self.folder = folder
+        self.problems: list[tuple[str, Diagnostics]] = []  # those of each prompt file that has been read
         self._finder = finder
-        self._prompts: dict[str, list[PromptTree]] | None = None
-        self._problems: list[tuple[str, Diagnostics]] = []
 
     def find(self, prompt_id: str) -> list[PromptTree]:
         """The prompts with an id: one, none, or too many."""
-        return self._index().get(prompt_id, [])
+        return self._prompts.get(prompt_id, [])
 
     @property
     def ids(self) -> tuple[str, ...]:
         """Every id there is."""
-        return tuple(sorted(self._index()))
+        return tuple(sorted(self._prompts))
 
-    @property
-    def problems(self) -> Iterator[tuple[str, Diagnostics]]:
-        """The problems of each prompt file that has been read."""
-        return iter(self._problems)
-
-    def _index(self) -> dict[str, list[PromptTree]]:
-        if self._prompts is None:
-            self._prompts = {}
-            for path in self._finder.search(self.folder, (".yaml", ".yml")):
-                found = Diagnostics()
-                source = read_source(path, found.add, name=shown(path))
-                for prompt in read_prompts(source, found, with_id=True) if source is not None else ():
-                    if prompt.id is not None:
-                        self._prompts.setdefault(prompt.id.value, []).append(prompt)
-                self._problems.append((shown(path), found))
-        return self._prompts
+    @cached_property
+    def _prompts(self) -> dict[str, list[PromptTree]]:
+        by_id: dict[str, list[PromptTree]] = {}
+        for path in self._finder.search(self.folder, (".yaml", ".yml")):
+            found = Diagnostics()
+            source = read_source(path, found.add, name=shown(path))
+            for prompt in read_prompts(source, found, with_id=True) if source is not None else ():
+                if prompt.id is not None:
+                    by_id.setdefault(prompt.id.value, []).append(prompt)
+            self.problems.append((shown(path), found))
+        return by_id
 
 
 def read_prompts(source: Source, problems: Diagnostics, *, with_id: bool = False) -> list[PromptTree]:
