@@ -313,6 +313,8 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
         handler(signal.SIGINT, frame)
 
 
+# --- code of others, in a child process ------------------------------------------------------------------------------
+
 _BREATH_SECONDS: Final = 0.5
 _SILENCE_SECONDS: Final = 10.0
 """How long beyond the time of a case the interpreter may be held."""

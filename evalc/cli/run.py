@@ -399,6 +399,9 @@ def _make_ready(file: Path) -> None:
         raise UsageError(f"the folder of `--output` cannot be written to: `{file.parent}`")
 
 
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
 @with_flags()
 def run_evals(
     paths: Annotated[

@@ -448,11 +448,11 @@ def _is_no_shard(folder: Path) -> bool:
     return has_results(folder) and not _selection_of(folder).get("shard")
 
 
+# --- how a run begins ------------------------------------------------------------------------------------------------
+
 _NOT_KEPT: Final = frozenset({"output_dir", "otel", "snapshot"})
 """The flags that a resumed run does not take from its journal: where it is found says the folder of results, the
 journal itself has the snapshot, and no journal decides who is sent the results."""
-
-
 _HARMLESS: Final = frozenset({"demo", *PROVIDERS})
 """The kinds of agents that run no code of this machine; a URL is not harmless, since it is sent configured headers."""
 
