@@ -214,11 +214,10 @@ async def _exported(finished: FinishedRun, exporter: extras.otel.Exporter | None
     if exporter is None:
         return None
     suites = tuple(ReportedSuite(result=suite.result, cases=suite.cases()) for suite in finished.suites)
-    run = extras.otel.ExportedRun(finished.run_id, finished.summary, suites, exporter.content)
     # In a thread, for Ctrl-C and for callers whose event loop has other work.
     thread = DaemonThread()
     try:
-        warning = await thread.call(lambda: exporter.export(run))
+        warning = await thread.call(lambda: exporter.export(finished.run_id, finished.summary, suites))
     finally:
         thread.abandon()
     return None if warning is None else str(warning)

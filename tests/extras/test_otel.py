@@ -20,8 +20,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from evalc.extras.otel import SECONDS, ExportedRun, Exporter, of_agent
-from evalc.model.result import AssertionResult, CaseDetails, CriterionResult, JudgedScore, SuiteResult
+from evalc.extras.otel import SECONDS, Exporter, of_agent
+from evalc.model.result import AssertionResult, CaseDetails, CriterionResult, JudgedScore, RunSummary, SuiteResult
 from evalc.report.reported import ReportedSuite
 from evalc.runtime.run.finished import summarize_run
 from tests.cli.conftest import Invoke, invoke, project
@@ -86,8 +86,8 @@ def evaluations_of(span: Span) -> dict[str, dict[str, Any]]:
     return {found["gen_ai.evaluation.name"]: found for found in (plain(event.attributes) for event in span.events)}
 
 
-def exported(*suites: SuiteResult, content: bool = False) -> ExportedRun:
-    return ExportedRun(RUN_ID, summarize_run(suites), tuple(map(ReportedSuite.of, suites)), content)
+def exported(*suites: SuiteResult) -> tuple[str, RunSummary, tuple[ReportedSuite, ...]]:
+    return RUN_ID, summarize_run(suites), tuple(map(ReportedSuite.of, suites))
 
 
 def test_a_run_is_a_trace(invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,10 +194,10 @@ def test_no_explanation_without_content() -> None:
         case("w/a", "private", status="error", error="agent: private", assertions=(said, broken)), criteria=(criterion,)
     )
     with receiving() as (url, receiver):
-        assert Exporter(url).export(exported(suite(judged))) is None
+        assert Exporter(url).export(*exported(suite(judged))) is None
         found = evaluations_of(spans_at(receiver)[0])
         assert b"private" not in receiver.requests[0].body
-        assert Exporter(url).export(exported(suite(judged), content=True)) is None
+        assert Exporter(url, content=True).export(*exported(suite(judged))) is None
         assert receiver.requests[1].body.count(b"private words") == 2
     assert found == {
         "case": {"gen_ai.evaluation.name": "case", "gen_ai.evaluation.score.label": "error"},
@@ -224,7 +224,7 @@ def test_no_explanation_without_content() -> None:
 
 def test_every_status_has_its_span() -> None:
     with receiving() as (url, receiver):
-        assert Exporter(url).export(exported(every_status())) is None
+        assert Exporter(url).export(*exported(every_status())) is None
     cases = {plain(span.attributes)["test.case.name"]: span for span in spans_at(receiver)[:-2]}
     assert {name: plain(span.attributes)["evalc.status"] for name, span in cases.items()} == {
         "w/passed": "passed",
@@ -249,7 +249,7 @@ def test_cases_stand_one_behind_the_other_and_come_in_batches() -> None:
     many = suite(*(case(f"w/{number}", duration=10) for number in range(250)))
     other = suite(case("w/0", duration=10), tool="other")
     with receiving() as (url, receiver):
-        assert Exporter(url).export(exported(many, other)) is None
+        assert Exporter(url).export(*exported(many, other)) is None
     spans = spans_at(receiver)
     assert len(receiver.requests) == 3
     assert len({span.span_id for span in spans}) == len(spans) == 250 + 1 + 1 + 1 + 1
@@ -272,7 +272,7 @@ def test_odd_values_of_agents_do_not_spoil_the_batch() -> None:
     )
     hostile = msgspec.structs.replace(case("w/hostile"), details=details)
     with receiving() as (url, receiver):
-        assert Exporter(url).export(exported(suite(hostile), content=True)) is None
+        assert Exporter(url, content=True).export(*exported(suite(hostile))) is None
     known = plain(spans_at(receiver)[0].attributes)
     assert known["gen_ai.usage.input_tokens"] == 1e30
     assert len(json.loads(known["gen_ai.output.messages"])[0]["parts"]) == 101
@@ -323,7 +323,7 @@ def test_a_receiver_that_does_not_take_it(
     behaviour: Behaviour, why: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with receiving(behaviour) as (url, _):
-        warning = Exporter(url, seconds=0.3).export(exported(every_status()))
+        warning = Exporter(url, seconds=0.3).export(*exported(every_status()))
     assert warning == f"the run was not exported to OpenTelemetry: {why}"
     assert (caplog.text, capfd.readouterr()) == ("", ("", ""))
 
@@ -331,7 +331,7 @@ def test_a_receiver_that_does_not_take_it(
 @pytest.mark.parametrize("behaviour", [drips, floods])
 def test_an_answer_without_end_is_not_read(behaviour: Behaviour) -> None:
     with receiving(behaviour) as (url, _):
-        assert Exporter(url).export(exported(every_status())) is None
+        assert Exporter(url).export(*exported(every_status())) is None
 
 
 def test_a_failed_export_fails_no_run(invoke: Invoke) -> None:
@@ -360,7 +360,7 @@ def test_a_receiver_that_drips_keeps_no_interrupt_waiting(project: Path) -> None
 def test_a_receiver_that_is_not_there() -> None:
     with receiving() as (url, _):
         pass  # nobody listens there any more
-    warning = Exporter(url, seconds=0.3).export(exported(every_status()))
+    warning = Exporter(url, seconds=0.3).export(*exported(every_status()))
     assert warning == ("the run was not exported to OpenTelemetry: the receiver cannot be reached (ConnectionError)")
 
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from hashlib import blake2b
 from itertools import islice
 from queue import Empty, SimpleQueue
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -234,29 +234,22 @@ _SCOPE: Final = InstrumentationScope("evalc", __version__)
 _EVALUATION: Final = "gen_ai.evaluation.result"
 
 
-class ExportedRun(NamedTuple):
-    """A run to export. `content` says whether requests and answers are part of it."""
-
-    run_id: str
-    summary: RunSummary
-    suites: tuple[ReportedSuite, ...]
-    content: bool
-
-
-def spans_of(run: ExportedRun) -> Iterator[ReadableSpan]:
+def spans_of(
+    run_id: str, summary: RunSummary, suites: Sequence[ReportedSuite], *, content: bool
+) -> Iterator[ReadableSpan]:
     """The spans, each after those below it, in one trace whose id is that of the run without its dashes.
 
     The ids of spans follow from the run and the names of what they represent: a resumed run has the same.
     """
-    spans = _Spans(run.run_id, run.content)
+    spans = _Spans(run_id, content)
     root = spans.context("run")
-    began = (datetime.fromisoformat(suite.result.timestamp).timestamp() for suite in run.suites)
+    began = (datetime.fromisoformat(suite.result.timestamp).timestamp() for suite in suites)
     start = end = round(min(began, default=0) * 1000) * 1_000_000  # in nanoseconds, of whole milliseconds
-    for suite in run.suites:
+    for suite in suites:
         for span in spans.of_suite(suite, root, end):
             end = max(end, span.end_time or end)
             yield span
-    yield spans.span("evalc run", root, None, (start, end), of_run(run.run_id, run.summary), failed=run.summary.failed)
+    yield spans.span("evalc run", root, None, (start, end), of_run(run_id, summary), failed=summary.failed)
 
 
 class _Spans:
@@ -358,27 +351,27 @@ class Exporter:
     """
 
     def __init__(self, url: str | None, *, content: bool = False, seconds: float = SECONDS) -> None:
-        self.content = content
+        self._content = content
         self._endpoint = None if url is None else url.rstrip("/").removesuffix(_PATH) + _PATH
         self._seconds = seconds
         self._taken = 0
         self._batch_began = 0.0
         self._is_late = threading.Event()
 
-    def export(self, run: ExportedRun) -> str | None:
-        """Send the run. A batch that is not taken is the last that is sent.
+    def export(self, run_id: str, summary: RunSummary, suites: Sequence[ReportedSuite]) -> str | None:
+        """Send a run. A batch that is not taken is the last that is sent.
 
         Returns:
             A warning where not all of it was taken; None if it was.
         """
-        refusal = self._within_time(run)
+        refusal = self._within_time(spans_of(run_id, summary, suites, content=self._content))
         return None if refusal is None else f"the run was not exported to OpenTelemetry: {refusal}"
 
-    def _within_time(self, run: ExportedRun) -> str | None:
+    def _within_time(self, spans: Iterator[ReadableSpan]) -> str | None:
         """Why not all of it was taken. A receiver that answers a byte at a time is abandoned with its thread."""
         began = self._batch_began = time.monotonic()
         refusals: SimpleQueue[str | None] = SimpleQueue()
-        threading.Thread(target=lambda: refusals.put(self._sent(run)), name="evalc-export", daemon=True).start()
+        threading.Thread(target=lambda: refusals.put(self._sent(spans)), name="evalc-export", daemon=True).start()
         while True:
             of_all = began + _SECONDS_IN_ALL + _SECONDS_A_BATCH * self._taken
             left = min(of_all, self._batch_began + self._seconds + _SLACK_SECONDS) - time.monotonic()
@@ -388,9 +381,9 @@ class Exporter:
             with suppress(Empty):
                 return refusals.get(timeout=left)
 
-    def _sent(self, run: ExportedRun) -> str | None:
+    def _sent(self, spans: Iterator[ReadableSpan]) -> str | None:
         try:
-            return self._send(spans_of(run))
+            return self._send(spans)
         except Exception as error:  # of a library, or of a journal that is gone: the run itself is finished
             return type(error).__name__
 
