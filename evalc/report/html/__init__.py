@@ -28,8 +28,6 @@ from evalc.report.others import PARTS, idle_checks, reasons_not_challenged, weak
 from evalc.report.reported import ReportedRun, ReportedSuite, quoted, read_authored, seconds_of
 from evalc.report.words import failures_allowed, main_reason, missing_lines, not_met, why_skipped
 
-__all__ = ["LONGEST_TEXT", "MOST_CALLS", "in_html", "render"]
-
 Record = dict[str, Any]
 Redact = Callable[[str], str]
 
