@@ -66,7 +66,7 @@ async def evalc(url: str, concurrency: int, cases: int) -> float:
     from evalc.model.case import Case, Expect, Input
     from evalc.model.suite import LocatedCase, Suite
     from evalc.runtime.agents.http.agent import HttpAgent
-    from evalc.runtime.run.options import RunOptions
+    from evalc.runtime.run.engine import RunOptions
     from evalc.runtime.run.run import run_suites
 
     expect = Expect(response_contains=("sunny",), response_not_contains=("error",), response_matches=(r"\d+ degrees",))

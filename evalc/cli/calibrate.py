@@ -28,7 +28,7 @@ from evalc.model.answer import Exhibit, Question
 from evalc.report.progress import Progress
 from evalc.runtime.judges.calibrate import Calibration, LabelledAnswer, Unjudged, calibration_of
 from evalc.runtime.judges.panel import JudgePool, Meter, Panel
-from evalc.runtime.run.local_models import local_models
+from evalc.runtime.run.engine import local_models
 from evalc.runtime.store.redact import encoded, redacted
 from evalc.setup.runner import panel_of, redactor_of, runs_code_of_others
 

@@ -140,7 +140,7 @@ def report_nothing(run_id: str, why: str, stdout: TextIO, outputs: Sequence[Outp
         OSError: a report cannot be written; further failures are printed.
     """
     from evalc.report.reported import ReportedRun  # noqa: PLC0415 - for start-up
-    from evalc.runtime.run.finished import summarize_run  # noqa: PLC0415 - as above
+    from evalc.runtime.run.finish import summarize_run  # noqa: PLC0415 - as above
 
     run = ReportedRun(
         run_id=run_id, folder="", suites=(), summary=summarize_run(()), root=Path.cwd(), warnings=(visible(why),)

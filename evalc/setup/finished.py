@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evalc.model.result import CaseResult, MissingSuite, RunComparison, RunSummary, SuiteResult
     from evalc.model.suite import Selected
     from evalc.report.outputs import Format
-    from evalc.runtime.run.finished import FinishedRun
+    from evalc.runtime.run.finish import FinishedRun
 
 T = TypeVar("T")
 

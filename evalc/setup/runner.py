@@ -33,10 +33,8 @@ from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets
 from evalc.runtime.checks.similarity import load_embeddings
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.panel import JudgeSettings, Panel, judge_for, seated
-from evalc.runtime.run.engine import LocalEngine
+from evalc.runtime.run.engine import LocalEngine, RunOptions, local_models
 from evalc.runtime.run.gates import Limits
-from evalc.runtime.run.local_models import local_models
-from evalc.runtime.run.options import RunOptions
 from evalc.runtime.run.run import Observer, run_suites
 from evalc.runtime.run.tokens import capture_snapshot, load_object
 from evalc.runtime.store.journal import Asked, kept_snapshot
@@ -47,7 +45,7 @@ from evalc.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
     from evalc.runtime.run.again_merge import Part
-    from evalc.runtime.run.finished import FinishedRun
+    from evalc.runtime.run.finish import FinishedRun
     from evalc.runtime.store.resume import PastRun
     from evalc.setup.request import Start, ToRun
 

@@ -19,7 +19,7 @@ from evalc.model.case import Case, Expect, Input, ToolParamExpectation
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.recording import ScriptedAgent
-from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.engine import RunOptions
 from evalc.runtime.run.run import run_suites
 
 CATASTROPHE = r"^(a+)+\1$"

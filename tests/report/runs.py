@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evalc.model.result import AssertionResult, CaseResult, CriterionSummary, SkippedCase, SuiteResult
 from evalc.model.suite import Place
 from evalc.report.reported import ReportedRun, ReportedSuite, SourceLines
-from evalc.runtime.run.finished import summarize_run
+from evalc.runtime.run.finish import summarize_run
 from tests.report.results import case, suite
 
 FILE: Final = "evals/weather.eval.yaml"

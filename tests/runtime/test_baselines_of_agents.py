@@ -12,8 +12,8 @@ from evalc.model.case import Case, Expect, Gates, Input
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.recording import ScriptedAgent
 from evalc.runtime.run.again_rescore import rescore_suites
-from evalc.runtime.run.finished import FinishedRun
-from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.engine import RunOptions
+from evalc.runtime.run.finish import FinishedRun
 from evalc.runtime.run.run import run_suites
 from evalc.runtime.store.accepted import accept
 from evalc.runtime.store.resume import find_run

@@ -464,12 +464,12 @@ def test_an_agent_whose_memory_is_gone_begins_again(project: Path) -> None:
 
 def test_a_turn_with_an_invalid_line_is_asked_again(tmp_path: Path) -> None:
     from evalc.model.answer import AgentResponse, AnsweredTurn
-    from evalc.runtime.store.turns import FILE_NAME, TurnLog
+    from evalc.runtime.store.resume import TURNS_FILE, TurnLog
 
     turn = AnsweredTurn("m", AgentResponse(response="r", state={"items": [1]}), 2.0)
     log = TurnLog(tmp_path, None, resumed=False)
     log.attempt(0, 1, 0).keep("x", turn)
-    with (tmp_path / FILE_NAME).open("ab") as file:
+    with (tmp_path / TURNS_FILE).open("ab") as file:
         file.write(b'{"suite": 0, "case": 1, "att')
     again = TurnLog(tmp_path, None, resumed=True)
     assert again.attempt(0, 1, 0).begun() == ("x", [turn])
@@ -483,13 +483,13 @@ def test_a_turn_with_an_invalid_line_is_asked_again(tmp_path: Path) -> None:
 def test_a_turn_with_a_secret_is_not_kept(tmp_path: Path) -> None:
     from evalc.model.answer import AgentResponse, AnsweredTurn
     from evalc.runtime.store.redact import Redactor
-    from evalc.runtime.store.turns import FILE_NAME, TurnLog
+    from evalc.runtime.store.resume import TURNS_FILE, TurnLog
 
     log = TurnLog(tmp_path, Redactor(["s3cr3t-word"]), resumed=False)
     log.attempt(0, 0, 0).keep("x", AnsweredTurn("m", AgentResponse(response="fine"), 2.0))
     log.attempt(0, 0, 0).keep("x", AnsweredTurn("m", AgentResponse(response="it is s3cr3t-word"), 2.0))
     log.attempt(0, 0, 0).keep("x", AnsweredTurn("m", AgentResponse(response="behind it"), 2.0))
-    text = (tmp_path / FILE_NAME).read_text()
+    text = (tmp_path / TURNS_FILE).read_text()
     assert "fine" in text
     assert "s3cr3t" not in text
     assert "behind" not in text

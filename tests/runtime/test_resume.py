@@ -20,8 +20,8 @@ from evalc.base.errors import AgentUnavailable, UsageError
 from evalc.model.case import Case, Expect, Input
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.recording import ScriptedAgent
-from evalc.runtime.run.finished import FinishedRun
-from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.engine import RunOptions
+from evalc.runtime.run.finish import FinishedRun
 from evalc.runtime.run.run import run_suites
 from evalc.runtime.store.journal import Journal, read_header
 from evalc.runtime.store.redact import Redactor

@@ -24,8 +24,8 @@ from evalc.model.result import CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents import Session
 from evalc.runtime.agents.recording import ScriptedAgent
-from evalc.runtime.run.finished import FinishedRun, FinishedSuite
-from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.engine import RunOptions
+from evalc.runtime.run.finish import FinishedRun, FinishedSuite
 from evalc.runtime.run.run import run_suites
 from evalc.runtime.store.redact import Redactor
 from evalc.tools.registry import Tool, ToolRegistry

@@ -11,9 +11,9 @@ import pytest
 from evalc.base.errors import UsageError
 from evalc.model.case import Gates
 from evalc.runtime.agents.recording import ScriptedAgent
-from evalc.runtime.run.finished import FinishedRun
+from evalc.runtime.run.engine import RunOptions
+from evalc.runtime.run.finish import FinishedRun
 from evalc.runtime.run.gates import Limits
-from evalc.runtime.run.options import RunOptions
 from evalc.runtime.run.run import run_suites
 from evalc.runtime.store.redact import Redactor
 from evalc.runtime.store.runs import agent_folders

@@ -35,7 +35,7 @@ from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.again_rescore import recorded_answers
 from evalc.runtime.run.ask import request_of
 from evalc.runtime.run.case import CaseOptions, result_of
-from evalc.runtime.run.local_models import local_models
+from evalc.runtime.run.engine import local_models
 from evalc.runtime.store import journal
 from evalc.runtime.store.journal import kept_snapshot
 from evalc.runtime.store.resume import PastRun

@@ -33,10 +33,8 @@ from evalc.runtime.agents import Agent
 from evalc.runtime.agents.pace import Pace
 from evalc.runtime.agents.python import agent_of
 from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case
-from evalc.runtime.run.engine import Worker
+from evalc.runtime.run.engine import RunOptions, Worker, local_models
 from evalc.runtime.run.finish import Ending, finish_run
-from evalc.runtime.run.local_models import local_models
-from evalc.runtime.run.options import RunOptions
 from evalc.runtime.run.run import begin_run
 from evalc.runtime.store.journal import CaseRun
 from evalc.runtime.store.redact import encoded, redacted

@@ -32,7 +32,7 @@ from evalc.runtime.run.engine import NewWorker, Worker
 from evalc.runtime.store.journal import CaseRun
 
 if TYPE_CHECKING:
-    from evalc.runtime.run.options import RunOptions
+    from evalc.runtime.run.engine import RunOptions
 
 
 class Work(NamedTuple):

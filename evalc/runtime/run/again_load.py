@@ -19,7 +19,7 @@ from evalc.compare.suites import compare_runs
 from evalc.model.reports import ComparedSuite
 from evalc.model.result import CaseResult, RunComparison, RunSummary, SkippedCase, SuiteResult
 from evalc.model.suite import SuiteKey, key_of
-from evalc.runtime.run.finished import summarize_run
+from evalc.runtime.run.finish import summarize_run
 from evalc.runtime.store.journal import FILE_NAME, Header, read_header
 from evalc.runtime.store.runs import (
     PastResults,

@@ -12,9 +12,8 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.terminal import first_of
 from evalc.model.suite import Suite
-from evalc.runtime.run.finish import Ending, finish_run
-from evalc.runtime.run.finished import FinishedRun
-from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.engine import RunOptions
+from evalc.runtime.run.finish import Ending, FinishedRun, finish_run
 from evalc.runtime.run.run import Observer, journaled_suites, new_journal
 from evalc.runtime.store.baseline import find_baseline
 from evalc.runtime.store.journal import FILE_NAME, Entry, Header, Journal, JournaledCases, Line, read_journal

@@ -25,9 +25,8 @@ from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.ask import request_of
 from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case
 from evalc.runtime.run.case import CaseOptions, result_of
-from evalc.runtime.run.finish import Ending, finish_run
-from evalc.runtime.run.finished import FinishedRun
-from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.engine import RunOptions
+from evalc.runtime.run.finish import Ending, FinishedRun, finish_run
 from evalc.runtime.run.run import Observer, header_of, new_journal
 from evalc.runtime.store.baseline import Baseline, PastSuite, find_baseline
 from evalc.runtime.store.journal import (

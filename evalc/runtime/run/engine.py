@@ -1,31 +1,37 @@
-"""Engines, which give a run its workers, and the engine that attempts all cases in this process."""
+"""Engines, which give a run its workers, and the engine in this process; the options of runs, and local models."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Final, Protocol, final
+from pathlib import Path
+from typing import Any, Final, Protocol, final, runtime_checkable
 
 import msgspec
 
-from evalc.base.errors import AgentUnavailable
+from evalc.base.errors import AgentUnavailable, UsageError
 from evalc.base.guard import LoopBlocked, TimeLimit, bounded, is_of_the_run, said_by, unbounded, watched
+from evalc.checks import ProjectChecks
 from evalc.model.answer import AgentAnswer, AgentRequest
-from evalc.model.case import Case
+from evalc.model.case import Case, Gates
 from evalc.model.suite import LocatedCase
+from evalc.runtime import CONCURRENCY, TIMEOUT_MS
 from evalc.runtime.agents import Agent, Session
-from evalc.runtime.agents.pace import Pace
+from evalc.runtime.agents.pace import Concurrency, Pace
 from evalc.runtime.agents.wire import fingerprint_of
+from evalc.runtime.checks.verdict import Embeddings
 from evalc.runtime.judges.panel import JudgePool, Panel
 from evalc.runtime.run.ask import ConversationLog, ask_agent, broken_answer, request_of
 from evalc.runtime.run.case import CaseOptions, result_of
+from evalc.runtime.run.gates import Limits
 from evalc.runtime.run.user import UserPlayer
-from evalc.runtime.store.journal import CaseRun
-
-if TYPE_CHECKING:
-    from evalc.runtime.run.options import RunOptions
+from evalc.runtime.store.journal import Asked, CaseRun
+from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.runs import new_run_id
+from evalc.tools.registry import ToolRegistry
 
 
 class CaseWorker(Protocol):
@@ -173,3 +179,119 @@ class Worker:
             raise
         self._limit.end()
         return session
+
+
+# --- options ---------------------------------------------------------------------------------------------------------
+
+
+@final
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How to run."""
+
+    output_dir: Path  # where the run's folder is made; its name is `run_id`
+    run_id: str = msgspec.field(default_factory=new_run_id)
+    engine: Engine = msgspec.field(default_factory=LocalEngine)  # where the cases are attempted
+    # how many cases run at a time; `auto` finds out how many the agent keeps up with
+    concurrency: Concurrency = CONCURRENCY
+    rpm: int | None = None  # how many requests go to the agent a minute at most; None means no limit
+    timeout_ms: float = TIMEOUT_MS  # how long the agent may take for an attempt at a case
+    # seed, snapshot: the data that tokens name; None if there is none
+    seed: object = None
+    snapshot: object = None
+    registry: ToolRegistry | None = None  # the tools as they are now; None leaves staleness unchecked
+    # a run to compare with: a run id, `latest`, or a path; None for none but what gates of suites need
+    baseline: str | None = None
+    # the file of the baseline that the project has accepted, if it has; `latest` is that then
+    accepted: Path | None = None
+    all_assertions: bool = False  # evaluate what follows a failed assertion, too
+    gates: Gates | None = None  # what the run as a whole has to reach
+    limits: Limits = msgspec.field(default_factory=Limits)  # when it stops before its end
+    panel: Panel | None = None  # who judges what only a judge can decide; None if nobody does
+    # how agents, judges and the player are asked, for resuming the run; None if that is not known
+    asked: Asked | None = None
+    user: Agent | None = None  # who plays simulated users; None if nobody does
+    # whether the run ends where its gates are decided, and the repeats of a case if that is
+    stop_when_sure: bool = False
+    rubrics_always: bool = False  # whether the rubric tier is run also where others did not pass
+    embeddings: Embeddings | None = None  # compare texts by their meaning; None where edit distance does
+    checks: ProjectChecks = ProjectChecks()  # the checks of the project's own files
+    redactor: Redactor | None = None  # strikes secrets out of all that is written
+    root: Path | None = None  # the project's folder, from which journals name files; None where that is not known
+    flags: Mapping[str, Any] = {}  # those of the command line, kept for resuming the run
+    resumed: Path | None = None  # the folder of the run that is gone on with; None begins a new one
+
+    @property
+    def of_cases(self) -> CaseOptions:
+        """The options that each case needs."""
+        return CaseOptions(
+            timeout_ms=self.timeout_ms,
+            all_assertions=self.all_assertions,
+            seed=self.seed,
+            snapshot=self.snapshot,
+            embeddings=self.embeddings,
+            checks=self.checks,
+            user=self.user,
+        )
+
+
+# --- local models ----------------------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class LoadObserver(Protocol):
+    """Hears that a run waits for models."""
+
+    def loading(self, name: str, size: int) -> None:
+        """A model of so many bytes is being loaded."""
+        ...
+
+
+class ModelServer(ABC):
+    """The server of a model on this machine, as the `local_server` of an agent or a judge.
+
+    A base class, since agents and judges of other kinds may be anybody's code, with anything by that name.
+    """
+
+    name: str  # the model's name
+    size: int  # the model's size in bytes
+
+    @abstractmethod
+    async def url(self) -> str:
+        """Where it answers; it is started if it has not been.
+
+        Raises:
+            AgentUnavailable: it could not be started, or has ended since.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """End it."""
+
+
+@asynccontextmanager
+async def local_models(agents: Sequence[Agent], panel: Panel | None, observer: object) -> AsyncIterator[None]:
+    """Load the local models of a run; they end with the block.
+
+    Raises:
+        UsageError: one cannot be loaded, so that nothing can be run.
+    """
+    servers = tuple(dict.fromkeys(_servers(agents, panel)))
+    try:
+        for server in servers:
+            if isinstance(observer, LoadObserver):
+                observer.loading(server.name, server.size)
+            try:
+                await server.url()
+            except AgentUnavailable as error:
+                raise UsageError(str(error)) from None
+        yield
+    finally:
+        for server in servers:
+            server.close()
+
+
+def _servers(agents: Sequence[Agent], panel: Panel | None) -> Iterator[ModelServer]:
+    judges = () if panel is None else (seat.judge for seat in panel.seats)
+    for each in (*agents, *judges):
+        if isinstance(server := getattr(each, "local_server", None), ModelServer):
+            yield server

@@ -22,18 +22,15 @@ from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents import Agent
 from evalc.runtime.agents.pace import MOST_AT_A_TIME
 from evalc.runtime.run.attempts import Attempting, as_expected, run_attempts, skipped_case, why_no_rubrics
-from evalc.runtime.run.engine import CaseWorker, NewWorker
-from evalc.runtime.run.finish import Ending, finish_run
-from evalc.runtime.run.finished import FinishedRun, FinishedSuite
+from evalc.runtime.run.engine import CaseWorker, NewWorker, RunOptions
+from evalc.runtime.run.finish import Ending, FinishedRun, FinishedSuite, finish_run
 from evalc.runtime.run.gates import Decided, StopPolicy, Watches, in_random_order, measures_attempts, not_run
-from evalc.runtime.run.options import RunOptions
 from evalc.runtime.store.baseline import Baseline, find_baseline
 from evalc.runtime.store.journal import FILE_NAME, CaseRun, Header, Journal, JournaledSuite, data_hash
 from evalc.runtime.store.redact import Redactor, encoded, redacted
-from evalc.runtime.store.resume import not_compared, refuse_another_run
+from evalc.runtime.store.resume import TurnLog, not_compared, refuse_another_run
 from evalc.runtime.store.runs import LATEST, steps_back
 from evalc.runtime.store.scope import Scope, names_in_project
-from evalc.runtime.store.turns import TurnLog
 
 
 def begin_run(suites: Sequence[Suite], endpoints: Sequence[str], options: RunOptions) -> Journal:

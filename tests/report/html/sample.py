@@ -31,7 +31,7 @@ from evalc.model.result import (
 )
 from evalc.model.suite import Place
 from evalc.report.reported import ReportedRun, ReportedSuite
-from evalc.runtime.run.finished import summarize_run
+from evalc.runtime.run.finish import summarize_run
 
 FILE: Final = "evals/weather.eval.yaml"
 SOURCE: Final = "".join(

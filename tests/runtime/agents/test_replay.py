@@ -18,7 +18,7 @@ from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents import Agent, HttpOptions, ModelOptions, Sampling, Session
 from evalc.runtime.agents.recording import RecordingAgent, ReplayAgent, ScriptedAgent
-from evalc.runtime.run.options import RunOptions
+from evalc.runtime.run.engine import RunOptions
 from evalc.runtime.run.run import run_suites
 from evalc.runtime.store.redact import Redactor
 from evalc.tools.registry import Tool, ToolRegistry
