@@ -90,10 +90,6 @@ def _param_of(check: Check) -> Any:
     return ToolParamExpectation(tool=tool, param_name=name, assertion=record["assertion"], value=value)
 
 
-def _are_keys(fields: Any) -> bool:
-    return bool(fields) and all(type_ is None and only_key(path) is not None for path, type_ in fields)
-
-
 def _required(name: str, **rest: Any) -> Test:
     """Fields that the response has; `rest` says how a field of `expect` names them."""
     return Test("structure", (hole(name, **rest), ()))
@@ -119,7 +115,9 @@ _ROWS: Final = (
         "structure",
         _required(
             "required_keys",
-            fits=_are_keys,
+            fits=lambda fields: (
+                bool(fields) and all(type_ is None and only_key(path) is not None for path, type_ in fields)
+            ),
             read=lambda keys: tuple((path_of_key(key), None) for key in keys),
             write=lambda fields: tuple(only_key(path) for path, _ in fields),
         ),

@@ -258,13 +258,8 @@ def worded_keys(type_: str) -> frozenset[str]:
     """The keys whose values are texts or words, so that a scalar of YAML there is a text as it was written."""
     if type_ not in RECORDS:
         return frozenset({"type", *RequiredField.__struct_fields__})
-    names = (field.encode_name for field in msgspec.structs.fields(RECORDS[type_]))
-    return frozenset({"type", *(name for name in names if _is_worded_key(type_, name))})
-
-
-def _is_worded_key(type_: str, name: str) -> bool:
-    key = _key(type_, name)
-    return key.worded or _is_worded(key.holds)
+    keys = {name: _key(type_, name) for name in RECORDS[type_].__struct_encode_fields__}
+    return frozenset({"type", *(name for name, key in keys.items() if key.worded or _is_worded(key.holds))})
 
 
 def _is_worded(hint: Any) -> bool:
