@@ -17,12 +17,12 @@ offers such functions by entry points:
     [project.entry-points."evalc.checks"]
     max_links = "my_package.checks:max_links"
 
-A check that measures a share returns a number, or an `Outcome` with a `score`, and the suite compares it:
-`check overlap("...") >= 0.7`.
+A check that measures a share returns a number, or an `Outcome` with a `score`. The suite compares it,
+`check overlap("...") >= 0.7`, or scores a criterion by it, `check overlap("...") for grounded`.
 
 Whatever it raises makes the case an error, and so does anything else that it returns, and a number that no line
-compares: neither a pass nor a failure. It may take as long as a case may. It runs in a thread of its own, beside the
-checks of other cases, so what it keeps outside itself must be safe for threads.
+compares and no criterion is scored by: neither a pass nor a failure. It may take as long as a case may. It runs in a
+thread of its own, beside the checks of other cases, so what it keeps outside itself must be safe for threads.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a check holds, and why it does not; the reason is only shown if it does not.
+    """Whether a check holds, or what it measured, and why it does not hold; the reason is only shown if it does not.
 
-    `score` is what it measured, which a line may compare.
+    `score` is compared by a line (`>= 0.7`), or, from 0 to 1, is the score of the criterion that the check counts for.
     """
 
-    passed: bool
+    passed: bool | None = None
     reason: str = ""
     score: float | None = None
 

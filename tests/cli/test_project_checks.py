@@ -87,6 +87,28 @@ def test_a_share_is_compared(invoke: Invoke, declared: Path) -> None:
     assert (outcome.code, "overlap is 0, expected at least 0.7" in outcome.out) == (1, True)
 
 
+def test_a_share_scores_its_criterion(invoke: Invoke, declared: Path) -> None:
+    (declared / "evals" / "checks_of_a_project.py").write_text(
+        CHECKS
+        + "\n\n@evalc.custom_check\ndef half(answer):\n    return evalc.Outcome(score=0.5)\n"
+        + "\n\n@evalc.custom_check\ndef much(answer):\n    return 2\n"
+    )
+    suite_of(declared, "check half() for style", "non-empty for style")
+    file = declared / "evals" / "links.eval.yaml"
+    file.write_text(file.read_text().replace("eval:\n", "eval:\n  criteria: ['style (1): Good']\n"))
+    (suite,) = json.loads(invoke("run", "--json").out)["suites"]
+    assert (suite["cases"][0]["status"], suite["cases"][0]["score"]) == ("passed", 0.75)
+    for line, why in {
+        "check half()": "half: it returned a number, which a line compares",
+        "not check half() for style": "half: it returned a number, which a line compares",
+        "json or check half() for style": "half: it returned a number, which a line compares",
+        "check much() for style": "much: a criterion is scored from 0 to 1, and it returned 2",
+    }.items():
+        file.write_text(SUITE.replace("eval:\n", "eval:\n  criteria: ['style (1): Good']\n") + f"        - {line}\n")
+        outcome = invoke("run")
+        assert (outcome.code, why in outcome.out) == (3, True)
+
+
 WRONG = {
     "check max_lnks(3)": "7:17 error[EV203]: no check of the project or of an installed package is called `max_lnks`",
     "check helper()": "7:17 error[EV203]: no check of the project or of an installed package is called `helper`",

@@ -38,13 +38,26 @@ async def custom(test: Test, view: View) -> Found:
         return broken(f"{label}: no answer within {number(timeout_ms)} ms")
     finally:
         thread.abandon()
-    found = _said(label, said)
-    if bounds == Bounds():
-        return found
-    share = said.score if isinstance(said, Outcome) else said
-    if is_number(share):
-        return is_between(share, bounds) or f"{label} is {number(share)}, expected {words.bounds(bounds)}"
-    return found if isinstance(found, Verdict) else broken(f"{label}: it says yes or no, and no number to compare")
+    measured: Any = said.score if isinstance(said, Outcome) else said
+    if bounds != Bounds():
+        if is_number(measured):
+            return is_between(measured, bounds) or f"{label} is {number(measured)}, expected {words.bounds(bounds)}"
+        found = _said(label, said)
+        return found if isinstance(found, Verdict) else broken(f"{label}: it says yes or no, and no number to compare")
+    is_measure = is_number(measured) and not (isinstance(said, Outcome) and said.passed is not None)
+    return _scored(label, measured, view.evidence) if is_measure else _said(label, said)
+
+
+def _scored(label: str, share: float, evidence: Evidence) -> Verdict:
+    """The verdict on a share that no line compares: it is the score of a criterion, or an error of the suite."""
+    if not evidence.scores:
+        return broken(
+            f"{label}: it returned a number, which a line compares (`check {label}(..) >= 0.7`), or which scores a "
+            f"criterion (`check {label}(..) for NAME`)"
+        )
+    if not 0 <= share <= 1:
+        return broken(f"{label}: a criterion is scored from 0 to 1, and it returned {number(share)}")
+    return Verdict(outcome="passed", score=float(share))
 
 
 def _call(checks: ProjectChecks, name: str, answer: Answer, args: Sequence[Any], options: dict[str, Any]) -> Any:
@@ -73,8 +86,6 @@ def _said(name: str, said: object) -> Found:
             return f"{name} does not hold"
         case Outcome(passed=False, reason=str() as reason):
             return f"{name}: {shown(reason, LONGEST_REASON)}"
-        case int() | float():
-            return broken(f"{name}: it returned a number, which a line compares: `check {name}(..) >= 0.7`")
         case _:
             return broken(f"{name}: it returned a `{type(said).__name__}` that says neither yes nor no")
 

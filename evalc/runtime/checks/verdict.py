@@ -43,7 +43,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     `embeddings` where texts are compared by edit distance. `reports_calls` and `near_calls` are as in `AgentResponse`.
     `turns` is the evidence of each turn of a conversation, and `turn` the number of this turn; None for the
     whole, whose response is the answers of all turns and whose calls are those of all. `earlier_calls` are those of the
-    turns before, and `said` is what the user said so far, turn by turn.
+    turns before, and `said` is what the user said so far, turn by turn. `scores` says that the check stands by itself
+    and counts for a criterion, so that a share is its score.
     """
 
     response: str
@@ -65,6 +66,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     turn: int | None = None
     earlier_calls: tuple[ToolCall, ...] = ()
     said: tuple[str, ...] = ()
+    scores: bool = False
 
 
 class Note(NamedTuple):

@@ -90,8 +90,9 @@ async def _check(located: LocatedCase, evidence: Evidence, *, run_all: bool) -> 
             if not run_all or is_for_nothing:
                 continue
         try:
+            asked = _asked(assertion, case, view) if case.criteria else view
             verdict = await (
-                _as_expected(case, evidence) if assertion is _EXPECTED else evaluate(assertion.check, view)
+                _as_expected(case, evidence) if assertion is _EXPECTED else evaluate(assertion.check, asked)
             )
         except Exception as broke:  # a check that breaks must not take the case with it
             verdict = broken(f"the check broke: {type(broke).__name__}: {error_text(broke)}")
@@ -118,6 +119,15 @@ async def _check(located: LocatedCase, evidence: Evidence, *, run_all: bool) -> 
         if outcome != "not_applicable":
             checked.results.append(_assertion_result(at, field, verdict, places))
     return checked
+
+
+def _asked(assertion: Assertion, case: Case, view: View) -> View:
+    """The view of an assertion: a share that stands by itself and that a criterion is linked to is its score."""
+    match assertion.check:
+        case Test("check") if _is_linked(assertion.at, case):
+            return View.of(replace(view.evidence, scores=True), view.beside)
+        case _:
+            return view
 
 
 def _in_order(case: Case, made: Sequence[Assertion]) -> Sequence[Assertion]:
@@ -152,8 +162,10 @@ async def _as_expected(case: Case, evidence: Evidence) -> Verdict:
 
 def _scores(at: str, case: Case, evidence: Evidence) -> bool:
     """Whether a criterion that can be scored is linked to the assertion."""
-    if evidence.judge is None:
-        return False
+    return evidence.judge is not None and _is_linked(at, case)
+
+
+def _is_linked(at: str, case: Case) -> bool:
     return any(at in link.at for criterion in case.criteria or () for link in criterion.checks or ())
 
 

@@ -105,7 +105,7 @@ BREAKING = {
     "cancels": "CancelledError (",
     "unspeakable": "Unspeakable (checks_of_a_test.py:",
     "nothing": "it returned a `NoneType` that says neither yes nor no",
-    "one": "it returned a number, which a line compares: `check one(..) >= 0.7`",
+    "one": "it returned a number, which a line compares (`check one(..) >= 0.7`), or which scores a criterion",
     "text": "it returned a `str` that says neither yes nor no",
     "odd": "it returned a `Outcome` that says neither yes nor no",
     "constant": "the package does not offer a function, but a `int`",
