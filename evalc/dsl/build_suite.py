@@ -232,7 +232,7 @@ class _Case(k.Kind):
 
 @final
 class CaseMaker:
-    """Makes the tree of each case of a text when it's read: nodes of many cases take more memory than their trees."""
+    """Makes the tree of each case of a text when it is read: nodes of many cases take more memory than their trees."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

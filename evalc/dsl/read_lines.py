@@ -52,7 +52,7 @@ _LINE: Final = re.compile(
 _FLOW_PART: Final = re.compile(rf"(?:({_KEY}):\ +)?({_IN_FLOW})", re.VERBOSE | re.ASCII)
 _TWICE: Final = stretch(1, 1)
 """Times the start of a text, plus its length, is its stretch."""
-_PIECE: Final = 200
+_PIECE: Final = 50
 """How many items of a list are given together the form in which they are kept: one by one would take longer."""
 _DEEPEST_KEPT: Final = 3
 """How many collections are at most around a list whose items may be kept in another form, the file among them."""
