@@ -177,10 +177,10 @@ def silenced(problems: Sequence[Problem], complete: Iterable[Source], texts: Tex
     if not mentioning:
         return problems
     kept = Diagnostics()
-    comments = {source: IgnoreComments.of(source, texts(source), kept) for source in mentioning}
+    comments = {source: _IgnoreComments(source, texts(source), kept) for source in mentioning}
     for problem in problems:
         silencing = comments.get(problem.source)
-        if silencing is None or not _may_be_silenced(problem) or not silencing.take(problem):
+        if silencing is None or _blocks(problem) or not silencing.take(problem):
             kept.extend((problem,))
     for source in mentioning:
         if sources[source]:
@@ -188,8 +188,8 @@ def silenced(problems: Sequence[Problem], complete: Iterable[Source], texts: Tex
     return tuple(kept)
 
 
-def _may_be_silenced(problem: Problem) -> bool:
-    return problem.severity == "warning" or not problem.finding.entry.blocks
+def _blocks(problem: Problem) -> bool:
+    return problem.severity == "error" and problem.finding.entry.blocks
 
 
 # --- the comments ----------------------------------------------------------------------------------------------------
@@ -204,31 +204,23 @@ _PREAMBLE: Final = r"(?:(?:---|%[^\r\n#]*)?[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|\Z))*"
 
 
 @final
-class _Ignored(msgspec.Struct, kw_only=True):
+class _Ignored(msgspec.Struct):
     """One name of a comment, or all of a comment without names: what it ignores, and whether there was any."""
 
     name: str
     span: Span
-    of_file: bool
+    line: int | None  # the line that it is about; None for all of the file
     used: bool = False
-
-    def covers(self, code: str) -> bool:
-        return code.startswith(self.name)
 
 
 @final
-class IgnoreComments(msgspec.Struct, kw_only=True):
-    """The ignore comments of one source: those of the file, and those of each line."""
+class _IgnoreComments:
+    """The ignore comments of one source; what cannot be meant is reported."""
 
-    source: Source
-    of_file: dict[str, _Ignored] = msgspec.field(default_factory=dict)
-    of_line: dict[int, dict[str, _Ignored]] = msgspec.field(default_factory=dict)
-    repeated: list[_Ignored] = msgspec.field(default_factory=list)
-
-    @classmethod
-    def of(cls, source: Source, texts: Iterable[Span], problems: Diagnostics) -> IgnoreComments:
-        """The comments of the source; what cannot be meant is reported."""
-        comments = cls(source=source)
+    def __init__(self, source: Source, texts: Iterable[Span], problems: Diagnostics) -> None:
+        self._source = source
+        self._all: list[_Ignored] = []
+        self._by_line: dict[int | None, dict[str, _Ignored]] = {}
         inside = sorted(texts)
         preamble = re.match(_PREAMBLE, source.text)
         lines = _LinesMeant(source)
@@ -237,48 +229,37 @@ class IgnoreComments(msgspec.Struct, kw_only=True):
             text = bisect_right(inside, (at, len(source.text))) - 1
             if text >= 0 and at < inside[text].end:
                 continue
-            ignored = _read(source, match, problems)
-            if not match["file"]:
-                comments._take_in(ignored, comments.of_line.setdefault(lines.meant(at), {}))
-            elif preamble is not None and at < preamble.end():
-                comments._take_in(ignored, comments.of_file)
-            else:
+            if match["file"] and (preamble is None or at >= preamble.end()):
                 problems.add(source, Span(*match.span()), Finding("EV683"))
-        return comments
-
-    def _take_in(self, ignored: Iterable[_Ignored], known: dict[str, _Ignored]) -> None:
-        """Add to those that are known by name; a second one of a name has nothing left to ignore."""
-        for each in ignored:
-            if known.setdefault(each.name, each) is not each:
-                self.repeated.append(each)
+                continue
+            line = None if match["file"] else lines.meant(at)
+            for name, span in _read(source, match, problems):
+                ignored = _Ignored(name, span, line)
+                self._all.append(ignored)
+                # A second one of a name has nothing left to ignore.
+                self._by_line.setdefault(line, {}).setdefault(name, ignored)
 
     def take(self, problem: Problem) -> bool:
         """Whether some comment ignores the problem; every comment that does counts as used."""
-        covering = [
-            ignored
-            for known in (self.of_line.get(problem.start.line, {}), self.of_file)
-            for ignored in known.values()
-            if ignored.covers(problem.code)
-        ]
+        known = (*self._by_line.get(problem.start.line, {}).values(), *self._by_line.get(None, {}).values())
+        covering = [ignored for ignored in known if problem.code.startswith(ignored.name)]
         for ignored in covering:
             ignored.used = True
         return bool(covering)
 
     def report_unused(self, problems: Diagnostics) -> None:
         """Report every name that ignored nothing."""
-        of_lines = (ignored for line in self.of_line.values() for ignored in line.values())
-        for ignored in (*self.of_file.values(), *of_lines, *self.repeated):
+        for ignored in self._all:
             if not ignored.used:
-                where = "in this file" if ignored.of_file else "on this line"
-                problems.add(self.source, ignored.span, Finding("EV680", name=ignored.name, where=where))
+                where = "in this file" if ignored.line is None else "on this line"
+                problems.add(self._source, ignored.span, Finding("EV680", name=ignored.name, where=where))
 
 
-def _read(source: Source, match: re.Match[str], problems: Diagnostics) -> Iterator[_Ignored]:
-    """Read one comment."""
+def _read(source: Source, match: re.Match[str], problems: Diagnostics) -> Iterator[tuple[str, Span]]:
+    """Read one comment: its names with their places."""
     whole = Span(*match.span())
-    of_file = match["file"] is not None
     if not match["listed"]:
-        yield _Ignored(name="", span=whole, of_file=of_file)
+        yield "", whole
         return
     names = list(re.finditer(_NAME, match["names"]))
     if not names or not match["closed"]:
@@ -292,7 +273,7 @@ def _read(source: Source, match: re.Match[str], problems: Diagnostics) -> Iterat
         if fault is not None:
             problems.add(source, span, fault)
         else:
-            yield _Ignored(name=code, span=span, of_file=of_file)
+            yield code, span
 
 
 def _fault(code: str, written: str) -> Finding | None:
