@@ -238,61 +238,6 @@ def _shown(text: str) -> str:
 # --- faults in a recorded answer ------------------------------------------------------------------------------------
 
 
-_DEEPEST: Final = 50
-
-
-class Leaf(NamedTuple):
-    """A text, a number, a truth value or null: its path in the response, its value, and the stretch of the text."""
-
-    path: str
-    value: Any
-    start: int
-    end: int
-
-
-class Member(NamedTuple):
-    """A member of an object, with the comma before or after it: its path and the stretch of the text."""
-
-    path: str
-    start: int
-    end: int
-
-
-class JsonParts(NamedTuple):
-    """Parts of a JSON text."""
-
-    leaves: list[Leaf]
-    members: list[Member]
-
-
-def json_parts(text: str) -> JsonParts | None:
-    """The parts of a text that is a JSON object or array; None for any other text."""
-    source, parts = Source("", text), JsonParts([], [])
-    data = read_json(source, lambda _span, _finding: None, max_depth=_DEEPEST)
-    if not isinstance(data, dict | list):
-        return None
-    _gather(parts, data, JsonPlaces(source), "", "")
-    return parts
-
-
-def _gather(parts: JsonParts, value: Any, places: JsonPlaces, pointer: str, path: str) -> None:
-    """Add the parts of a value, what is inside first: members with the comma before, the first with the one after."""
-    if not isinstance(value, dict | list):
-        parts.leaves.append(Leaf(path, value, *places.value(pointer)))
-        return
-    members: list[Member] = []
-    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
-        at, inner = f"{pointer}/{pointer_step(str(key))}", path_inside(path, key)
-        _gather(parts, each, places, at, inner)
-        members.append(Member(inner, places.key(at).start, places.value(at).end))
-    if isinstance(value, dict):
-        members.sort(key=attrgetter("start"))
-        for index, (inner, start, end) in enumerate(members):
-            before = members[index - 1].end if index else start
-            behind = members[1].start if len(members) > 1 and not index else end
-            parts.members.append(Member(inner, before, behind))
-
-
 T = TypeVar("T")
 
 _MOST: Final = 3
@@ -416,6 +361,61 @@ def _of_words(text: str) -> Iterator[Check]:
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+_DEEPEST: Final = 50
+
+
+class Leaf(NamedTuple):
+    """A text, a number, a truth value or null: its path in the response, its value, and the stretch of the text."""
+
+    path: str
+    value: Any
+    start: int
+    end: int
+
+
+class Member(NamedTuple):
+    """A member of an object, with the comma before or after it: its path and the stretch of the text."""
+
+    path: str
+    start: int
+    end: int
+
+
+class JsonParts(NamedTuple):
+    """Parts of a JSON text."""
+
+    leaves: list[Leaf]
+    members: list[Member]
+
+
+def json_parts(text: str) -> JsonParts | None:
+    """The parts of a text that is a JSON object or array; None for any other text."""
+    source, parts = Source("", text), JsonParts([], [])
+    data = read_json(source, lambda _span, _finding: None, max_depth=_DEEPEST)
+    if not isinstance(data, dict | list):
+        return None
+    _gather(parts, data, JsonPlaces(source), "", "")
+    return parts
+
+
+def _gather(parts: JsonParts, value: Any, places: JsonPlaces, pointer: str, path: str) -> None:
+    """Add the parts of a value, what is inside first: members with the comma before, the first with the one after."""
+    if not isinstance(value, dict | list):
+        parts.leaves.append(Leaf(path, value, *places.value(pointer)))
+        return
+    members: list[Member] = []
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+        at, inner = f"{pointer}/{pointer_step(str(key))}", path_inside(path, key)
+        _gather(parts, each, places, at, inner)
+        members.append(Member(inner, places.key(at).start, places.value(at).end))
+    if isinstance(value, dict):
+        members.sort(key=attrgetter("start"))
+        for index, (inner, start, end) in enumerate(members):
+            before = members[index - 1].end if index else start
+            behind = members[1].start if len(members) > 1 and not index else end
+            parts.members.append(Member(inner, before, behind))
 
 
 _CHANGED_TYPES: Final[Mapping[str, JsonType]] = {
