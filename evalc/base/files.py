@@ -342,7 +342,7 @@ def write_atomic(path: Path, data: bytes | Iterable[bytes]) -> None:
     # Created with the mode that the umask gives to any new file.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "wb", 1_000_000) as file:  # results have many small pieces
             file.writelines((data,) if isinstance(data, bytes) else data)
             file.flush()
             if mode is not None:

@@ -489,7 +489,8 @@ class _Run:
             self._observer.case_skipped(self._suites[job.suite], skipped)
 
     def _keep(self, job: _Job, run: CaseRun) -> None:
-        run = msgspec.structs.replace(run, result=as_expected(job.located.case, run.result))
+        if (result := as_expected(job.located.case, run.result)) is not run.result:
+            run = msgspec.structs.replace(run, result=result)
         if self._brake.held:
             self._brake.finished(run.result, run.cost_usd)
         if self._options.stop_when_sure:
