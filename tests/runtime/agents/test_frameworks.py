@@ -300,6 +300,8 @@ class Model:
         ("a", "a"),
         ('{"a": 1}', {"a": 1}),
         ("[1", "[1"),
+        ("{'a': [True, None]}", {"a": [True, None]}),
+        ("[Doe]", "[Doe]"),
         ([City("Oslo"), Model(), 1.5, None], [{"name": "Oslo"}, {"mode": "json"}, 1.5, None]),
         ({3: {(1, 2)}}, {"3": [(1, 2)]}),
         (range(2), "range(0, 2)"),

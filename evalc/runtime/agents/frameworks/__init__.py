@@ -6,8 +6,10 @@ and `answer` reads what such an agent returns. Both return None for other object
 
 from __future__ import annotations
 
+import ast
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple, Protocol, final
 
 import msgspec
@@ -171,12 +173,17 @@ def text_of(value: object) -> str:
 
 
 def plain(value: object) -> Any:
-    """A value as JSON has it: of objects their fields, of a text that holds an object or a list that; else a text."""
+    """A value as JSON has it: of objects their fields, of a text that holds an object or a list that; else a text.
+
+    Frameworks write what a tool gives back as JSON, or as Python does.
+    """
     if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
         try:
             return wire.decode_json(value.encode(errors="surrogatepass"))
         except AgentProtocolError:
-            return value
+            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+                return plain(ast.literal_eval(value.strip()))
+        return value
     try:
         return value if value is msgspec.UNSET else msgspec.to_builtins(value, enc_hook=_fields_of, str_keys=True)
     except TypeError:  # of keys that are objects

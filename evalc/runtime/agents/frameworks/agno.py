@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 from collections.abc import Callable
 from functools import partial
@@ -52,19 +51,9 @@ def answer(output: Any) -> AgentResponse | None:
     calls = Calls()
     for tool in output.tools or ():
         calls.made(tool.tool_call_id, tool.tool_name, tool.tool_args)
-        calls.ended(tool.tool_call_id, **{"error" if tool.tool_call_error else "result": _value_of(tool.result)})
+        calls.ended(tool.tool_call_id, **{"error" if tool.tool_call_error else "result": tool.result})
     usage, cost = usage_of(output.metrics), getattr(output.metrics, "cost", None)
     if usage is not None and isinstance(cost, float):
         usage = msgspec.structs.replace(usage, cost_usd=cost)
     model = name_in(getattr(output, "model", None))
     return AgentResponse(response=text_of(output.content), tool_calls=calls.all(), usage=usage, model=model)
-
-
-def _value_of(text: object) -> object:
-    """The value whose text in Python the framework keeps, or the text."""
-    if isinstance(text, str) and text.startswith(("{", "[")):
-        try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return text
-    return text
