@@ -879,7 +879,8 @@ def read_check(text: str) -> n.Parsed[n.ReadCheck]:
         value, quotes = (texts[-1], 2) if criterion.value in _MARKS else (criterion.value, 0)
         criterion = n.Text(end - len(value) - quotes, end, value)
     places: Any = _Places(text, len(line.places))
-    return n.Parsed(n.ReadCheck(line.start, end, make(texts), places, criterion), ())
+    check = line.check if make is None else make(texts)
+    return n.Parsed(n.ReadCheck(line.start, end, check, places, criterion), ())
 
 
 @final
@@ -901,8 +902,8 @@ class _Places(Struct, frozen=True, gc=False):
 
 
 @lru_cache(1_024)
-def _shape_of(text: str) -> tuple[n.ReadCheck, Make] | None:
-    """The line of a text with marks, and the function that makes the checks of its other lines.
+def _shape_of(text: str) -> tuple[n.ReadCheck, Make | None] | None:
+    """The line of a text with marks, and the function that makes the checks of its other lines, if they differ.
 
     None if it has a fault, or if a mark is not a text of its own. Nor has a text with marks in one of several paths a
     shape: the paths could be equal, which changes the check.
@@ -920,5 +921,4 @@ def _shape_of(text: str) -> tuple[n.ReadCheck, Make] | None:
         """A hole in place of a mark; only a key in quotes is one in a path."""
         return hole(_MARKS.index(text), read=path_of_key if role is PATH else None) if text in marks else text
 
-    check = mapped(line.check, holed)
-    return line, maker(check) or (lambda _: check)
+    return line, maker(mapped(line.check, holed))

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 from evalc.base.terminal import counted
 from evalc.check.contract import KEYS, fields_of, single_values
-from evalc.check.forms import kind_of, record_of, texts_at
+from evalc.check.forms import record_of, texts_at
 from evalc.check.tree import All, Call, Measure, Not, Of, Some, Test, Tools, Turn, asks, within
 from evalc.compiler import ir
 from evalc.compiler.examine import typos_in
@@ -151,7 +151,7 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
     kinds = set[Any]()
     for item in case.checks:
         check = item.check.check if type(item.check) is Not else item.check
-        kinds.add(check.predicate if type(check) is Test else kind_of(check))
+        kinds.add(check.predicate if type(check) is Test else type(check.step) if type(check) is Of else type(check))
     if not kinds or suite.from_json or case.tier != "labeled":
         yield from _completeness(suite, case)
     allowed = _DIFFICULTIES.get(case.tier)
@@ -235,7 +235,7 @@ def _fields_of_calls(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
             if value in places:
                 yield item.where, Finding("EV412", field=value)
             places.setdefault(value, item.where)
-        match record_of(item.check) if kind_of(item.check) is Call else {}:
+        match record_of(item.check) if type(item.check.step) is Call else {}:
             case {"type": "tool_param", "assertion": assertion, **rest} if assertion not in ("exists", "notExists"):
                 wants_list = assertion == "oneOf"
                 if not isinstance(rest.get("value"), list if wants_list else str):
