@@ -355,7 +355,17 @@ def check_meanings(suite: ir.Suite, problems: Diagnostics) -> None:
     if suite.from_json:
         return
     for case in suite.cases:
-        items = _that_may_have_changed(case.checks)
+        items: list[ir.Check] = []  # of more than the text of the response or a number of the run
+        for item in case.checks:
+            match item.check:
+                case t.Test(predicate) if predicate != "structure":
+                    pass
+                case t.Not(t.Test(predicate)) if predicate not in ("structure", "between"):
+                    pass
+                case t.Of(t.Measure(of), t.Test()) if of != "items":
+                    pass
+                case _:
+                    items.append(item)
         if not items:
             continue
         lists = {path for item in case.checks for path in _lists(item.check)}
@@ -366,22 +376,6 @@ def check_meanings(suite: ir.Suite, problems: Diagnostics) -> None:
             why: Why | None = "path" if is_path else next(_changes(item.check, lists), None)
             if why is not None:
                 problems.add(source, span, Finding("EV436", why=why))
-
-
-def _that_may_have_changed(checks: Sequence[ir.Check]) -> list[ir.Check]:
-    """The checks of more than the text of the response or a number of the run."""
-    found: list[ir.Check] = []
-    for item in checks:
-        match item.check:
-            case t.Test(predicate) if predicate != "structure":
-                pass
-            case t.Not(t.Test(predicate)) if predicate not in ("structure", "between"):
-                pass
-            case t.Of(t.Measure(of), t.Test()) if of != "items":
-                pass
-            case _:
-                found.append(item)
-    return found
 
 
 def _lists(check: t.Check) -> Iterator[str]:
