@@ -102,7 +102,7 @@ class Survived(NamedTuple):
     goods: Sequence[AgentAnswer]
 
 
-class Decided(NamedTuple):
+class DecidedMutant(NamedTuple):
     """A mutant that a case fails or passes: its fault, the assertions that were asked, those that noticed it."""
 
     challenger: str
@@ -117,7 +117,7 @@ class Tally(msgspec.Struct):
 
     located: LocatedCase
     suite: Suite
-    decided: list[Decided] = []
+    decided: list[DecidedMutant] = []
     survivors: list[Survived] = []
     undecided: int = 0
 
@@ -299,7 +299,7 @@ async def _challenged(tally: Tally, recorded: Sequence[AgentAnswer], around: Aro
             tally.undecided += 1
             continue
         asked = [each.at for each in run.result.assertions if each.outcome in ("passed", "failed")]
-        tally.decided.append(Decided(mutant.challenger, outcome == "killed", asked, failed))
+        tally.decided.append(DecidedMutant(mutant.challenger, outcome == "killed", asked, failed))
         if outcome == "survived":
             cure = await line_that_kills(case, mutant, to_pass, how.options)
             tally.survivors.append(Survived(tally.located, tally.suite, mutant, cure, recorded))
