@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator
 from enum import Enum
+from itertools import chain, compress
 from typing import Any, Final, NamedTuple, final
 
 from evalc.base.json_fault import fault_of
@@ -108,15 +109,14 @@ class _Watch:
         return number
 
 
+_COLLECTIONS: Final = frozenset({dict, list})
+
+
 def _deeper_than(data: object, limit: int) -> bool:
     level: list[Any] = [data] if isinstance(data, dict | list) else []
     for _ in range(limit):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if type(outer) is dict else outer)
-            if type(inner) is dict or type(inner) is list
-        ]
+        inner = list(chain.from_iterable([each.values() if type(each) is dict else each for each in level]))
+        level = list(compress(inner, map(_COLLECTIONS.__contains__, map(type, inner))))
         if not level:
             return False
     return True
