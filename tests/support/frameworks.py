@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -23,17 +24,25 @@ class Part:
     __module__ = "pydantic_ai.messages"
 
     def __init__(self, part_kind: str, **fields: Any) -> None:
-        self.__dict__ |= fields | {"part_kind": part_kind}
+        self.part_kind = part_kind
+        self.__dict__ |= fields
 
 
 class Message:
     __module__ = "pydantic_ai.messages"
 
     model_name = "m-1"
+    price: Decimal | None = Decimal("0.125")
 
     def __init__(self, parts: list[Part], finish_reason: str | None = None) -> None:
         self.parts = parts
         self.finish_reason = finish_reason
+        self.kind = "request" if any("prompt" in part.part_kind for part in parts) else "response"
+
+    def cost(self) -> Any:
+        if not self.price:
+            raise LookupError("no such model")
+        return SimpleNamespace(total_price=self.price)
 
 
 class PydanticResult:

@@ -83,7 +83,7 @@ def test_an_answer_has_calls_results_errors_and_usage(framework: str) -> None:
     if framework == "llama_index":
         assert answer.usage is None
     else:
-        cost = 0.25 if framework.startswith("agno") else None
+        cost = 0.25 if framework.startswith(("agno", "pydantic")) else None
         assert answer.usage == Usage(input_tokens=10, output_tokens=6, cost_usd=cost)
     assert answer.reports_calls
     assert answer.model == (None if framework in {"agent_framework", "llama_index"} else "m-1")
@@ -116,6 +116,11 @@ def test_earlier_messages_come_first(framework: str) -> None:
             said(agent_of(make()), with_system)
     else:
         assert said(agent_of(make()), with_system) == ["a 3"]
+
+
+def test_a_model_without_a_price_costs_an_unknown_amount(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shapes.Message, "price", None)
+    assert ask(agent_of(shapes.PydanticAgent()), "hi").usage == Usage(input_tokens=10, output_tokens=6)
 
 
 def test_a_run_that_failed_without_raising_has_no_answer() -> None:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, final
 
-from evalc.model.answer import AgentRequest, AgentResponse
+import msgspec
+
+from evalc.model.answer import AgentRequest, AgentResponse, Usage
 from evalc.runtime.agents.frameworks import Calls, Conversation, name_in, text_of, usage_of
 
 
@@ -65,7 +67,16 @@ def answer(result: Any) -> AgentResponse | None:
     return AgentResponse(
         response=text_of(result.output),
         tool_calls=calls.all(),
-        usage=usage_of(usage),
+        usage=_priced(usage_of(usage), result.new_messages()),
         finish_reason=reason,
         model=model,
     )
+
+
+def _priced(usage: Usage | None, messages: Sequence[Any]) -> Usage | None:
+    """The usage with its cost in the framework's list of prices, if that has all models."""
+    try:
+        cost = float(sum(each.cost().total_price for each in messages if each.kind == "response"))
+    except (LookupError, AssertionError, AttributeError):  # of a model without a price or a name, or of old versions
+        return usage
+    return None if usage is None else msgspec.structs.replace(usage, cost_usd=cost)
