@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a compilation."""
 
-    strict: bool = False  # warnings of the EV5xx family are errors
     prompts: Path | None = None  # the folder where prompts are looked up by id; None: the project's root
     prompt_id: str | None = None  # only the suites of this prompt are compiled
     checks: tuple[Path, ...] = ()  # the Python files that declare the project's checks
@@ -156,7 +155,7 @@ class Compiler:
 
     def __init__(self, options: CompileOptions) -> None:
         self._options = options
-        self._problems = Diagnostics(strict=options.strict)
+        self._problems = Diagnostics()
         self._tools = None if options.tools is None else _load_tools(options.tools, self._problems)
         self._schemas = SchemaLoader()
         self._checks = CustomChecks(options.checks, options.lock_folder, self._problems)

@@ -213,15 +213,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 @final
 class Diagnostics:
-    """A growing collection of problems, read in the order of their files, lines and columns.
+    """A growing collection of problems, read in the order of their files, lines and columns."""
 
-    Args:
-        strict: make an error of the warnings that `--strict` is about (the EV5xx family: checks that cannot fail).
-    """
-
-    def __init__(self, *, strict: bool = False) -> None:
+    def __init__(self) -> None:
         self._problems: dict[tuple[str, int, int, int, Finding], Problem] = {}
-        self._strict = strict
 
     def add(
         self,
@@ -233,11 +228,7 @@ class Diagnostics:
         at_most: Severity = "error",
     ) -> None:
         """Record a finding at a place; the same finding at the same place is recorded once, with its first row."""
-        severity: Severity = finding.entry.severity
-        if self._strict and finding.code.startswith("EV5"):
-            severity = "error"
-        if at_most == "warning":
-            severity = "warning"
+        severity: Severity = "warning" if at_most == "warning" else finding.entry.severity
         alias = span.alias if isinstance(span, AliasedSpan) else None
         problem = Problem(source=source, span=span, finding=finding, severity=severity, alias=alias, row=row)
         self._problems.setdefault((source.name, source.first_line, span.start, span.end, finding), problem)
