@@ -15,7 +15,7 @@ import msgspec
 from evalc.base.source import Source, Span
 from evalc.check.contract import KEYS, PAIRS, Assertion, assertions, judge_check, rank
 from evalc.check.forms import Placed, check_of, placed
-from evalc.check.tree import Bounds, Call, Check, Of, Test, parts_of
+from evalc.check.tree import Bounds, Call, Check, Of, Test, asks, parts_of
 from evalc.compiler import ir
 from evalc.compiler.examine import examine, unaskable
 from evalc.compiler.libraries import schema_findings
@@ -162,8 +162,11 @@ def _check_dimensions(reader: JsonReader, case: m.Case, pointer: str) -> None:
 def _check_vocabulary(reader: JsonReader, expect: m.Expect, asserted: Sequence[Assertion], pointer: str) -> None:
     """Report regular expressions and JSON Schemas that are invalid, and checks that no package provides."""
     for assertion in asserted:
-        at, check = f"{pointer}{assertion.at}", assertion.check
-        if assertion.at.startswith(_ENTRIES):
+        check, is_entry = assertion.check, assertion.at.startswith(_ENTRIES)
+        if not (is_entry or asks(check, "matches", "check")):
+            continue
+        at = f"{pointer}{assertion.at}"
+        if is_entry:
             record = (expect.checks or ())[int(assertion.at.removeprefix(_ENTRIES))]
             for where, finding in (*schema_findings(record, at), *unaskable(record, at)):
                 reader.add(where, finding)
@@ -177,8 +180,6 @@ _PARAMS: Final = "/expect/toolParams/"
 
 def _check_tests(reader: JsonReader, check: Check, at: str, *, in_call: bool = False) -> None:
     """Check the tests of a check whose texts know their places; those of a field of `expect` are `at` one."""
-    if isinstance(check, Test) and check.predicate not in ("matches", "check"):
-        return
     match check:
         case Test("matches", (str() as pattern, str() as flags)) if not (in_call and "{{" in pattern):
             of_flags, error = examine("", str(flags)).error, examine(str(pattern), str(flags)).error
