@@ -14,26 +14,9 @@ from typing import Any, Final, assert_never, final
 from msgspec.structs import astuple
 
 from evalc.base.source import AliasedSpan, Source, Span
+from evalc.check import tree as t
 from evalc.check.forms import Placed, bare, check_of, places_of
 from evalc.check.predicates import EXAMINED, HEADING, MATCHED, PARAM, QUESTION, TOOL, Role, mapped
-from evalc.check.tree import (
-    All,
-    At,
-    Blank,
-    Bounds,
-    Call,
-    Check,
-    Measure,
-    Not,
-    Of,
-    Some,
-    Test,
-    Tools,
-    all_of,
-    negated,
-    some_of,
-    within,
-)
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.examine import examine, typos_in
 from evalc.compiler.fill import fill, is_of_plain_texts, not_texts, root_of, tokens, variables
@@ -86,7 +69,7 @@ class CheckEmitter:
         self._failed = False
         self._is_left_out = False
 
-    def emit(self, body: CheckBody) -> tuple[Check, ...]:
+    def emit(self, body: CheckBody) -> tuple[t.Check, ...]:
         """The checks that an entry of `validate:` means: the operands of a top-level `and`, else one.
 
         None, when something is wrong with it, which is reported; the case then says that it failed.
@@ -97,38 +80,38 @@ class CheckEmitter:
         self._case.failed |= self._failed
         if self._failed or self._is_left_out:
             return ()
-        return check.checks if isinstance(check, All) else (check,)
+        return check.checks if isinstance(check, t.All) else (check,)
 
     @property
     def names(self) -> Mapping[str, Located]:
         """The places of the tools, parameters and values that the check emitted last names, by their texts."""
         return _NamedPlaces(self._named) if self._named else {}
 
-    def _body(self, body: CheckBody) -> Check:
+    def _body(self, body: CheckBody) -> t.Check:
         match body:
             case CheckLeaf():
                 return simplest(self._filled(body))
             case CheckGroup(op="any_of"):
-                return some_of([self._body(item) for item in body.items])
+                return t.some_of([self._body(item) for item in body.items])
             case CheckGroup(op="all_of"):
-                return all_of([self._body(item) for item in body.items])
+                return t.all_of([self._body(item) for item in body.items])
             case CheckGroup():
-                return negated(self._body(body.items[0]))
+                return t.negated(self._body(body.items[0]))
             case CheckUse():
                 return self._used(body)
             case CheckJson():
                 leaf = self._in_json(body)
-                return All(()) if leaf is None else self._filled(leaf)
+                return t.All(()) if leaf is None else self._filled(leaf)
 
-    def _used(self, use: CheckUse) -> Check:
+    def _used(self, use: CheckUse) -> t.Check:
         """A rule within a composition: all of its checks. One that is unknown was reported where names are."""
         rule = self.scope.rules.get(use.name.value)
         if rule is None:
-            return All(())
+            return t.All(())
         if any(check.criterion is not None for check in rule.tree.checks):
             self._add(use.span, Finding("EV311"))
         inner = CheckEmitter(case=self._case, source=rule.tree.source, scope=rule.scope, named=self._named)
-        check = all_of([inner._body(check.body) for check in rule.tree.checks])
+        check = t.all_of([inner._body(check.body) for check in rule.tree.checks])
         self._failed |= inner._failed
         self._is_left_out |= inner._is_left_out
         return check
@@ -151,23 +134,23 @@ class CheckEmitter:
 
     # --- a check ---
 
-    def _filled(self, leaf: CheckLeaf) -> Check:
+    def _filled(self, leaf: CheckLeaf) -> t.Check:
         """The check of a leaf with its texts filled, as their roles have it; what is wrong with them is reported."""
         seen: list[tuple[Role, Any]] = []
 
-        def change(role: Role, text: str | Blank) -> Any:
+        def change(role: Role, text: str | t.Blank) -> Any:
             seen.append((role, self._value(role, text, leaf, len(seen))))
             return seen[-1][1]
 
         check = mapped(leaf.check, change)
-        test = check.check if type(check) is Not else check
-        if type(test) is not Test or test.predicate in EXAMINED:
+        test = check.check if type(check) is t.Not else check
+        if type(test) is not t.Test or test.predicate in EXAMINED:
             self._look_at(check, leaf, seen)
         return check
 
-    def _value(self, role: Role, text: str | Blank, leaf: CheckLeaf, index: int) -> Any:
+    def _value(self, role: Role, text: str | t.Blank, leaf: CheckLeaf, index: int) -> Any:
         """The value that takes the place of a text of a leaf; `index` is its place among the leaf's texts."""
-        if isinstance(text, Blank):
+        if isinstance(text, t.Blank):
             from evalc.compiler.emit.blanks import UNFILLED, operand_of  # noqa: PLC0415 - for start-up
 
             def report(start: int, end: int, finding: Finding) -> None:
@@ -195,29 +178,29 @@ class CheckEmitter:
                 self._add(self._span(leaf, index), Finding("EV309", what=role.no_tokens_in))
         return text
 
-    def _look_at(self, check: Check, leaf: CheckLeaf, seen: list[tuple[Role, Any]]) -> None:
+    def _look_at(self, check: t.Check, leaf: CheckLeaf, seen: list[tuple[Role, Any]]) -> None:
         """Report what is wrong with patterns, schemas and questions, now that they are filled; remember names."""
         patterns = ((role, index) for index, (role, _) in enumerate(seen) if role.is_pattern)
         questions = (index for index, (role, _) in enumerate(seen) if role is QUESTION)
         names = (index for index, (role, _) in enumerate(seen) if role.names == "check")
-        for test, was in zip(within(check), within(leaf.check), strict=True):
+        for test, was in zip(t.within(check), t.within(leaf.check), strict=True):
             match test:
-                case Test("matches", (str() as pattern, flags)):
+                case t.Test("matches", (str() as pattern, flags)):
                     role, index = next(patterns)
                     if role is not MATCHED or not _TOKEN.search(pattern):  # with one, it is known when the eval runs
                         self._examine(flags, pattern, leaf, index)
-                case Test("judge", (_, _, criteria, _)):
+                case t.Test("judge", (_, _, criteria, _)):
                     index = next(questions)
                     if not (criteria.strip() or self._failed):
                         self._add(self._span(leaf, index), Finding("EV309", what="the question"))
-                case Test("check", (name, args, options, _)):
+                case t.Test("check", (name, args, options, _)):
                     index = next(names)
                     if (fault := self._case.names.checks.fault(name, args, options)) is not None:
                         self._add(self._span(leaf, index), fault)
-                case Test("json", (_, dict() | bool() as schema)) if test is was and leaf.line is not None:
+                case t.Test("json", (_, dict() | bool() as schema)) if test is was and leaf.line is not None:
                     for _, finding in findings_in(schema):
                         self._add(leaf.span, finding)
-                case Of(Call() | Tools()):
+                case t.Of(t.Call() | t.Tools()):
                     self._named.append(lambda: self._places(leaf, seen))
                 case _:
                     pass
@@ -229,8 +212,8 @@ class CheckEmitter:
             return
         atom = leaf.places[index]
         written = atom.pattern if isinstance(atom, g.PatternAtom) else atom.value
-        within = (error.offset, error.end) if pattern == written else (0, len(written))
-        self._add(self._within(leaf, index, *within), Finding("EV306", reason=error.message))
+        stretch = (error.offset, error.end) if pattern == written else (0, len(written))
+        self._add(self._within(leaf, index, *stretch), Finding("EV306", reason=error.message))
 
     # --- texts ---
 
@@ -309,25 +292,25 @@ class CheckEmitter:
         self._case.problems.add(self.source, span, finding)
 
 
-def is_plain(check: Check) -> bool:
+def is_plain(check: t.Check) -> bool:
     """Whether a check is in its simplest form, has nothing to fill or to look at, and names no tool."""
-    if type(check) is Test:
+    if type(check) is t.Test:
         operand = check.operand
         if type(operand) is str:
             return check.predicate not in EXAMINED and "{{" not in operand
         match check.predicate, operand:
             case "matches", (str() as pattern, str() as flags):
                 return "{{" not in pattern and examine(pattern, flags).error is None
-            case "between", Bounds():
+            case "between", t.Bounds():
                 return _NUMBERS.issuperset(map(type, astuple(operand)))
             case "is" | "exists" | "non_empty", int() | float() | None:
                 return True
             case _:
                 return False
     match check:
-        case Not(Test() | Of() as denied):
+        case t.Not(t.Test() | t.Of() as denied):
             return is_plain(denied)
-        case Of(At(text), part) | Of(Measure(_, text), part):
+        case t.Of(t.At(text), part) | t.Of(t.Measure(_, text), part):
             return "{{" not in text and is_plain(part)
         case _:
             return False
@@ -336,21 +319,21 @@ def is_plain(check: Check) -> bool:
 _NUMBERS: Final = frozenset((int, float, type(None)))
 
 
-def simplest(check: Check) -> Check:
+def simplest(check: t.Check) -> t.Check:
     """A check whose texts are filled in its simplest form; a question is called by its words."""
     match check:
-        case Test("judge", (_, top, criteria, least)):
-            return Test("judge", (dimension_of(criteria), top, criteria, least))
-        case Test():
+        case t.Test("judge", (_, top, criteria, least)):
+            return t.Test("judge", (dimension_of(criteria), top, criteria, least))
+        case t.Test():
             return check
-        case Of(step, part):
-            return Of(step, simplest(part))
-        case Not(part):
-            return negated(simplest(part))
-        case All(parts):
-            return all_of([simplest(part) for part in parts])
-        case Some(parts):
-            return some_of([simplest(part) for part in parts])
+        case t.Of(step, part):
+            return t.Of(step, simplest(part))
+        case t.Not(part):
+            return t.negated(simplest(part))
+        case t.All(parts):
+            return t.all_of([simplest(part) for part in parts])
+        case t.Some(parts):
+            return t.some_of([simplest(part) for part in parts])
 
 
 # --- entries of `expect.checks` --------------------------------------------------------------------------------------

@@ -12,21 +12,8 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
+from evalc.compiler import fill as f
 from evalc.compiler import ir
-from evalc.compiler.fill import (
-    Astray,
-    Inputs,
-    astray,
-    fill,
-    not_texts,
-    only_names,
-    readings,
-    root_of,
-    text_of_input,
-    tokens,
-    value_of,
-    variables,
-)
 from evalc.compiler.libraries import SchemaLoader
 from evalc.compiler.merge import GivenInput, MergedCase
 from evalc.compiler.names import Names, Variant
@@ -62,7 +49,7 @@ class Emission(msgspec.Struct):
     names: Names  # what the suite's names mean
     schemas: SchemaLoader  # where the JSON Schemas come from that its checks name
     given: dict[str, GivenInput]  # its inputs by name
-    inputs: Inputs  # what fills its texts: those, over the defaults that are declared
+    inputs: f.Inputs  # what fills its texts: those, over the defaults that are declared
     # whether there are no other names than `known`; else a text that uses another name is left out without a word
     knows_all: bool
     problems: Diagnostics  # where findings go
@@ -101,7 +88,7 @@ class Emission(msgspec.Struct):
         if filled is not None and not self.quiet and "{{" in text.value:
             source = source or self.case.tree.source
             template = parse_template(text.value).node
-            for variable, node in not_texts(() if template is None else template.parts, self.inputs):
+            for variable, node in f.not_texts(() if template is None else template.parts, self.inputs):
                 span = locate(source, text.span, variable.start, variable.end)
                 self.problems.add(source, span, Finding("EV316", name=variable.name, found=described(node)))
                 filled = None
@@ -115,11 +102,11 @@ class Emission(msgspec.Struct):
         template = parse_template(alone).node
         match None if template is None else template.parts:
             case (g.Variable(name=name),):
-                node = value_of(name, self.inputs)
+                node = f.value_of(name, self.inputs)
             case _:
                 name, node = "", None
         if isinstance(node, Scalar) and alone == text.value:
-            return (text_of_input(node),)
+            return (f.text_of_input(node),)
         if not isinstance(node, Sequence):
             filled = self.one_text(text, source)
             return () if filled is None else (filled,)
@@ -127,7 +114,7 @@ class Emission(msgspec.Struct):
             if not isinstance(item, Scalar):
                 place = (source, text.span) if self.row is None else (self.row.source, span_of(item))
                 self._fail(*place, Finding("EV316", name=name, found=f"a list with {described(item)} in it"))
-        return tuple(text_of_input(item) for item in node.items if isinstance(item, Scalar))
+        return tuple(f.text_of_input(item) for item in node.items if isinstance(item, Scalar))
 
     def reason(self, text: Str, key: str, source: Source | None = None) -> str | None:
         """The reason that a text gives, its templates filled; None if its inputs say no."""
@@ -154,11 +141,11 @@ class Emission(msgspec.Struct):
         Of a value that a row has wrong, or lacks unless the text `may_lack` it, the place is there. A row that is
         skipped may lack anything.
         """
-        for variable, may_be_absent in variables(template.parts):
-            if variable.name in self.inputs or root_of(variable.name, self.inputs) is not None:
+        for variable, may_be_absent in f.variables(template.parts):
+            if variable.name in self.inputs or f.root_of(variable.name, self.inputs) is not None:
                 continue
             known = self.known
-            root = root_of(variable.name, known)
+            root = f.root_of(variable.name, known)
             if root is None and self.knows_all:
                 if not nearest(variable.name, known):
                     variable = _without_steps(variable)  # noqa: PLW2901
@@ -166,7 +153,7 @@ class Emission(msgspec.Struct):
             elif self._is_column(root) and not (may_lack or may_be_absent or self.is_left_out) and self.row is not None:
                 finding = Finding("EV208", name=root, case=self.case.tree.name.value, in_row=True)
                 yield variable, finding, (self.row.source, self.row.span)
-        for variable, path in astray(template.parts, self.inputs):
+        for variable, path in f.astray(template.parts, self.inputs):
             if self.row is not None and self.is_left_out:
                 return
             finding, place = self._astray(variable, path, case)
@@ -176,7 +163,7 @@ class Emission(msgspec.Struct):
         """Whether other rows give an input, and nothing declares it."""
         return name is not None and self.row is not None and name not in (self.variant.declared or ())
 
-    def _astray(self, variable: g.Variable, path: Astray, case: str) -> tuple[Finding, tuple[Source, Span] | None]:
+    def _astray(self, variable: g.Variable, path: f.Astray, case: str) -> tuple[Finding, tuple[Source, Span] | None]:
         """The finding about a path that leads nowhere; its place is that of a value that a row has wrong."""
         keys = tuple(key.text for key, _ in path.value.pairs) if isinstance(path.value, Mapping) else ()
         beyond = variable.name[len(path.reached) + 1 + len(path.step) :]
@@ -217,7 +204,7 @@ class Emission(msgspec.Struct):
         tree = self.case.tree
         texts = [(key, text) for key, text in (("skip", tree.skip), ("archived", tree.archived)) if text is not None]
         parsed = [(key, parse_template(text.value).node) for key, text in texts]
-        filled = [(key, fill(template, self.inputs)) for key, template in parsed if template is not None]
+        filled = [(key, f.fill(template, self.inputs)) for key, template in parsed if template is not None]
         return any(reason_of(text, key, lambda _: None) is not None for key, text in filled)
 
     def text(self, text: Str | None, source: Source | None = None, *, may_lack: bool = False) -> str | None:
@@ -236,16 +223,16 @@ class Emission(msgspec.Struct):
         if parse.node is None:
             self.failed = True
             return None
-        if self.quiet or only_names(parse.node, self.inputs):
-            return fill(parse.node, self.inputs)
+        if self.quiet or f.only_names(parse.node, self.inputs):
+            return f.fill(parse.node, self.inputs)
         for variable, finding, in_row in self.misnamed(parse.node, tree.name.value, may_lack=may_lack):
             place = (source, locate(source, text.span, variable.start, variable.end)) if in_row is None else in_row
             self.problems.add(*place, finding)
-        for token in tokens(parse.node.parts):
+        for token in f.tokens(parse.node.parts):
             where = "a message" if text is tree.message else "this text"
             span = locate(source, text.span, token.start, token.end)
             self.problems.add(source, span, Finding("EV405", token=token.text, where=where))
-        return fill(parse.node, self.inputs)
+        return f.fill(parse.node, self.inputs)
 
     def typed(self, source: Source, node: Node | None, type_: type[T], what: str) -> T | None:
         """A node as a value of a type of the model; what does not fit is reported."""
@@ -272,7 +259,7 @@ class Emission(msgspec.Struct):
 
 def _without_steps(variable: g.Variable) -> g.Variable:
     """The input that a path would begin in."""
-    root = readings(variable.name)[-1][0]
+    root = f.readings(variable.name)[-1][0]
     return g.Variable(start=variable.start, end=variable.start + len(root), name=root)
 
 
