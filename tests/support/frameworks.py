@@ -185,6 +185,13 @@ class ChainOfAnything(ChainToText):
     properties: ClassVar[dict[str, Any]] = {}
 
 
+class ChainOfNoSchema(ChainToText):
+    __module__ = "langchain_core.runnables.base"
+
+    def get_input_jsonschema(self) -> dict[str, Any]:
+        raise TypeError("no schema")
+
+
 class ChatModel(Chain):
     __module__ = "langchain_core.language_models"
 

@@ -171,6 +171,7 @@ def test_a_function_may_return_what_a_framework_does(result: object, reason: str
         (shapes.ChainOfMessages(), ["None 1", "None 3"]),
         (shapes.ChainToText(), ["{'question': 'a'}", "{'question': 'b'}"]),
         (shapes.ChainOfAnything(), ["{'message': 'a', 'session': '1'}", "{'message': 'b', 'session': '1'}"]),
+        (shapes.ChainOfNoSchema(), ["{'message': 'a', 'session': '1'}", "{'message': 'b', 'session': '1'}"]),
         (shapes.ChatModel(), ["a 0", "b 2"]),
     ],
 )

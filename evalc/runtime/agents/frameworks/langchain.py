@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, final
 from uuid import uuid4
@@ -28,7 +29,9 @@ def _input_of(agent: Any) -> _Input | None:
         return lambda messages, _: {"messages": messages}
     if callable(getattr(agent, "bind_tools", None)):  # a chat model
         return lambda messages, _: messages
-    properties: Mapping[str, Any] = agent.get_input_jsonschema().get("properties", {})
+    properties: Mapping[str, Any] = {}
+    with suppress(Exception):  # of types that have no schema
+        properties = agent.get_input_jsonschema().get("properties", {})
     lists = [name for name, schema in properties.items() if schema.get("type") == "array"]
     texts = [name for name, schema in properties.items() if schema.get("type") == "string"]
     match texts:
