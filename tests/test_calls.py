@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-MOST = {"check": 105, "run": 250}
+MOST = {"check": 105, "run": 220}
 """The calls of `check`, and of `run`, which checks the case first."""
 
 
