@@ -442,8 +442,8 @@ class Settings(Table):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that count for every suite: the configuration, seed manifest, tool registry and snapshot."""
-        named = (self.file, self.seed_file, self.tools, self.snapshot)
+        """The files that count for every suite: configuration, seed manifest, tool registry, snapshot and checks."""
+        named = (self.file, self.seed_file, self.tools, self.snapshot, *self.checks)
         return tuple(Path(file) for file in named if file is not None)
 
     def secret_values(self, environ: Mapping[str, str]) -> tuple[str, ...]:

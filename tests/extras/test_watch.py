@@ -140,6 +140,19 @@ def test_the_agent_s_code_is_read_anew(project: Path, started: list[Watched]) ->
     watched.until("2 passed")
 
 
+def test_the_project_s_checks_are_read_anew(project: Path, started: list[Watched]) -> None:
+    checks = "import evalc\n\n\n@evalc.custom_check\ndef ok(answer):\n    return True\n"
+    (project / "own_checks.py").write_text(checks)
+    (project / "evalc.toml").write_text('checks = ["own_checks.py"]\n')
+    (project / "evals" / "weather.eval.yaml").write_text(SUITE.replace('contains "Oslo"', "check ok()"))
+    watched = Watched(project, "evals", "--agent", "python:agent:ask", "--run-all")
+    started.append(watched)
+    watched.until("2 passed")
+    save(project / "own_checks.py", checks.replace("True", "False"))
+    watched.until("running weather/paris, weather/oslo")
+    watched.until("1 passed, 1 did not pass")
+
+
 def test_without_an_agent_it_only_checks(project: Path, started: list[Watched]) -> None:
     watched = Watched(project)
     started.append(watched)

@@ -135,7 +135,8 @@ class Seen(NamedTuple):
 class Watcher:
     """The files that are watched, and what is known of their cases.
 
-    With changes of the files and folders `others`, such as the agent's code, every case is run again.
+    With changes of the project's own checks and of the files and folders `others`, such as the agent's code, every case
+    is run again.
 
     Raises:
         SourceError: the configuration has errors at the beginning.
@@ -145,10 +146,14 @@ class Watcher:
         self._paths = paths
         self._read_settings = settings
         self.settings = settings()
-        self._others = tuple(os.path.realpath(each) for each in others)
+        self._also = others
         self._is_first = True
         self._files: frozenset[str] = frozenset()
         self.board = Board()
+
+    @property
+    def _others(self) -> tuple[str, ...]:
+        return tuple(os.path.realpath(each) for each in (*self._also, *self.settings.checks))
 
     def look(self, saved: Set[str] = frozenset()) -> Seen:
         """Check the files; which cases are to be run follows from what was saved since the look before.
