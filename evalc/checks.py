@@ -27,13 +27,17 @@ thread of its own, beside the checks of other cases, so what it keeps outside it
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Mapping
 from functools import cache, update_wrapper
+from inspect import signature, unwrap
 from pathlib import Path
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, final, overload
 
 import msgspec
 
+from evalc.base.errors import UsageError
 from evalc.base.guard import imported
 from evalc.model.answer import ToolCall, Usage
 
@@ -109,14 +113,29 @@ class BoundCheck(NamedTuple):
 
 
 def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    """The value as JSON; what JSON has not, such as a set, bytes or NaN, is refused, and not made into something else.
+
+    Raises:
+        TypeError: it is no JSON value.
+        ValueError: it holds a number that is not finite, or itself.
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 @final
 class CustomCheck(Generic[P]):
-    """A check of a project, which suites use by the name of its function."""
+    """A check of a project, which suites use by the name of its function.
+
+    Raises:
+        TypeError: it has no name by which a line could call it, as a lambda and a `partial` have none, or takes no
+            answer.
+    """
 
     def __init__(self, function: Callable[Concatenate[Answer, P], Any]) -> None:
+        if not str(getattr(function, "__name__", "")).isidentifier():
+            raise TypeError("a check needs a name, by which suites call it: declare it with `def`")
+        if not signature(function).parameters:
+            raise TypeError(f"the check `{function.__name__}` has no parameter for the answer")
         update_wrapper(self, function)
         self.function = function
 
@@ -140,8 +159,8 @@ def custom_check(function: Callable[Concatenate[Answer, P], Any]) -> CustomCheck
 class ProjectChecks(msgspec.Struct, frozen=True, kw_only=True):
     """The Python files that declare a project's checks, and the functions that suites in Python have brought."""
 
-    files: tuple[str, ...] = ()
-    root: Path = Path()  # the folder that the files are relative to
+    files: tuple[str, ...] = ()  # absolute
+    root: Path = Path()  # the project's folder
     functions: Mapping[str, Callable[..., Any]] = {}
 
     def by_name(self) -> Mapping[str, Callable[..., Any]]:
@@ -151,6 +170,23 @@ class ProjectChecks(msgspec.Struct, frozen=True, kw_only=True):
             UsageError: a file cannot be imported.
         """
         return {**_checks_of(self.files, self.root), **self.functions}
+
+    def joined_by(self, functions: Mapping[str, Callable[..., Any]]) -> ProjectChecks:
+        """These checks, and those that suites in Python have brought.
+
+        Raises:
+            UsageError: one of them is called as another check of the project is.
+        """
+        for name, declared in _checks_of(self.files, self.root).items():
+            if name in functions and _declared_at(functions[name]) != _declared_at(declared):
+                raise UsageError(f"a suite has brought a check `{name}`, and another of the project has that name")
+        return msgspec.structs.replace(self, functions=functions)
+
+
+def _declared_at(function: Callable[..., Any]) -> object:
+    """Where a function is written, since a file that is imported under two names makes two; of others, themselves."""
+    code = getattr(unwrap(function), "__code__", None)
+    return function if code is None else (os.path.realpath(code.co_filename), code.co_firstlineno)
 
 
 @cache

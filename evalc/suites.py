@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple, final
 
 from evalc.base.files import below_working_folder
 from evalc.base.source import Position, Source
-from evalc.checks import BoundCheck
+from evalc.checks import BoundCheck, CustomCheck
 
 Check = str | Mapping[str, Any] | BoundCheck
 
@@ -55,7 +55,7 @@ class Turn:
     """A turn of a conversation: what the user says, and checks of the answer. `keys` are those of a turn in YAML."""
 
     def __init__(self, say: str, checks: Iterable[Check] = (), **keys: Any) -> None:
-        self.data = {"say": say, **keys, **_validate(checks)}
+        self.data = {"say": say, **_with_checks(keys, checks)}
 
 
 @final
@@ -77,7 +77,7 @@ class Case:
         self.call = _Call.above()
         sent = {} if message is None else {"message": message}
         said = {} if turns is None else {"turns": [turn.data for turn in turns]}
-        self.data = {"name": name, **sent, **said, **keys, **_validate(checks)}
+        self.data = {"name": name, **sent, **said, **_with_checks(keys, checks)}
 
 
 @final
@@ -85,7 +85,8 @@ class Suite(Source):
     """A suite of cases. `keys` are those of a suite in YAML, such as `gates` and `defaults`.
 
     Raises:
-        ValueError: the keys hold what YAML cannot, such as half a surrogate pair.
+        TypeError: a check is not called, or has arguments that JSON does not know, or a key is given twice.
+        ValueError: the keys hold what YAML cannot, such as half a surrogate pair, or two checks have the same name.
     """
 
     def __init__(
@@ -93,6 +94,9 @@ class Suite(Source):
     ) -> None:
         from evalc.dsl.write_yaml import write_yaml  # noqa: PLC0415 - for start-up: ruamel is slow to import
 
+        for key in ("suite", "eval"):
+            if key in keys:
+                raise TypeError(f"`{key}` is made of the name, the `cases` and the `criteria`: it is no key of its own")
         self._cases = tuple(cases)
         self._call = _Call.above()
         self.functions: dict[str, Callable[..., Any]] = {}
@@ -145,16 +149,29 @@ class Suite(Source):
         return [begin + found.start() for found in re.finditer("(?m)^    - ", cases)] if head else []
 
 
-def _validate(checks: Iterable[Check]) -> dict[str, Any]:
-    return {"validate": written} if (written := list(checks)) else {}
+def _with_checks(keys: Mapping[str, Any], checks: Iterable[Check]) -> dict[str, Any]:
+    """The keys, and `validate` for the checks.
+
+    Raises:
+        TypeError: `checks` is a single check, or `validate` is among the keys, too.
+    """
+    if isinstance(checks, str | Mapping | BoundCheck | CustomCheck):
+        raise TypeError("`checks` is a list of checks, and not a single one")
+    written = list(checks)
+    if written and "validate" in keys:
+        raise TypeError("`checks` and `validate` say the same: give one of them")
+    return {**keys, "validate": written} if written else dict(keys)
 
 
 def _written(data: Any, functions: dict[str, Callable[..., Any]]) -> Any:
     """The data with lines in place of checks of one's own, whose functions are collected by their names."""
     match data:
         case BoundCheck():
-            functions[data.name] = data.function
+            if functions.setdefault(data.name, data.function) is not data.function:
+                raise ValueError(f"two checks are called `{data.name}`: give each function a name of its own")
             return str(data)
+        case CustomCheck():
+            raise TypeError(f"`{data.function.__name__}` is a check without its arguments: call it")
         case Mapping():
             return {key: _written(value, functions) for key, value in data.items()}
         case list() | tuple():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,13 @@ def at_most(answer: evalc.Answer, most: int, *, of: str = "https://") -> bool:
 
 
 wrongly: Any = at_most
+
+
+def _nothing() -> bool:
+    return True
+
+
+takes_nothing: Any = _nothing
 
 
 def agent(message: str) -> dict[str, Any]:
@@ -147,3 +156,76 @@ def test_a_bound_check_is_the_line_that_says_the_same(check: Any) -> None:
 def test_half_a_pair_cannot_be_written() -> None:
     with pytest.raises(ValueError, match="would not give sound YAML"):
         evalc.Suite("a", cases=[evalc.Case("b", "\ud800", checks=["non-empty"])])
+
+
+def having(word: str) -> Any:
+    @evalc.custom_check
+    def has(answer: evalc.Answer) -> bool:
+        return word in answer.text
+
+    return has()
+
+
+def case_of(*checks: Any, **keys: Any) -> evalc.Case:
+    return evalc.Case("b", "hi", checks=checks, **keys)
+
+
+def test_two_checks_with_one_name_are_refused_where_either_could_be_meant(folder: Path) -> None:
+    with pytest.raises(ValueError, match="two checks are called `has`"):
+        evalc.Suite("a", cases=[case_of(having("a"), having("b"))])
+    one, other = (evalc.Suite(word, cases=[case_of(having(word))]) for word in "ab")
+    with pytest.raises(evalc.UsageError, match="two suites have brought a check `has`"):
+        evalc.run([one, other], agent=lambda _: "b")
+    (folder / "own_has.py").write_text("import evalc\n@evalc.custom_check\ndef has(answer):\n    return True\n")
+    (folder / "evalc.toml").write_text('checks = ["own_has.py"]\n')
+    with pytest.raises(evalc.UsageError, match="brought a check `has`, and another of the project"):
+        evalc.run(one, agent=lambda _: "b")
+
+
+def test_a_check_of_the_project_may_be_brought_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "evals").mkdir()
+    (folder / "evals" / "own_words.py").write_text(
+        "import evalc\n@evalc.custom_check\ndef says(answer, word):\n    return word in answer.text\n"
+    )
+    (folder / "evalc.toml").write_text('checks = ["evals/own_words.py"]\n')
+    monkeypatch.syspath_prepend(str(folder))
+    says: Any = importlib.import_module("evals.own_words").says
+    suite = evalc.Suite("a", cases=[case_of(says("b")), evalc.Case("c", "hi", checks=[says("z")])])
+    assert [case.status for case in evalc.run(suite, agent=lambda _: "b").cases] == ["passed", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: case_of("non-empty", validate=["json"]), "`checks` and `validate` say the same"),
+        (lambda: evalc.Turn("hi", ["non-empty"], validate=["json"]), "`checks` and `validate` say the same"),
+        (lambda: evalc.Suite("a", cases=[case_of("json")], eval={"defaults": {}}), "`eval` is made of"),
+        (lambda: evalc.Suite("a", cases=[case_of("json")], suite="b"), "`suite` is made of"),
+        (lambda: evalc.Case("b", "hi", checks="non-empty"), "`checks` is a list of checks"),
+        (lambda: evalc.Case("b", "hi", checks=wrongly(3)), "`checks` is a list of checks"),
+        (lambda: evalc.Suite("a", cases=[case_of(at_most)]), "`at_most` is a check without its arguments"),
+        (lambda: evalc.Suite("a", cases=[case_of(wrongly({1}))]), "set is not JSON"),
+        (lambda: evalc.Suite("a", cases=[case_of(wrongly(b"x"))]), "bytes is not JSON"),
+        (lambda: evalc.custom_check(lambda _: True), "a check needs a name"),
+        (lambda: evalc.custom_check(partial(agent, message="")), "a check needs a name"),
+        (lambda: evalc.custom_check(takes_nothing), "`_nothing` has no parameter for the answer"),
+    ],
+)
+def test_wrong_calls_are_refused_where_they_are_made(make: Any, why: str) -> None:
+    with pytest.raises(TypeError, match=why):
+        make()
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_numbers_that_json_does_not_know_are_no_arguments(number: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        evalc.Suite("a", cases=[case_of(wrongly(number))])
+
+
+def test_a_function_of_all_its_arguments_takes_any() -> None:
+    @evalc.custom_check
+    def anything(*given: Any) -> bool:
+        return given[1:] == (1, 2)
+
+    run = evalc.run(evalc.Suite("a", cases=[case_of(anything(1, 2))]), agent=agent)
+    assert run.exit_code == 0

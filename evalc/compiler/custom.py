@@ -83,8 +83,8 @@ def _signature(arguments: ast.arguments) -> Signature | None:
 
 def signature_of(function: Callable[..., Any]) -> Signature:
     """The parameters of a check's function but the answer."""
-    _, *others = signature(function).parameters.values()
-    return Signature(others)
+    first, *others = signature(function).parameters.values()
+    return Signature([first, *others] if first.kind is Parameter.VAR_POSITIONAL else others)
 
 
 def misfit(name: str, signature: Signature, args: Sequence[Any], options: Mapping[str, Any]) -> Finding | None:

@@ -117,11 +117,21 @@ def to_run(
         selection=selection,
         inventory=compilation.inventory,
         notes=known.notes,
-        functions={name: each for suite in compilation.suites for name, each in suite.ir.source.functions.items()},
+        functions=_brought_by(compilation.suites),
         needs_judge=_first(suites, lambda case: _asks(case, "judge")) if needs.judge and not is_judged else None,
         needs_user=_first(suites, lambda case: case.input.user is not None) if needs.user and not is_played else None,
         asks_language=needs.language and _first(suites, lambda case: _asks(case, "language")) is not None,
     )
+
+
+def _brought_by(suites: Iterable[CompiledSuite]) -> Mapping[str, Callable[..., Any]]:
+    """The checks that suites in Python have brought."""
+    brought: dict[str, Callable[..., Any]] = {}
+    for suite in suites:
+        for name, function in suite.ir.source.functions.items():
+            if brought.setdefault(name, function) is not function:
+                raise UsageError(f"two suites have brought a check `{name}`, each another one: name them apart")
+    return brought
 
 
 def _first(chosen: Iterable[Suite], needs: Callable[[Case], bool]) -> str | None:

@@ -114,7 +114,7 @@ async def run(what: ToRun, start: Start, observer: Observer | None = None) -> Ru
         run_id=start.run_id,
         flags={**start.flags, **none_failed},
         limits=replace(options.limits, max_fail=start.max_fail),
-        checks=replace(options.checks, functions=what.functions),
+        checks=options.checks.joined_by(what.functions),
         asked=asked_of(settings, specs, os.environ, what.tools, options.redactor),
     )
     if past is not None:
