@@ -19,7 +19,7 @@ from evalc.base.files import JSON_LIMIT, read_limited
 from evalc.base.guard import exits_reported, watched
 from evalc.base.source import Source
 from evalc.base.terminal import Screen, counted, visible
-from evalc.cli.ending import print_error, print_warning, supervise
+from evalc.cli.ending import lent_streams, print_error, print_warning, supervise
 from evalc.compare.means import Estimate
 from evalc.compiler.rows import csv_reader, csv_spans
 from evalc.config import Settings
@@ -48,7 +48,8 @@ def calibrated(labels: str, settings: Settings) -> Calibration | None:
         raise UsageError("no judge is named: use `--judge`, or `judge` in the configuration")
     if runs_code_of_others(settings):
         supervise(settings.judge.timeout_ms, lambda: "")
-    return asyncio.run(_scored(rows, panel))
+    with lent_streams():
+        return asyncio.run(_scored(rows, panel))
 
 
 async def _scored(rows: Sequence[Labelled], panel: Panel) -> Calibration:

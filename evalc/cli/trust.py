@@ -12,7 +12,15 @@ from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import counted, visible
 from evalc.cli.checking import difference, write_unless_changed
-from evalc.cli.ending import ExitCode, print_error, print_problems, print_result, supervise, with_standard_input
+from evalc.cli.ending import (
+    ExitCode,
+    lent_streams,
+    print_error,
+    print_problems,
+    print_result,
+    supervise,
+    with_standard_input,
+)
 from evalc.cli.options import Json, PathsOrStdin, settings_of, with_flags
 
 if TYPE_CHECKING:
@@ -66,7 +74,7 @@ def challenge(
 
     of = _run_among(paths, settings_of(flags))
     settings = settings_of(flags, of)
-    if flags["judge"] and runs_code_of_others(settings):
+    if settings.checks or (flags["judge"] and runs_code_of_others(settings)):
         supervise(settings.judge.timeout_ms, lambda: "; no file was changed")
     fixing = fix or diff
     good = _good_answers(settings) if fixing and of is None else None
@@ -101,7 +109,8 @@ def challenged(
     from evalc.setup.request import to_rescore, to_run  # noqa: PLC0415
 
     what = to_run(paths, settings) if of is None else to_rescore((), of, settings)
-    return asyncio.run(extras.challenge.run_challenge(what, settings, of=of, good=good, fixing=fixing))
+    with lent_streams():
+        return asyncio.run(extras.challenge.run_challenge(what, settings, of=of, good=good, fixing=fixing))
 
 
 def _run_among(paths: Sequence[str], settings: Settings) -> PastRun | None:

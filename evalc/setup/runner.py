@@ -248,10 +248,14 @@ def _specs(settings: Settings) -> tuple[str, ...]:
 
 
 def runs_code_of_others(settings: Settings) -> bool:
-    """Whether an agent, a judge or what makes the snapshot is code that runs in this process."""
+    """Whether an agent, a judge, what makes the snapshot or a check is code that runs in this process."""
     specs = _specs(settings)
     snapshot = settings.snapshot or ""
-    return snapshot.startswith("python:") or any(spec.strip().partition(":")[0].lower() not in _OURS for spec in specs)
+    return (
+        bool(settings.checks)
+        or snapshot.startswith("python:")
+        or any(spec.strip().partition(":")[0].lower() not in _OURS for spec in specs)
+    )
 
 
 def recorded(agent: Agent, folder: Path, settings: Settings, tools: ToolRegistry | None, options: RunOptions) -> Agent:
@@ -385,7 +389,8 @@ async def options_of(
 
 def _checks_of(settings: Settings) -> ProjectChecks:
     """The checks of the project's files, imported before anything is asked."""
-    checks = ProjectChecks(files=settings.checks, root=settings.root.resolve())
+    files = tuple(map(os.path.abspath, settings.checks))  # they are relative to the working folder, not to the root
+    checks = ProjectChecks(files=files, root=settings.root.resolve())
     checks.by_name()
     return checks
 

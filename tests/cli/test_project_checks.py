@@ -92,6 +92,7 @@ def test_a_share_scores_its_criterion(invoke: Invoke, declared: Path) -> None:
         CHECKS
         + "\n\n@evalc.custom_check\ndef half(answer):\n    return evalc.Outcome(score=0.5)\n"
         + "\n\n@evalc.custom_check\ndef much(answer):\n    return 2\n"
+        + "\n\n@evalc.custom_check\ndef nan(answer):\n    return evalc.Outcome(passed=True, score=float('nan'))\n"
     )
     suite_of(declared, "check half() for style", "non-empty for style")
     file = declared / "evals" / "links.eval.yaml"
@@ -102,6 +103,8 @@ def test_a_share_scores_its_criterion(invoke: Invoke, declared: Path) -> None:
         "check half()": "half: it returned a number, which a line compares",
         "not check half() for style": "half: it returned a number, which a line compares",
         "json or check half() for style": "half: it returned a number, which a line compares",
+        "not check nan() >= 0.5": "nan: it measured NaN, which is no number",
+        "check nan() for style": "nan: it measured NaN, which is no number",
         "check much() for style": "much: a criterion is scored from 0 to 1, and it returned 2",
     }.items():
         file.write_text(SUITE.replace("eval:\n", "eval:\n  criteria: ['style (1): Good']\n") + f"        - {line}\n")
@@ -184,6 +187,30 @@ def test_a_file_that_cannot_be_imported_stops_the_run_before_anything_is_sent(in
     assert (
         "`checks_of_a_project` cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'" in outcome.err
     )
+
+
+def test_reports_hold_nothing_that_a_check_prints(invoke: Invoke, declared: Path) -> None:
+    (declared / "evals" / "checks_of_a_project.py").write_text(CHECKS.replace("raise", "print('printed')  #"))
+    suite_of(declared, "not check breaks()", "non-empty")
+    for command in ("run", "challenge"):
+        outcome = invoke(command, "evals", "--json")
+        assert json.loads(outcome.out)
+        assert "printed" in outcome.err
+
+
+def test_the_file_that_is_run_is_the_one_that_was_read(
+    invoke: Invoke, declared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = declared / "inner"
+    (project / "evals").mkdir(parents=True)
+    (project / "sub").mkdir()
+    (project / "evals" / "checks_of_a_project.py").write_text(CHECKS)
+    configure(project, project / "evals" / "checks_of_a_project.py")
+    suite_of(project, "check max_links(3)")
+    # As a path from `sub` it would be this one, if it counted from the project's folder.
+    (declared / "evals" / "checks_of_a_project.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.chdir(project / "sub")
+    assert invoke("run", "../evals").code == 0
 
 
 def test_a_declared_check_is_called_as_the_function_it_is() -> None:

@@ -256,6 +256,17 @@ def test_code_that_holds_the_interpreter_is_ended(project: Path) -> None:
     assert re.search(r"has held Python's interpreter for \d s, so the run was ended; what was finished is kept", err)
 
 
+def test_a_check_that_holds_the_interpreter_is_ended(project: Path) -> None:
+    (project / "held.py").write_text(
+        "import ctypes, evalc\n@evalc.custom_check\ndef held(answer):\n    ctypes.PyDLL(None).sleep(600)\n"
+    )
+    (project / "evalc.toml").write_text('checks = ["held.py"]\n')
+    suite = {"suite": "s", "eval": {"test_cases": [{"name": "a", "message": "hi", "validate": ["check held()"]}]}}
+    (project / "s.eval.yaml").write_text(json.dumps(suite))
+    code, _, err = run(project, "--agent", "demo", "--timeout", "300ms", hasty=True)
+    assert (code, "has held Python's interpreter" in err) == (70, True)
+
+
 def test_code_that_holds_the_interpreter_does_not_keep_ctrl_c_waiting(project: Path) -> None:
     with begin(project, "--agent", "python:own_code:holds", hasty=True) as process:
         wait_for(project / "blocking")
