@@ -25,7 +25,7 @@ from evalc.dsl.build_case import CaseTree
 from evalc.dsl.build_prompt import InputTree, PromptTree
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.build_suite import SuiteTree
-from evalc.dsl.nodes import Node, Scalar, span_of, stretch
+from evalc.dsl.nodes import Node, Scalar, stretch
 from evalc.dsl.places import locate
 from evalc.dsl.read_yaml import texts_of
 from evalc.dsl.scalars import Kind, kind_of, to_plain
@@ -64,7 +64,7 @@ def check_inputs(
         if tree is not None:
             finding = _misfit(tree, given.value)
             if finding is not None:
-                problems.add(given.source, span_of(given.value), finding)
+                problems.add(given.source, given.value.span, finding)
         elif declared is not None and not partial and (name not in own or _is_typo(name, declared, inputs)):
             problems.add(given.source, given.name.span, Finding("EV207", name=name, known=tuple(declared)))
             typos.add(nearest(name, declared))
@@ -307,7 +307,7 @@ def resolve_names(
             to_plain(declaration.default, partial(problems.add, source))
             finding = _misfit(declaration, declaration.default)
             if finding is not None:
-                problems.add(source, span_of(declaration.default), finding)
+                problems.add(source, declaration.default.span, finding)
     _check_used(tree, names, inputs_sent, problems)
     return names
 

@@ -41,7 +41,7 @@ from evalc.dsl.document_kind import (
     typo_in,
     with_key,
 )
-from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
+from evalc.dsl.nodes import Mapping, Node, is_cut
 from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import YAML_LIMIT, beginning_of, read_source
@@ -334,7 +334,7 @@ class Compiler:
             node, kind = document
             if typo is not None:
                 problems.add(
-                    source, span_of(typo.key), Finding("EV640", path=source.name, key=typo.key.text, meant=typo.meant)
+                    source, typo.key.span, Finding("EV640", path=source.name, key=typo.key.text, meant=typo.meant)
                 )
             if kind is None or not isinstance(node, Mapping):
                 if typo is None and not is_cut(node):

@@ -28,7 +28,7 @@ from evalc.compiler.fill import root_of, text_of_input, value_of, variables
 from evalc.compiler.libraries import named_file
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.build_case import ForEachTree, InputValue
-from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence, span_of, stretch_of
+from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence, stretch_of
 from evalc.dsl.read_json import JsonPlaces, half_characters
 from evalc.dsl.sources import open_lines
 from evalc.dsl.tree import Str
@@ -124,7 +124,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         column = self._column_of_key(row)
         cells = self.placed(row).cells if column is not None and self.path is not None else ()
         value = value_of(column or "", {cell.name.value: cell.value for cell in cells})
-        return row.span if value is None else span_of(value)
+        return row.span if value is None else value.span
 
     @cached_property
     def columns(self) -> frozenset[str]:
@@ -203,7 +203,7 @@ def say_nothing(_source: Source, _span: Span, _finding: Finding) -> None:
 
 def _of_mapping(source: Source, row: Mapping) -> Row:
     cells = tuple(InputValue(name=Str(key.at, key.text), value=value) for key, value in row.pairs)
-    return Row(source, span_of(row.pairs[0][0]) if row.pairs else span_of(row), cells)
+    return Row(source, row.pairs[0][0].span if row.pairs else row.span, cells)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from evalc.diagnostics import Finding
 from evalc.dsl import kinds as k
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
-from evalc.dsl.nodes import InSource, Mapping, Node, Scalar, Sequence, is_cut, span_of
+from evalc.dsl.nodes import InSource, Mapping, Node, Scalar, Sequence, is_cut
 from evalc.dsl.scalars import NO_REASONS, reason_of
 from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, described
@@ -238,7 +238,7 @@ def _user(fields: Fields, key: str) -> UserTree | None:
     """A simulated user."""
     fields.forbid_empty(key)
     given: dict[str, Any] | None = USER.read(fields, key)
-    return None if given is None else UserTree(span=span_of(fields.key(key)), **given)
+    return None if given is None else UserTree(span=fields.key(key).span, **given)
 
 
 def _rubric(fields: Fields, key: str) -> Node | None:
@@ -310,7 +310,7 @@ def _listed(fields: Fields, key: str, column: Str | None) -> ForEachTree | None:
     if not items and not is_cut(fields.node(key)):
         fields.fault(fields.key(key), Finding("EV309", what=f"`{key}`"))
     rows = tuple(row for row in (_row(fields, item) for item in items) if row is not None)
-    return ForEachTree(span=span_of(fields.key(key)), rows=rows, key=column)
+    return ForEachTree(span=fields.key(key).span, rows=rows, key=column)
 
 
 def _row(fields: Fields, item: Node) -> Mapping | None:

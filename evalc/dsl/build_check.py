@@ -24,7 +24,7 @@ from evalc.dsl import kinds as k
 from evalc.dsl import operands as o
 from evalc.dsl import quoting
 from evalc.dsl.build_rule import CHECK_TYPES, CHECKS, TEXT_TYPES, is_sound_rule, typed_check
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, Stretch, span_of, stretch_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, Stretch, stretch_of
 from evalc.dsl.places import locate
 from evalc.dsl.scalars import kind_of, to_plain
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
@@ -80,7 +80,7 @@ class Asked(NamedTuple):
     def faults(self) -> Iterator[tuple[Span, Fault]]:
         """The mistakes in it, each with its place in the source."""
         for fault in self.parse.faults:
-            yield span_of(self._node_at(fault.start)), fault
+            yield self._node_at(fault.start).span, fault
 
     @property
     def may_be_check(self) -> bool:
@@ -98,7 +98,7 @@ class Asked(NamedTuple):
         return None if other is None or other.check == self.parse.node.check else node
 
     def _placed(self, place: Atom) -> Atom:
-        span = span_of(self._node_at(place.start))
+        span = self._node_at(place.start).span
         if isinstance(place, PatternAtom):
             return PatternAtom(*span, place.pattern, int(place.literal), place.literal, place.flags)
         return Text(*span, place.value)

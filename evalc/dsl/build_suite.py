@@ -25,7 +25,7 @@ from evalc.dsl.build_prompt import (
 from evalc.dsl.cut_texts import OF_CHECKS, may_have_cut_texts, report_cut_texts
 from evalc.dsl.document_kind import HEADS, has_evals
 from evalc.dsl.document_kind import Kind as Document
-from evalc.dsl.nodes import Keep, Mapping, Node, Scalar, Sequence, Stretch, span_of, stretch, stretch_of
+from evalc.dsl.nodes import Keep, Mapping, Node, Scalar, Sequence, Stretch, stretch, stretch_of
 from evalc.dsl.places import locate
 from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, Yaml, described
@@ -365,9 +365,9 @@ def _build_gates(gates: Fields, given: dict[str, Any]) -> GatesTree:
 def _places_of_gates(gates: Fields) -> Iterator[tuple[str, Span]]:
     """Where each gate is written; of one by class also each class, as in `recall.refund`."""
     for key, value in gates.by_key.values():
-        yield "max_p95_ms" if key.text == "max_p95" else key.text, span_of(key)
+        yield "max_p95_ms" if key.text == "max_p95" else key.text, key.span
         for name, _ in value.pairs if isinstance(value, Mapping) else ():
-            yield f"{key.text}.{name.text}", span_of(name)
+            yield f"{key.text}.{name.text}", name.span
 
 
 def _confidence(gates: Fields, key: str) -> Num | None:

@@ -124,11 +124,6 @@ KeepItems = Callable[[list[str], Collection[str]], Keep | None]
 """Gives that for a list, by the keys that lead to it and those above it in the document; None: as it is read."""
 
 
-def span_of(node: Node) -> Span:
-    """The place of a node, and of the alias that refers to it."""
-    return node.span
-
-
 def is_cut(node: Node) -> bool:
     """Whether a syntax error ended the file inside a list or mapping."""
     return not isinstance(node, Scalar) and node.cut

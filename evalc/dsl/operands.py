@@ -9,7 +9,7 @@ from typing import Any, Final
 from evalc.check.tree import NO_TOOL
 from evalc.dsl import kinds as k
 from evalc.dsl import nodes as n
-from evalc.dsl.nodes import Mapping, Node, Scalar, is_cut, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, is_cut
 from evalc.dsl.scalars import NULLS
 from evalc.dsl.tree import Place, Str
 from evalc.dsl.walk import Fields, is_null
@@ -82,7 +82,7 @@ def take_json(fields: Fields, node: Node, _what: str, places: Places) -> Any:
         case Scalar():
             value = fields.value(node)
             if isinstance(value, str):
-                places.append(g.Text(*span_of(node), node.text))
+                places.append(g.Text(*node.span, node.text))
             return value
         case n.Sequence(items=items):
             return [take_json(fields, item, "", places) for item in items]
@@ -116,7 +116,7 @@ def _read_set(fields: Fields, node: Node, what: str, places: Places) -> Any:
     """A set of tools; `none` is the empty one."""
     match node:
         case n.Sequence(items=()) | Scalar(text="none"):
-            places.append(g.Text(*span_of(node), node.text if isinstance(node, Scalar) else ""))
+            places.append(g.Text(*node.span, node.text if isinstance(node, Scalar) else ""))
             return [NO_TOOL]
         case n.Sequence():
             return _read_names(fields, node, what, places)

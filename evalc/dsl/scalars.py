@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final, Literal, assert_never
 
 from evalc.diagnostics import Finding
-from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence, span_of
+from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence
 
 Kind = Literal["str", "int", "float", "bool", "null"]
 Value = str | int | float | bool | None
@@ -62,7 +62,7 @@ def value_of(scalar: Scalar, report: Report) -> Value:
     if kind == "str":
         return text
     if scalar.tag and not _fits(text, kind):
-        report(span_of(scalar), Finding("EV117", tag=scalar.tag))
+        report(scalar.span, Finding("EV117", tag=scalar.tag))
         return text
     match kind:
         case "bool" | "null":
@@ -70,7 +70,7 @@ def value_of(scalar: Scalar, report: Report) -> Value:
         case "int" | "float":
             number = _number(text, kind)
             if number is None:
-                report(span_of(scalar), Finding("EV119", text=text))
+                report(scalar.span, Finding("EV119", text=text))
                 return text
             return number
         case _:

@@ -16,7 +16,7 @@ from evalc.diagnostics.near import nearest, typo_of
 from evalc.diagnostics.raised import unknown_key
 from evalc.dsl import nodes as n
 from evalc.dsl.kinds import UNREADABLE, Shape
-from evalc.dsl.nodes import Mapping, Node, Scalar, behind, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, behind
 from evalc.dsl.scalars import Value, kind_of, value_of
 from evalc.dsl.tree import Num, Str
 
@@ -155,7 +155,7 @@ class Yaml(Tree):
         self._problems = problems
 
     def report(self, node: Node | Span, finding: Finding) -> None:
-        self._problems.add(self.source, node if isinstance(node, Span) else span_of(node), finding)
+        self._problems.add(self.source, node if isinstance(node, Span) else node.span, finding)
 
     def take_in(self, found: Iterable[Problem]) -> None:
         self._problems.extend(found)

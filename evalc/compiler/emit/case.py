@@ -22,7 +22,7 @@ from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics import Diagnostics, Finding, Problem
 from evalc.dsl.build_case import CaseTree, UserTree
 from evalc.dsl.build_prompt import PromptTree
-from evalc.dsl.nodes import Mapping, Node, Sequence, span_of
+from evalc.dsl.nodes import Mapping, Node, Sequence
 from evalc.dsl.places import node_at
 from evalc.dsl.tree import Str
 from evalc.grammar.parse import parse_template
@@ -115,7 +115,7 @@ def _report_roles_as_keys(emission: Emission, messages: Node) -> bool:
                 found=f"`{key.text}`",
                 corrected=f"{{role: {key.text}, content: ...}}",
             )
-            emission.problems.add(emission.case.tree.source, span_of(key), finding)
+            emission.problems.add(emission.case.tree.source, key.span, finding)
             found = emission.failed = True
     return found
 

@@ -25,7 +25,7 @@ from evalc.compiler.libraries import Scope, findings_in, schema_findings
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics import Finding
 from evalc.dsl import nodes as n
-from evalc.dsl.nodes import Node, Report, Scalar, span_of
+from evalc.dsl.nodes import Node, Report, Scalar
 from evalc.dsl.places import locate, node_at
 from evalc.dsl.scalars import to_plain, value_of
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckJson, CheckLeaf, CheckUse, Str
@@ -122,7 +122,7 @@ class CheckEmitter:
         from evalc.compiler.examine import unaskable  # noqa: PLC0415 - as above
 
         def span_at(pointer: str) -> Span:
-            span, alias = span_of(node_at(body.node, pointer)), body.node.alias
+            span, alias = node_at(body.node, pointer).span, body.node.alias
             return span if alias is None else AliasedSpan(span, alias)
 
         record = _record(body.node, shapes.worded_keys, self._add)
@@ -373,7 +373,7 @@ def _json(node: Node, report: Report, *, worded: bool = False) -> Any:
 
 
 def _placed(node: Scalar) -> Placed:
-    return Placed(node.text, g.Text(*span_of(node), node.text))
+    return Placed(node.text, g.Text(*node.span, node.text))
 
 
 _OF_RECORDS: Final = frozenset({"check", "checks", "fields"})

@@ -23,7 +23,7 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest, typo_of
 from evalc.diagnostics.raised import outside
 from evalc.dsl.build_suite import GatesTree
-from evalc.dsl.nodes import InSource, Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.nodes import InSource, Mapping, Node, Scalar, Sequence
 from evalc.dsl.places import locate, node_at
 from evalc.dsl.scalars import kind_of, reason_of, to_plain
 from evalc.dsl.tree import Num, Str
@@ -112,7 +112,7 @@ class Emission(msgspec.Struct):
             return () if filled is None else (filled,)
         for item in node.items:
             if not isinstance(item, Scalar):
-                place = (source, text.span) if self.row is None else (self.row.source, span_of(item))
+                place = (source, text.span) if self.row is None else (self.row.source, item.span)
                 self._fail(*place, Finding("EV316", name=name, found=f"a list with {described(item)} in it"))
         return tuple(f.text_of_input(item) for item in node.items if isinstance(item, Scalar))
 
@@ -185,7 +185,7 @@ class Emission(msgspec.Struct):
     def place_in_row(self, name: str, node: Node) -> tuple[Source, Span] | None:
         """The place of a value of an input, if its case is made from a row."""
         given = self.given.get(name)
-        return None if given is None or self.row is None else (given.source, span_of(node))
+        return None if given is None or self.row is None else (given.source, node.span)
 
     def is_cell(self, name: str) -> bool:
         """Whether an input is a cell of CSV, which has no type."""
@@ -241,7 +241,7 @@ class Emission(msgspec.Struct):
         data = to_plain(node, lambda span, finding: self.problems.add(source, span, finding))
         faults = tuple(mismatches(data, type_, what=what))
         for pointer, finding in faults:
-            self.problems.add(source, span_of(node_at(node, pointer)), finding)
+            self.problems.add(source, node_at(node, pointer).span, finding)
             self.failed = True
         return None if faults else msgspec.convert(data, type_)
 

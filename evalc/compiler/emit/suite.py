@@ -24,7 +24,6 @@ from evalc.compiler.names import Names, Variant, stem
 from evalc.compiler.rows import Row, Rows
 from evalc.diagnostics import Diagnostics, Finding, Problem
 from evalc.dsl.build_suite import CriterionTree, SuiteTree
-from evalc.dsl.nodes import span_of
 from evalc.dsl.tree import CheckBody, CheckLeaf, Str
 from evalc.model import case as m
 from evalc.model.suite import slug
@@ -236,7 +235,7 @@ def _placed(
 
 
 def _stands_in(problem: Problem, row: Row) -> bool:
-    end = max((span_of(cell.value).end for cell in row.cells), default=row.span.end)
+    end = max((cell.value.span.end for cell in row.cells), default=row.span.end)
     return problem.source is row.source and row.span.start <= problem.span.start <= end
 
 

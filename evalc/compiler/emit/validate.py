@@ -18,7 +18,7 @@ from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge import Picked, PlacedCheck
 from evalc.diagnostics import Finding
 from evalc.diagnostics.raised import outside
-from evalc.dsl.nodes import Node, span_of
+from evalc.dsl.nodes import Node
 from evalc.dsl.places import node_at
 from evalc.dsl.tree import CheckLeaf
 from evalc.ecma import class_name
@@ -163,13 +163,13 @@ def _rubric(emission: Emission, rubric: Node) -> list[tuple[m.RubricDimension, S
     dimensions = emission.typed(source, rubric, tuple[m.RubricDimension, ...], "`rubric`")
     found: dict[str, tuple[m.RubricDimension, Span]] = {}
     for index, dimension in enumerate(dimensions or ()):
-        here = dimension, span_of(node_at(rubric, f"/{index}"))
+        here = dimension, node_at(rubric, f"/{index}").span
         earlier = found.setdefault(dimension.dimension, here)
         if earlier is not here:
             emission.failed = True
             line = source.position(earlier[1].start).line
             finding = Finding("EV206", what="dimension", name=dimension.dimension, line=line)
-            emission.problems.add(source, span_of(node_at(rubric, f"/{index}/dimension")), finding)
+            emission.problems.add(source, node_at(rubric, f"/{index}/dimension").span, finding)
     return list(found.values())
 
 

@@ -20,7 +20,7 @@ from evalc.diagnostics.near import nearest
 from evalc.dsl import nodes
 from evalc.dsl.build_case import DIFFICULTIES
 from evalc.dsl.document_kind import Kind, has_examples, kind_of_document
-from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar
 from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
@@ -293,9 +293,7 @@ def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[di
     names = CaseNames()
     for number, example in enumerate(examples.items if isinstance(examples, nodes.Sequence) else (), 1):
         if not isinstance(example, Mapping):
-            problems.add(
-                source, span_of(example), Finding("EV651", what=f"example {number}", why="it is not a mapping")
-            )
+            problems.add(source, example.span, Finding("EV651", what=f"example {number}", why="it is not a mapping"))
             continue
         plain: Any = to_plain(example, lambda span, finding: problems.add(source, span, finding))
         case: dict[str, Any] = {"name": names.make(str(plain.get("name") or ""), f"example {number}")}
@@ -306,11 +304,11 @@ def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[di
         for key, value in example.pairs:
             why = _why_not(key.text, value)
             if why:
-                problems.add(source, span_of(key), Finding("EV651", what=f"`{key.text}` of example {number}", why=why))
+                problems.add(source, key.span, Finding("EV651", what=f"`{key.text}` of example {number}", why=why))
         expected = plain.get("expected_output")
         if expected in (None, ""):
             finding = Finding("EV651", what=f"what example {number} expects", why="it has no `expected_output`")
-            problems.add(source, span_of(example), finding)
+            problems.add(source, example.span, finding)
             case["validate"] = ["non-empty"]
         else:
             case["expected"] = as_template(expected if isinstance(expected, str) else to_json(expected).decode())

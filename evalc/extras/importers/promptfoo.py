@@ -19,7 +19,7 @@ from evalc.base.source import Source, Span
 from evalc.check.tree import Check
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl import nodes
-from evalc.dsl.nodes import Node, Scalar, span_of, stretch
+from evalc.dsl.nodes import Node, Scalar, stretch
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
@@ -311,7 +311,7 @@ class _Importer:
     def _read_test(self, test: PromptfooTest, source: Source, node: Node) -> PromptfooTest:
         """The fields of a test, unread."""
         if not isinstance(node, nodes.Mapping):
-            self._problems.add(source, span_of(node), Finding("EV654", what="a test", expected="a mapping"))
+            self._problems.add(source, node.span, Finding("EV654", what="a test", expected="a mapping"))
             return test
         for key, value in node.pairs:
             match key.text:
@@ -329,7 +329,7 @@ class _Importer:
                     self._read_options(test, source, value)
                 case name if name in _TEST_KEYS:
                     self._problems.add(
-                        source, span_of(value), Finding("EV654", what=f"`{name}`", expected="a list or text")
+                        source, value.span, Finding("EV654", what=f"`{name}`", expected="a list or text")
                     )
                 case name:
                     why = _ELSEWHERE.get(f"{name}s", NO_COUNTERPART)
@@ -392,7 +392,7 @@ class _Importer:
         found: list[tuple[Check, Mapping[str, Any], tuple[str, ...]]] = []
         for source, node, data in (*test.inherited, *test.assertions):
             if not isinstance(data, dict):
-                self._problems.add(source, span_of(node), Finding("EV654", what="an assertion", expected="a mapping"))
+                self._problems.add(source, node.span, Finding("EV654", what="an assertion", expected="a mapping"))
                 continue
             type_ = f"`{data.get('type')}`"
             if data.get("weight") == 0 and not isinstance(data.get("weight"), bool):
@@ -438,7 +438,7 @@ class _Importer:
         """Report what is not imported; the comment that says so in the suite, empty if one says so already."""
         finding = Finding("EV651", what=what, why=why)
         before = len(self._problems)
-        self._problems.add(source, span_of(node), finding)
+        self._problems.add(source, node.span, finding)
         # Else it was said where the first case was that it concerns.
         return left_out(finding, source, node.start) if len(self._problems) > before else ""
 
@@ -453,7 +453,7 @@ class _Importer:
         self._is_folding_noted = True
         why = "`ignoring case` takes `ß` for `ss` and the ligature `ﬁ` for `fi`, which promptfoo does not"
         finding = Finding("EV655", what=type_, why=why)
-        self._problems.add(source, span_of(_type_of(node)), finding)
+        self._problems.add(source, _type_of(node).span, finding)
         return finding.message()
 
 
