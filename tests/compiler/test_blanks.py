@@ -12,8 +12,8 @@ import evalc
 from evalc.check.tree import Asked, Blank
 from evalc.compiler import ir
 from evalc.compiler.emit.blanks import UNFILLED, operand_of
+from evalc.compiler.emit.check import checks_of as made
 from evalc.compiler.emit.emission import Emission
-from evalc.compiler.emit.validate import checks_of as made
 from evalc.diagnostics import Finding
 
 SUITE = """suite: s

@@ -11,8 +11,8 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.compiler import ir
+from evalc.compiler.emit.check import checks_of, label_of
 from evalc.compiler.emit.emission import Emission, count_in_case, number_in_case, number_of, repetitions_of
-from evalc.compiler.emit.validate import checks_of, label_of
 from evalc.compiler.fill import fill, root_of, text_of_input, variables
 from evalc.compiler.libraries import SchemaLoader
 from evalc.compiler.merge import GivenText, MergedCase

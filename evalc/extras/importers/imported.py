@@ -16,8 +16,7 @@ from evalc.check.contract import PAIRS, assertions, judge_check, rank
 from evalc.check.forms import TYPES, check_of, record_of
 from evalc.check.predicates import mapped
 from evalc.check.tree import All, Check, Some
-from evalc.compiler.emit.check import simplest
-from evalc.compiler.emit.validate import check_of_label
+from evalc.compiler.emit.check import check_of_label, simplest
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.nodes import Node

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.compiler.emit.validate import check_of_label
+from evalc.compiler.emit.check import check_of_label
 from evalc.model.case import Label
 from evalc.runtime.checks.judged import label_result
 from tests.runtime.checks.conftest import Ask
