@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator, Set
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from itertools import repeat
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast, final
 from urllib.parse import unquote
@@ -28,7 +26,7 @@ from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import read_source
-from evalc.dsl.tree import CheckBody, CheckGroup, CheckTree, CheckUse, Str
+from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.ecma.regexp import pattern_format
 from evalc.model.json import key_of_step, pointer_step
 from evalc.model.json_schema import MAPS, dialect_of, schemas_within
@@ -221,7 +219,10 @@ def _emptied(tree: RuleTree) -> RuleTree:
 
 def uses(checks: tuple[CheckTree, ...]) -> list[tuple[CheckUse, int]]:
     """Every `use:` in checks, and how many compositions it is in."""
-    pending: list[tuple[CheckBody, int]] = [*zip(map(attrgetter("body"), checks), repeat(0))]
+    pending: list[tuple[CheckBody, int]] = []
+    for each in checks:
+        if type(each.body) is not CheckLeaf:  # as nearly all are
+            pending.append((each.body, 0))  # noqa: PERF401 - a comprehension is a call, for each case
     found: list[tuple[CheckUse, int]] = []
     while pending:
         body, level = pending.pop()
