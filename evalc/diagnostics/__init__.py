@@ -216,7 +216,7 @@ class Diagnostics:
     """A growing collection of problems, read in the order of their files, lines and columns."""
 
     def __init__(self) -> None:
-        self._problems: dict[tuple[str, int, int, int, Finding], Problem] = {}
+        self._problems: dict[tuple[str, str, int, int, int, Finding], Problem] = {}
 
     def add(
         self,
@@ -231,7 +231,7 @@ class Diagnostics:
         severity: Severity = "warning" if at_most == "warning" else finding.entry.severity
         alias = span.alias if isinstance(span, AliasedSpan) else None
         problem = Problem(source=source, span=span, finding=finding, severity=severity, alias=alias, row=row)
-        self._problems.setdefault((source.name, source.first_line, span.start, span.end, finding), problem)
+        self._problems.setdefault((source.name, source.text, source.first_line, *span, finding), problem)
 
     def extend(self, problems: Iterable[Problem], *, at_most: Severity = "error") -> None:
         """Record problems that were collected elsewhere, none of them as more severe than `at_most`."""

@@ -138,9 +138,9 @@ def without_idle_suggestions(problems: Iterable[Problem], check: Check) -> tuple
     problems = tuple(problems)
     offering = [problem for problem in problems if problem.source.first_line == 1 and problem.fix is not None]
     idle: set[int] = set()
-    for name in dict.fromkeys(problem.source.name for problem in offering):
-        ours = [problem for problem in offering if problem.source.name == name]
-        source = ours[0].source
+    for given in dict.fromkeys(problem.source for problem in offering):
+        ours = [problem for problem in offering if problem.source is given]
+        source = given.with_text(given.text)  # of a suite in Python the edits are of its YAML
         idle |= {id(problem) for problem in _idle(ours, _Round(source, check(source)), check)}
     return tuple(problem.without_suggestion() if id(problem) in idle else problem for problem in problems)
 
@@ -179,7 +179,7 @@ def _tried(proposals: Sequence[_Proposal], before: _Round, check: Check) -> Coll
 
 def _made(proposals: Sequence[_Proposal], before: _Round, check: Check) -> _Round:
     """The source with the edits made, checked again."""
-    after = Source(before.source.name, applied(before.source.text, [each.edit for each in proposals]))
+    after = before.source.with_text(applied(before.source.text, [each.edit for each in proposals]))
     return _Round(after, check(after), before.fixes + len(proposals))
 
 
