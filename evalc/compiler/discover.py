@@ -316,12 +316,18 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
         Folders that cannot be searched are reported, if there is a `report`.
 
         Raises:
-            UsageError: a path is empty, as where a variable of a script is not set.
+            UsageError: a path is empty, as where a variable of a script is not set, or names a Python file.
         """
         seen: set[str] = set()
         for path in paths:
             if path == "":
                 raise UsageError("an empty text names no eval files; the working folder is `.`")
+            if str(path).endswith(".py"):
+                raise UsageError(
+                    f"`{path}` is a Python file, which is not run for its suites: give them to `evalc.check` and "
+                    "`evalc.run` there (`evalc.run(suite, resume=ID)` resumes a run), or write an eval file of what "
+                    "`suite.to_yaml()` returns"
+                )
             for found in self._expand(Path(path), report):
                 real = _real(found.path)
                 if real not in seen:

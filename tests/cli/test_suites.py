@@ -6,9 +6,11 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import evalc
 from tests.cli.conftest import Invoke, Outcome
 
 ROUTING = """\
@@ -592,3 +594,19 @@ def test_compiled_eval_json_is_a_copy_of_its_source(invoke: Invoke) -> None:
         compiled = invoke("compile", "-o", "evals")
         assert compiled.code == 0, compiled.err
     assert "all good: 1 suite; skipped 1 compiled copy\n" in invoke("check").out
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rescore latest", "run --resume latest --agent demo", "challenge latest --fix", "fmt suite.py", "check suite.py"],
+)
+def test_commands_neither_read_nor_write_suites_in_python(invoke: Invoke, project: Path, command: str) -> None:
+    file = project / "suite.py"
+    text = "import evalc\n\nsuite = evalc.Suite('a', cases=[evalc.Case('b', 'hi', checks=['contains \"hi\"'])])\n"
+    file.write_text(text)
+    names: dict[str, Any] = {}
+    exec(compile(text, str(file), "exec"), names)
+    assert evalc.run(names["suite"], agent=lambda message: message).exit_code == 0
+    outcome = invoke(*command.split())
+    assert (outcome.code, file.read_text()) == (2, text)
+    assert "`suite.py` is a Python file, which is not run for its suites" in outcome.err
