@@ -151,7 +151,7 @@ async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer
     from evalc.runtime.run.again_merge import merge_suites  # noqa: PLC0415 - for start-up, as above
 
     # Nothing is asked, and nothing checked.
-    asked = settings.replace(snapshot=None, judge=settings.judge.replace(use=()))
+    asked = settings.replace(snapshot=None, checks=(), judge=settings.judge.replace(use=()))
     options = await options_of(asked, os.environ, what.tools)
     options = replace(options, run_id=new_run_id(settings.results_folder))
     return _closed(what, await merge_suites(what.suites, parts, options, observer=observer), settings, options)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import evalc
+from evalc.checks import _checks_of as by_name
 from tests.cli.conftest import Invoke
 
 CHECKS = """\
@@ -187,6 +188,17 @@ def test_a_file_that_cannot_be_imported_stops_the_run_before_anything_is_sent(in
     assert (
         "`checks_of_a_project` cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'" in outcome.err
     )
+
+
+def test_merging_imports_nothing(invoke: Invoke, declared: Path) -> None:
+    suite_of(declared, "check max_links(3)")
+    for part in ("1/2", "2/2"):
+        invoke("run", "--shard", part, "--output-dir", "parts")
+    (declared / "evals" / "checks_of_a_project.py").write_text(CHECKS + "\n\nraise SystemExit('imported')\n")
+    sys.modules.pop("checks_of_a_project")
+    by_name.cache_clear()
+    outcome = invoke("merge", *map(str, (declared / "parts").glob("*/")))
+    assert (outcome.code, "1/1 passed" in outcome.out) == (0, True)
 
 
 def test_reports_hold_nothing_that_a_check_prints(invoke: Invoke, declared: Path) -> None:
