@@ -76,7 +76,7 @@ class Case:
     ) -> None:
         self.call = _Call.above()
         sent = {} if message is None else {"message": message}
-        said = {} if turns is None else {"turns": [turn.data for turn in turns]}
+        said = {} if turns is None else {"turns": _data_of(turns, Turn, "turns")}
         self.data = {"name": name, **sent, **said, **_with_checks(keys, checks)}
 
 
@@ -85,7 +85,7 @@ class Suite(Source):
     """A suite of cases. `keys` are those of a suite in YAML, such as `gates` and `defaults`.
 
     Raises:
-        TypeError: a check is not called, or has arguments that JSON does not know, or a key is given twice.
+        TypeError: a check is not called, has arguments that JSON does not know, or a key is given twice or is no text.
         ValueError: the keys hold what YAML cannot, such as half a surrogate pair, or two checks have the same name.
     """
 
@@ -101,9 +101,12 @@ class Suite(Source):
         self._call = _Call.above()
         self.functions: dict[str, Callable[..., Any]] = {}
         scored = {"criteria": list(criteria)} if criteria else {}
-        test_cases = [case.data for case in self._cases]
+        test_cases = _data_of(self._cases, Case, "cases")
         data = {"suite": name, **keys, "eval": {**scored, "test_cases": test_cases}}
-        text = write_yaml(_written(data, self.functions))
+        try:
+            text = write_yaml(_written(data, self.functions))
+        except RecursionError:
+            raise ValueError("the suite holds data that are nested too deeply, or hold themselves") from None
         file = Path(self._call.file)
         super().__init__(str(below_working_folder(file)) if file.is_file() else f"{name}.eval.yaml", text)
         self._in_python = file.is_file()
@@ -149,6 +152,18 @@ class Suite(Source):
         return [begin + found.start() for found in re.finditer("(?m)^    - ", cases)] if head else []
 
 
+def _data_of(made: Iterable[Any], kind: type[Case | Turn], name: str) -> list[dict[str, Any]]:
+    """The data of cases or of turns.
+
+    Raises:
+        TypeError: something else is among them.
+    """
+    written = list(made)
+    if not all(isinstance(each, kind) for each in written):
+        raise TypeError(f"`{name}` are made by `evalc.{kind.__name__}`")
+    return [each.data for each in written]
+
+
 def _with_checks(keys: Mapping[str, Any], checks: Iterable[Check]) -> dict[str, Any]:
     """The keys, and `validate` for the checks.
 
@@ -173,6 +188,9 @@ def _written(data: Any, functions: dict[str, Callable[..., Any]]) -> Any:
         case CustomCheck():
             raise TypeError(f"`{data.function.__name__}` is a check without its arguments: call it")
         case Mapping():
+            for key in data:
+                if not isinstance(key, str):
+                    raise TypeError(f"`{key}` is no key: a key is a text")
             return {key: _written(value, functions) for key, value in data.items()}
         case list() | tuple():
             return [_written(value, functions) for value in data]

@@ -120,6 +120,17 @@ def test_problems_are_at_the_text_in_the_call() -> None:
     ]
 
 
+def test_suggestions_are_tried_on_the_suite_that_they_are_for() -> None:
+    """With its own checks, on the lines of its YAML: in Python both suites, and all their cases, are of one place."""
+    first, second = (
+        evalc.Suite(name, cases=[evalc.Case(each, "hi", checks=[at_most(3), "containz 'x'"]) for each in names])
+        for name, names in (("a", "abc"), ("b", "d"))
+    )
+    problems = evalc.check([first, second])
+    assert [problem.fix and problem.fix.edit.text for problem in problems] == ["'contains ''x'''"] * 4
+    assert {problem.source for problem in problems} == {first, second}
+
+
 def test_a_report_of_problems_shows_the_line_of_python() -> None:
     with pytest.raises(evalc.SourceError) as raised:
         evalc.run(evalc.Suite("a", cases=[evalc.Case("b", "hi", checks=["contans 'x'"])]), agent=agent)
@@ -203,6 +214,9 @@ def test_a_check_of_the_project_may_be_brought_too(folder: Path, monkeypatch: py
         (lambda: evalc.Suite("a", cases=[case_of("json")], suite="b"), "`suite` is made of"),
         (lambda: evalc.Case("b", "hi", checks="non-empty"), "`checks` is a list of checks"),
         (lambda: evalc.Case("b", "hi", checks=wrongly(3)), "`checks` is a list of checks"),
+        (lambda: evalc.Suite("a", cases=[wrongly(3)]), "`cases` are made by `evalc.Case`"),
+        (lambda: evalc.Case("b", turns=[wrongly(3)]), "`turns` are made by `evalc.Turn`"),
+        (lambda: evalc.Suite("a", cases=[case_of("json", tags={1: 2})]), "`1` is no key: a key is a text"),
         (lambda: evalc.Suite("a", cases=[case_of(at_most)]), "`at_most` is a check without its arguments"),
         (lambda: evalc.Suite("a", cases=[case_of(wrongly({1}))]), "set is not JSON"),
         (lambda: evalc.Suite("a", cases=[case_of(wrongly(b"x"))]), "bytes is not JSON"),
@@ -220,6 +234,13 @@ def test_wrong_calls_are_refused_where_they_are_made(make: Any, why: str) -> Non
 def test_numbers_that_json_does_not_know_are_no_arguments(number: float) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         evalc.Suite("a", cases=[case_of(wrongly(number))])
+
+
+def test_data_that_hold_themselves_cannot_be_written() -> None:
+    data: dict[str, Any] = {}
+    data["data"] = data
+    with pytest.raises(ValueError, match="nested too deeply, or hold themselves"):
+        evalc.Suite("a", cases=[case_of("json", metadata=data)])
 
 
 def test_a_function_of_all_its_arguments_takes_any() -> None:
