@@ -184,8 +184,8 @@ class AgentTable(Table):
         flag="--agent",
         also="agentEndpoint",
     ).says(
-        f"The agent: a URL, {_MODELS}, `python:MODULE:NAME`, `command:...`, `local`, `replay:DIR` or `demo`; each of "
-        "several gets every case."
+        f"The agent: a URL, {_MODELS}, `python:MODULE:NAME` or `python:FILE.py:NAME`, `command:...`, `local`, "
+        "`replay:DIR` or `demo`; each of several gets every case."
     )
     headers = Setting(HEADERS, (), examples=(_A_KEY,), secret=True).says(
         "The headers of each request; `${NAME}` is replaced by an environment variable."

@@ -50,7 +50,7 @@ def test_a_snapshot_from_elsewhere_names_its_origin() -> None:
 
 
 def test_an_endless_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalc.runtime.run.tokens._LARGEST", 1_000)
+    monkeypatch.setattr("evalc.runtime.run.tokens.JSON_LIMIT", 1_000)
     with pytest.raises(UsageError, match=r"`/dev/zero` is a device, not a file"):
         load_object(Path("/dev/zero"), "snapshot")
     (tmp_path / "large.json").write_text(" " * 1_001)
