@@ -192,5 +192,10 @@ def _declared_at(function: Callable[..., Any]) -> object:
 @cache
 def _checks_of(files: tuple[str, ...], root: Path) -> Mapping[str, Callable[..., Any]]:
     modules = [imported(file, root) for file in files]
-    found = [each for module in modules for each in vars(module).values() if isinstance(each, CustomCheck)]
+    found = [
+        each
+        for module in modules
+        for each in vars(module).values()
+        if isinstance(each, CustomCheck) and each.__module__ == module.__name__  # not what it imports
+    ]
     return {each.function.__name__: each.function for each in found}

@@ -16,10 +16,12 @@ from msgspec.structs import replace
 from evalc import extras
 from evalc.base import PROVIDERS, collector_off, provider_of
 from evalc.base.errors import AgentError, UsageError
+from evalc.base.files import below_working_folder
 from evalc.base.guard import DaemonThread
 from evalc.checks import ProjectChecks
 from evalc.config import ALL_KEYS, JudgeTable, ModelTable, Setting, Settings
 from evalc.config.http import expanded
+from evalc.diagnostics import Diagnostics
 from evalc.model.case import Gates
 from evalc.model.json import short_hash
 from evalc.report.reported import ReportedSuite
@@ -391,7 +393,16 @@ def _checks_of(settings: Settings) -> ProjectChecks:
     """The checks of the project's files, imported before anything is asked."""
     files = tuple(map(os.path.abspath, settings.checks))  # they are relative to the working folder, not to the root
     checks = ProjectChecks(files=files, root=settings.root.resolve())
-    checks.by_name()
+    found = checks.by_name()
+    for file in files:
+        from evalc.compiler.custom import declared_in  # noqa: PLC0415 - for start-up: few projects have such checks
+
+        for name, *_ in declared_in(Path(file), Diagnostics()):
+            if name not in found:
+                raise UsageError(
+                    f"`{below_working_folder(Path(file))}` declares a check `{name}`, and has none once it is "
+                    "imported: something else there takes its name, or a decorator puts another function in its place"
+                )
     return checks
 
 

@@ -13,6 +13,8 @@ from evalc.checks import _checks_of as by_name
 from tests.cli.conftest import Invoke
 
 CHECKS = """\
+import functools
+
 import evalc
 
 
@@ -79,7 +81,7 @@ def test_a_check_that_raises_is_an_error_with_its_line(invoke: Invoke, declared:
     suite_of(declared, "check breaks()")
     outcome = invoke("run")
     assert outcome.code == 3
-    assert "check: breaks: ValueError: no luck (checks_of_a_project.py:21)" in outcome.out
+    assert "check: breaks: ValueError: no luck (checks_of_a_project.py:23)" in outcome.out
 
 
 def test_a_share_is_compared(invoke: Invoke, declared: Path) -> None:
@@ -187,6 +189,25 @@ def test_a_file_that_cannot_be_imported_stops_the_run_before_anything_is_sent(in
     assert outcome.code == 2
     assert (
         "`checks_of_a_project` cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'" in outcome.err
+    )
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "def max_links(answer, most):\n    return True\n",
+        "from other_checks_of_a_project import *\n",
+        "max_links = functools.partial(max_links)\n",
+    ],
+)
+def test_a_check_that_is_another_once_it_is_imported_stops_the_run(invoke: Invoke, declared: Path, more: str) -> None:
+    (declared / "evals" / "other_checks_of_a_project.py").write_text(CHECKS)
+    (declared / "evals" / "checks_of_a_project.py").write_text(f"{CHECKS}\n\n{more}")
+    suite_of(declared, "non-empty")
+    outcome = invoke("run")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert (
+        "`evals/checks_of_a_project.py` declares a check `max_links`, and has none once it is imported" in outcome.err
     )
 
 

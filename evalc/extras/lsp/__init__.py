@@ -382,7 +382,7 @@ class EditorSession(LanguageServer):
 # --- what it answers -------------------------------------------------------------------------------------------------
 
 
-_WATCHED: Final = ("**/*.{yaml,yml,json,csv,jsonl,ts,js}", "**/evalc.toml", "**/pyproject.toml", "**/evalc.lock")
+_WATCHED: Final = ("**/*.{yaml,yml,json,csv,jsonl,ts,js,py}", "**/evalc.toml", "**/pyproject.toml", "**/evalc.lock")
 
 
 def serve() -> None:

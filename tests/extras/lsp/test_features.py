@@ -80,6 +80,18 @@ def test_a_changed_configuration_is_read_when_it_is_saved(editor: Editor, root: 
     assert found
 
 
+def test_a_changed_file_of_checks_is_read_when_it_is_saved(editor: Editor, root: Path) -> None:
+    declared = "import evalc\n\n\n@evalc.custom_check\ndef ok(answer):\n    raise SystemExit\n\n\nraise SystemExit\n"
+    (root / "own.py").write_text(declared)
+    (root / "evalc.toml").write_text(FILES["evalc.toml"] + 'checks = ["own.py"]\n')
+    assert editor.open(WEATHER, FILES[WEATHER].replace("use: short", "check ok()")) == []
+    (root / "own.py").write_text(declared.replace("ok", "fine"))
+    changed = lsp.FileEvent((root / "own.py").as_uri(), lsp.FileChangeType.Changed)
+    editor.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([changed]))
+    uri = editor.uri(WEATHER)
+    assert editor.until(lambda each: each.uri == uri and [found.code for found in each.diagnostics] == ["EV203"])
+
+
 def test_in_a_long_file_shared_parts_are_checked_once_the_author_pauses(editor: Editor) -> None:
     cases = "".join(f"    - {{name: case_{n}, message: hi, validate: [json]}}\n" for n in range(30))
     assert editor.open("long.eval.yaml", f"suite: long\neval:\n  test_cases:\n{cases}") == []
