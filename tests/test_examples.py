@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import asyncio
+import inspect
 import runpy
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -125,3 +129,27 @@ def test_tickets_are_routed_well_enough(tmp_path: Path) -> None:
         ("recall", "holds"),
     ]
     assert suite.summary.failed == 1
+
+
+def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its cells run in one event loop, as those of a notebook do, and the last expression of a cell is its output."""
+    notebook = msgspec.json.decode((EXAMPLES / "notebook.ipynb").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    shown: list[Any] = []
+
+    async def run() -> None:
+        for cell in (cell for cell in notebook["cells"] if cell["cell_type"] == "code"):
+            *lines, last = ast.parse("".join(cell["source"])).body
+            for part, mode in ((ast.Module(lines, []), "exec"), (ast.Expression(last.value), "eval")):  # type: ignore[attr-defined]
+                value = eval(compile(part, "<cell>", mode, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+                if inspect.iscoroutine(value):
+                    value = await value
+            shown.append(value)
+
+    asyncio.run(run())
+    run_, failures, _ = shown
+    assert "1/2 passed" in repr(run_)
+    assert "desk/seat" in run_._repr_html_()
+    assert [failure[:2] for failure in failures] == [("desk/seat", "You can change your seat until noon.")]
+    assert (tmp_path / "report.html").is_file()
