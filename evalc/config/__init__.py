@@ -326,7 +326,7 @@ class Settings(Table):
         "The file with the agent's tools, to offer them to models and to check their names: JSON, or a TypeScript or "
         "JavaScript module."
     )
-    checks = Setting(k.PATHS, (), examples=(["evals/checks.py"],)).says(
+    checks = Setting(k.FILES, (), examples=(["evals/checks.py"],)).says(
         "The Python files that declare checks of the project, with `@evalc.custom_check`."
     )
     snapshot = Setting(k.SNAPSHOT, None, examples=("evals/snapshot.json",), flag="--", also="snapshotSource").says(

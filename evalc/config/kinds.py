@@ -435,6 +435,7 @@ def _snapshot(value: Value) -> str:
 
 
 PATH: Final = Kind(_path, {"type": "string", "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"})
+FILES: Final = list_of(PATH, "a list of texts")
 PATHS: Final = list_of(Kind(_seen_from_working_folder, TEXT.schema), "a list of texts")
 CA_FILE: Final = Kind(partial(_path, system=True), PATH.schema)
 """A file that may be the system's: it is read as certificates, and never shown."""

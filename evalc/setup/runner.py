@@ -391,7 +391,7 @@ async def options_of(
 
 def _checks_of(settings: Settings) -> ProjectChecks:
     """The checks of the project's files, imported before anything is asked."""
-    files = tuple(map(os.path.abspath, settings.checks))  # they are relative to the working folder, not to the root
+    files = tuple(map(os.path.abspath, settings.checks))
     checks = ProjectChecks(files=files, root=settings.root.resolve())
     found = checks.by_name()
     for file in files:

@@ -153,7 +153,7 @@ class Watcher:
 
     @property
     def _others(self) -> tuple[str, ...]:
-        return tuple(os.path.realpath(each) for each in (*self._also, *self.settings.checks))
+        return tuple(os.path.realpath(str(each)) for each in (*self._also, *self.settings.checks))
 
     def look(self, saved: Set[str] = frozenset()) -> Seen:
         """Check the files; which cases are to be run follows from what was saved since the look before.

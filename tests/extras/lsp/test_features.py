@@ -81,13 +81,16 @@ def test_a_changed_configuration_is_read_when_it_is_saved(editor: Editor, root: 
 
 
 def test_a_changed_file_of_checks_is_read_when_it_is_saved(editor: Editor, root: Path) -> None:
-    declared = "import evalc\n\n\n@evalc.custom_check\ndef ok(answer):\n    raise SystemExit\n\n\nraise SystemExit\n"
-    (root / "own.py").write_text(declared)
-    (root / "evalc.toml").write_text(FILES["evalc.toml"] + 'checks = ["own.py"]\n')
+    def save(name: str, text: str) -> None:
+        (root / name).write_text(text)
+        changed = lsp.FileEvent((root / name).as_uri(), lsp.FileChangeType.Changed)
+        editor.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([changed]))
+
+    declared = "import evalc\n\n\n@evalc.custom_check\ndef ok(answer):\n    return True\n\n\nraise SystemExit\n"
+    save("own.py", declared)
+    save("evalc.toml", FILES["evalc.toml"] + 'checks = ["own.py"]\n')
     assert editor.open(WEATHER, FILES[WEATHER].replace("use: short", "check ok()")) == []
-    (root / "own.py").write_text(declared.replace("ok", "fine"))
-    changed = lsp.FileEvent((root / "own.py").as_uri(), lsp.FileChangeType.Changed)
-    editor.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([changed]))
+    save("own.py", declared.replace("ok", "fine"))
     uri = editor.uri(WEATHER)
     assert editor.until(lambda each: each.uri == uri and [found.code for found in each.diagnostics] == ["EV203"])
 
