@@ -30,6 +30,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import cache, update_wrapper
 from inspect import signature, unwrap
 from pathlib import Path
@@ -119,6 +120,8 @@ def _json(value: Any) -> str:
         TypeError: it is no JSON value.
         ValueError: it holds a number that is not finite, or itself.
     """
+    if isinstance(value, float) and "e" in repr(value):  # lines know no exponents
+        return f"{Decimal(repr(value)):f}"
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 

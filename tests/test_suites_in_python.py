@@ -155,7 +155,9 @@ def test_cases_of_a_function_are_at_its_call() -> None:
     assert [problem.start.line for problem in evalc.check(suite)] == [line, line]
 
 
-@pytest.mark.parametrize("check", [at_most(3), at_most(most=3), at_most(1, of='"a"'), at_most(0, of="é")])
+@pytest.mark.parametrize(
+    "check", [at_most(3), at_most(most=3), wrongly(1e-7), at_most(1, of='"a"'), at_most(0, of="é")]
+)
 def test_a_bound_check_is_the_line_that_says_the_same(check: Any) -> None:
     suite = evalc.Suite("a", cases=[evalc.Case("b", "hi", checks=[check])])
     assert evalc.check(suite) == ()
