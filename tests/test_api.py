@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import doctest
 import importlib
+import json
 import os
 import signal
 import subprocess
@@ -178,6 +179,48 @@ def test_a_call_asks_functions_and_objects(cities: Path) -> None:
 def test_results_name_the_model_that_answered(cities: Path) -> None:
     run = evalc.run(agent=lambda message: AgentResponse(response=message, model="m-1"), keywords="paris")
     assert [case.details.model for suite in run.suites for case in suite.cases] == ["m-1"]
+
+
+JUDGED = """
+suite: judged
+eval:
+  criteria: ["kind (1): Is it kind?"]
+  test_cases:
+    - {name: a, message: hi, validate: [non-empty]}
+    - name: guest
+      user: {persona: A guest, goal: To say goodbye, max_turns: 2}
+      validate: [contains "bye"]
+"""
+
+
+def test_functions_judge_and_play_users(cities: Path) -> None:
+    cities.write_text(JUDGED)
+
+    def kind(question: dict[str, Any]) -> tuple[float, str]:
+        return (question["question"]["maxScore"], "kind") if "bye" in question["response"] else (0, "curt")
+
+    def strict(question: dict[str, Any]) -> float:
+        return 0.0
+
+    def play(exhibit: str) -> str:
+        user = json.loads(exhibit)
+        over = bool(user["messages"])
+        return json.dumps({"goal": user["goal"], "say": "" if over else "bye", "facts": [], "done": over})
+
+    def parrot(message: str) -> str:
+        return message
+
+    run = evalc.run(agent=parrot, judge=kind, user=play, output_dir="out")
+    assert [(case.id, case.status, case.score) for case in run.cases] == [
+        ("judged/a", "passed", 0.0),
+        ("judged/guest", "passed", 1.0),
+    ]
+    (criterion,) = run.cases[1].criteria
+    assert criterion.judged is not None
+    several = evalc.run(agent=parrot, judge=[kind, strict, kind], user=play, output_dir="out")
+    assert several.summary.passed == 2
+    with pytest.raises(TypeError, match=r"`judge` of `evalc\.run` takes .*, not `int`"):
+        evalc.run(agent=parrot, judge=5)  # type: ignore[arg-type]
 
 
 def test_a_call_resumes_a_run(cities: Path) -> None:

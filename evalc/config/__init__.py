@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar, final, overload
 
 import msgspec
@@ -280,12 +281,15 @@ class Settings(Table):
         given: the keys that a flag or a caller set, as in `judge.samples`.
         configured: the keys that the file sets, if no flag does.
         providers: the tables of the providers, by name.
+        brought: the functions and objects that a caller brings as judges and as the user, by what follows `python:` in
+            the specs that stand for them.
     """
 
     root: Path = Path()
     file: Path | None = None
     given: frozenset[str] = frozenset()
     configured: frozenset[str] = frozenset()
+    brought: Mapping[str, object] = MappingProxyType({})
 
     seed_manifest = Setting(
         k.PATH,

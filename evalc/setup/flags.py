@@ -56,7 +56,8 @@ class RunFlags(_OldFlags, total=False):
 
     None and False are not given. Where a flag may be repeated, one value or several are taken; no tags or tiers
     leave the cases as they are. `agent` is what `--agent` takes, an agent, a function, a class, or an object of a
-    framework. `keywords` is `-k`. `last_failed` is True for the newest run, or names a run.
+    framework; `judge` and `user` take functions, too. `keywords` is `-k`. `last_failed` is True for the newest run, or
+    names a run.
     """
 
     agent: str | Agent | Callable[..., Any] | object | Sequence[str | Agent | Callable[..., Any] | object]
@@ -69,7 +70,7 @@ class RunFlags(_OldFlags, total=False):
     engine: str | None
     env_file: str | Path | None
     fail_on_regression: bool
-    judge: str | Sequence[str] | None
+    judge: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] | None
     keywords: str | None
     last_failed: bool | str | Path | None
     max_cost: float | None
@@ -95,7 +96,7 @@ class RunFlags(_OldFlags, total=False):
     tier: str | Sequence[str] | None
     timeout: str | None
     tools: str | Path | None
-    user: str | None
+    user: str | Callable[..., Any] | object | None
 
 
 class Flag(NamedTuple):
@@ -250,6 +251,8 @@ def _is_of(declared: Any, value: Any) -> bool:
             return any(_is_of(part, value) for part in parts)
         case origin if origin is Literal:
             return isinstance(value, tuple(map(type, parts)))
+        case origin if origin is Callable:
+            return callable(value)
         case origin if origin is Sequence:
             listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
             return listed and all(_is_of(parts[0], each) for each in value)

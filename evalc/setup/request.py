@@ -503,6 +503,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     flags: Mapping[str, Any]
     paths: Sequence[Subject] = ()  # what is run; nothing is what the configuration says
     agents: Sequence[object] = ()  # those that a caller brings, specs too, in place of the specs among the flags
+    # the judges and the user that a caller brings, by what follows `python:` in the specs that stand for them
+    brought: Mapping[str, object] = {}
     config: str | None = None  # the configuration file, in place of the nearest one upwards
     prompt_id: str | None = None  # the prompt whose suites alone are run
     record: str | None = None  # where what is sent and answered is recorded
@@ -513,7 +515,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     def settings(self) -> Settings:
         """The settings of the run, with the variables of the `env_file` in the environment."""
-        settings = settings_with(self.config, self.flags).sound()
+        settings = settings_with(self.config, self.flags).sound().replace(brought=self.brought)
         return settings if self.env_file is None else with_env_file(settings, self.env_file)
 
     def start(self, settings: Settings) -> Start:
@@ -638,6 +640,19 @@ def _is_harmless(specs: object) -> bool:
     return all(str(spec).strip().lower().partition(":")[0] in _HARMLESS for spec in listed)
 
 
+def _spec_of(given: object, brought: dict[str, object]) -> str:
+    """The spec of a judge or of a user: a text is one, and an object that is brought gets one by its name."""
+    if isinstance(given, str):
+        return given
+    from evalc.runtime.agents.python import name_of  # noqa: PLC0415 - for start-up: of calls from Python alone
+
+    name = name_of(given)
+    while brought.get(name, given) is not given:  # another object of the same name
+        name += "'"
+    brought[name] = given
+    return f"python:{name}"
+
+
 def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> RunRequest:
     """The request of a call.
 
@@ -653,6 +668,11 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
     if said.get("agent") is not None and not agents:
         raise UsageError("the list of agents is empty: leave it out for what the configuration names")
     said["agent"] = [agent for agent in agents if isinstance(agent, str)] or None
+    brought: dict[str, object] = {}
+    for name in ("judge", "user"):
+        if said.get(name) is not None:
+            specs = [_spec_of(each, brought) for each in several(said[name])]
+            said[name] = specs[0] if name == "user" and len(specs) == 1 else specs
     given = RunRequest(
         flags={name: said.get(name) for name in (flag.removeprefix("--").replace("-", "_") for flag in KEY_OF_FLAG)},
         paths=[
@@ -661,6 +681,7 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
             if not (isinstance(each, str) and is_case_id(each))
         ],
         agents=agents,
+        brought=brought,
         config=said.get("config"),
         prompt_id=said.get("prompt_id"),
         record=said.get("record"),

@@ -269,6 +269,7 @@ def recorded(agent: Agent, folder: Path, settings: Settings, tools: ToolRegistry
 
 def _agent_settings(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None = None) -> AgentSettings:
     return AgentSettings(
+        brought=settings.brought,
         headers=expanded(settings.agent.headers, environ),
         project_root=settings.root,
         http=_http_options(settings),

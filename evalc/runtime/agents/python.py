@@ -151,7 +151,7 @@ class PythonAgent:
             UsageError: when it cannot be called.
         """
         agent = cls.__new__(cls)
-        agent._hold(found, _name_of(found))
+        agent._hold(found, name_of(found))
         return agent
 
     def _hold(self, found: object, target: str) -> None:
@@ -261,7 +261,7 @@ def _attribute(owner: object, name: str, target: str) -> object:
         raise UsageError(f"`python:{target}` has no `{name}`{hint}") from None
 
 
-def _name_of(found: object) -> str:
+def name_of(found: object) -> str:
     """A readable name: module and qualified name of a function or class, else of the object's class."""
     while isinstance(found, partial):
         found = found.func

@@ -69,6 +69,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
         model: how models are asked.
         local: how models on this machine are served.
         redactor: strikes secrets out of what recorded requests are compared with.
+        brought: the functions and objects that a caller brings, by what follows `python:` in their specs.
     """
 
     headers: Mapping[str, str] = {}
@@ -78,6 +79,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     model: ModelOptions = msgspec.field(default_factory=ModelOptions)
     local: Serving = msgspec.field(default_factory=Serving)
     redactor: Redactor | None = None
+    brought: Mapping[str, object] = {}
 
 
 def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
@@ -99,6 +101,8 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
         case "python":
             from evalc.runtime.agents.python import PythonAgent  # noqa: PLC0415
 
+            if rest in settings.brought:
+                return PythonAgent.around(settings.brought[rest])
             return PythonAgent(rest, project_root=settings.project_root)
         case "command":
             from evalc.runtime.agents.process import CommandAgent  # noqa: PLC0415

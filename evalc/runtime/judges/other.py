@@ -39,9 +39,9 @@ class PythonJudge:
         UsageError: it cannot be imported, is not there, or cannot be called.
     """
 
-    def __init__(self, target: str, *, project_root: Path) -> None:
+    def __init__(self, target: str, *, project_root: Path, brought: Mapping[str, object] | None = None) -> None:
         self._target = target
-        function = load_target(target, project_root)
+        function = brought[target] if brought and target in brought else load_target(target, project_root)
         if not callable(function):
             raise UsageError(f"`python:{target}` is a `{type(function).__name__}`, and a judge is a function")
         self._code = Code.of(function)

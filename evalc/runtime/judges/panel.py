@@ -354,7 +354,7 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
         case "python" if rest:
             from evalc.runtime.judges.other import PythonJudge  # noqa: PLC0415
 
-            return PythonJudge(rest, project_root=reached.project_root)
+            return PythonJudge(rest, project_root=reached.project_root, brought=reached.brought)
         case "http" | "https" if rest.startswith("//"):
             from evalc.runtime.judges.other import HttpJudge  # noqa: PLC0415
 
