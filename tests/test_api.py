@@ -217,7 +217,7 @@ def test_functions_judge_and_play_users(cities: Path) -> None:
     ]
     (criterion,) = run.cases[1].criteria
     assert criterion.judged is not None
-    several = evalc.run(agent=parrot, judge=[kind, strict, kind], user=play, output_dir="out")
+    several = evalc.run(agent=parrot, judge=[kind, strict], user=play, output_dir="out")
     assert several.summary.passed == 2
     with pytest.raises(TypeError, match=r"`judge` of `evalc\.run` takes .*, not `int`"):
         evalc.run(agent=parrot, judge=5)  # type: ignore[arg-type]
