@@ -10,6 +10,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -22,6 +24,7 @@ from evalc import api
 from evalc.cli.app import app
 from evalc.model.answer import AgentResponse
 from evalc.runtime.agents import recording
+from evalc.setup import runner
 from evalc.setup.flags import FLAGS
 
 PUBLIC = {
@@ -343,6 +346,34 @@ def test_a_run_in_a_loop_is_interrupted(cities: Path) -> None:
     loop.run_until_complete(within())
     loop.close()
     assert len(asked) == 1
+
+
+def test_a_run_in_a_loop_is_interrupted_while_its_thread_begins(cities: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, ended = threading.Event(), threading.Event()
+
+    async def slow(message: str) -> str:
+        asked.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+        return message
+
+    class Interrupted(ThreadPoolExecutor):
+        def submit(self, *args: Any, **options: Any) -> Any:
+            super().submit(*args, **options)
+            asked.wait(10)
+            raise KeyboardInterrupt
+
+    async def within() -> None:
+        monkeypatch.setattr(runner, "ThreadPoolExecutor", Interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            evalc.run(agent=slow)
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(asyncio.wait_for(within(), 30))
+    loop.close()
+    assert ended.is_set()
 
 
 # --- a run to look at ------------------------------------------------------------------------------------------------

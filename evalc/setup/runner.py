@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 Running = Callable[[], Coroutine[Any, Any, Run]]
 """Runs the compiled suites."""
 
+_BEGINS_SECONDS: Final = 5
 _LOOP_STOPPED: Final = "Event loop stopped before Future completed."
 
 
@@ -84,12 +86,12 @@ def _in_a_thread(running: Running) -> Run:
         return await running()
 
     with ThreadPoolExecutor(1) as pool:
-        finished = pool.submit(asyncio.run, followed())
         try:
-            return finished.result()
+            return pool.submit(asyncio.run, followed()).result()
         except KeyboardInterrupt:
-            loop, task = begun.result()
-            loop.call_soon_threadsafe(task.cancel)
+            with suppress(TimeoutError):  # where it came before the thread began
+                loop, task = begun.result(_BEGINS_SECONDS)
+                loop.call_soon_threadsafe(task.cancel)
             raise
 
 
