@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -239,7 +239,17 @@ def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistr
         raise UsageError("no agent is named: use --agent, or `agent` in the configuration (try --agent demo)")
     redactor = redactor_of(settings, environ)
     agent_settings = replace(_agent_settings(settings, environ, tools), redactor=redactor)
-    return tuple(agent_for(spec, settings=agent_settings) for spec in settings.agent.use)
+    with _without_secrets(redactor):
+        return tuple(agent_for(spec, settings=agent_settings) for spec in settings.agent.use)
+
+
+@contextmanager
+def _without_secrets(redactor: Redactor) -> Iterator[None]:
+    """Strikes secrets out of why something cannot be loaded, which may quote what its code says, and that anything."""
+    try:
+        yield
+    except UsageError as error:
+        raise type(error)(redactor.redact(str(error))) from None
 
 
 _OURS: Final = frozenset({"http", "https", *PROVIDERS, "command", "replay", "local", "demo"})
@@ -367,29 +377,30 @@ async def options_of(
     """
     redactor = redactor_of(settings, environ)
     address = settings.engine.partition(":")[2] or settings.ray_address
-    return RunOptions(
-        output_dir=settings.results_folder,
-        engine=LocalEngine() if settings.engine == "local" else extras.ray.RayEngine(address),
-        concurrency=settings.concurrency,
-        rpm=settings.rpm,
-        timeout_ms=settings.timeout_ms,
-        seed=seed_of(settings),
-        snapshot=await _captured(settings, redactor) if snapshot is None else snapshot,
-        registry=tools,
-        baseline=settings.baseline or (LATEST if settings.fail_on_regression else None),
-        accepted=settings.accepted_baseline,
-        gates=gates_of(settings),
-        limits=Limits(max_cost=settings.max_cost),
-        all_assertions=settings.all_assertions,
-        panel=panel_of(settings, environ, redactor),
-        user=_user_of(settings, environ, redactor),
-        checks=_checks_of(settings),
-        embeddings=load_embeddings() if settings.similarity == "embeddings" else None,
-        rubrics_always=settings.judge.rubrics == "always",
-        stop_when_sure=settings.stop_when_sure,
-        redactor=redactor,
-        root=settings.root,
-    )
+    with _without_secrets(redactor):
+        return RunOptions(
+            output_dir=settings.results_folder,
+            engine=LocalEngine() if settings.engine == "local" else extras.ray.RayEngine(address),
+            concurrency=settings.concurrency,
+            rpm=settings.rpm,
+            timeout_ms=settings.timeout_ms,
+            seed=seed_of(settings),
+            snapshot=await _captured(settings) if snapshot is None else snapshot,
+            registry=tools,
+            baseline=settings.baseline or (LATEST if settings.fail_on_regression else None),
+            accepted=settings.accepted_baseline,
+            gates=gates_of(settings),
+            limits=Limits(max_cost=settings.max_cost),
+            all_assertions=settings.all_assertions,
+            panel=panel_of(settings, environ, redactor),
+            user=_user_of(settings, environ, redactor),
+            checks=_checks_of(settings),
+            embeddings=load_embeddings() if settings.similarity == "embeddings" else None,
+            rubrics_always=settings.judge.rubrics == "always",
+            stop_when_sure=settings.stop_when_sure,
+            redactor=redactor,
+            root=settings.root,
+        )
 
 
 def _checks_of(settings: Settings) -> ProjectChecks:
@@ -419,7 +430,8 @@ def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
         sampling=_sampling(settings.judge),
         headers=expanded(settings.judge.headers, environ) if behind_url else {},
     )
-    judges = [judge_for(spec, settings=judge_settings) for spec in settings.judge.use]
+    with _without_secrets(redactor):
+        judges = [judge_for(spec, settings=judge_settings) for spec in settings.judge.use]
     return Panel(
         seats=seated(judges, settings.judge.samples),
         timeout_ms=settings.judge.timeout_ms,
@@ -440,13 +452,8 @@ def _user_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
         raise UsageError(f"nobody can play users: {error}") from None
 
 
-async def _captured(settings: Settings, redactor: Redactor) -> object:
-    if settings.snapshot is None:
-        return None
-    try:
-        return await capture_snapshot(settings.snapshot, project_root=settings.root)
-    except UsageError as error:  # it may quote what the snapshot's code says, and that may say anything
-        raise UsageError(redactor.redact(str(error))) from None
+async def _captured(settings: Settings) -> object:
+    return None if settings.snapshot is None else await capture_snapshot(settings.snapshot, project_root=settings.root)
 
 
 def gates_of(settings: Settings) -> Gates | None:

@@ -44,6 +44,20 @@ def test_a_secret_that_a_header_echoes_is_struck_out_though_it_is_cut(
     assert "s3cret" not in results.read_text()
 
 
+@pytest.mark.parametrize(
+    "named", ["agent = 'python:says:x'", "judge = 'python:says:x'", "user = 'python:says:x'", "checks = ['says.py']"]
+)
+def test_a_secret_that_code_says_when_it_is_imported_is_struck_out(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", "hunter2-hunter2")
+    (project / "says.py").write_text("import os\nraise ValueError(os.environ['MY_TOKEN'])\n")
+    (project / "evalc.toml").write_text(f"secrets = ['MY_TOKEN']\n{named}\n")
+    outcome = invoke("run", *(() if named.startswith("agent") else ("--agent", "demo")))
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "`says` cannot be imported: ValueError: ***" in outcome.err
+
+
 def test_a_line_is_cut_after_secrets_are_struck_out_of_it() -> None:
     line = "x" * 290 + "hunter2-hunter2-hunter2"
     assert quoted(line, Redactor(["hunter2-hunter2-hunter2"]).redact) == "x" * 290 + "***"
