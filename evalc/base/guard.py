@@ -138,10 +138,10 @@ def imported(name: str, root: Path) -> ModuleType:
     """
     folder, file = root.resolve(), None
     if name.endswith(".py"):
-        file = folder / name
-        if not file.is_file():
-            file = Path(name).resolve()  # as a shell completes it
-        if not file.is_file():
+        inside, here = Path(os.path.normpath(folder / name)), Path(name).resolve()  # as a shell completes it
+        candidates = (inside, here) if inside.is_relative_to(folder) else (here, inside)
+        file = next((each for each in candidates if each.is_file()), None)
+        if file is None:
             raise UsageError(f"there is no file `{name}`")
         folder, name = file.parent, file.stem
     if str(folder) not in sys.path:
