@@ -422,6 +422,8 @@ def test_a_name_that_says_no_format_is_refused(finished: evalc.Run) -> None:
         finished.save("report.foo")
     finished.save("report.foo", "markdown")
     assert "cities/tokyo" in Path("report.foo").read_text()
+    with pytest.raises(evalc.UsageError, match="there is no format `foo`: the formats are"):
+        finished.save("report.html", "foo")  # type: ignore[arg-type]
 
 
 def test_a_run_becomes_a_data_frame(finished: evalc.Run, monkeypatch: pytest.MonkeyPatch) -> None:

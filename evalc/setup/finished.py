@@ -135,14 +135,16 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """Write a report, by default in the format that the file's name says: `.html`, `.csv`, `.xml` for JUnit, ...
 
         Raises:
-            UsageError: the name says no format.
+            UsageError: the name says no format, or there is none called so.
             OSError: it cannot be written.
         """
-        from evalc.report.outputs import SUFFIXES, format_of, render  # noqa: PLC0415 - for start-up
+        from evalc.report.outputs import FORMATS, SUFFIXES, format_of, render  # noqa: PLC0415 - for start-up
 
         chosen = format or format_of(str(file))
         if chosen is None:
             raise UsageError(f"the name `{file}` says no format: end it with {listed(sorted(SUFFIXES))}")
+        if chosen not in FORMATS:
+            raise UsageError(f"there is no format `{chosen}`: the formats are {listed(FORMATS)}")
         write_atomic(Path(file), render(chosen, self.reported()))
 
     def reported(self) -> ReportedRun:
