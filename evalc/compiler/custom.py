@@ -28,9 +28,9 @@ def declared_in(file: Path, problems: Diagnostics) -> Iterator[tuple[str, Source
         return
     try:
         tree = ast.parse(source.text, source.name)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         at = Position(getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1)
-        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        reason = error.msg if isinstance(error, SyntaxError) else str(error) or "it is nested too deeply"
         problems.add(source, Span(source.offset(at), source.offset(at) + 1), Finding("EV223", reason=reason))
         return
     decorators = {_DECORATOR}

@@ -210,11 +210,15 @@ class CustomChecks:
         self._files = files
         self._root = root
         self._declared: dict[str, Signature] = {}
+        self._is_whole = True  # whether all that the files declare could be read
         for file in files:
-            for name, source, span, signature in _declared_in(file, problems):
+            of_file = Diagnostics()
+            for name, source, span, signature in _declared_in(file, of_file):
                 if name in self._declared:
                     problems.add(source, span, Finding("EV206", what="check", name=name))
                 self._declared[name] = signature
+            self._is_whole = self._is_whole and not len(of_file)
+            problems.extend(of_file)
 
     def beside(self, source: Source) -> CustomChecks:
         """These checks, and those that a suite in Python has brought."""
@@ -224,7 +228,7 @@ class CustomChecks:
 
         both = CustomChecks((), self._root, Diagnostics())
         own = {name: signature_of(function) for name, function in source.functions.items()}
-        both._files, both._declared = self._files, self._declared | own
+        both._files, both._declared, both._is_whole = self._files, self._declared | own, self._is_whole
         return both
 
     def fault(self, name: str, args: Sequence[Any], options: Mapping[str, Any]) -> Finding | None:
@@ -234,7 +238,7 @@ class CustomChecks:
 
             return misfit(name, self._declared[name], args, options)
         offered = (*self._declared, *base.names_offered("evalc.checks"))
-        if name in offered:
+        if name in offered or not self._is_whole:
             return None
         file = "" if self._root is None else self._unnamed(self._root, name)
         known = (*offered, *CHECK_TYPES)

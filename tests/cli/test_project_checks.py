@@ -163,7 +163,14 @@ def test_the_usual_file_is_named_where_the_configuration_does_not_name_it(invoke
     ("text", "expected"),
     [
         ("def max_links(:\n", "checks_of_a_project.py:1:15: error[EV223]: this is not Python: invalid syntax"),
-        (CHECKS + CHECKS, "error[EV206]: the check `max_links` is repeated here"),
+        (
+            "x = " + "-" * 100_000 + "1",
+            "checks_of_a_project.py:1:1: error[EV223]: this is not Python: it is nested too",
+        ),
+        (
+            CHECKS + "\n\n@evalc.custom_check\ndef max_links(answer, most):\n    return True\n",
+            "error[EV206]: the check `max_links` is repeated here",
+        ),
         (
             "from evalc import custom_check as mine\n\n@mine\ndef max_links():\n    return True\n",
             "checks_of_a_project.py:4:5: error[EV222]: the check `max_links` has no parameter for the answer",
@@ -172,8 +179,9 @@ def test_the_usual_file_is_named_where_the_configuration_does_not_name_it(invoke
 )
 def test_mistakes_in_the_file_of_checks(invoke: Invoke, declared: Path, text: str, expected: str) -> None:
     (declared / "evals" / "checks_of_a_project.py").write_text(text)
-    suite_of(declared, "non-empty")
-    assert any(expected in str(problem) for problem in evalc.check("evals"))
+    suite_of(declared, "check max_links(3)")
+    (problem,) = evalc.check("evals")  # and none that follows from it
+    assert expected in str(problem)
 
 
 def test_a_file_that_is_not_there_is_reported(invoke: Invoke, declared: Path) -> None:
