@@ -164,7 +164,7 @@ def test_an_agent_in_a_file(root: Path, tmp_path_factory: pytest.TempPathFactory
 
 
 def test_a_file_above_is_the_one_that_a_shell_completes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From a folder below the project's, and not the one that lies so above the project's folder."""
+    """It counts from the working folder; from the project's it would lead out of it."""
     (tmp_path / "project" / "sub").mkdir(parents=True)
     (tmp_path / "project" / "agent_above.py").write_text("def agent(message): return 'the project'\n")
     (tmp_path / "agent_above.py").write_text("raise SystemExit\n")
