@@ -31,15 +31,16 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import cache, update_wrapper
+from functools import cache, partial, update_wrapper
 from inspect import signature, unwrap
 from pathlib import Path
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, final, overload
 
 import msgspec
 
+from evalc import base
 from evalc.base.errors import UsageError
-from evalc.base.guard import imported
+from evalc.base.guard import guarded_call, imported
 from evalc.model.answer import ToolCall, Usage
 
 P = ParamSpec("P")
@@ -178,11 +179,17 @@ class ProjectChecks(msgspec.Struct, frozen=True, kw_only=True):
         """These checks, and those that suites in Python have brought.
 
         Raises:
-            UsageError: one of them is called as another check of the project is.
+            UsageError: one of them is called as another check of the project or of an installed package is.
         """
-        for name, declared in _checks_of(self.files, self.root).items():
-            if name in functions and _declared_at(functions[name]) != _declared_at(declared):
-                raise UsageError(f"a suite has brought a check `{name}`, and another of the project has that name")
+        known: dict[str, Any] = {**_checks_of(self.files, self.root)}
+        offered = base.names_offered("evalc.checks") if functions else ()
+        for name, function in functions.items():
+            if name in offered and name not in known:
+                known[name] = guarded_call(partial(base.load_offered, "evalc.checks", name))
+            if name in known and _declared_at(function) != _declared_at(known[name]):
+                raise UsageError(
+                    f"a suite has brought a check `{name}`, and another of the project or of a package has that name"
+                )
         return msgspec.structs.replace(self, functions=functions)
 
 

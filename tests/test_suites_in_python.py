@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import evalc
+from tests.support.packages import install
 
 
 @evalc.custom_check
@@ -205,6 +206,16 @@ def test_a_check_of_the_project_may_be_brought_too(folder: Path, monkeypatch: py
     says: Any = importlib.import_module("evals.own_words").says
     suite = evalc.Suite("a", cases=[case_of(says("b")), evalc.Case("c", "hi", checks=[says("z")])])
     assert [case.status for case in evalc.run(suite, agent=lambda _: "b").cases] == ["passed", "failed"]
+
+
+def test_a_check_of_a_package_is_not_taken_for_that_of_a_suite(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "import evalc\n@evalc.custom_check\ndef has(answer):\n    return False\n"
+    install(folder / "packages", monkeypatch, module="package_of_has", source=source, checks={"has": "has"})
+    (folder / "a.eval.yaml").write_text("eval: {test_cases: [{name: b, message: hi, validate: [check has()]}]}\n")
+    with pytest.raises(evalc.UsageError, match="a suite has brought a check `has`, and another"):
+        evalc.run(["a.eval.yaml", evalc.Suite("c", cases=[case_of(having("b"))])], agent=lambda _: "b")
+    has: Any = importlib.import_module("package_of_has").has
+    assert len(evalc.run(["a.eval.yaml", evalc.Suite("c", cases=[case_of(has())])], agent=lambda _: "b").failures) == 2
 
 
 @pytest.mark.parametrize(
