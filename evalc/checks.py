@@ -102,6 +102,11 @@ class BoundCheck(NamedTuple):
     function: Callable[..., Any]
     args: tuple[Any, ...]
     options: Mapping[str, Any]
+    criterion: str = ""
+
+    def counting_for(self, criterion: str) -> BoundCheck:
+        """The same check, counting for a criterion: `check NAME(...) for CRITERION` on a line."""
+        return self._replace(criterion=criterion)
 
     @property
     def name(self) -> str:
@@ -111,7 +116,7 @@ class BoundCheck(NamedTuple):
     def __str__(self) -> str:
         """The line of an eval file that says the same."""
         given = [*map(_json, self.args), *(f"{name}={_json(value)}" for name, value in self.options.items())]
-        return f"check {self.name}({', '.join(given)})"
+        return f"check {self.name}({', '.join(given)}){self.criterion and f' for {self.criterion}'}"
 
 
 def _json(value: Any) -> str:

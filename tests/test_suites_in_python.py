@@ -164,7 +164,26 @@ def test_a_bound_check_is_the_line_that_says_the_same(check: Any) -> None:
     assert evalc.check(suite) == ()
     (case,) = evalc.compile(suite).suites[0].cases()
     (record,) = case.expect.checks or ()
-    assert (record["name"], tuple(record.get("args", ())), record.get("options", {})) == (check.name, *check[1:])
+    assert (record["name"], tuple(record.get("args", ())), record.get("options", {})) == (
+        check.name,
+        check.args,
+        check.options,
+    )
+
+
+def test_a_check_in_python_counts_for_a_criterion() -> None:
+    @evalc.custom_check
+    def half(answer: evalc.Answer) -> float:
+        return 0.5
+
+    suite = evalc.Suite(
+        "a",
+        criteria=["short (1): Brief"],
+        cases=[evalc.Case("b", "hi", checks=[half().counting_for("short")])],
+    )
+    assert "check half() for short" in suite.to_yaml()
+    (case,) = evalc.run(suite, agent=agent).cases
+    assert (case.status, case.score) == ("passed", 0.5)
 
 
 def test_half_a_pair_cannot_be_written() -> None:
