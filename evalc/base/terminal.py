@@ -201,6 +201,11 @@ def message_text(text: str) -> str:
     return _PLACEHOLDER.sub(r"{{\1}}", sound(text).replace("](", r"\]("))
 
 
+def shown_path(path: Path) -> str:
+    """The path as the working folder sees it, where it lies below."""
+    return visible(str(below_working_folder(path)))
+
+
 def artifact_location(name: str) -> dict[str, str]:
     """The file's place: relative to the working folder where it lies below, as a link is written."""
     from urllib.parse import quote  # noqa: PLC0415 - for start-up

@@ -25,7 +25,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final, Never, ParamSpec, TextIO, TypeVar, final
 
 from evalc.base.errors import EvalcError, NothingToDo, SourceError, UsageError
-from evalc.base.files import LeadsOut, below_working_folder
+from evalc.base.files import LeadsOut
 from evalc.base.source import Source
 from evalc.base.terminal import Screen, painted, visible
 
@@ -89,11 +89,6 @@ def inventory_lines(inventory: Inventory, *, all_good: bool = False, verbose: bo
     if inventory.with_examples and not inventory.suites:
         first = visible(inventory.with_examples[0])
         yield f"these prompts have examples and no test cases: `evalc import {first}` makes cases of the examples\n"
-
-
-def shown_path(path: Path) -> str:
-    """The path as the working folder sees it, where it lies below."""
-    return visible(str(below_working_folder(path)))
 
 
 @contextmanager

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from evalc import extras
 from evalc.base.errors import UsageError
-from evalc.base.terminal import Screen, counted, first_of, visible
-from evalc.cli.ending import ExitCode, print_result, print_warning, shown_path, supervise
+from evalc.base.terminal import Screen, counted, first_of, shown_path, visible
+from evalc.cli.ending import ExitCode, print_result, print_warning, supervise
 from evalc.cli.options import (
     Json,
     Quiet,

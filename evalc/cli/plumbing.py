@@ -19,8 +19,8 @@ from evalc import extras
 from evalc.base import collector_off
 from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, read_beginning, write_atomic
-from evalc.base.terminal import visible
-from evalc.cli.ending import ExitCode, print_problems, shown_path, with_standard_input
+from evalc.base.terminal import shown_path, visible
+from evalc.cli.ending import ExitCode, print_problems, with_standard_input
 from evalc.cli.options import PathsOrStdin, settings_of, with_flags
 from evalc.config import ALL_KEYS, Setting, Settings
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import secrets
@@ -20,8 +19,8 @@ from msgspec.structs import replace
 from evalc import extras
 from evalc.base import collector_off
 from evalc.base.errors import EngineError, NothingToDo, UsageError
-from evalc.base.files import make_folder, open_regular, read_beginning, write_atomic
-from evalc.base.terminal import Screen, counted, visible
+from evalc.base.files import make_folder, open_regular
+from evalc.base.terminal import Screen, counted, shown_path, visible
 from evalc.cli.ending import (
     ExitCode,
     inventory_lines,
@@ -29,7 +28,6 @@ from evalc.cli.ending import (
     print_error,
     print_problems,
     print_warning,
-    shown_path,
     standard_output_alone,
     supervise,
     termination_as_interrupt,
@@ -154,18 +152,12 @@ def write_report(run: ReportedRun, output: Output, stdout: TextIO) -> None:
     Raises:
         OSError: it cannot be written, or what the run has made would be overwritten.
     """
-    from evalc.report.outputs import render  # noqa: PLC0415 - as above
+    from evalc.report.outputs import render, write  # noqa: PLC0415 - as above
 
-    pieces = render(output.format, run)
     if output.file is None:
-        _print_pieces(pieces, stdout)
-        return
-    if not may_be_written(output.format, output.file):
-        raise FileExistsError(errno.EEXIST, "not overwritten, since it is not a report", str(output.file))
-    try:
-        write_atomic(output.file, pieces)
-    except OSError as error:  # which names a temporary file
-        raise OSError(error.errno, error.strerror, str(output.file)) from error
+        _print_pieces(render(output.format, run), stdout)
+    else:
+        write(output.format, run, output.file)
 
 
 def do_all(steps: Iterable[Step]) -> None:
@@ -304,6 +296,10 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
 
 def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, ...]:
     """The outputs that the values of `-o` ask for; `as_json` is `--json`, the same as `-o json:-`. Folders are made."""
+    if not (asked or as_json):
+        return ()
+    from evalc.report.outputs import may_be_written  # noqa: PLC0415 - for start-up: most runs write no report
+
     outputs = tuple(map(_output, (*asked, *(["json:-"] if as_json else []))))
     if sum(output.file is None for output in outputs) > 1:
         raise UsageError("only one output goes to standard output")
@@ -322,21 +318,6 @@ def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, 
                 f"`--output` would overwrite `{output.file}`, which is not a report in the format `{output.format}`"
             )
     return outputs
-
-
-def may_be_written(chosen: Format, file: Path) -> bool:
-    """Whether nothing is lost by it: the file is not there, is empty, or looks like an earlier report of the format.
-
-    What a run reads and writes besides, the configuration, variables, code, the journal, do not count.
-
-    Raises:
-        OSError: it cannot be looked at.
-    """
-    from evalc.report.outputs import BEGINNING, may_be  # noqa: PLC0415 - for start-up
-
-    if not file.exists():
-        return True
-    return may_be(chosen, read_beginning(file, BEGINNING))
 
 
 def _output(asked: str) -> Output:

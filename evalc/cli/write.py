@@ -18,7 +18,7 @@ import typer
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.files import JSON_LIMIT, make_folder, only_writer, write_atomic
-from evalc.base.terminal import Screen, counted, first_of, visible
+from evalc.base.terminal import Screen, counted, first_of, shown_path, visible
 from evalc.cli.checking import ProblemFormat, check_files, difference
 from evalc.cli.ending import (
     ExitCode,
@@ -26,7 +26,6 @@ from evalc.cli.ending import (
     print_error,
     print_problems,
     print_warning,
-    shown_path,
     standard_input,
 )
 from evalc.cli.options import Paths, PathsOrStdin, settings_of, with_flags

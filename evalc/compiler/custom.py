@@ -12,8 +12,8 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, Final
 
-from evalc.base.files import below_working_folder
 from evalc.base.source import Position, Source, Span
+from evalc.compiler.discover import shown
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.sources import read_source
 
@@ -23,7 +23,7 @@ _DEF: Final = re.compile(r"(?:async\s+)?def\s+(\w+)")
 
 def declared_in(file: Path, problems: Diagnostics) -> Iterator[tuple[str, Source, Span, Signature]]:
     """The checks that a Python file declares: their names, where these stand, and their parameters but the answer."""
-    source = read_source(file, problems.add, name=str(below_working_folder(file)))
+    source = read_source(file, problems.add, name=shown(file))
     if source is None:
         return
     try:

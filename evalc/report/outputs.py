@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Final, Literal, get_args
 
 import msgspec
 from msgspec import UNSET
 
 from evalc import extras
+from evalc.base.files import read_beginning, write_atomic
 from evalc.model.json import to_json
 from evalc.model.result import RunResult
 from evalc.report.reported import ReportedRun, ReportedSuite
@@ -61,6 +64,34 @@ _BEGINNINGS: Final[Mapping[Format, re.Pattern[bytes]]] = {
 def may_be(chosen: Format, beginning: bytes) -> bool:
     """Whether a file that begins so may be a report of that format; an empty file may become any."""
     return not beginning or _BEGINNINGS[chosen].match(beginning) is not None
+
+
+def may_be_written(chosen: Format, file: Path) -> bool:
+    """Whether nothing is lost by it: the file is not there, is empty, or looks like an earlier report of the format.
+
+    What a run reads and writes besides, the configuration, variables, code, the journal, do not count.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    if not file.exists():
+        return True
+    return may_be(chosen, read_beginning(file, BEGINNING))
+
+
+def write(chosen: Format, run: ReportedRun, file: Path) -> None:
+    """Write a report to a file, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written, or the file is there and is no report of the format.
+    """
+    pieces = render(chosen, run)
+    if not may_be_written(chosen, file):
+        raise FileExistsError(errno.EEXIST, "not overwritten, since it is not a report", str(file))
+    try:
+        write_atomic(file, pieces)
+    except OSError as error:  # which names a temporary file
+        raise OSError(error.errno, error.strerror, str(file)) from error
 
 
 def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, final
 import msgspec
 
 from evalc.base.errors import UsageError
-from evalc.base.files import below_working_folder, write_atomic
-from evalc.base.terminal import visible
+from evalc.base.terminal import shown_path, visible
 from evalc.diagnostics.near import listed
 from evalc.model.json import to_json
 from evalc.report.console import totals_of
@@ -136,23 +135,23 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises:
             UsageError: the name says no format, or there is none called so.
-            OSError: it cannot be written.
+            OSError: it cannot be written, or the file is there and is no report.
         """
-        from evalc.report.outputs import FORMATS, SUFFIXES, format_of, render  # noqa: PLC0415 - for start-up
+        from evalc.report.outputs import FORMATS, SUFFIXES, format_of, write  # noqa: PLC0415 - for start-up
 
         chosen = format or format_of(str(file))
         if chosen is None:
             raise UsageError(f"the name `{file}` says no format: end it with {listed(sorted(SUFFIXES))}")
         if chosen not in FORMATS:
             raise UsageError(f"there is no format `{chosen}`: the formats are {listed(FORMATS)}")
-        write_atomic(Path(file), render(chosen, self.reported()))
+        write(chosen, self.reported(), Path(file))
 
     def reported(self) -> ReportedRun:
         """The run as reports show it."""
         finished = self.finished
         return ReportedRun(
             run_id=finished.run_id,
-            folder=visible(str(below_working_folder(finished.folder))),
+            folder=shown_path(finished.folder),
             suites=tuple(
                 ReportedSuite(result=suite.result, cases=_ReadAnew(suite.cases), skipped=_ReadAnew(suite.skipped))
                 for suite in finished.suites

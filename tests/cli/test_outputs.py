@@ -211,7 +211,7 @@ def test_every_file_that_cannot_be_written_is_reported(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", ".evalc-0.tmp")
 
-    monkeypatch.setattr("evalc.cli.run.write_atomic", full)
+    monkeypatch.setattr("evalc.report.outputs.write_atomic", full)
     monkeypatch.setattr("evalc.runtime.store.results.write_atomic", lambda path, data: path.write_bytes(b"".join(data)))
     outcome = invoke("run", "--agent", "demo", "-o", "a.xml", "-o", "b.csv")
     assert outcome.code == 70

@@ -238,7 +238,7 @@ def test_an_output_that_fails_after_all_leaves_the_report(invoke: Invoke, monkey
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", ".evalc-0.tmp")
 
-    monkeypatch.setattr("evalc.cli.run.write_atomic", full)
+    monkeypatch.setattr("evalc.report.outputs.write_atomic", full)
     monkeypatch.setattr("evalc.runtime.store.results.write_atomic", lambda path, data: path.write_bytes(b"".join(data)))
     outcome = invoke("run", "--agent", "demo", "--output", "report.json")
     assert outcome.code == 70
