@@ -18,6 +18,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
@@ -43,9 +44,7 @@ class _Call(NamedTuple):
     def above(cls) -> _Call:
         """The call of the function that asks for it."""
         frame = sys._getframe(2)
-        *_, (first, last, *_) = [
-            each for _, each in zip(range(frame.f_lasti // 2 + 1), frame.f_code.co_positions(), strict=False)
-        ]
+        first, last, *_ = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None))
         first = first or frame.f_lineno
         return cls(frame.f_code.co_filename, first, last or first)
 

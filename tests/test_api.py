@@ -221,6 +221,8 @@ def test_functions_judge_and_play_users(cities: Path) -> None:
     (criterion,) = run.cases[1].criteria
     assert criterion.judged is not None
     several = evalc.run(agent=parrot, judge=[kind, strict], user=play, output_dir="out")
+    scripted = evalc.ScriptedAgent(default=json.dumps({"goal": "To say goodbye", "say": "", "facts": [], "done": True}))
+    assert evalc.run(agent=parrot, judge=kind, user=scripted, output_dir="out").summary.total_cases == 2
     assert several.summary.passed == 2
     with pytest.raises(TypeError, match=r"`judge` of `evalc\.run` takes .*, not `int`"):
         evalc.run(agent=parrot, judge=5)  # type: ignore[arg-type]
@@ -424,6 +426,15 @@ def test_a_name_that_says_no_format_is_refused(finished: evalc.Run) -> None:
     assert "cities/tokyo" in Path("report.foo").read_text()
     with pytest.raises(evalc.UsageError, match="there is no format `foo`: the formats are"):
         finished.save("report.html", "foo")  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_no_report_is_not_overwritten(finished: evalc.Run) -> None:
+    Path("labels.csv").write_text("response,label\n")
+    with pytest.raises(FileExistsError, match="not a report"):
+        finished.save("labels.csv")
+    assert Path("labels.csv").read_text() == "response,label\n"
+    finished.save("cases.csv")
+    finished.save("cases.csv")
 
 
 def test_a_run_becomes_a_data_frame(finished: evalc.Run, monkeypatch: pytest.MonkeyPatch) -> None:

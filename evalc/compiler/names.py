@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from copy import copy
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
@@ -226,9 +227,8 @@ class CustomChecks:
             return self
         from evalc.compiler.custom import signature_of  # noqa: PLC0415 - as below
 
-        both = CustomChecks((), self._root, Diagnostics())
-        own = {name: signature_of(function) for name, function in source.functions.items()}
-        both._files, both._declared, both._is_whole = self._files, self._declared | own, self._is_whole
+        both = copy(self)
+        both._declared = self._declared | {name: signature_of(each) for name, each in source.functions.items()}
         return both
 
     def fault(self, name: str, args: Sequence[Any], options: Mapping[str, Any]) -> Finding | None:

@@ -407,10 +407,12 @@ def _checks_of(settings: Settings) -> ProjectChecks:
     """The checks of the project's files, imported before anything is asked."""
     files = tuple(map(os.path.abspath, settings.checks))
     checks = ProjectChecks(files=files, root=settings.root.resolve())
+    if not files:
+        return checks
+    from evalc.compiler.custom import declared_in  # noqa: PLC0415 - for start-up: few projects have such checks
+
     found = checks.by_name()
     for file in files:
-        from evalc.compiler.custom import declared_in  # noqa: PLC0415 - for start-up: few projects have such checks
-
         for name, *_ in declared_in(Path(file), Diagnostics()):
             if name not in found:
                 raise UsageError(

@@ -99,10 +99,10 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
 
             return HttpAgent(spec, headers=settings.headers, options=settings.http)
         case "python":
-            from evalc.runtime.agents.python import PythonAgent  # noqa: PLC0415
+            from evalc.runtime.agents.python import PythonAgent, agent_of  # noqa: PLC0415
 
             if rest in settings.brought:
-                return PythonAgent.around(settings.brought[rest])
+                return agent_of(settings.brought[rest])
             return PythonAgent(rest, project_root=settings.project_root)
         case "command":
             from evalc.runtime.agents.process import CommandAgent  # noqa: PLC0415
