@@ -119,7 +119,7 @@ WRONG = {
     "check max_lnks(3)": "7:17 error[EV203]: no check of the project or of an installed package is called `max_lnks`",
     "check helper()": "7:17 error[EV203]: no check of the project or of an installed package is called `helper`",
     "check max_links()": "7:17 error[EV222]: `max_links` also needs `most`",
-    "check max_links(1, 2)": "7:17 error[EV222]: `max_links` takes fewer arguments by position than 2: at most 1",
+    "check max_links(1, 2)": "7:17 error[EV222]: too many positional arguments for `max_links`: 2, at most 1",
     'check max_links(1, too="x")': "7:17 error[EV222]: `max_links` has no parameter `too`",
     "not check max_links(1, most=2)": "7:21 error[EV222]: `max_links` is given `most` twice",
     'response contains "x" and check overlap()': "7:43 error[EV222]: `overlap` also needs `text`",
