@@ -33,7 +33,7 @@ from evalc.extras.lsp.workspace import Document, DocumentProblems, Encoding, Wor
 from evalc.model.result import CaseResult
 from evalc.runtime.run.again_load import read_suite
 from evalc.runtime.store.runs import age, has_results, result_files, run_folders
-from evalc.setup.request import id_in_pattern
+from evalc.setup.selection import id_in_pattern
 
 # --- the newest results, above each case -----------------------------------------------------------------------------
 

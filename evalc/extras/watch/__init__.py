@@ -27,7 +27,7 @@ from evalc.report.words import Writer, main_reason
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.store.runs import LATEST, find_results
 from evalc.setup.compile import checked
-from evalc.setup.request import id_in_pattern
+from evalc.setup.selection import id_in_pattern
 
 _LEAST_ROWS: Final = 5
 _WIDEST_ID: Final = 50
