@@ -64,7 +64,7 @@ format: $(READY) ## Format the code
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-pages: $(READY) ## Generate the page of diagnostics, the table of settings, the JSON Schemas and the syntax colours of editors
+pages: $(READY) ## Generate the page of diagnostics, the tables of settings and keywords, the JSON Schemas and the syntax colours of editors
 	$(BIN)/python scripts/write_diagnostics_page.py
 	$(BIN)/python scripts/write_settings_table.py
 	$(BIN)/python scripts/write_check_tables.py

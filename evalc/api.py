@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 from evalc.compiler.compiled import Compilation
 from evalc.config.load import settings_with
 from evalc.setup.compile import Subject, compiled, policy_of, subjects_among
-from evalc.setup.flags import RunFlags
+from evalc.setup.flags import RunFlags, documented
 
 if TYPE_CHECKING:
     from evalc.diagnostics import Problem
@@ -17,15 +17,14 @@ if TYPE_CHECKING:
     from evalc.setup.runner import Running
 
 
+@documented
 def compile(  # noqa: A001 - it is to be called evalc.compile
     subject: Subject | Iterable[Subject], *, strict: bool = False, prompts: str | Path | None = None
 ) -> Compilation:
     """Compile eval files to the JSON case format.
 
     Args:
-        subject: a path (file, folder, glob), a `Source`, or several of them.
-        strict: checks that cannot fail are errors.
-        prompts: the folder in which prompts are looked up by id.
+        subject: A path (file, folder, glob), a `Source`, an `evalc.Suite`, or several of them.
 
     Returns:
         The compiled suites and every problem. A mistake in a file is a value here, never an exception: with any
@@ -44,8 +43,12 @@ def compile(  # noqa: A001 - it is to be called evalc.compile
     return compiled(subjects_among(subject), settings, policy_of(settings), errors_stay=True)
 
 
+@documented
 def check(subject: Subject | Iterable[Subject], *, strict: bool = False) -> tuple[Problem, ...]:
     """Every problem of the eval files, in the order of files, lines and columns.
+
+    Args:
+        subject: As for `evalc.compile`.
 
     >>> import evalc
     >>> text = "eval: {test_cases: [{name: hi, message: Say hello}]}"
@@ -57,22 +60,17 @@ def check(subject: Subject | Iterable[Subject], *, strict: bool = False) -> tupl
     return compiled(subjects_among(subject), settings, policy_of(settings), errors_stay=False).problems
 
 
+@documented
 def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunFlags]) -> Run:
     """Run eval files, YAML or JSON, against an agent. What is not given comes from the configuration.
 
-    Args:
-        subject: a path (file, folder, glob), `PATH::CASE`, a `Source`, or several of them; None is what the
-            configuration says, else the working folder. Of an empty list nothing is run: it is an error.
-        flags: those of `evalc run`, by their names in Python, with the same meaning. `agent` may also be a function, a
-            class, an agent of a framework or a `ScriptedAgent`; several are each asked everything.
+    The keywords are the flags of `evalc run`, by their names in Python. None and False are not given. Where a flag may
+    be repeated, one value or several are taken. `agent` may also be a function, a class, an object of a framework or a
+    `ScriptedAgent`; `judge` and `user` may be functions. `last_failed` is True for the newest run, or names a run.
 
-            - what is run: `keywords` (`-k`), `tag`, `tier`, `last_failed`, `changed_since`, `prompt_id`, `repeat`,
-              `shard`, `shard_by`
-            - against what, and how: `agent`, `concurrency`, `engine`, `rpm`, `timeout`, `all_assertions`, `judge`,
-              `user`, `seed_manifest`, `snapshot`, `tools`, `prompts`, `env_file`, `config`
-            - when it stops, and what decides it: `maxfail`, `max_cost`, `stop_when_sure`, `min_pass_rate`, `min_score`,
-              `max_p95`, `confidence`, `baseline`, `fail_on_regression`, `strict`
-            - what is written, and gone on with: `output_dir`, `record`, `otel`, `resume`
+    Args:
+        subject: A path (file, folder, glob), `PATH::CASE`, a `Source`, an `evalc.Suite`, or several of them; None is
+            what the configuration says, else the working folder. Of an empty list nothing is run: it is an error.
 
     Raises:
         SourceError: the eval files have errors; nothing was run.
@@ -92,8 +90,13 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
     return to_the_end(lambda: _compiled_run(subject, flags))
 
 
+@documented
 async def run_async(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunFlags]) -> Run:
-    """`run`, for callers that have an event loop, whose agent is called in it."""
+    """`evalc.run`, for callers that have an event loop, whose agent is called in it.
+
+    Args:
+        subject: As for `evalc.run`.
+    """
     return await _compiled_run(subject, flags)()
 
 

@@ -1,4 +1,4 @@
-"""Write the table of settings in `specs/configuration.md` anew, from their declarations."""
+"""Write the tables of settings and of the keywords of `evalc.run` anew, from their declarations."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from evalc.config import ALL_KEYS, Setting
-from evalc.setup.flags import FLAGS
+from evalc.setup.flags import FLAGS, KEYWORDS, sentence_of, taken_by
 
-PAGE = Path(__file__).parent.parent / "specs" / "configuration.md"
-HEAD = "| key | flag | what it says | default |\n|---|---|---|---|\n"
-TABLE = re.compile(re.escape(HEAD) + r"(?:\|.*\n)*")
-
-
-def with_table(page: str) -> str:
-    """The page with the table as it has to be."""
-    return TABLE.sub(lambda _: HEAD + "".join(rows()), page)
+ROOT = Path(__file__).parent.parent
+ROWS = re.compile(r"\A(?:\|.*\n)*")
 
 
-def rows() -> Iterator[str]:
+def keywords() -> Iterator[str]:
+    """A row for each keyword of `evalc.run`."""
+    for name in KEYWORDS:
+        taken, sentence = (
+            text.replace("|", chr(92) + "|") for text in (taken_by(name).removesuffix(" | None"), sentence_of(name))
+        )
+        yield f"| `{name}` | `{taken}` | {sentence} |\n"
+
+
+def settings() -> Iterator[str]:
     """A row for each key."""
     for each in ALL_KEYS.values():
         flag = each.flag
@@ -44,5 +47,19 @@ def default_of(setting: Setting[Any]) -> str:
     return f"`{setting.variable}`, else {said}" if setting.variable else said
 
 
+TABLES = {
+    ROOT / "specs" / "configuration.md": ("| key | flag | what it says | default |\n|---|---|---|---|\n", settings),
+    ROOT / "docs" / "python.md": ("| keyword | takes | what it says |\n|---|---|---|\n", keywords),
+}
+
+
+def page(path: Path) -> str:
+    """A page with its table as it has to be."""
+    head, rows = TABLES[path]
+    before, _, after = path.read_text(encoding="utf-8").partition(head)
+    return before + head + "".join(rows()) + ROWS.sub("", after, count=1)
+
+
 if __name__ == "__main__":
-    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in TABLES:
+        path.write_text(page(path), encoding="utf-8")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import doctest
 import importlib
+import inspect
 import json
 import os
+import pydoc
 import signal
 import subprocess
 import sys
@@ -25,7 +27,7 @@ from evalc.cli.app import app
 from evalc.model.answer import AgentResponse
 from evalc.runtime.agents import recording
 from evalc.setup import runner
-from evalc.setup.flags import FLAGS
+from evalc.setup.flags import FLAGS, RunFlags, _OldFlags, sentence_of
 
 PUBLIC = {
     "AgentError",
@@ -100,8 +102,23 @@ def test_a_call_takes_every_flag_of_the_command() -> None:
     options = [parameter.opts for parameter in command.commands["run"].params if parameter.param_type_name == "option"]
     flags = {opts[0].lstrip("-").replace("-", "_") for opts in options}
     assert {"keywords" if flag == "k" else flag for flag in flags} - OF_A_TERMINAL == FLAGS.keys()
-    doc = str(evalc.run.__doc__)
-    assert all((f"`{name}`" in doc) == (flag.shown != "nowhere") for name, flag in FLAGS.items())
+
+
+@pytest.mark.parametrize("function", [evalc.run, evalc.run_async, evalc.compile, evalc.check])
+def test_help_has_every_keyword_with_its_sentence(function: Any) -> None:
+    (_, *keywords) = inspect.signature(function).parameters.values()
+    names = [each.name for each in keywords]
+    if function in (evalc.run, evalc.run_async):
+        assert {*names, *_OldFlags.__annotations__} == RunFlags.__annotations__.keys()
+    assert {each.kind for each in keywords} == {inspect.Parameter.KEYWORD_ONLY}
+    assert {each.annotation for each in keywords if each.default is False} == {"bool"}
+    text = " ".join(pydoc.plain(pydoc.render_doc(function)).split()) + " "
+    assert [name for name in names if f" {name}: {sentence_of(name)} " not in text] == []
+
+
+def test_a_misspelt_keyword_is_an_error_of_types_too() -> None:
+    with pytest.raises(TypeError, match=r"did you mean `agent`\?"):
+        evalc.run("evals", agnt="demo")  # type: ignore[call-arg]
 
 
 CITIES = """\

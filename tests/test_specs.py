@@ -23,7 +23,7 @@ from evalc.dsl.build_prompt import PROMPT_SPEC
 from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS
 from evalc.dsl.build_suite import DOCUMENTS
 from evalc.model import case as m
-from evalc.setup.flags import FLAGS
+from evalc.setup.flags import FLAGS, KEYWORDS
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "specs").glob("*.md")))
@@ -110,11 +110,14 @@ def test_the_page_of_diagnostics_is_fresh() -> None:
     assert (ROOT / "specs" / "diagnostics.md").read_text(encoding="utf-8") == script.page(), "run `make pages`"
 
 
-def test_the_table_of_settings_is_fresh() -> None:
-    page = (ROOT / "specs" / "configuration.md").read_text(encoding="utf-8")
+def test_the_tables_of_settings_and_keywords_are_fresh() -> None:
     hidden = {spelled(name) for name, flag in FLAGS.items() if flag.shown == "nowhere"}
-    assert rows(page) >= {*(name.removesuffix(".use") for name in ALL_KEYS), *KEY_OF_FLAG} - hidden
-    assert script_named("write_settings_table").with_table(page) == page, "run `make pages`"
+    named = [*(name.removesuffix(".use") for name in ALL_KEYS), *KEY_OF_FLAG]
+    script = script_named("write_settings_table")
+    for path, expected in zip(script.TABLES, ({*named} - hidden, {*KEYWORDS}), strict=True):
+        page = path.read_text(encoding="utf-8")
+        assert rows(page) >= expected
+        assert script.page(path) == page, "run `make pages`"
 
 
 def script_named(name: str) -> Any:

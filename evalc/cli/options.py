@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from evalc.config import Settings, spelled
-from evalc.setup.flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, both_spellings, help_of
+from evalc.setup.flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, both_spellings, sentence_of
 
 if TYPE_CHECKING:
     from evalc.runtime.store.resume import PastRun
@@ -128,7 +128,7 @@ def _option(name: str, text: str) -> Any:
         min=flag.least,
         hidden=flag.shown != "help",
         rich_help_panel=flag.panel or None,
-        help=text or help_of(name),
+        help=text or sentence_of(name).replace("`", ""),
     )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, cleandoc, signature
 from pathlib import Path
+from textwrap import TextWrapper
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -12,6 +15,7 @@ from typing import (
     Literal,
     NamedTuple,
     TypedDict,
+    TypeVar,
     Union,
     get_args,
     get_origin,
@@ -24,6 +28,8 @@ from evalc.diagnostics.near import did_you_mean
 
 if TYPE_CHECKING:
     from evalc.runtime.agents import Agent
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 CHOICE: Final = "Selecting cases"
 HOW: Final = "Running"
@@ -52,15 +58,9 @@ class _OldFlags(TypedDict, total=False):
 
 
 class RunFlags(_OldFlags, total=False):
-    """Arguments of `evalc.run`: the flags of `evalc run`, by their names in Python, with the same meaning.
+    """Arguments of `evalc.run`: the flags of `evalc run`, by their names in Python, with the same meaning."""
 
-    None and False are not given. Where a flag may be repeated, one value or several are taken; no tags or tiers
-    leave the cases as they are. `agent` is what `--agent` takes, an agent, a function, a class, or an object of a
-    framework; `judge` and `user` take functions, too. `keywords` is `-k`. `last_failed` is True for the newest run, or
-    names a run.
-    """
-
-    agent: str | Agent | Callable[..., Any] | object | Sequence[str | Agent | Callable[..., Any] | object]
+    agent: str | Agent | Callable[..., Any] | object | Sequence[str | Agent | Callable[..., Any] | object] | None
     all_assertions: bool
     baseline: str | Path | None
     changed_since: str | None
@@ -116,26 +116,31 @@ FLAGS: Final[Mapping[str, Flag]] = {
     "keywords": Flag(
         "EXPR",
         CHOICE,
-        "Cases whose id, suite, tool or tags contain these words, joined by and, or, not and parentheses.",
+        "Cases whose id, suite, tool or tags contain these words, joined by `and`, `or`, `not` and parentheses.",
         names=("-k",),
     ),
-    "tag": Flag("TAG", CHOICE, "Cases with this tag; with !TAG, cases without it. May be repeated."),
+    "tag": Flag("TAG", CHOICE, "Cases with this tag; with `!TAG`, cases without it. May be repeated."),
     "filter": Flag("PATTERN", CHOICE, "Cases whose id matches a glob or /REGEX/.", shown="nowhere"),
     "tier": Flag("TIER", CHOICE, "Cases of this tier. May be repeated."),
     "last_failed": Flag(
         "[=RUN]",
         CHOICE,
-        "Cases that did not pass in the newest run, or all cases if none failed; with =RUN, cases that did not pass in "
+        "Cases that did not pass in the newest run, or all cases if none failed; with RUN, cases that did not pass in "
         "that run.",
         names=("--last-failed", "--lf"),
     ),
     "changed_since": Flag("REF", CHOICE, "Suites whose files differ from those of a git commit."),
-    "shard": Flag("K/N", CHOICE, "The Kth of N parts of the cases; evalc merge joins the parts.", shown="help-all"),
+    "shard": Flag(
+        "K/N",
+        CHOICE,
+        "One of N parts of the cases, such as `1/4`; `evalc merge` joins the parts.",
+        shown="help-all",
+    ),
     "shard_by": Flag(
         "id|duration",
         CHOICE,
         "Divide the cases by their ids, or by the durations of the newest run, so that all shards take about as long. "
-        "Default: id.",
+        "Default: `id`.",
         shown="help-all",
     ),
     "agent": Flag("AGENT", HOW),
@@ -151,7 +156,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
     "judge_samples": Flag("N", HOW, shown="nowhere"),
     "rubrics": Flag("passed|always", HOW, shown="nowhere"),
     "no_judge_cache": Flag("", HOW, shown="nowhere"),
-    "record": Flag("DIR", HOW, "Record all requests and answers, for --agent replay:DIR."),
+    "record": Flag("DIR", HOW, "Record all requests and answers, for the agent `replay:DIR`."),
     "prompts": Flag("DIR", DATA),
     "seed_manifest": Flag("FILE", DATA),
     "snapshot": Flag("SOURCE", DATA),
@@ -167,17 +172,20 @@ FLAGS: Final[Mapping[str, Flag]] = {
     "confidence": Flag(
         "PERCENT",
         GATES,
-        "How sure gates have to be, such as 95%; a gate that is less certain is undecided. Without it, gates compare "
+        "How sure gates have to be, such as `95%`; a gate that is less certain is undecided. Without it, gates compare "
         "the measured values.",
     ),
     "baseline": Flag("RUN", GATES),
     "output_dir": Flag("DIR", SHOWN),
     "otel": Flag("URL", SHOWN, shown="help-all"),
-    "resume": Flag("RUN", INSTEAD, "Finish a run that did not end: its id, its folder, or latest."),
+    "resume": Flag("RUN", INSTEAD, "Finish a run that did not end: its id, its folder, or `latest`."),
     "strict": Flag(),
     "config": Flag("FILE", "", "Use this configuration instead of the nearest one."),
 }
 """The flags as the command line has them, by their names in Python."""
+
+KEYWORDS: Final = tuple(name for name, flag in FLAGS.items() if flag.shown != "nowhere")
+"""The flags that documentation lists."""
 
 OLD: Final[Mapping[str, tuple[str, str]]] = {
     "failed_from": ("last_failed", "{}"),
@@ -216,14 +224,40 @@ def several(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else (value,)
 
 
-def help_of(name: str) -> str:
-    """The help text of a flag: its own, or its setting's, with the default."""
+def sentence_of(name: str) -> str:
+    """The sentence about a flag: its own, or its setting's, with the default."""
     flag = FLAGS[name]
     if flag.help:
         return flag.help
     key = KEY_OF_FLAG[spelled(name)]
-    default = key.otherwise or ("" if isinstance(key.default, bool | tuple | None) else str(key.written(key.default)))
-    return f"{key.sentence}{default and f' Default: {default}.'}".replace("`", "")
+    default = key.otherwise or ("" if isinstance(key.default, bool | tuple | None) else f"`{key.written(key.default)}`")
+    return f"{key.sentence}{default and f' Default: {default}.'}"
+
+
+def documented(function: F) -> F:
+    """List the flags that a function takes in its docstring, and in its signature in place of `**flags`."""
+    own = signature(function)
+    parameters = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+    if len(parameters) < len(own.parameters):
+        parameters += map(_parameter, KEYWORDS)
+    function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    lines = TextWrapper(100, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False)
+    flags = (each.name for each in parameters if each.name in FLAGS)
+    listed = "".join(lines.fill(f"{name}: {sentence_of(name)}") + "\n" for name in flags)
+    text = cleandoc(function.__doc__ or "") + "\n"
+    function.__doc__ = re.sub(r"^Args:\n(?: .*\n)+", lambda args: args[0] + listed, text, count=1, flags=re.MULTILINE)
+    return function
+
+
+def _parameter(name: str) -> Parameter:
+    taken = taken_by(name)
+    default = False if taken == "bool" else None
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=taken)
+
+
+def taken_by(name: str) -> str:
+    """The type of values that a flag takes in a call."""
+    return str(RunFlags.__annotations__[name].__forward_arg__)
 
 
 def refuse_what_is_not_taken(flags: RunFlags) -> None:
@@ -236,8 +270,7 @@ def refuse_what_is_not_taken(flags: RunFlags) -> None:
             meant = did_you_mean(name, declared)
             raise TypeError(f"`evalc.run` got an unexpected keyword argument `{name}`{meant and f'; {meant}'}")
         if value is not None and not _is_of(declared[name], value):
-            taken = RunFlags.__annotations__[name].__forward_arg__
-            raise TypeError(f"`{name}` of `evalc.run` takes `{taken}`, not `{type_of(value)}`")
+            raise TypeError(f"`{name}` of `evalc.run` takes `{taken_by(name)}`, not `{type_of(value)}`")
 
 
 def _is_of(declared: Any, value: Any) -> bool:

@@ -9,13 +9,13 @@ import pytest
 from evalc.base.errors import SourceError, UsageError
 from evalc.cli.options import settings_of
 from evalc.config import KEY_OF_FLAG, Settings, spelled
-from evalc.setup.flags import FLAGS, OLD, RunFlags, help_of
+from evalc.setup.flags import FLAGS, OLD, RunFlags, sentence_of
 
 
 def test_the_flags_of_the_command_line_are_those_of_a_call() -> None:
     assert {*FLAGS, *OLD} - {"tool_registry"} == RunFlags.__annotations__.keys()
     assert KEY_OF_FLAG.keys() <= {spelled(name) for name in FLAGS}
-    assert all(help_of(name) for name in FLAGS)
+    assert all(sentence_of(name) for name in FLAGS)
 
 
 def test_flags_win_where_they_are_given(project: Path) -> None:
