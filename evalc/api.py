@@ -64,9 +64,10 @@ def check(subject: Subject | Iterable[Subject], *, strict: bool = False) -> tupl
 def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunFlags]) -> Run:
     """Run eval files, YAML or JSON, against an agent. What is not given comes from the configuration.
 
-    The keywords are the flags of `evalc run`, by their names in Python. None and False are not given. Where a flag may
-    be repeated, one value or several are taken. `agent` may also be a function, a class, an object of a framework or a
-    `ScriptedAgent`; `judge` and `user` may be functions. `last_failed` is True for the newest run, or names a run.
+    The keywords are the flags of `evalc run`, by their names in Python, and `save`. None and False are not given,
+    except for `save=False`. Where a flag may be repeated, one value or several are taken. `agent` may also be a
+    function, a class, an object of a framework or a `ScriptedAgent`; `judge` and `user` may be functions. `last_failed`
+    is True for the newest run, or names a run.
 
     Args:
         subject: A path (file, folder, glob), `PATH::CASE`, a `Source`, an `evalc.Suite`, or several of them; None is
@@ -77,12 +78,10 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
         TypeError: a flag is unknown, or has a value that it does not take; nothing was run.
         UsageError: what was asked for cannot be done, or there is nothing to do; nothing was run.
 
-    >>> import evalc, tempfile
-    >>> text = "eval: {test_cases: [{name: hi, message: Say hello, validate: [contains 'hello']}]}"
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     greeter = evalc.ScriptedAgent({"Say hello": "hello, world"})
-    ...     run = evalc.run(evalc.Source("greeting.eval.yaml", text), agent=greeter, output_dir=folder)
-    ...     [(case.id, case.status) for suite in run.suites for case in suite.cases]
+    >>> import evalc
+    >>> suite = evalc.Suite("greeting", cases=[evalc.Case("hi", "Say hello", checks=['contains "hello"'])])
+    >>> run = evalc.run(suite, agent=lambda message: "hello, world")
+    >>> [(case.id, case.status) for case in run.cases]
     [('greeting/hi', 'passed')]
     """
     from evalc.setup.runner import to_the_end  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing

@@ -88,7 +88,7 @@ def test_a_configuration_has_no_problems(block: Block, tmp_path: Path) -> None:
 def test_a_program_runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(compile(block.text, f"{block.page}:{block.line}", "exec"), {})
-    assert (tmp_path / "evals" / "results").is_dir() is ("evalc.run" in block.text)
+    assert [file.name for file in tmp_path.iterdir()] == re.findall(r'run\.save\("(.+?)"', block.text)
 
 
 def test_every_block_says_what_it_is() -> None:

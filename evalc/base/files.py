@@ -11,11 +11,12 @@ import os
 import stat
 import sys
 import time
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Self, final
 
 from evalc.base.errors import UsageError
 
@@ -463,3 +464,24 @@ def _git(folder: Path, *arguments: str, given: bytes = b"") -> subprocess.Comple
 
 def _first_line(message: bytes) -> str:
     return message.decode(errors="replace").strip().partition("\n")[0]
+
+
+# --- temporary folders -----------------------------------------------------------------------------------------------
+
+
+@final
+class TemporaryFolder:
+    """A folder that is removed with this object, or when the process ends."""
+
+    def __init__(self) -> None:
+        from tempfile import mkdtemp  # noqa: PLC0415 - for start-up: few runs need one
+
+        self.path = Path(mkdtemp(prefix="evalc-"))
+        weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+def _remove(folder: Path, owner: int) -> None:
+    from shutil import rmtree  # noqa: PLC0415 - as above; `tempfile` has imported it
+
+    if os.getpid() == owner:  # and not a process that code of others has forked
+        rmtree(folder, ignore_errors=True)

@@ -107,7 +107,7 @@ def with_flags(*names: str) -> Callable[[C], C]:
         own = [each for each in signature(command).parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
         parameters = [each.replace(annotation=hints[each.name]) for each in own]
         taken = get_type_hints(RunFlags, localns={"Agent": str})
-        for name in names or FLAGS:
+        for name in names or (name for name, flag in FLAGS.items() if flag.shown != "calls"):
             type_ = _on_a_command_line(taken[name])
             text = _ELSEWHERE.get(name, "") if names else ""
             annotation = Annotated[type_, _option(name, text)]  # type: ignore[valid-type]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, final
 import msgspec
 
 from evalc.base.errors import UsageError
+from evalc.base.files import TemporaryFolder
 from evalc.base.terminal import shown_path, visible
 from evalc.diagnostics.near import listed
 from evalc.model.json import to_json
@@ -42,6 +43,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         selected: which of all cases were chosen; None if it was all of them.
         inventory: which eval files were read for it, and which were skipped.
         redact: strikes secrets out of what reports quote from eval files.
+        temporary: where a run is that is not saved, for as long as this object is there.
     """
 
     finished: FinishedRun
@@ -51,6 +53,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     selected: Selected | None = None
     inventory: Inventory
     redact: Callable[[str], str] = str
+    temporary: TemporaryFolder | None = None
 
     def __repr__(self) -> str:
         return f"<Run {self.run_id}: {totals_of(self.summary)}>"
@@ -123,11 +126,17 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """Compare an earlier run with this one; a text is its id, its folder, or a name such as `latest~1`.
 
         Raises:
-            UsageError: there is no such run, or the two have no suite in common.
+            UsageError: there is no such run, the two have no suite in common, or a name is given and this run is not
+                saved.
         """
         from evalc.runtime.run.again_load import compare_past  # noqa: PLC0415 - for start-up
 
         earlier = before.folder if isinstance(before, Run) else before
+        if self.temporary is not None and not Path(earlier).exists():
+            raise UsageError(
+                f"`{before}` names a saved run, and this one is not saved: run with `save=True`, or give the earlier "
+                "run itself"
+            )
         return compare_past(str(earlier), str(self.folder), self.folder.parent)
 
     def save(self, file: str | Path, format: Format | None = None) -> None:  # noqa: A002 - as everybody calls it
@@ -151,7 +160,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         finished = self.finished
         return ReportedRun(
             run_id=finished.run_id,
-            folder=shown_path(finished.folder),
+            folder=shown_path(finished.folder) if self.temporary is None else "",
             suites=tuple(
                 ReportedSuite(result=suite.result, cases=_ReadAnew(suite.cases), skipped=_ReadAnew(suite.skipped))
                 for suite in finished.suites

@@ -86,6 +86,7 @@ class RunFlags(_OldFlags, total=False):
     repeat: int | None
     resume: str | Path | None
     rpm: int | None
+    save: bool | None
     seed_manifest: str | Path | None
     shard: str | None
     shard_by: Literal["id", "duration"] | None
@@ -108,7 +109,7 @@ class Flag(NamedTuple):
     names: tuple[str, ...] = ()  # how it is written, if that is not the name in Python with dashes
     least: int | None = None  # the least number that it takes
     # the help texts that list it; the old flags in none of them have no new spelling but a setting
-    shown: Literal["help", "help-all", "nowhere"] = "help"
+    shown: Literal["help", "help-all", "nowhere", "calls"] = "help"
 
 
 FLAGS: Final[Mapping[str, Flag]] = {
@@ -177,6 +178,11 @@ FLAGS: Final[Mapping[str, Flag]] = {
     ),
     "baseline": Flag("RUN", GATES),
     "output_dir": Flag("DIR", SHOWN),
+    "save": Flag(
+        help="Keep the results; with `False`, leave no files. Default: those of files are kept, and those of a `Suite` "
+        "or `Source` where the call or the configuration says an `output_dir`.",
+        shown="calls",
+    ),
     "otel": Flag("URL", SHOWN, shown="help-all"),
     "resume": Flag("RUN", INSTEAD, "Finish a run that did not end: its id, its folder, or `latest`."),
     "strict": Flag(),

@@ -11,7 +11,7 @@ import msgspec
 
 from evalc.base import PROVIDERS
 from evalc.base.errors import UsageError
-from evalc.base.files import find_project
+from evalc.base.files import TemporaryFolder, find_project
 from evalc.base.source import Source
 from evalc.check.contract import assertions
 from evalc.check.tree import asks
@@ -177,6 +177,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     record: Path | None = None  # where what is sent and answered is recorded
     selection: CaseFilter = EVERY_CASE  # which cases are run
     max_fail: int | None = None  # after so many cases that did not pass the run stops; None for never
+    temporary: TemporaryFolder | None = None  # where the results go of a run that is not saved
 
     @property
     def folder(self) -> Path:
@@ -207,6 +208,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     selection: CaseFilter = EVERY_CASE  # the cases that are run, by names that may mean others tomorrow
     max_fail: int | None = None  # after so many cases that did not pass the run stops
     past: PastRun | None = None  # the run that is resumed
+    save: bool | None = True  # whether the results stay; None for what is run and the settings to decide
 
     def settings(self) -> Settings:
         """The settings of the run, with the variables of the `env_file` in the environment."""
@@ -221,6 +223,9 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError("`--record` names no folder; the working folder is `.`")
         selection = pinned(self.selection, settings)
         subjects = settings.looked_at(self.paths)
+        is_saved = self._is_saved(settings)
+        if not is_saved:
+            settings = settings.replace(judge=settings.judge.replace(cache=False))  # which is a file in the project
         if not self.paths and self.prompt_id is not None and settings.prompts is not None:
             subjects = (*subjects, str(settings.prompts))  # where the prompt's own evals are
         return Start(
@@ -234,7 +239,16 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             record=None if self.record is None else Path(self.record),
             selection=selection,
             max_fail=self.max_fail,
+            temporary=None if is_saved else TemporaryFolder(),
         )
+
+    def _is_saved(self, settings: Settings) -> bool:
+        """Whether the results stay: those of files do, those of objects alone where somebody has asked for it."""
+        if self.save is None:
+            return self.past is not None or settings.output_dir is not None or not _are_objects(self.paths)
+        if not self.save and (self.past is not None or self.flags.get("output_dir") is not None):
+            raise UsageError("`save=False` keeps no results: leave it out beside `output_dir` and `resume`")
+        return self.save
 
     def _kept(self, selection: CaseFilter, settings: Settings, subjects: Sequence[Subject]) -> dict[str, Any]:
         """The part of the request that the journal keeps: its subjects, and enough to resume it by its id."""
@@ -264,6 +278,11 @@ def _configured(settings: Settings) -> Configured:
         paths=scope_paths(settings.paths, settings.root, whole=not settings.paths),
         exclude=settings.exclude,
     )
+
+
+def _are_objects(subjects: Sequence[Subject]) -> bool:
+    """Whether all that is run was made in Python, and no file is named."""
+    return bool(subjects) and all(isinstance(each, Source) for each in subjects)
 
 
 def resumed(given: RunRequest, name: str) -> RunRequest:
@@ -383,6 +402,7 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
         env_file=said.get("env_file"),
         selection=selection_of([each for each in subjects if isinstance(each, str)], said),
         max_fail=said.get("maxfail"),
+        save=said.get("save"),
     )
     past = said.get("resume")
     return given if past is None else resumed(given, past)

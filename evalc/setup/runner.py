@@ -58,6 +58,7 @@ Running = Callable[[], Coroutine[Any, Any, Run]]
 
 _BEGINS_SECONDS: Final = 5
 _LOOP_STOPPED: Final = "Event loop stopped before Future completed."
+_WHERE_FINISHED: Final = "the journal of a saved run has what was finished"
 
 
 def to_the_end(compiled: Callable[[], Running]) -> Run:
@@ -71,11 +72,11 @@ def to_the_end(compiled: Callable[[], Running]) -> Run:
     try:
         return asyncio.run(running()) if asyncio._get_running_loop() is None else _in_a_thread(running)
     except asyncio.CancelledError:  # by Ctrl-C it would be a KeyboardInterrupt
-        raise AgentError("the run was cancelled by the agent; what was finished is in its journal") from None
+        raise AgentError(f"the run was cancelled by the agent; {_WHERE_FINISHED}") from None
     except RuntimeError as error:
         if str(error) != _LOOP_STOPPED:
             raise
-        raise AgentError("the agent stopped the event loop; what was finished is in its journal") from None
+        raise AgentError(f"the agent stopped the event loop; {_WHERE_FINISHED}") from None
 
 
 def _in_a_thread(running: Running) -> Run:
@@ -123,6 +124,8 @@ async def run(what: ToRun, start: Start, observer: Observer | None = None) -> Ru
     )
     if past is not None:
         options = replace(options, output_dir=past.folder.parent, resumed=past.folder)
+    if start.temporary is not None:
+        options = replace(options, made_in=start.temporary.path)
     if shard is not None:  # what decides a run decides the merged one
         judged = options.rubrics_always or any(suite.tier == "rubric" for suite in what.suites)
         options = replace(options, gates=None, baseline=None, rubrics_always=judged)
@@ -133,7 +136,8 @@ async def run(what: ToRun, start: Start, observer: Observer | None = None) -> Ru
             options = replace(options, user=recorded(options.user, start.record, settings, None, options))
     async with local_models(served, options.panel, observer):
         finished = await run_suites(what.suites, agents, options, observer=observer)
-    return _closed(what, finished, settings, options, await _exported(finished, exporter))
+    closed = _closed(what, finished, settings, options, await _exported(finished, exporter))
+    return replace(closed, temporary=start.temporary)
 
 
 async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Observer | None) -> Run:

@@ -188,7 +188,8 @@ class Worker:
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How to run."""
 
-    output_dir: Path  # where the run's folder is made; its name is `run_id`
+    output_dir: Path  # where runs are; the folder of this one is called `run_id`
+    made_in: Path | None = None  # where that folder is, if the run is not saved
     run_id: str = msgspec.field(default_factory=new_run_id)
     engine: Engine = msgspec.field(default_factory=LocalEngine)  # where the cases are attempted
     # how many cases run at a time; `auto` finds out how many the agent keeps up with

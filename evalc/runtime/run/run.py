@@ -103,7 +103,9 @@ def new_journal(header: Header, options: RunOptions) -> Journal:
     Raises:
         UsageError: it cannot be made.
     """
-    return Journal(_make_folder(options.output_dir, options.run_id) / FILE_NAME, header, options.redactor)
+    return Journal(
+        _make_folder(options.made_in or options.output_dir, options.run_id) / FILE_NAME, header, options.redactor
+    )
 
 
 def _resumed(suites: Sequence[Suite], header: Header, options: RunOptions, folder: Path) -> Journal:

@@ -17,7 +17,7 @@ from evalc.model.answer import AgentResponse, AnsweredTurn, PlayedUser
 from evalc.model.suite import KnownSuites, key_of
 from evalc.runtime.store.journal import FILE_NAME, Asked, Header, JournaledSuite, read_header
 from evalc.runtime.store.redact import Redactor, encoded, redacted
-from evalc.runtime.store.runs import find_folder, steps_back
+from evalc.runtime.store.runs import HOW_RUNS_COME, find_folder, steps_back, unless_saved
 
 _DECIDING: Final = {
     "timeoutMs": "`--timeout` in milliseconds",
@@ -54,10 +54,10 @@ def find_run(name: str, output_dir: Path) -> PastRun:
     """
     folder = find_folder(name, output_dir, lambda path: (path / FILE_NAME).is_file())
     if folder is None and steps_back(name) is not None:
-        raise UsageError(f"there is no run in `{output_dir}`")
+        raise UsageError(f"there is no run in `{output_dir}` yet: {HOW_RUNS_COME}")
     if folder is None:
         where = f"neither a run in `{output_dir}` nor the folder of a run"
-        raise UsageError(f"`{name}` is {where}: it has no `{FILE_NAME}`")
+        raise UsageError(f"`{name}` is {where}: it has no `{FILE_NAME}`{unless_saved(name)}")
     return PastRun(folder=folder, header=read_header(folder / FILE_NAME))
 
 

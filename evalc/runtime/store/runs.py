@@ -40,6 +40,8 @@ from evalc.runtime.store.scope import Configured, Place
 
 LATEST: Final = "latest"
 
+HOW_RUNS_COME: Final = "`evalc run` makes one, and so does `evalc.run(..., save=True)`"
+
 _LATEST: Final = re.compile(r"latest(?:~([0-9]{1,6}))?")
 _SHORTEST_BEGINNING: Final = 4
 _MOST_LISTED: Final = 5
@@ -90,6 +92,11 @@ def _beginning_with(name: str, output_dir: Path, holds: Holds) -> Path | None:
         named = first_of(found, _MOST_LISTED, lambda folder: f"`{folder.name}`")
         raise UsageError(f"{len(found)} runs begin with `{name}`: {named}")
     return found[0] if found else None
+
+
+def unless_saved(name: str) -> str:
+    """The end of the message that a run is not found: one of a suite in Python, if an id names it, may not be saved."""
+    return "; a run of a suite in Python is only kept with `save=True`" if _ID.fullmatch(name) else ""
 
 
 def run_folders(output_dir: Path, holds: Holds) -> list[Path]:
@@ -255,9 +262,11 @@ def find_results(name: str, output_dir: Path) -> PastResults:
     """
     path = find_folder(name, output_dir, lambda path: path.is_file() or bool(result_files(path)))
     if path is None and name == LATEST:
-        raise UsageError(f"there is no run with results in `{output_dir}` yet: `evalc run` makes one")
+        raise UsageError(f"there is no run with results in `{output_dir}` yet: {HOW_RUNS_COME}")
     if path is None:
-        raise UsageError(f"`{name}` is neither a run with results in `{output_dir}` nor a result file or folder")
+        raise UsageError(
+            f"`{name}` is neither a run with results in `{output_dir}` nor a result file or folder{unless_saved(name)}"
+        )
     if path.is_file():
         return PastResults(name=path.name, folder=path.parent, files=(path,), is_part=True)
     return PastResults(name=path.resolve().name, folder=path, files=tuple(result_files(path)))
