@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from evalc.config import ALL_KEYS, Setting
+from evalc.config import ALL_KEYS
+from evalc.config.tables import Setting
 from evalc.setup.flags import FLAGS, KEYWORDS, sentence_of, taken_by
 
 ROOT = Path(__file__).parent.parent

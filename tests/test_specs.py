@@ -14,8 +14,9 @@ import evalc
 from evalc.check.predicates import PREDICATES
 from evalc.check.shapes import RECORDS
 from evalc.cli.ending import ExitCode
-from evalc.config import ALL_KEYS, KEY_OF_FLAG, spelled
+from evalc.config import ALL_KEYS, KEY_OF_FLAG
 from evalc.config.load import load_settings
+from evalc.config.tables import spelled
 from evalc.diagnostics.catalogue import entries
 from evalc.dsl.build_case import CASE
 from evalc.dsl.build_expect import EXPECT

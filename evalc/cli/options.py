@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, final, get_arg
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from evalc.config import Settings, spelled
+from evalc.config import Settings
+from evalc.config.tables import spelled
 from evalc.setup.flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, both_spellings, sentence_of
 
 if TYPE_CHECKING:

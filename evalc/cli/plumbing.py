@@ -22,7 +22,8 @@ from evalc.base.files import make_folder, read_beginning, write_atomic
 from evalc.base.terminal import shown_path, visible
 from evalc.cli.ending import ExitCode, print_problems, with_standard_input
 from evalc.cli.options import PathsOrStdin, settings_of, with_flags
-from evalc.config import ALL_KEYS, Setting, Settings
+from evalc.config import ALL_KEYS, Settings
+from evalc.config.tables import Setting
 
 if TYPE_CHECKING:
     from evalc.compiler.compiled import CompiledSuite

@@ -29,7 +29,7 @@ from evalc.cli.ending import (
     standard_input,
 )
 from evalc.cli.options import Paths, PathsOrStdin, settings_of, with_flags
-from evalc.config import spelled
+from evalc.config.tables import spelled
 from evalc.diagnostics import Diagnostics
 from evalc.diagnostics.near import as_code
 from evalc.setup.flags import several

@@ -23,7 +23,8 @@ from typing import (
 )
 
 from evalc.base.errors import UsageError
-from evalc.config import KEY_OF_FLAG, spelled
+from evalc.config import KEY_OF_FLAG
+from evalc.config.tables import spelled
 from evalc.diagnostics.near import did_you_mean
 
 if TYPE_CHECKING:

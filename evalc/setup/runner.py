@@ -20,8 +20,9 @@ from evalc.base.errors import AgentError, UsageError
 from evalc.base.files import below_working_folder
 from evalc.base.guard import DaemonThread
 from evalc.checks import ProjectChecks
-from evalc.config import ALL_KEYS, JudgeTable, ModelTable, Setting, Settings
+from evalc.config import ALL_KEYS, Settings
 from evalc.config.http import expanded
+from evalc.config.tables import JudgeTable, ModelTable, Setting
 from evalc.diagnostics import Diagnostics
 from evalc.model.case import Gates
 from evalc.model.json import short_hash

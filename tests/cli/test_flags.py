@@ -8,7 +8,8 @@ import pytest
 
 from evalc.base.errors import SourceError, UsageError
 from evalc.cli.options import settings_of
-from evalc.config import KEY_OF_FLAG, Settings, spelled
+from evalc.config import KEY_OF_FLAG, Settings
+from evalc.config.tables import spelled
 from evalc.setup.flags import FLAGS, OLD, RunFlags, sentence_of
 
 

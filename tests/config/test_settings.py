@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evalc.base.errors import UsageError
-from evalc.config import ALL_KEYS, AgentTable, Settings, shape
+from evalc.config import ALL_KEYS, Settings, shape
 from evalc.config.http import expanded
 from evalc.config.load import Override, load_settings
+from evalc.config.tables import AgentTable
 from evalc.diagnostics.render import render_text
 from evalc.dsl.kinds import Shape
 from evalc.runtime.mapping import JsonPath, Values
