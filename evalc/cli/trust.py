@@ -77,12 +77,13 @@ def challenge(
     if settings.checks or (flags["judge"] and runs_code_of_others(settings)):
         supervise(settings.judge.timeout_ms, lambda: "; no file was changed")
     fixing = fix or diff
-    good = _good_answers(settings) if fixing and of is None else None
-    finished = challenged(paths, settings, of, good=good, fixing=fixing)
+    good = _good_answers(settings, needed=fixing) if of is None else None
+    finished = challenged(paths, settings, of, good=good)
     print_problems(finished.problems, sys.stderr)
     if diff:
         for insertion in finished.insertions:
             sys.stdout.writelines(difference(insertion.source, insertion.text))
+        sys.stderr.writelines(f"warning: {visible(warning)}\n" for warning in finished.strength.warnings)
     else:
         print_result(finished.strength, strength_lines(finished.strength), as_json=json)
     if fixing:
@@ -92,7 +93,7 @@ def challenge(
 
 
 def challenged(
-    paths: Sequence[str], settings: Settings, of: PastRun | None, *, good: PastRun | None = None, fixing: bool = False
+    paths: Sequence[str], settings: Settings, of: PastRun | None, *, good: PastRun | None = None
 ) -> extras.challenge.Finished:
     """Challenge the suites that the paths name, or the answers of a run.
 
@@ -101,7 +102,6 @@ def challenged(
         settings: how the suites are checked.
         of: the run whose answers are changed; None challenges the suites by themselves.
         good: a run whose answers every line to be inserted has to pass; None is `of`.
-        fixing: find lines to insert.
     """
     # For start-up: `--help` challenges nothing.
     import asyncio  # noqa: PLC0415
@@ -110,7 +110,7 @@ def challenged(
 
     what = to_run(paths, settings) if of is None else to_rescore((), of, settings)
     with lent_streams():
-        return asyncio.run(extras.challenge.run_challenge(what, settings, of=of, good=good, fixing=fixing))
+        return asyncio.run(extras.challenge.run_challenge(what, settings, of=of, good=good))
 
 
 def _run_among(paths: Sequence[str], settings: Settings) -> PastRun | None:
@@ -131,16 +131,20 @@ def _run_among(paths: Sequence[str], settings: Settings) -> PastRun | None:
         return None  # then it is reported as a missing eval file
 
 
-def _good_answers(settings: Settings) -> PastRun:
+def _good_answers(settings: Settings, *, needed: bool) -> PastRun | None:
+    """The latest run; None where there is none and none is needed."""
     from evalc.runtime.store.resume import find_run  # noqa: PLC0415 - for start-up
     from evalc.runtime.store.runs import LATEST  # noqa: PLC0415 - as above
 
     try:
-        return find_run(LATEST, settings.results_folder)
+        run = find_run(LATEST, settings.results_folder)
     except UsageError:
+        if not needed:
+            return None
         raise UsageError(
             "`--fix` writes only lines that recorded answers pass, and there is no run: `evalc run` records some"
         ) from None
+    return run if needed or run.header is not None else None
 
 
 def _add(insertions: Sequence[extras.challenge.Insertion], *, dry: bool) -> None:

@@ -177,13 +177,18 @@ class Coverage(_Record, frozen=True, kw_only=True):
 class Survivor(_Record, frozen=True, kw_only=True):
     """A faulty answer that a case passes.
 
-    `difference` says what the fault is, `line` is an item of `validate:` that would notice it, null if none was
-    found.
+    `difference` says what the fault is, `turn` the turn of a conversation that has it; null for all of them. `line` is
+    an item of `validate:` that would notice it, null if none was found. It is `proved` if every recorded answer that
+    passed still passes and the file gets no new finding, so that `--fix` adds it; `wording` says that it asks for words
+    that the only recorded answer has.
     """
 
     challenger: str
     difference: str
     line: str | None
+    turn: int | None = None
+    proved: bool = False
+    wording: bool = False
 
 
 class ChallengerCount(_Record, frozen=True, kw_only=True):
@@ -194,11 +199,20 @@ class ChallengerCount(_Record, frozen=True, kw_only=True):
     killed: int
 
 
+class TurnStrength(_Record, frozen=True, kw_only=True):
+    """How many answers with a fault in one turn of a conversation were noticed; faults in all turns are in none."""
+
+    turn: int
+    mutants: int
+    killed: int
+
+
 class CaseStrength(_Record, frozen=True, kw_only=True):
     """How many faulty answers a case was given, and how many its checks noticed.
 
     `strength` is killed / mutants, null if there was no mutant. `undecided` counts the mutants that nobody could
-    decide, `allowed` has the faults that the source excludes. Neither are among the mutants.
+    decide, `allowed` has the faults that the source excludes. Neither are among the mutants. `turns` are those of a
+    conversation.
     """
 
     id: str
@@ -213,12 +227,26 @@ class CaseStrength(_Record, frozen=True, kw_only=True):
     challengers: tuple[ChallengerCount, ...]
     survivors: tuple[Survivor, ...]
     place: Place | None
+    turns: tuple[TurnStrength, ...] = ()
+
+
+class SuiteStrength(_Record, frozen=True, kw_only=True):
+    """The strength of the cases of a suite, null if there was no mutant."""
+
+    tool_name: str
+    suite: str
+    tier: str
+    cases: int
+    mutants: int
+    killed: int
+    strength: float | None
 
 
 class CheckStrength(_Record, frozen=True, kw_only=True):
-    """A check as it was written, and how many of the mutants that it looked at it noticed.
+    """A check as it was written, and how many mutants it noticed of those that changed what it looks at.
 
-    The rows of a table share a check. `id` is the case's, the first of several, and `at` the JSON pointer in it.
+    The rows of a table share a check. `id` is the case's, the first of several, and `at` the JSON pointer in it. A
+    check without mutants was not tried.
     """
 
     id: str
@@ -259,6 +287,7 @@ class Strength(_Record, frozen=True, kw_only=True):
     killed: int
     undecided: int
     challengers: tuple[ChallengerCount, ...]
+    suites: tuple[SuiteStrength, ...]
     cases: tuple[CaseStrength, ...]
     checks: tuple[CheckStrength, ...]
     criteria: tuple[CriterionStrength, ...]

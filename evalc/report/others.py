@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from evalc.base.terminal import Screen, cells, counted, in_common, padded, visible
 from evalc.model.numbers import shown_confidence
 from evalc.model.reports import (
     CaseStrength,
+    ChallengerCount,
     CheckStrength,
     Coverage,
     CriterionStrength,
@@ -22,8 +25,11 @@ from evalc.model.reports import (
     Option,
     Plan,
     Strength,
+    SuiteStrength,
+    Survivor,
     ToolCoverage,
     Trend,
+    TurnStrength,
 )
 from evalc.model.suite import key_of
 from evalc.report.words import Writer, rounded
@@ -205,19 +211,82 @@ def _option(option: Option, noise: NoisePlan, *, now: bool) -> str:
 
 # --- challenge -------------------------------------------------------------------------------------------------------
 
+T = TypeVar("T")
+
 _MOST_CASES: Final = 20
 _MOST_SURVIVORS: Final = 6
 _MOST_CHECKS: Final = 20
 
 
-def weak_cases(strength: Strength) -> list[CaseStrength]:
-    """The cases that miss a fault, the weakest first."""
-    return sorted((case for case in strength.cases if case.survivors), key=lambda case: case.strength or 0.0)
+class Missed(NamedTuple):
+    """A fault that a case misses, or several cases of one place: the first of them, and how many there are."""
+
+    survivor: Survivor
+    times: int
+
+
+class WeakPlace(NamedTuple):
+    """A case that misses a fault, or the rows of a table that do: the first of them, and how many there are.
+
+    The counts are those of all of them.
+    """
+
+    case: CaseStrength
+    cases: int
+    missed: Sequence[Missed]
+
+
+def weak_places(strength: Strength) -> list[WeakPlace]:
+    """The places of cases that miss a fault, the weakest first. The rows of a table are at one place."""
+    places: dict[object, list[CaseStrength]] = {}
+    for case in strength.cases:
+        places.setdefault(case.place or (key_of(case), case.id), []).append(case)
+    weak = [_weak_place(cases) for cases in places.values() if any(case.survivors for case in cases)]
+    return sorted(weak, key=lambda place: place.case.killed / max(place.case.mutants, 1))
+
+
+def _weak_place(cases: Sequence[CaseStrength]) -> WeakPlace:
+    found: dict[object, list[Survivor]] = {}
+    for survivor in (each for case in cases for each in case.survivors):
+        of_rows = len(cases) > 1
+        same = (survivor.line if survivor.proved else None) if of_rows else survivor.difference
+        found.setdefault((survivor.challenger, survivor.turn, same), []).append(survivor)
+    of_all = replace(
+        cases[0],
+        mutants=sum(case.mutants for case in cases),
+        killed=sum(case.killed for case in cases),
+        challengers=tuple(
+            ChallengerCount(name=name, mutants=mutants, killed=killed)
+            for name, mutants, killed in _summed(
+                (each.name, each.mutants, each.killed) for case in cases for each in case.challengers
+            )
+        ),
+        turns=tuple(
+            TurnStrength(turn=turn, mutants=mutants, killed=killed)
+            for turn, mutants, killed in _summed(
+                (each.turn, each.mutants, each.killed) for case in cases for each in case.turns
+            )
+        ),
+    )
+    return WeakPlace(of_all, len(cases), [Missed(each[0], len(each)) for each in found.values()])
+
+
+def _summed(counts: Iterable[tuple[T, int, int]]) -> Iterator[tuple[T, int, int]]:
+    sums: dict[T, tuple[int, int]] = {}
+    for name, mutants, killed in counts:
+        before = sums.get(name, (0, 0))
+        sums[name] = before[0] + mutants, before[1] + killed
+    return ((name, *both) for name, both in sums.items())
 
 
 def idle_checks(strength: Strength) -> list[CheckStrength]:
-    """The checks that noticed nothing."""
-    return [check for check in strength.checks if not check.killed]
+    """The checks that noticed nothing, though faults changed what they look at."""
+    return [check for check in strength.checks if check.mutants and not check.killed]
+
+
+def untried_checks(strength: Strength) -> list[CheckStrength]:
+    """The checks that no fault reached."""
+    return [check for check in strength.checks if not check.mutants]
 
 
 def reasons_not_challenged(strength: Strength) -> Mapping[str, int]:
@@ -230,9 +299,11 @@ def strength_lines(strength: Strength) -> Iterator[str]:
     width = max((len(each.name) for each in strength.challengers), default=0)
     noticed = [f"  {each.name:<{width}}  {each.killed} of {each.mutants}" for each in strength.challengers]
     yield from _paragraph("Faults noticed:", noticed)
-    yield from _paragraph("Faults missed:", [*_missed(weak_cases(strength))])
+    yield from _paragraph("Suites:", [*map(_suite_strength, strength.suites)] if len(strength.suites) > 1 else ())
+    yield from _paragraph("Faults missed:", [*_missed(weak_places(strength))])
     yield from _paragraph("Criteria:", [*map(_criterion, strength.criteria)])
-    yield from _paragraph("Checks that noticed nothing:", [*_idle(idle_checks(strength))])
+    yield from _paragraph("Checks that noticed nothing:", [*_listed(idle_checks(strength))])
+    yield from _paragraph("Not tried, since no fault changes what they look at:", [*_listed(untried_checks(strength))])
     for reason, cases in reasons_not_challenged(strength).items():
         yield f"{counted(cases, 'case')} not challenged: {visible(reason)}"
     for warning in strength.warnings:
@@ -245,18 +316,42 @@ def _paragraph(title: str, lines: Sequence[str]) -> Iterator[str]:
     yield from (title, *lines, "") if lines else ()
 
 
-def _missed(weak: Sequence[CaseStrength]) -> Iterator[str]:
-    for case in weak[:_MOST_CASES]:
+def _suite_strength(suite: SuiteStrength) -> str:
+    strength = "-" if suite.strength is None else rounded(suite.strength)
+    return f"  {strength}  {visible(key_of(suite).title())}: {suite.killed} of {suite.mutants}"
+
+
+def _missed(weak: Sequence[WeakPlace]) -> Iterator[str]:
+    for case, cases, missed in weak[:_MOST_CASES]:
         where = "" if case.place is None else f"  {visible(str(case.place))}"
-        yield f"  {visible(case.id)}: {case.killed} of {case.mutants} noticed{where}"
-        for survivor in case.survivors[:_MOST_SURVIVORS]:
-            yield f"    {survivor.challenger}: {visible(survivor.difference)}"
+        more = f" and {counted(cases - 1, 'more case')}" if cases > 1 else ""
+        yield f"  {visible(case.id)}{more}: {case.killed} of {case.mutants} noticed{_by_turn(case)}{where}"
+        for survivor, times in missed[:_MOST_SURVIVORS]:
+            often = f" ({times} times)" if times > 1 else ""
+            yield f"    {fault_words(survivor)}: {visible(survivor.difference)}{often}"
             if survivor.line is not None:
-                yield f"      would notice it: {visible(survivor.line)}"
-        if len(case.survivors) > _MOST_SURVIVORS:
-            yield f"    and {len(case.survivors) - _MOST_SURVIVORS} more"
+                yield f"      {line_words(survivor)}: {visible(survivor.line)}"
+        if len(missed) > _MOST_SURVIVORS:
+            yield f"    and {len(missed) - _MOST_SURVIVORS} more"
     if len(weak) > _MOST_CASES:
         yield f"  and {counted(len(weak) - _MOST_CASES, 'more case')}; `--json` lists them all"
+
+
+def _by_turn(case: CaseStrength) -> str:
+    turns = [f"turn {each.turn}: {each.killed} of {each.mutants}" for each in case.turns]
+    return f" ({', '.join(turns)})" if len(turns) > 1 else ""
+
+
+def fault_words(survivor: Survivor) -> str:
+    """The fault, with the turn that has it."""
+    return survivor.challenger if survivor.turn is None else f"{survivor.challenger} in turn {survivor.turn}"
+
+
+def line_words(survivor: Survivor) -> str:
+    """The words before the line of a survivor: whether it is proved, and whether it fixes a wording."""
+    if not survivor.proved:
+        return "unproved"
+    return "would notice it, and fixes the wording" if survivor.wording else "would notice it"
 
 
 def _criterion(each: CriterionStrength) -> str:
@@ -264,12 +359,12 @@ def _criterion(each: CriterionStrength) -> str:
     return f"  {visible(each.name)}: its checks noticed {each.killed} of {each.mutants} in {suite}"
 
 
-def _idle(idle: Sequence[CheckStrength]) -> Iterator[str]:
-    for check in idle[:_MOST_CHECKS]:
+def _listed(checks: Sequence[CheckStrength]) -> Iterator[str]:
+    for check in checks[:_MOST_CHECKS]:
         where = f"{visible(check.id)} {check.at}" if check.place is None else visible(str(check.place))
         yield f"  {where}: {visible(check.check)}"
-    if len(idle) > _MOST_CHECKS:
-        yield f"  and {len(idle) - _MOST_CHECKS} more; `--json` lists them all"
+    if len(checks) > _MOST_CHECKS:
+        yield f"  and {len(checks) - _MOST_CHECKS} more; `--json` lists them all"
 
 
 def _closing(strength: Strength) -> str:
@@ -277,4 +372,4 @@ def _closing(strength: Strength) -> str:
         return "nothing was challenged"
     undecided = f"; {strength.undecided} more could not be decided" if strength.undecided else ""
     noticed = f"{strength.killed} of {strength.mutants} faults noticed"
-    return f"strength {strength.strength:.2f}: {noticed} in {counted(len(strength.cases), 'case')}{undecided}"
+    return f"strength {rounded(strength.strength)}: {noticed} in {counted(len(strength.cases), 'case')}{undecided}"

@@ -13,7 +13,8 @@ def test_suites_are_challenged(invoke: Invoke) -> None:
     outcome = invoke("challenge", "evals")
     assert (outcome.code, outcome.err) == (0, "")
     assert "Faults missed:" in outcome.out
-    assert "would notice it: - not json" in outcome.out
+    assert "unproved: - not json" in outcome.out  # no recorded answer shows that a good one passes it
+    assert "would notice it" not in outcome.out
     assert outcome.out.splitlines()[-1].startswith("strength 0.")
 
 
@@ -26,7 +27,9 @@ def test_the_json_that_other_tools_read(invoke: Invoke) -> None:
     assert case["id"] == "weather/paris"
     assert case["killed"] + len(case["survivors"]) == case["mutants"]
     assert found["strength"] == case["strength"] == round(case["killed"] / case["mutants"], 12)
-    assert {survivor.keys() >= {"challenger", "difference", "line"} for survivor in case["survivors"]} == {True}
+    assert {survivor.keys() >= {"challenger", "difference", "line", "proved"} for survivor in case["survivors"]} == {
+        True
+    }
 
 
 def test_a_gate_on_the_strength(invoke: Invoke, project: Path) -> None:
@@ -74,10 +77,20 @@ def test_lines_against_broken_agents_need_recorded_answers(invoke: Invoke, proje
     assert outcome.code == 2
     assert "there is no run: `evalc run` records some" in outcome.err
     assert invoke("run", "--agent", "demo").code == 0
+    assert "would notice it: - not json" in invoke("challenge", "evals").out
     outcome = invoke("challenge", "evals", "--fix")
     assert outcome.code == 0
     assert "added - not json" in outcome.err
     assert "- not json" in (project / "evals" / "weather.eval.yaml").read_text()
+
+
+def test_a_run_that_ended_before_its_journal_proves_nothing_and_stops_nothing(invoke: Invoke, project: Path) -> None:
+    assert invoke("run", "--agent", "demo").code == 0
+    for journal in project.rglob("journal.jsonl"):
+        journal.write_text("")
+    outcome = invoke("challenge", "evals")
+    assert outcome.code == 0
+    assert "unproved: - not json" in outcome.out
 
 
 def test_a_challenge_without_cases_is_an_error(invoke: Invoke, project: Path) -> None:

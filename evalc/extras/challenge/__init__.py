@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from evalc.base.errors import UsageError
 from evalc.base.source import Source
-from evalc.check.tree import Check
 from evalc.compiler.compiled import Compilation
 from evalc.config import Settings
 from evalc.diagnostics import Diagnostics, Edit, Problem
@@ -24,7 +23,16 @@ from evalc.dsl.quoting import as_item, quoted_line, unquoted_line
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import read_source
 from evalc.extras.challenge.coverage import coverage_of
-from evalc.extras.challenge.strength import Challenge, GoodAnswers, Survived, challenge, outcome_of
+from evalc.extras.challenge.strength import (
+    Challenge,
+    Cure,
+    GoodAnswers,
+    Survived,
+    Tally,
+    challenge,
+    outcome_of,
+    strength_of,
+)
 from evalc.model.answer import AgentAnswer
 from evalc.model.case import Case
 from evalc.model.reports import Strength
@@ -166,21 +174,29 @@ Compile = Callable[[Source], Compilation]
 """Compiles a text that is to take a file's place, with every problem that it has."""
 
 
+class _Missing(NamedTuple):
+    """A check that one case in the source is to get, and the survivor that it kills."""
+
+    place: Place
+    cure: Cure
+    killed: Survived
+
+
 class Insertion(NamedTuple):
-    """A file with lines put into it: what it held, what it is to hold, and the lines by the ids of their cases."""
+    """A file with lines put into it: what it held, what it is to hold, and the checks in the order of the file."""
 
     source: Source
     text: str
-    lines: Mapping[str, tuple[str, ...]]
+    added: Sequence[_Missing]
 
-
-class _Missing(NamedTuple):
-    """A check that one case in the source is to get, its line, and the survivor that it kills."""
-
-    place: Place
-    check: Check
-    item: str
-    killed: Survived
+    @property
+    def lines(self) -> Mapping[str, tuple[str, ...]]:
+        """The lines by the ids of their cases."""
+        lines: dict[str, tuple[str, ...]] = {}
+        for each in self.added:
+            id_ = each.killed.located.case.id
+            lines[id_] = (*lines.get(id_, ()), each.cure.line)
+        return lines
 
 
 async def insertions(
@@ -189,7 +205,7 @@ async def insertions(
     """The files with every line that kills its mutants, passes all recorded answers, and causes no new finding."""
     by_file: dict[str, dict[Place, list[Survived]]] = {}
     for survived in curable:
-        place = survived.located.places.get("")
+        place = survived.place
         if place is not None and survived.goods and not place.file.lower().endswith(".json"):
             by_file.setdefault(place.file, {}).setdefault(place, []).append(survived)
     found = []
@@ -200,22 +216,39 @@ async def insertions(
             proof = _Proof(source, compile_, options)
             await proof.put_in(missing)
             if proof.kept:
-                found.append(_insertion(source, proof.text, proof.kept))
+                in_order = sorted(proof.kept, key=lambda each: (each.place.line, each.place.column))
+                found.append(Insertion(source, proof.text, in_order))
     return found
 
 
 async def _chosen(place: Place, survivors: Sequence[Survived], options: CaseOptions) -> list[_Missing]:
     """As few of the cures as kill what any of them kills; each passes the good answers of every row of the case."""
     chosen: list[_Missing] = []
-    for survived in survivors:
-        case, answer = survived.located.case, survived.mutant.answer
-        if any([await outcome_of(case, each.check, answer, options) == "failed" for each in chosen]):
-            continue
+    for survived in sorted(survivors, key=lambda each: each.cure is not None and each.cure.fixes_wording):
         cure = survived.cure
+        if cure is None or await _killing(survived, [each.cure for each in chosen], options):
+            continue
         rows = [(other.located.case, good) for other in survivors for good in other.goods]
-        if cure and all([await outcome_of(row, cure.check, good, options) == "passed" for row, good in rows]):
-            chosen.append(_Missing(place, cure.check, cure.line, survived))
+        if all([await outcome_of(row, cure.check, good, options) == "passed" for row, good in rows]):
+            chosen.append(_Missing(place, cure, survived))
     return chosen
+
+
+async def _killing(survived: Survived, cures: Iterable[Cure], options: CaseOptions) -> Cure | None:
+    """The first of the cures that the survivor fails."""
+    case, answer = survived.located.case, survived.mutant.answer
+    for cure in cures:
+        if await outcome_of(case, cure.check, answer, options) == "failed":
+            return cure
+    return None
+
+
+async def with_proved(tally: Tally, added: Mapping[Place, Sequence[Cure]], options: CaseOptions) -> None:
+    """Give the survivors of a case the lines that are put into the file, where one of them kills them."""
+    for number, survived in enumerate(tally.survivors):
+        cures = added.get(survived.place, ()) if survived.place is not None else ()
+        if cure := await _killing(survived, cures, options):
+            tally.survivors[number] = survived._replace(cure=cure, proved=True)
 
 
 @final
@@ -251,7 +284,7 @@ class _Proof:
         missing = [*self.kept, *more]
         items: dict[Place, list[str]] = {}
         for each in missing:
-            items.setdefault(each.place, []).append(each.item)
+            items.setdefault(each.place, []).append(each.cure.line)
         inserted = with_checks(self._source, items)
         if inserted.refused:
             return inserted.refused
@@ -304,15 +337,6 @@ async def _holds(cases: _Cases, survived: Survived, options: CaseOptions) -> boo
     return all([(await result_of(located, good, options)).result.status in PASSING for good in survived.goods])
 
 
-def _insertion(source: Source, text: str, kept: Sequence[_Missing]) -> Insertion:
-    """The insertion, with its lines in the order in which they are in the file."""
-    lines: dict[str, tuple[str, ...]] = {}
-    for each in sorted(kept, key=lambda each: (each.place.line, each.place.column)):
-        id_ = each.killed.located.case.id
-        lines[id_] = (*lines.get(id_, ()), each.item)
-    return Insertion(source, text, lines)
-
-
 # --- the challenge ---------------------------------------------------------------------------------------------------
 
 
@@ -321,16 +345,14 @@ class Finished(NamedTuple):
 
     strength: Strength
     problems: Sequence[Problem]
-    insertions: Sequence[Insertion] = ()
+    insertions: Sequence[Insertion]
 
 
-async def run_challenge(
-    what: ToRun, settings: Settings, *, of: PastRun | None, good: PastRun | None, fixing: bool
-) -> Finished:
-    """Challenge suites.
+async def run_challenge(what: ToRun, settings: Settings, *, of: PastRun | None, good: PastRun | None) -> Finished:
+    """Challenge suites, and look for lines to insert.
 
-    `of` is the run whose answers are changed; None challenges the suites by themselves. Where lines to insert are
-    looked for (`fixing`), each has to pass the answers of the run `good`, else those of `of`.
+    `of` is the run whose answers are changed; None challenges the suites by themselves. Each line has to pass the
+    answers of the run `good`, else those of `of`; without either there are none.
 
     Raises:
         UsageError: the run has no answers, or a file that the settings name cannot be used.
@@ -356,18 +378,22 @@ async def run_challenge(
     async with local_models((), options.panel, None):
         how.judges = None if options.panel is None else JudgePool(options.panel)
         try:
-            strength, curable = await challenge(what.suites, how)
+            tallies, skipped, warnings = await challenge(what.suites, how)
         finally:
             if how.judges is not None:
                 await how.judges.close()
-    if not fixing:
-        return Finished(strength, what.problems)
 
     def compile_(source: Source) -> Compilation:
         return compiled([source], settings, policy_of(settings), errors_stay=True)
 
+    curable = [each for tally in tallies for each in tally.survivors if each.cure is not None]
     files = await insertions(curable, lambda path: read_source(path, Diagnostics().add), compile_, how.options)
-    return Finished(strength, what.problems, files)
+    added: dict[Place, list[Cure]] = {}
+    for each in (each for file in files for each in file.added):
+        added.setdefault(each.place, []).append(each.cure)
+    for tally in tallies:
+        await with_proved(tally, added, how.options)
+    return Finished(strength_of(tallies, skipped, how.run_id, warnings), what.problems, files)
 
 
 def answers_of(past: PastRun, suites: Sequence[Suite]) -> tuple[GoodAnswers, dict[CaseKey, str]]:

@@ -30,6 +30,7 @@ from evalc.check.tree import (
     Some,
     Test,
     Tools,
+    Turn,
 )
 from evalc.check.tree import Step as CheckStep
 from evalc.check.values import CannotAsk
@@ -339,21 +340,31 @@ def _placed(inner: Any, path: Sequence[Step], put: Callable[[Any], Any]) -> Any:
     return items
 
 
-def good_answer(case: Case, tools: ToolRegistry | None) -> AgentResponse:
-    """The guess: the texts that the checks require, after `expected`; the tools that they require."""
-    checks = [assertion.check for assertion in assertions(case.expect)]
-    if case.label is not None and case.label.path is None:
-        checks.append(Test("equals", case.label.expected))
-    begun = {"response": case.expected or msgspec.UNSET}
-    made = _made(begun, [part for check in checks for part in _parts(check, _RESPONSE)])
-    text = _ANYTHING if made["response"] is msgspec.UNSET else made["response"]
-    calls = tuple(_calls(made.get("names", []), made.get("times", {}), made.get("calls", {}), tools or {}))
-    return answered(text if isinstance(text, str) else json_text(text), calls)
-
-
 def good_replies(case: Case, tools: ToolRegistry | None) -> AgentAnswer:
-    """The answer of an agent that says the guess in each turn."""
-    return replies(case, [good_answer(case, tools)] * len(messages_of(case)))
+    """The guess: an answer with the texts that the checks require, after `expected`, and the tools.
+
+    In a conversation, each turn has what the checks of that turn require, and the last one what the others do.
+    """
+    turns = len(messages_of(case))
+    checks: list[list[Check]] = [[] for _ in range(turns)]
+    for assertion in assertions(case.expect):
+        match assertion.check:
+            case Of(Turn(number), check) if number <= turns:
+                checks[number - 1].append(check)
+            case check:
+                checks[-1].append(check)
+    if case.label is not None and case.label.path is None:
+        checks[-1].append(Test("equals", case.label.expected))
+    responses: list[AgentResponse] = []
+    for number, of_turn in enumerate(checks, 1):
+        begun = {"response": (case.expected if number == turns else None) or msgspec.UNSET}
+        made = _made(begun, [part for check in of_turn for part in _parts(check, _RESPONSE)])
+        text = _ANYTHING if made["response"] is msgspec.UNSET else made["response"]
+        earlier = {call.name for response in responses for call in response.tool_calls}
+        names = [name for name in made.get("names", []) if name not in earlier]
+        calls = tuple(_calls(names, made.get("times", {}), made.get("calls", {}), tools or {}))
+        responses.append(answered(text if isinstance(text, str) else json_text(text), calls))
+    return replies(case, responses)
 
 
 def _calls(

@@ -16,7 +16,7 @@ from evalc.check.tree import NO_TOOL, Argument, At, Bounds, Call, Check, Measure
 from evalc.check.values import JsonType, is_a
 from evalc.dsl.read_json import JsonPlaces, read_json
 from evalc.extras.challenge.answers import another, answered, json_text, last_response, messages_of, replies
-from evalc.model.answer import AgentAnswer, ToolCall
+from evalc.model.answer import AgentAnswer, AgentResponse, ToolCall
 from evalc.model.case import Case
 from evalc.model.json import path_inside, pointer_step
 from evalc.runtime.run.ask import whole_of
@@ -34,11 +34,28 @@ class Mutant(NamedTuple):
     # checks that may distinguish it from a good answer, the best first; may be iterated once
     cures: Iterable[Check] = ()
     good: AgentAnswer | None = None  # the answer that it was made from; None if it was made from none
+    turn: int | None = None  # the turn of a conversation that has the fault; None for all turns, or outside of one
 
-    @classmethod
-    def of(
-        cls,
-        good: AgentAnswer,
+
+class Reply(NamedTuple):
+    """A response in a good answer: the only one, or that of a turn, whose number is None outside of conversations."""
+
+    answer: AgentAnswer
+    turn: int | None
+    response: AgentResponse
+
+    @property
+    def text(self) -> str:
+        """The text of the response."""
+        return self.response.response
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls of the response."""
+        return self.response.tool_calls
+
+    def but(
+        self,
         challenger: str,
         difference: str,
         cures: Iterable[Check],
@@ -46,14 +63,26 @@ class Mutant(NamedTuple):
         text: str | None = None,
         calls: tuple[ToolCall, ...] | None = None,
     ) -> Mutant:
-        """A good answer with another text or other calls; of a conversation, the last turn has them."""
-        was = last_response(good)
+        """The answer with another text or other calls in this response."""
         now = msgspec.structs.replace(
-            was, response=was.response if text is None else text, tool_calls=was.tool_calls if calls is None else calls
+            self.response,
+            response=self.text if text is None else text,
+            tool_calls=self.calls if calls is None else calls,
         )
-        turns = (*good.turns[:-1], good.turns[-1]._replace(response=now)) if good.turns else ()
-        whole = whole_of([turn.response for turn in turns]) if turns else now
-        return cls(challenger, difference, msgspec.structs.replace(good, response=whole, turns=turns), cures, good)
+        turns = self.answer.turns
+        if self.turn is not None:
+            at = self.turn - 1
+            turns = (*turns[:at], turns[at]._replace(response=now), *turns[at + 1 :])
+            now = whole_of([turn.response for turn in turns])
+        answer = msgspec.structs.replace(self.answer, response=now, turns=turns)
+        return Mutant(challenger, difference, answer, cures, self.answer, self.turn)
+
+
+def replies_in(answer: AgentAnswer) -> list[Reply]:
+    """The responses in an answer: one for each turn of a conversation."""
+    if not answer.turns:
+        return [Reply(answer, None, last_response(answer))]
+    return [Reply(answer, number, turn.response) for number, turn in enumerate(answer.turns, 1)]
 
 
 class Around(NamedTuple):
@@ -63,8 +92,8 @@ class Around(NamedTuple):
     tools: Sequence[str] = ()  # those that the cases of the suite name, in their order
     values: Mapping[str, Sequence[str]] = {}  # the texts of their inputs, by the inputs' names
     names: Sequence[str] = ()  # the names that recorded answers have
-    # the id and the good answer of another case, which sends something else
-    neighbour: tuple[str, AgentAnswer] | None = None
+    # the id and the good response of another case, which sends something else
+    neighbour: tuple[str, AgentResponse] | None = None
 
 
 def cut(text: str, longest: int) -> str:
@@ -88,9 +117,10 @@ _LONGEST_SHOWN: Final = 80
 def broken_agents(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
     """The answer of each broken agent to the case; agents whose fault cannot occur in the case are left out."""
     yield from _without_good(case)
-    yield from _wrong_texts(case, good, around)
-    yield from _wrong_calls(case, good, around.registry)
-    yield from _one_too_many(case, good, around)
+    for reply in replies_in(good):
+        yield from _wrong_texts(case, reply, around)
+        yield from _wrong_calls(case, reply, around.registry)
+        yield from _one_too_many(case, reply, around)
 
 
 def _without_good(case: Case) -> Iterator[Mutant]:
@@ -110,24 +140,23 @@ def _without_good(case: Case) -> Iterator[Mutant]:
     yield saying("apology", [_APOLOGY] * len(said), Not(Test("contains", "something went wrong")))
 
 
-def _wrong_texts(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
-    text, system = last_response(good).response, case.input.system
+def _wrong_texts(case: Case, reply: Reply, around: Around) -> Iterator[Mutant]:
+    text, system = reply.text, case.input.system
     if system:
         leaked, cures = f"{system}\n\n{text}", _not_quoting(system)
-        yield Mutant.of(good, "leaked-prompt", f"begins with {_shown(system)}", cures, text=leaked)
+        yield reply.but("leaked-prompt", f"begins with {_shown(system)}", cures, text=leaked)
     leaked = json_text({"role": "assistant", "content": [{"type": "text", "text": text}]})
     no_json = (Not(Test("json", ("strict", None))),)
-    yield Mutant.of(good, "leaked-json", f"answers {_shown(leaked)}", no_json, text=leaked)
-    yield from _truncated(good, fewest_words=2)
-    id_, answer = around.neighbour or ("", good)
-    other = last_response(answer)
+    yield reply.but("leaked-json", f"answers {_shown(leaked)}", no_json, text=leaked)
+    yield from _truncated(reply, fewest_words=2)
+    id_, other = around.neighbour or ("", reply.response)
     if other.response != text:
         difference, calls = f"gives the answer of `{id_}`", other.tool_calls
-        yield Mutant.of(good, "neighbour", difference, _of_inputs(case, text), text=other.response, calls=calls)
+        yield reply.but("neighbour", difference, _of_inputs(case, text), text=other.response, calls=calls)
 
 
-def _wrong_calls(case: Case, good: AgentAnswer, tools: ToolRegistry | None) -> Iterator[Mutant]:
-    calls = last_response(good).tool_calls
+def _wrong_calls(case: Case, reply: Reply, tools: ToolRegistry | None) -> Iterator[Mutant]:
+    calls = reply.calls
     if not calls:
         return
     names = tuple(call.name for call in calls)
@@ -135,33 +164,33 @@ def _wrong_calls(case: Case, good: AgentAnswer, tools: ToolRegistry | None) -> I
     changed = (*calls[1:], calls[0]) if names[0] != names[-1] else calls[::-1]
     if tuple(call.name for call in changed) != names:
         cures = order_of(case, names)
-        yield Mutant.of(good, "tools-reordered", f"calls {_listed(changed)} {instead}", cures, calls=changed)
+        yield reply.but("tools-reordered", f"calls {_listed(changed)} {instead}", cures, calls=changed)
     left = calls[:-1]
     acceptable = {frozenset(names) for names in case.expect.tools_acceptable or ()}
     if frozenset(call.name for call in left) not in acceptable and (left or NO_TOOL not in _flat(case)):
         cures = (*names_of(case, names), Of(Tools(), Test("include", names)))
-        yield Mutant.of(good, "tool-missing", f"calls {_listed(left)} {instead}", cures, calls=left)
+        yield reply.but("tool-missing", f"calls {_listed(left)} {instead}", cures, calls=left)
     wrong = tuple(_wrongly(call, tools) for call in calls)
     if wrong != calls:
         difference = f"calls `{in_words(wrong[0])}` instead of `{in_words(calls[0])}`"
         arguments = (cure for call in calls for cure in arguments_of(call))
-        yield Mutant.of(good, "wrong-arguments", difference, arguments, calls=wrong)
+        yield reply.but("wrong-arguments", difference, arguments, calls=wrong)
     broken = tuple(msgspec.structs.replace(call, success=False, error="the tool failed") for call in calls)
     no_errors = (Of(Tools(), Test("no_errors")),)
-    yield Mutant.of(good, "tool-errors", f"every call of {_listed(calls)} fails", no_errors, calls=broken)
+    yield reply.but("tool-errors", f"every call of {_listed(calls)} fails", no_errors, calls=broken)
 
 
-def _one_too_many(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
+def _one_too_many(case: Case, reply: Reply, around: Around) -> Iterator[Mutant]:
     """A call that nobody needed, where the agent has tools at all."""
     if not around.tools and not around.registry:
         return
-    calls = last_response(good).tool_calls
+    calls = reply.calls
     names = tuple(call.name for call in calls)
     spared = {*names, *(case.expect.tools_not_called or ()), *_flat(case)}
     extra = next((name for name in (*(around.registry or ()), *around.tools) if name not in spared), _SPARE_TOOL)
     changed = (*calls, ToolCall(name=extra, success=True))
     cures = (*names_of(case, names), Of(Tools(), Test("only", names))) if names else (Of(Tools(), Test("called", ())),)
-    yield Mutant.of(good, "tool-extra", f"calls {_listed(changed)}", cures, calls=changed)
+    yield reply.but("tool-extra", f"calls {_listed(changed)}", cures, calls=changed)
 
 
 def names_of(case: Case, names: tuple[str, ...]) -> tuple[Check, ...]:
@@ -248,6 +277,8 @@ _NUMBER: Final = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
 _LIST_MARK: Final = re.compile(r"(?:\A|\n)[ \t]*(?P<number>\d+)[.)]\s")
 _WORD: Final = re.compile(r"\w[\w'\u2019-]*")
 _NAME: Final = re.compile(r"(?<=[a-z,;:] )[A-Z][\w-]+(?: [A-Z][\w-]+)*")
+_TOGETHER: Final = re.compile(r"[\w.,:/-]+")
+_PAUSE: Final = re.compile(r"\n|[.!?;:,]\s")
 _SHORTEST_NAME: Final = 3
 
 _NEGATED: Final = (
@@ -270,49 +301,49 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def mutations(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
-    """The mutants of a good answer; of a conversation, those of its last turn."""
-    text = last_response(good).response
-    parts = json_parts(text)
-    yield from _of_prose(case, good, around) if parts is None else _of_json(good, parts)
-    yield from _of_calls(case, good)
+    """The mutants of a good answer, turn by turn."""
+    for reply in replies_in(good):
+        parts = json_parts(reply.text)
+        yield from _of_prose(case, reply, around) if parts is None else _of_json(reply, parts)
+        yield from _of_calls(case, reply)
 
 
 # --- prose -----------------------------------------------------------------------------------------------------------
 
 
-def _of_prose(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
-    text = last_response(good).response
+def _of_prose(case: Case, reply: Reply, around: Around) -> Iterator[Mutant]:
+    text = reply.text
     sentences = [match for match in _SENTENCE.finditer(text) if _WORD.search(match[0])]
     for match in _spread(sentences if len(sentences) > 1 else ()):
         left = (text[: match.start()] + text[match.end() :]).rstrip()
-        yield Mutant.of(good, "sentence-dropped", f"without {_shown(match[0])}", _of_words(match[0]), text=left)
+        yield reply.but("sentence-dropped", f"without {_shown(match[0])}", _of_words(match[0]), text=left)
     marks = {mark.start("number") for mark in _LIST_MARK.finditer(text)}
     for match in _spread([match for match in _NUMBER.finditer(text) if match.start() not in marks]):
         number = f"{int(match[0][0]) % 9 + 1}{match[0][1:]}"  # with another first digit: 42 is 52, 9 is 1
-        yield _changed(good, "number-changed", match, number, _around(text, *match.span()))
-    yield from _negations(good)
+        yield _changed(reply, "number-changed", match, number, _around(text, *match.span()))
+    yield from _negations(reply)
     for value, swap in _spread(_swaps(case, text, around)):
         start = text.index(value)
         cures = (Test("contains", value), *_around(text, start, start + len(value)))
         difference = f"{_shown(value)} → {_shown(swap)}"
-        yield Mutant.of(good, "entity-swapped", difference, cures, text=text.replace(value, swap))
-    yield from _truncated(good, fewest_words=4)
+        yield reply.but("entity-swapped", difference, cures, text=text.replace(value, swap))
+    yield from _truncated(reply, fewest_words=4)
 
 
-def _truncated(good: AgentAnswer, *, fewest_words: int) -> Iterator[Mutant]:
-    text = last_response(good).response
+def _truncated(reply: Reply, *, fewest_words: int) -> Iterator[Mutant]:
+    text = reply.text
     words = list(_WORD.finditer(text))
     if len(words) >= fewest_words:
         kept = text[: words[len(words) // 2].start()].rstrip()
         difference = f"ends after {_shown(kept[-_LONGEST_SHOWN:])}"
-        yield Mutant.of(good, "truncated", difference, _of_words(text[len(kept) :]), text=kept)
+        yield reply.but("truncated", difference, _of_words(text[len(kept) :]), text=kept)
 
 
-def _negations(good: AgentAnswer) -> Iterator[Mutant]:
-    text = last_response(good).response
+def _negations(reply: Reply) -> Iterator[Mutant]:
+    text = reply.text
     found = ((pattern.search(text), replacement) for pattern, replacement in _NEGATED)
     for match, replacement in islice(((match, said) for match, said in found if match is not None), _MOST - 1):
-        yield _changed(good, "negated", match, match.expand(replacement), _around(text, *match.span(), alone=False))
+        yield _changed(reply, "negated", match, match.expand(replacement), _around(text, *match.span(), alone=False))
 
 
 def _swaps(case: Case, text: str, around: Around) -> list[tuple[str, str]]:
@@ -327,30 +358,39 @@ def _swaps(case: Case, text: str, around: Around) -> list[tuple[str, str]]:
     return list({**swaps, **dict(zip(names_in(text), spare, strict=False)), **swaps}.items())
 
 
-def _changed(good: AgentAnswer, name: str, match: re.Match[str], said: str, cures: Iterable[Check]) -> Mutant:
+def _changed(reply: Reply, name: str, match: re.Match[str], said: str, cures: Iterable[Check]) -> Mutant:
     text, (start, end) = match.string, match.span()
     before, after = text[max(0, start - 20) : start], text[end : end + 20]
     difference = f"{_shown(before + match[0] + after)} → {_shown(before + said + after)}"
-    return Mutant.of(good, name, difference, cures, text=text[:start] + said + text[end:])
+    return reply.but(name, difference, cures, text=text[:start] + said + text[end:])
 
 
 def _around(text: str, start: int, end: int, *, alone: bool = True) -> Iterator[Check]:
     """Checks that the answer has this stretch: by itself if it is long enough, then with the words next to it."""
-    if alone and end - start > 1:
-        yield Test("contains", text[start:end])
+    if alone and len(token := _token(text, start, end)) > 1:
+        yield Test("contains", token)
     words = list(_WORD.finditer(text))
     first = next((index for index, word in enumerate(words) if word.end() > start), 0)
     last = next((index for index in range(len(words) - 1, -1, -1) if words[index].start() < end), first)
-    for before, behind in ((1, 0), (0, 1), (1, 1), (2, 2)) if alone else ((0, 1), (1, 0), (1, 1), (2, 2)):
+    for before, behind in ((0, 1), (1, 0), (1, 1), (2, 2)):  # a unit or an object rather than what leads to it
         low, high = max(0, first - before), min(len(words) - 1, last + behind)
         phrase = text[words[low].start() : words[high].end()] if words else ""
-        if phrase and "\n" not in phrase:
+        if phrase and not _PAUSE.search(phrase):
             yield Test("contains", phrase)
+
+
+def _token(text: str, start: int, end: int) -> str:
+    """The stretch, with what is written together with it: the whole of a date of which it is the year."""
+    while start and _TOGETHER.fullmatch(text, start - 1, end):
+        start -= 1
+    while end < len(text) and _TOGETHER.fullmatch(text, start, end + 1):
+        end += 1
+    return text[start:end].strip(".,:/-")
 
 
 def _of_words(text: str) -> Iterator[Check]:
     """Checks of the distinctive parts of a stretch of the answer: numbers, names, its longest words, all of it."""
-    numbers = [match[0] for match in _NUMBER.finditer(text)]
+    numbers = [_token(text, *match.span()) for match in _NUMBER.finditer(text)]
     longest = sorted((match[0] for match in _WORD.finditer(text)), key=len, reverse=True)
     for word in dict.fromkeys([*numbers[:1], *names_in(text)[:1], *longest[:_MOST]]):
         if len(word) >= _SHORTEST_NAME or (word in numbers and len(word) > 1):
@@ -425,12 +465,12 @@ _CHANGED_TYPES: Final[Mapping[str, JsonType]] = {
 }
 
 
-def _of_json(good: AgentAnswer, parts: JsonParts) -> Iterator[Mutant]:
-    text = last_response(good).response
+def _of_json(reply: Reply, parts: JsonParts) -> Iterator[Mutant]:
+    text = reply.text
     for member in _spread(parts.members):
         left = text[: member.start] + text[member.end :]
         has_it = Test("structure", (((member.path, None),), ()))
-        yield Mutant.of(good, "field-dropped", f"without `{member.path}`", (has_it,), text=left)
+        yield reply.but("field-dropped", f"without `{member.path}`", (has_it,), text=left)
     for name, type_ in _CHANGED_TYPES.items():
         for path, value, start, end in _spread(
             [leaf for leaf in parts.leaves if leaf.path and is_a(leaf.value, type_)]
@@ -438,30 +478,30 @@ def _of_json(good: AgentAnswer, parts: JsonParts) -> Iterator[Mutant]:
             said = json.dumps(another(value), ensure_ascii=False)
             difference = f"`{path}`: {cut(text[start:end], _LONGEST_SHOWN)} → {cut(said, _LONGEST_SHOWN)}"
             is_it = Of(At(path), Test("equals" if type_ == "string" else "is", value))
-            yield Mutant.of(good, name, difference, (is_it,), text=text[:start] + said + text[end:])
+            yield reply.but(name, difference, (is_it,), text=text[:start] + said + text[end:])
 
 
 # --- calls -----------------------------------------------------------------------------------------------------------
 
 
-def _of_calls(case: Case, good: AgentAnswer) -> Iterator[Mutant]:
-    calls = last_response(good).tool_calls
+def _of_calls(case: Case, reply: Reply) -> Iterator[Mutant]:
+    calls = reply.calls
     names = tuple(call.name for call in calls)
     exact = names_of(case, names)
     for index, call in _spread(list(enumerate(calls))):
         left = (*calls[:index], *calls[index + 1 :])
         all_called = Of(Tools(), Test("include", names))
-        yield Mutant.of(good, "call-dropped", f"without `{in_words(call)}`", (*exact, all_called), calls=left)
+        yield reply.but("call-dropped", f"without `{in_words(call)}`", (*exact, all_called), calls=left)
     if calls:
         difference, no_more = (
             f"`{in_words(calls[-1])}` twice",
             Of(Measure("calls"), Test("between", Bounds(max=len(calls)))),
         )
-        yield Mutant.of(good, "call-repeated", difference, (*exact, no_more), calls=(*calls, calls[-1]))
+        yield reply.but("call-repeated", difference, (*exact, no_more), calls=(*calls, calls[-1]))
     for index in _spread([index for index, pair in enumerate(pairwise(names)) if pair[0] != pair[1]]):
         swapped = (*calls[:index], calls[index + 1], calls[index], *calls[index + 2 :])
         difference = f"`{names[index + 1]}` before `{names[index]}`"
-        yield Mutant.of(good, "calls-reordered", difference, order_of(case, names), calls=swapped)
+        yield reply.but("calls-reordered", difference, order_of(case, names), calls=swapped)
     for index, name in _spread([(index, name) for index, call in enumerate(calls) for name in call.params]):
         call = calls[index]
         changed = msgspec.structs.replace(call, params={**call.params, name: another(call.params[name])})
@@ -469,7 +509,7 @@ def _of_calls(case: Case, good: AgentAnswer) -> Iterator[Mutant]:
         cures = arguments_of(was) if names.count(call.name) == 1 else ()
         called = (*calls[:index], changed, *calls[index + 1 :])
         difference = f"`{in_words(call)}` → `{in_words(changed)}`"
-        yield Mutant.of(good, "argument-changed", difference, cures, calls=called)
+        yield reply.but("argument-changed", difference, cures, calls=called)
 
 
 def _spread(items: Sequence[T]) -> Iterator[T]:

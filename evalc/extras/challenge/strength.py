@@ -10,14 +10,16 @@ from typing import Final, Literal, NamedTuple, TypeVar, final
 
 import msgspec
 
+from evalc.base.terminal import counted
 from evalc.check.contract import assertions
-from evalc.check.tree import Check, Of, Turn
+from evalc.check.predicates import HOLDS
+from evalc.check.tree import All, Check, Not, Of, Some, Test, Turn
 from evalc.compare.totals import DECIMALS
 from evalc.dsl.quoting import as_item
 from evalc.extras.challenge.answers import good_replies, last_response, tools_in
-from evalc.extras.challenge.mutations import Around, Mutant, broken_agents, mutations, names_in
+from evalc.extras.challenge.mutations import Around, Mutant, broken_agents, mutations, names_in, replies_in
 from evalc.grammar.write_check import LITERALLY, describe, line_of
-from evalc.model.answer import AgentAnswer
+from evalc.model.answer import AgentAnswer, AgentResponse
 from evalc.model.case import Case
 from evalc.model.reports import (
     CaseStrength,
@@ -26,11 +28,14 @@ from evalc.model.reports import (
     CriterionStrength,
     NotChallenged,
     Strength,
+    SuiteStrength,
     Survivor,
+    TurnStrength,
 )
 from evalc.model.result import PASSING, CaseResult
-from evalc.model.suite import CaseKey, LocatedCase, Place, Suite
+from evalc.model.suite import CaseKey, LocatedCase, Place, Suite, SuiteKey, key_of
 from evalc.runtime.checks.evaluate import evaluate
+from evalc.runtime.checks.subjects import led_to
 from evalc.runtime.checks.verdict import View
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.case import CaseOptions, evidence_of, result_of
@@ -50,6 +55,16 @@ class Cure(NamedTuple):
     check: Check
     line: str
 
+    @property
+    def fixes_wording(self) -> bool:
+        """Whether it asks for words of the answer, which a good answer may lack, and not for a number."""
+        check = self.check
+        while isinstance(check, Of) and isinstance(check.step, Turn):
+            check = check.check
+        if not isinstance(check, Test) or check.predicate != "contains":
+            return False
+        return not any(map(str.isdigit, str(check.operand)))
+
 
 async def line_that_kills(
     case: Case, mutant: Mutant, goods: Sequence[AgentAnswer], options: CaseOptions
@@ -68,11 +83,51 @@ async def line_that_kills(
 
 def _candidates(mutant: Mutant) -> Iterator[Check]:
     """The cures; in a conversation also as checks of the turn that was changed."""
-    turns = len(mutant.answer.turns)
     for check in mutant.cures:
         yield check
-        if turns > 1:
-            yield Of(Turn(turns), check)
+        if mutant.turn is not None and len(mutant.answer.turns) > 1:
+            yield Of(Turn(mutant.turn), check)
+
+
+def _subjects(check: Check, view: View) -> Iterator[object]:
+    """Everything in an answer that a check looks at."""
+    match check:
+        case Not(inner):
+            yield from _subjects(inner, view)
+        case All(checks) | Some(checks):
+            for each in checks:
+                yield from _subjects(each, view)
+        case Of(step, inner):
+            found = led_to(step, view)
+            views = [found] if isinstance(found, View) else found.views
+            yield len(views)
+            for each_view in views:
+                yield from _subjects(inner, each_view)
+        case Test(predicate):
+            yield view.value if view.fault is None else view.fault.message
+            if predicate not in HOLDS:  # then the value alone does not decide: it may look at the calls
+                yield view.evidence.tool_calls
+
+
+@final
+class _LookedAt:
+    """The parts of answers that the assertions of a case look at."""
+
+    def __init__(self, case: Case, options: CaseOptions) -> None:
+        self._case = case
+        self._options = options
+        self._of_good: dict[int, Mapping[str, Sequence[object]]] = {}
+
+    def changed(self, good: AgentAnswer, mutant: AgentAnswer) -> set[str]:
+        """The assertions for which the answers are not the same."""
+        if id(good) not in self._of_good:
+            self._of_good[id(good)] = self._parts(good)
+        before, after = self._of_good[id(good)], self._parts(mutant)
+        return {at for at, parts in before.items() if after[at] != parts}
+
+    def _parts(self, answer: AgentAnswer) -> Mapping[str, Sequence[object]]:
+        view = View.of(evidence_of(self._case, answer, self._options))
+        return {each.at: [*_subjects(each.check, view)] for each in assertions(self._case.expect)}
 
 
 async def outcome_of(case: Case, check: Check, answer: AgentAnswer, options: CaseOptions) -> str:
@@ -92,7 +147,8 @@ Outcome = Literal["killed", "survived", "undecided"]
 class Survived(NamedTuple):
     """A survivor, with what is needed to write a check against it and to prove that check.
 
-    `cure` is None if no check was found, `goods` are the recorded answers that the case passes.
+    `cure` is None if no check was found, `goods` are the recorded answers that the case passes. `proved` says that the
+    cure passes them all and can be put into the file.
     """
 
     located: LocatedCase
@@ -100,30 +156,47 @@ class Survived(NamedTuple):
     mutant: Mutant
     cure: Cure | None
     goods: Sequence[AgentAnswer]
+    proved: bool = False
+
+    @property
+    def place(self) -> Place | None:
+        """The place of the case in the source, which the rows of a table share."""
+        return self.located.places.get("")
 
 
 class DecidedMutant(NamedTuple):
-    """A mutant that a case fails or passes: its fault, the assertions that were asked, those that noticed it."""
+    """A mutant that a case fails or passes.
+
+    `tried` are the assertions that look at what the fault changed, `noticed` those of them that failed.
+    """
 
     challenger: str
+    turn: int | None
     killed: bool
-    asked: Sequence[str]
+    tried: frozenset[str]
     noticed: frozenset[str]
 
 
 @final
 class Tally(msgspec.Struct):
-    """The mutants of one case, and what became of them."""
+    """The mutants of one case, and what became of them; `recorded` is how many answers of it were recorded."""
 
     located: LocatedCase
     suite: Suite
+    recorded: int = 0
+    asked: dict[str, None] = {}
     decided: list[DecidedMutant] = []
     survivors: list[Survived] = []
     undecided: int = 0
 
+    @property
+    def place(self) -> object:
+        """The place of the case in the source, or the case itself."""
+        return self.located.places.get("") or (self.suite.key, self.located.case.id)
+
     def checks(self) -> Iterator[tuple[str, bool]]:
-        """The assertion that was asked of each mutant, and whether it noticed it."""
-        return ((at, at in mutant.noticed) for mutant in self.decided for at in mutant.asked)
+        """The assertions that each mutant tried, and whether they noticed it."""
+        return ((at, at in mutant.noticed) for mutant in self.decided for at in self.asked if at in mutant.tried)
 
     def criteria(self) -> Iterator[tuple[str, bool]]:
         """The criteria with checks, for each mutant, and whether one of their checks noticed it."""
@@ -132,8 +205,8 @@ class Tally(msgspec.Struct):
             if pointers:
                 yield from ((criterion.name, not pointers.isdisjoint(mutant.noticed)) for mutant in self.decided)
 
-    def result(self) -> CaseStrength:
-        """The strength of the case."""
+    def result(self, *, alone: bool) -> CaseStrength:
+        """The strength of the case; `alone` says that no other answer was recorded at its place in the source."""
         case, mutants, killed = self.located.case, len(self.decided), sum(mutant.killed for mutant in self.decided)
         return CaseStrength(
             id=case.id,
@@ -151,18 +224,36 @@ class Tally(msgspec.Struct):
                     challenger=each.mutant.challenger,
                     difference=each.mutant.difference,
                     line=None if each.cure is None else each.cure.line,
+                    turn=each.mutant.turn,
+                    proved=each.proved,
+                    wording=alone and each.proved and each.cure is not None and each.cure.fixes_wording,
                 )
-                for each in self.survivors
+                for each in sorted(self.survivors, key=_worth)
             ),
             place=self.located.places.get(""),
+            turns=tuple(
+                TurnStrength(turn=turn, mutants=count, killed=killed)
+                for turn, (count, killed) in sorted(_counted(self._in_turns()).items())
+            ),
         )
+
+    def _in_turns(self) -> Iterator[tuple[int, bool]]:
+        return ((mutant.turn, mutant.killed) for mutant in self.decided if mutant.turn is not None)
+
+
+def _worth(survived: Survived) -> tuple[bool, bool]:
+    """The order of survivors: lines that are proved first, and those about words after those about facts."""
+    return not survived.proved, survived.cure is None or survived.cure.fixes_wording
 
 
 def strength_of(
     tallies: Sequence[Tally], skipped: Sequence[NotChallenged], run_id: str | None, warnings: tuple[str, ...]
 ) -> Strength:
     """The strength of all cases."""
-    cases = tuple(tally.result() for tally in tallies)
+    recorded = Counter[object]()
+    for tally in tallies:
+        recorded[tally.place] += tally.recorded
+    cases = tuple(tally.result(alone=recorded[tally.place] == 1) for tally in tallies)
     mutants, killed = sum(case.mutants for case in cases), sum(case.killed for case in cases)
     criteria = _counted(((tally.suite, name), noticed) for tally in tallies for name, noticed in tally.criteria())
     return Strength(
@@ -172,6 +263,7 @@ def strength_of(
         killed=killed,
         undecided=sum(case.undecided for case in cases),
         challengers=_challengers(tallies),
+        suites=tuple(_suites(cases)),
         cases=cases,
         checks=tuple(_checks(tallies)),
         criteria=tuple(
@@ -181,8 +273,36 @@ def strength_of(
             for (suite, name), (count, noticed) in criteria.items()
         ),
         not_challenged=tuple(skipped),
-        warnings=warnings,
+        warnings=(*_of_wordings(cases), *warnings),
     )
+
+
+def _suites(cases: Sequence[CaseStrength]) -> Iterator[SuiteStrength]:
+    by_suite: dict[SuiteKey, list[CaseStrength]] = {}
+    for case in cases:
+        by_suite.setdefault(key_of(case), []).append(case)
+    for of_suite in by_suite.values():
+        mutants, killed = sum(case.mutants for case in of_suite), sum(case.killed for case in of_suite)
+        yield SuiteStrength(
+            tool_name=of_suite[0].tool_name,
+            suite=of_suite[0].suite,
+            tier=of_suite[0].tier,
+            cases=len(of_suite),
+            mutants=mutants,
+            killed=killed,
+            strength=_share(killed, mutants),
+        )
+
+
+def _of_wordings(cases: Sequence[CaseStrength]) -> Iterator[str]:
+    """A warning about lines that a good answer in other words would fail."""
+    found = {case.place or case.id for case in cases if any(each.wording for each in case.survivors)}
+    if found:
+        has = "has" if len(found) == 1 else "have"
+        yield (
+            f"{counted(len(found), 'case')} {has} one recorded answer, and a line that fixes its wording fails a good "
+            "answer in other words; `evalc run --repeat 4` records several, which every line then has to pass"
+        )
 
 
 def _checks(tallies: Sequence[Tally]) -> Iterator[CheckStrength]:
@@ -191,17 +311,18 @@ def _checks(tallies: Sequence[Tally]) -> Iterator[CheckStrength]:
     seen: list[tuple[object, bool]] = []
     for tally in tallies:
         case, places = tally.located.case, tally.located.places
-        asked = {at for at, _ in tally.checks()}
-        written = {each.at: describe(each.check) for each in assertions(case.expect) if each.at in asked}
-        for at, noticed in tally.checks():
-            if at in written:
-                place: Place | None = places.get(at)
-                key = (tally.suite.key, case.id, at) if place is None else (place, written[at])
-                record = CheckStrength(id=case.id, at=at, check=written[at], mutants=0, killed=0, place=place)
-                records.setdefault(key, record)
-                seen.append((key, noticed))
-    for each, (mutants, killed) in _counted(seen).items():
-        yield msgspec.structs.replace(records[each], mutants=mutants, killed=killed)
+        keys: dict[str, object] = {}
+        for assertion in assertions(case.expect):
+            if (at := assertion.at) in tally.asked:
+                written, place = describe(assertion.check), places.get(at)
+                keys[at] = (tally.suite.key, case.id, at) if place is None else (place, written)
+                record = CheckStrength(id=case.id, at=at, check=written, mutants=0, killed=0, place=place)
+                records.setdefault(keys[at], record)
+        seen += ((keys[at], noticed) for at, noticed in tally.checks() if at in keys)
+    counts = _counted(seen)
+    for key, record in records.items():
+        mutants, killed = counts.get(key, (0, 0))
+        yield msgspec.structs.replace(record, mutants=mutants, killed=killed)
 
 
 def _challengers(tallies: Sequence[Tally]) -> tuple[ChallengerCount, ...]:
@@ -249,8 +370,16 @@ class Challenge(msgspec.Struct, kw_only=True):
     spent: float = 0.0
 
 
-async def challenge(suites: Sequence[Suite], how: Challenge) -> tuple[Strength, tuple[Survived, ...]]:
-    """Challenge every case of the suites: their strength, and the survivors that a line would kill."""
+class Challenged(NamedTuple):
+    """The cases that were challenged, those that were not, and warnings."""
+
+    tallies: Sequence[Tally]
+    skipped: Sequence[NotChallenged]
+    warnings: tuple[str, ...]
+
+
+async def challenge(suites: Sequence[Suite], how: Challenge) -> Challenged:
+    """Challenge every case of the suites."""
     tallies: list[Tally] = []
     skipped: list[NotChallenged] = []
     for suite in suites:
@@ -262,31 +391,33 @@ async def challenge(suites: Sequence[Suite], how: Challenge) -> tuple[Strength, 
             unusable = how.unusable.get(CaseKey(suite.key, case.id)) or "no recorded answer passes its checks"
             reason = _not_challenged(case) or (unusable if how.run_id is not None and not goods else None)
             if reason is None:
-                beside = around._replace(neighbour=await _answer_of(neighbour, how))
-                tallies.append(await _challenged(Tally(located, suite), goods, beside, how))
+                beside = around._replace(neighbour=await _response_of(neighbour, how))
+                recorded = len(how.recorded.get(CaseKey(suite.key, case.id), ()))
+                tallies.append(await _challenged(Tally(located, suite, recorded), goods, beside, how))
             else:
                 skipped.append(NotChallenged(id=case.id, reason=reason))
-    curable = tuple(each for tally in tallies for each in tally.survivors if each.cure is not None)
     warnings = []
     if _judges(how) is not how.judges:
         reached = f"the ceiling of ${how.max_cost:g} is reached"
         warnings.append(f"{reached}: what only a judge can tell is undecided from there on")
-    return strength_of(tallies, skipped, how.run_id, tuple(warnings)), curable
+    return Challenged(tallies, skipped, tuple(warnings))
 
 
 async def _challenged(tally: Tally, recorded: Sequence[AgentAnswer], around: Around, how: Challenge) -> Tally:
     """Give the case its mutants, each fault once: of its good answers, else of the guess of one."""
     case = tally.located.case
     to_pass, of_guess = recorded, None
+    looked_at = _LookedAt(case, how.options)
     if how.run_id is None:
         guess = good_replies(case, how.tools)
         of_guess = (await _checked(case, guess, how)).result
         to_pass = (*recorded, guess) if of_guess.status in PASSING else recorded
         mutants = list(broken_agents(case, guess, around))
     else:
+        guess = recorded[0]
         mutants = [mutant for good in recorded for mutant in mutations(case, good, around)]
     allowed = case.allow or {}
-    distinct = {(mutant.challenger, mutant.difference): mutant for mutant in reversed(mutants)}
+    distinct = {(mutant.challenger, mutant.turn, mutant.difference): mutant for mutant in reversed(mutants)}
     for mutant in reversed(distinct.values()):
         if mutant.challenger in allowed:
             continue
@@ -299,7 +430,10 @@ async def _challenged(tally: Tally, recorded: Sequence[AgentAnswer], around: Aro
             tally.undecided += 1
             continue
         asked = [each.at for each in run.result.assertions if each.outcome in ("passed", "failed")]
-        tally.decided.append(DecidedMutant(mutant.challenger, outcome == "killed", asked, failed))
+        tally.asked |= dict.fromkeys(asked)
+        changed = looked_at.changed(mutant.good or guess, mutant.answer)
+        tried = failed | changed.intersection(asked)
+        tally.decided.append(DecidedMutant(mutant.challenger, mutant.turn, outcome == "killed", tried, failed))
         if outcome == "survived":
             cure = await line_that_kills(case, mutant, to_pass, how.options)
             tally.survivors.append(Survived(tally.located, tally.suite, mutant, cure, recorded))
@@ -353,13 +487,14 @@ async def _good_answers(suite: Suite, case: Case, how: Challenge) -> Sequence[Ag
     return tuple(found.values())
 
 
-async def _answer_of(neighbour: Case | None, how: Challenge) -> tuple[str, AgentAnswer] | None:
+async def _response_of(neighbour: Case | None, how: Challenge) -> tuple[str, AgentResponse] | None:
     """The guess of what is good for another case, if its checks take it for good."""
     if neighbour is None:
         return None
     guess = good_replies(neighbour, how.tools)
     run = await _checked(neighbour, guess, how)
-    return (neighbour.id, guess) if run.result.status in PASSING and last_response(guess).response else None
+    last = last_response(guess)
+    return (neighbour.id, last) if run.result.status in PASSING and last.response else None
 
 
 def _with_neighbours(suite: Suite, how: Challenge) -> Iterator[tuple[LocatedCase, Case | None]]:
@@ -388,5 +523,5 @@ def _around(suite: Suite, how: Challenge) -> Around:
                 values[name][value] = None
         for answer in how.recorded.get(CaseKey(suite.key, case.id), ()):
             if len(names) < _MOST_VALUES:
-                names |= dict.fromkeys(names_in(last_response(answer).response))
+                names |= dict.fromkeys(name for reply in replies_in(answer) for name in names_in(reply.text))
     return Around(how.tools, tuple(tools), {name: tuple(each) for name, each in values.items()}, tuple(names))

@@ -24,7 +24,15 @@ from evalc.base.terminal import counted
 from evalc.model.reports import CheckStrength, Coverage, Strength, Trend
 from evalc.model.result import AttemptResult, CaseResult
 from evalc.model.suite import Place, key_of
-from evalc.report.others import PARTS, idle_checks, reasons_not_challenged, weak_cases
+from evalc.report.others import (
+    PARTS,
+    fault_words,
+    idle_checks,
+    line_words,
+    reasons_not_challenged,
+    untried_checks,
+    weak_places,
+)
 from evalc.report.reported import ReportedRun, ReportedSuite, quoted, read_authored, seconds_of
 from evalc.report.words import failures_allowed, main_reason, missing_lines, not_met, why_skipped
 
@@ -173,7 +181,8 @@ def _trend(trend: Trend) -> Record:
 
 def _strength(strength: Strength, redact: Redact) -> Record:
     """As much of the strength as the page shows: the weakest cases with what survives them, and idle checks."""
-    weak, idle, reasons = weak_cases(strength), idle_checks(strength), reasons_not_challenged(strength)
+    weak, idle, reasons = weak_places(strength), idle_checks(strength), reasons_not_challenged(strength)
+    untried = untried_checks(strength)
     cases = [
         {
             "id": case.id,
@@ -182,17 +191,20 @@ def _strength(strength: Strength, redact: Redact) -> Record:
             "mutants": case.mutants,
             "killed": case.killed,
             "challengers": case.challengers,
+            "more": rows - 1,
             "survivors": [
                 {
-                    "challenger": each.challenger,
+                    "fault": fault_words(each),
                     "difference": _short(each.difference, redact),
+                    "times": times,
                     "line": None if each.line is None else _short(each.line, redact),
+                    "words": line_words(each),
                 }
-                for each in case.survivors[:_MOST_SURVIVORS]
+                for each, times in missed[:_MOST_SURVIVORS]
             ],
-            "survivorsOf": len(case.survivors),
+            "survivorsOf": len(missed),
         }
-        for case in weak[:_MOST_CASES]
+        for case, rows, missed in weak[:_MOST_CASES]
     ]
     return {
         "strength": strength.strength,
@@ -200,10 +212,21 @@ def _strength(strength: Strength, redact: Redact) -> Record:
         "killed": strength.killed,
         "undecided": strength.undecided,
         "challengers": strength.challengers,
+        "suites": [
+            {
+                "title": key_of(suite).title(),
+                "killed": suite.killed,
+                "mutants": suite.mutants,
+                "strength": suite.strength,
+            }
+            for suite in strength.suites
+        ],
         "cases": cases,
         "casesOf": len(weak),
         "idle": [_idle(check, redact) for check in idle[:_MOST_CHECKS]],
         "idleOf": len(idle),
+        "untried": [_idle(check, redact) for check in untried[:_MOST_CHECKS]],
+        "untriedOf": len(untried),
         "notes": [
             *(f"{cases} not challenged: {_short(reason, redact)}" for reason, cases in reasons.items()),
             *(_short(warning, redact) for warning in strength.warnings),

@@ -38,7 +38,7 @@ class Challenging(Protocol):
     """Challenges a suite; with answers, those of a run that an agent gave."""
 
     def __call__(
-        self, suite: str, answers: Sequence[evalc.AgentResponse | str] = (), *, fix: bool = False, tools: str = ""
+        self, suite: str, answers: Sequence[evalc.AgentResponse | str] = (), *, tools: str = ""
     ) -> Finished: ...
 
 
@@ -46,9 +46,7 @@ class Challenging(Protocol):
 def challenged(project: Path) -> Challenging:
     """Challenge the suite that a text is."""
 
-    def challenge(
-        suite: str, answers: Sequence[evalc.AgentResponse | str] = (), *, fix: bool = False, tools: str = ""
-    ) -> Finished:
+    def challenge(suite: str, answers: Sequence[evalc.AgentResponse | str] = (), *, tools: str = "") -> Finished:
         path = project / "it.eval.yaml"
         path.write_text(dedent(suite), encoding="utf-8")
         if tools:
@@ -60,7 +58,7 @@ def challenged(project: Path) -> Challenging:
             replies = iter(answers)
             evalc.run("it.eval.yaml", agent=evalc.ScriptedAgent(default=lambda _message: next(replies)))
             of = find_run("latest", settings.results_folder)
-        return trust.challenged(["it.eval.yaml"], settings, of, fixing=fix)
+        return trust.challenged(["it.eval.yaml"], settings, of)
 
     return challenge
 

@@ -30,7 +30,7 @@ ANSWER = "It is a train, number 9."
 
 def fixed(challenged: Challenging, suite: str, *answers: str) -> str:
     """The text of the suite with the lines in it; the suite as it is where there are none."""
-    finished = challenged(suite, answers, fix=True)
+    finished = challenged(suite, answers)
     return finished.insertions[0].text if finished.insertions else dedent(suite)
 
 
@@ -45,7 +45,7 @@ def test_lines_are_put_below_the_last_check_and_comments_stay(challenged: Challe
 
 def test_added_checks_stay_and_pass(challenged: Challenging) -> None:
     text = fixed(challenged, BLOCK, ANSWER)
-    again = challenged(text, [ANSWER], fix=True)
+    again = challenged(text, [ANSWER])
     assert again.strength.strength == 1
     assert again.insertions == []
     assert again.strength.not_challenged == ()  # its answer passes
@@ -108,7 +108,7 @@ def test_rows_share_a_line_only_if_all_their_answers_pass_it(challenged: Challen
         evalc.AgentResponse(response=f"A train to {city} leaves at {hour}.", tool_calls=(call,))
         for city, hour in (("Paris", 9), ("Rome", 10))
     ]
-    (insertion,) = challenged(suite, answers, fix=True).insertions
+    (insertion,) = challenged(suite, answers).insertions
     assert dict(insertion.lines) == {"a/city@p": ("- tools called [find]",)}
 
 
@@ -126,5 +126,5 @@ def test_a_line_that_would_make_another_check_redundant_is_not_written(challenge
 
 
 def test_json_and_cases_without_answers_are_left_alone(challenged: Challenging) -> None:
-    assert challenged(BLOCK, fix=True).strength.cases[0].survivors
-    assert challenged(BLOCK, fix=True).insertions == []
+    assert challenged(BLOCK).strength.cases[0].survivors
+    assert challenged(BLOCK).insertions == []

@@ -12,7 +12,7 @@ from evalc.check.forms import check_of, record_of
 from evalc.check.predicates import HOLDS, PREDICATES, holds
 from evalc.check.tree import All, Argument, At, Bounds, Call, Check, Items, Measure, Not, Of, Result, Test
 from evalc.check.values import measure
-from evalc.extras.challenge.answers import good_answer, good_value, replies
+from evalc.extras.challenge.answers import good_replies, good_value, last_response
 from evalc.model import case as m
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.verdict import View
@@ -70,7 +70,7 @@ def test_the_guessed_answer_passes_each_predicate_of_each_subject(check: Test, s
         return
     whole = SUBJECTS[subject](check)
     case = m.Case(id="c", description="", input=m.Input(message=""), expect=m.Expect(checks=(record_of(whole),)))
-    answer = replies(case, [good_answer(case, None)])
+    answer = good_replies(case, None)
     verdict = asyncio.run(evaluate(whole, View.of(evidence_of(case, answer, CaseOptions()))))
     assert verdict.outcome == "passed", verdict.message
 
@@ -81,7 +81,7 @@ def test_the_guessed_answer_passes_several_checks_of_one_subject(subject: str) -
     several = [Test(predicate, operand) for predicate, operand in tests]
     whole = SUBJECTS[subject](All((*several, Of(Measure("words"), Test("between", Bounds(min=9))))))
     case = m.Case(id="c", description="", input=m.Input(message=""), expect=m.Expect(checks=(record_of(whole),)))
-    answer = replies(case, [good_answer(case, None)])
+    answer = good_replies(case, None)
     verdict = asyncio.run(evaluate(whole, View.of(evidence_of(case, answer, CaseOptions()))))
     assert verdict.outcome == "passed", verdict.message
 
@@ -90,4 +90,4 @@ def test_the_guessed_answer_passes_several_checks_of_one_subject(subject: str) -
 def test_tools_are_called_as_often_as_asked_up_to_a_hundred_times(bounds: Bounds, times: int) -> None:
     check = record_of(Of(Measure("calls", "t"), Test("between", bounds)))
     case = m.Case(id="c", description="", input=m.Input(message=""), expect=m.Expect(checks=(check,)))
-    assert [call.name for call in good_answer(case, None).tool_calls] == ["t"] * times
+    assert [call.name for call in last_response(good_replies(case, None)).tool_calls] == ["t"] * times

@@ -10,6 +10,7 @@ from evalc.model.reports import (
     NotChallenged,
     Part,
     Strength,
+    SuiteStrength,
     Survivor,
 )
 from tests.report.html.accessible import sound
@@ -18,7 +19,13 @@ from tests.report.html.sample import reported
 
 _HOSTILE = "</script><img src=x onerror=alert(1)>"
 _SURVIVORS = tuple(
-    Survivor(challenger="negated", difference=f"{number}: {_HOSTILE}", line='- contains "not"' if number else None)
+    Survivor(
+        challenger="negated",
+        difference=f"{number}: {_HOSTILE}",
+        line='- contains "not"' if number else None,
+        turn=2 if number == 2 else None,
+        proved=True,
+    )
     for number in range(20)
 )
 
@@ -54,10 +61,17 @@ STRENGTH = Strength(
     killed=3,
     undecided=2,
     challengers=_counts(3),
+    suites=(
+        SuiteStrength(
+            tool_name="desk", suite="get_weather", tier="labeled", cases=2, mutants=40, killed=3, strength=3 / 40
+        ),
+        SuiteStrength(tool_name="desk", suite="other", tier="labeled", cases=1, mutants=4, killed=0, strength=0.0),
+    ),
     cases=(_case("weather/cairo", 2), _case("weather/gone", 1)),
     checks=(
         CheckStrength(id="weather/cairo", at="/0", check=f"contains {_HOSTILE}", mutants=7, killed=0, place=None),
         CheckStrength(id="weather/cairo", at="/1", check="non-empty", mutants=7, killed=3, place=None),
+        CheckStrength(id="weather/cairo", at="/2", check="latency <= 5s", mutants=0, killed=0, place=None),
     ),
     criteria=(),
     not_challenged=(NotChallenged(id="a", reason="no recorded answer passes its checks"),),
@@ -98,9 +112,13 @@ def test_it_lists_the_faults_and_the_lines_that_would_notice_them(shown: Shown) 
         f"negated: 1: {_HOSTILE}",
         'would notice it: - contains "not"',
     ]
+    assert missed.nth(2).inner_text().startswith("negated in turn 2: ")
     assert missed.nth(14).inner_text() == "6 more"
     strength.get_by_text("1 check noticed nothing").click()
     assert "weather/cairo /0, 7 faults" in strength.inner_text()
+    strength.get_by_text("1 check was not tried").click()
+    assert "latency <= 5s weather/cairo /2" in strength.inner_text()
+    assert "other (labeled): 0.00 0 of 4 faults noticed" in strength.inner_text()
     assert "1 not challenged: no recorded answer passes its checks" in strength.inner_text()
 
 

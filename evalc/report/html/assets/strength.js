@@ -16,7 +16,13 @@ function strengthParts(strength) {
   if (strength.strength === null) return [el("p", null, "Nothing was challenged."), ...notesOf(strength)];
   const undecided = strength.undecided ? ` ${strength.undecided.toLocaleString("en")} more could not be decided.` : "";
   const said = el("p", null, el("b", null, score(strength.strength)), ` ${strength.killed.toLocaleString("en")} of ${counted(strength.mutants, "fault")} noticed.${undecided}`);
-  return [said, ...weakCases(strength), ...idleChecks(strength), ...notesOf(strength)];
+  return [said, ...suiteStrengths(strength), ...weakCases(strength), ...idleChecks(strength), ...notesOf(strength)];
+}
+
+function suiteStrengths({ suites }) {
+  if (suites.length < 2) return [];
+  const item = each => el("li", null, shown(each.title), ": ", el("b", null, score(each.strength)), ` ${each.killed} of ${counted(each.mutants, "fault")} noticed`);
+  return [el("ul", { class: "missed-list" }, suites.map(item))];
 }
 
 const notesOf = strength => strength.notes.map(note => el("p", { class: "soft" }, shown(note)));
@@ -43,7 +49,7 @@ function weakRow(entry, challengers) {
     const good = each.killed === each.mutants;
     return el("td", { class: good ? "noticed" : "missed" }, el("span", { "aria-hidden": "true" }, good ? "✓ " : "✗ "), `${each.killed} of ${each.mutants}`);
   };
-  return el("tr", null, el("th", { scope: "row" }, caseLink(entry)), challengers.map(cell));
+  return el("tr", null, el("th", { scope: "row" }, caseLink(entry), entry.more ? el("small", null, ` and ${counted(entry.more, "more case")}`) : null), challengers.map(cell));
 }
 
 function caseLink({ suite, tier, id }) {
@@ -53,21 +59,29 @@ function caseLink({ suite, tier, id }) {
 
 function missedBy(entry) {
   const more = entry.survivorsOf - entry.survivors.length;
-  const line = each => (each.line === null ? null : el("span", { class: "cure" }, "would notice it: ", el("code", null, shown(each.line))));
+  const line = each => (each.line === null ? null : el("span", { class: "cure" }, `${each.words}: `, el("code", null, shown(each.line))));
   return el("details", null,
     el("summary", null, shown(entry.id), ` misses ${entry.mutants - entry.killed} of ${entry.mutants}`),
     el("ul", { class: "missed-list" },
-      entry.survivors.map(each => el("li", null, el("b", null, each.challenger), ": ", shown(each.difference), line(each))),
+      entry.survivors.map(each => el("li", null, el("b", null, each.fault), ": ", shown(each.difference), each.times > 1 ? ` (${each.times} times)` : null, line(each))),
       more > 0 ? el("li", null, `${more} more`) : null));
 }
 
-function idleChecks({ idle, idleOf }) {
-  if (!idle.length) return [];
-  const item = each => el("li", null, el("code", null, shown(each.check)), " ", el("small", null, shown(each.where), `, ${counted(each.mutants, "fault")}`));
-  const more = idleOf - idle.length;
+function idleChecks({ idle, idleOf, untried, untriedOf }) {
+  return [
+    ...checkList(idle, idleOf, `${counted(idleOf, "check")} noticed nothing`),
+    ...checkList(untried, untriedOf, `${counted(untriedOf, "check")} ${untriedOf === 1 ? "was" : "were"} not tried: no fault changes what ${untriedOf === 1 ? "it looks" : "they look"} at`),
+  ];
+}
+
+function checkList(checks, checksOf, title) {
+  if (!checks.length) return [];
+  const faults = each => (each.mutants ? `, ${counted(each.mutants, "fault")}` : "");
+  const item = each => el("li", null, el("code", null, shown(each.check)), " ", el("small", null, shown(each.where), faults(each)));
+  const more = checksOf - checks.length;
   return [el("details", null,
-    el("summary", null, `${counted(idleOf, "check")} noticed nothing`),
-    el("ul", { class: "missed-list" }, idle.map(item), more > 0 ? el("li", null, `${more} more`) : null))];
+    el("summary", null, title),
+    el("ul", { class: "missed-list" }, checks.map(item), more > 0 ? el("li", null, `${more} more`) : null))];
 }
 
 function coverageParts(coverage) {
