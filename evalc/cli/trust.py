@@ -195,13 +195,14 @@ def coverage(
       evalc coverage evals/ --tools tools.json
     """
     _refuse_no_share("--min-coverage", min_coverage)
-    from evalc.report.others import coverage_lines  # noqa: PLC0415 - for start-up: `--help` looks at nothing
+    # For start-up: `--help` looks at nothing.
+    from evalc.report.others import coverage_lines, coverage_total  # noqa: PLC0415
 
     settings = settings_of(flags)
     what, found = covered(with_standard_input(settings.looked_at(paths or ())), settings)
     print_problems(what.problems, sys.stderr)
     print_result(found, coverage_lines(found), as_json=json)
-    return _exit_code(found.coverage, min_coverage, "there is nothing to cover, so there is no coverage to reach")
+    return _exit_code(found.coverage, min_coverage, f"there is no coverage to reach: {coverage_total(found)}")
 
 
 def covered(

@@ -165,13 +165,18 @@ class ToolCoverage(_Record, frozen=True, kw_only=True):
 
 
 class Coverage(_Record, frozen=True, kw_only=True):
-    """The coverage of suites: `coverage` is covered / total over all parts, null if there is nothing to cover."""
+    """The coverage of suites: `coverage` is covered / total over all parts.
+
+    It is null if there is nothing to cover, or where nobody knows what there is: `unknown` are these kinds. `covered`
+    and `total` count the others.
+    """
 
     coverage: float | None
     covered: int
     total: int
     parts: tuple[Part, ...]
     tools: tuple[ToolCoverage, ...]
+    unknown: tuple[Kind, ...] = ()
 
 
 class Survivor(_Record, frozen=True, kw_only=True):

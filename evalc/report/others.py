@@ -137,10 +137,19 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
             yield f"  not {visible(name)}"
         if len(part.missing) > _MOST_MISSING:
             yield f"  and {len(part.missing) - _MOST_MISSING} more; `--json` lists them all"
+    yield coverage_total(coverage)
+
+
+def coverage_total(coverage: Coverage) -> str:
+    """The share of all parts, or why there is none."""
+    if coverage.unknown:
+        return (
+            "no total: without a tool registry, the tools that no case calls are unknown; name one with `--tools FILE` "
+            "(for an agent without tools, a file with `[]`)"
+        )
     if coverage.coverage is None:
-        yield "there is nothing to cover: no tool registry, no seed manifest and no criteria"
-    else:
-        yield f"coverage {coverage.coverage:.2f}: {coverage.covered} of {coverage.total}"
+        return "there is nothing to cover: no tools, no seed manifest, no criteria and no prompts"
+    return f"coverage {rounded(coverage.coverage)}: {coverage.covered} of {coverage.total}"
 
 
 def _tool(tool: ToolCoverage) -> str:

@@ -76,9 +76,41 @@ def test_the_report_and_the_gate(covered: Invoke, invoke: Invoke, project: Path)
     (project / "evals" / "weather.eval.yaml").write_text(
         "eval: {test_cases: [{name: a, message: b, validate: [json]}]}"
     )
-    outcome = invoke("coverage", "evals", "--min-coverage", "0")
+    (project / "none.json").write_text("[]")
+    outcome = invoke("coverage", "evals", "--min-coverage", "0", "--tools", "none.json")
     assert outcome.code == 1
     assert "there is nothing to cover" in outcome.out
+
+
+def test_without_a_tool_registry_there_is_no_total(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(
+        """\
+suite: trips
+eval:
+  criteria: ["right (1): It is right"]
+  test_cases: [{name: train, message: A train., validate: ["tools called [find_train] for right"]}]
+"""
+    )
+    outcome = invoke("coverage", "evals")
+    assert outcome.code == 0
+    assert "1 of 1 criteria that something scores\nno total: without a tool registry" in outcome.out
+    assert "--tools FILE" in outcome.out
+    assert "coverage 1" not in outcome.out
+    found = json.loads(invoke("coverage", "evals", "--json").out)
+    assert (found["coverage"], found["unknown"]) == (None, ["tools", "arguments", "toolPairs"])
+    outcome = invoke("coverage", "evals", "--min-coverage", "0")
+    assert outcome.code == 1
+    assert "there is no coverage to reach: no total" in outcome.err
+    (project / "none.json").write_text("[]")
+    (project / "evals" / "weather.eval.yaml").write_text(
+        """\
+suite: trips
+eval:
+  criteria: ["right (1): It is right"]
+  test_cases: [{name: train, message: A train., validate: [contains "train" for right]}]
+"""
+    )
+    assert "coverage 1.00: 1 of 1" in invoke("coverage", "evals", "--tools", "none.json").out
 
 
 def test_unreadable_input_is_an_error(invoke: Invoke) -> None:

@@ -96,7 +96,10 @@ _MOST_SEED_VALUES: Final = 10_000
 def coverage_of(
     compiled: Sequence[CompiledSuite], tools: ToolRegistry | None, seed: Mapping[str, object] | None, *, judged: bool
 ) -> Coverage:
-    """Measure the coverage of compiled suites; `judged` says that a judge scores criteria without checks."""
+    """Measure the coverage of compiled suites; `judged` says that a judge scores criteria without checks.
+
+    Without a tool registry there is no total: nobody knows how many tools no case looks at.
+    """
     seen = _Seen()
     things: dict[Kind, dict[str, bool]] = {kind: {} for kind in get_args(Kind)}
     for suite in compiled:
@@ -117,12 +120,14 @@ def coverage_of(
     things["seedValues"] = {_written(path): seen.reads(path) for path in paths}
     parts = tuple(_part(kind, looked_at) for kind, looked_at in things.items() if looked_at)
     covered, total = sum(part.covered for part in parts), sum(part.total for part in parts)
+    unknown: tuple[Kind, ...] = ("tools", "arguments", "toolPairs") if tools is None else ()
     return Coverage(
-        coverage=round(covered / total, DECIMALS) if total else None,
+        coverage=round(covered / total, DECIMALS) if total and not unknown else None,
         covered=covered,
         total=total,
         parts=parts,
         tools=found,
+        unknown=unknown,
     )
 
 

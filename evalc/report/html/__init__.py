@@ -26,6 +26,7 @@ from evalc.model.result import AttemptResult, CaseResult
 from evalc.model.suite import Place, key_of
 from evalc.report.others import (
     PARTS,
+    coverage_total,
     fault_words,
     idle_checks,
     line_words,
@@ -250,7 +251,9 @@ def _coverage(coverage: Coverage, redact: Redact) -> Record:
         }
         for part in coverage.parts
     ]
-    return {"coverage": coverage.coverage, "total": coverage.total, "covered": coverage.covered, "parts": parts}
+    none = coverage_total(coverage) if coverage.coverage is None else None
+    share = {"coverage": coverage.coverage, "total": coverage.total, "covered": coverage.covered}
+    return {**share, "none": none, "parts": parts}
 
 
 def _short(text: str, redact: Redact) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from evalc.model.reports import (
     CaseStrength,
     ChallengerCount,
@@ -128,6 +130,13 @@ def test_it_shows_what_no_case_looks_at(shown: Shown) -> None:
     assert "0 of 1 arguments that a case checks" in coverage.inner_text()
     coverage.get_by_text("1 not covered").click()
     assert coverage.locator("li").all_inner_texts() == ["get_weather.city"]
+
+
+def test_without_a_tool_registry_no_total_is_shown(shown: Shown) -> None:
+    found = replace(COVERAGE, coverage=None, parts=COVERAGE.parts[:1], unknown=("tools", "arguments", "toolPairs"))
+    coverage = shown(reported(), coverage=found).get_by_role("region", name="Coverage", exact=True)
+    assert "no total: without a tool registry" in coverage.inner_text()
+    assert "covered." not in coverage.inner_text()
 
 
 def test_a_run_that_was_not_challenged_has_neither_part(shown: Shown) -> None:

@@ -85,9 +85,9 @@ function checkList(checks, checksOf, title) {
 }
 
 function coverageParts(coverage) {
-  if (coverage.coverage === null) return [el("p", null, "There is nothing to cover: no tool registry, no seed manifest and no criteria.")];
+  const total = coverage.none ?? [el("b", null, score(coverage.coverage)), ` ${coverage.covered.toLocaleString("en")} of ${coverage.total.toLocaleString("en")} covered.`];
   return [
-    el("p", null, el("b", null, score(coverage.coverage)), ` ${coverage.covered.toLocaleString("en")} of ${coverage.total.toLocaleString("en")} covered.`),
+    el("p", null, total),
     ...coverage.parts.map(partOf),
   ];
 }
