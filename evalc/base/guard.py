@@ -28,7 +28,7 @@ from typing import Any, Final, Never, Self, TypeVar, final
 
 import msgspec
 
-from evalc.base.errors import AgentError, UsageError
+from evalc.base.errors import AgentError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
 
 T = TypeVar("T")
@@ -111,13 +111,27 @@ def _set_right(process: int) -> None:
 
 
 def agent_error(error: BaseException) -> AgentError:
-    """The error as the result says it: `ValueError: text (agent.py:12)`. One of evalc's own stays what it is."""
+    """The error as the result says it: `ValueError: text (agent.py:12)`. One of evalc's own stays what it is.
+
+    A connection that could not be made or was lost says that somebody could not be reached.
+    """
     if isinstance(error, AgentError):
         return error
     frames = traceback.extract_tb(error.__traceback__)
     # The first frame is the guard's own; without another, the code could not even be called.
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if len(frames) > 1 else ""
-    return AgentError(f"{said_by(error)}{place}")
+    kind = AgentUnavailable if any(isinstance(each, ConnectionError) for each in causes(error)) else AgentError
+    return kind(f"{said_by(error)}{place}")
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception, and those that it was made of."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, BaseExceptionGroup):
+            seen = seen.exceptions[0]
+        yield seen
+        seen = seen.__cause__ or seen.__context__
 
 
 def said_by(error: BaseException) -> str:

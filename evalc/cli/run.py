@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from evalc.report.reported import ReportedRun, ReportedSuite
     from evalc.runtime.run.again_load import LoadedSuite
     from evalc.setup.finished import Run
-    from evalc.setup.request import RunRequest, ToRun
+    from evalc.setup.request import Start, ToRun
     from evalc.setup.runner import Running
 
 Step = Callable[[], None]
@@ -453,7 +452,7 @@ def run_evals(
         return _list_cases(what, settings, detail=detail)
     outputs = outputs_of(output or (), as_json=json)
     files = [asked.file for asked in outputs if asked.file is not None]
-    advice = partial(_advice, given, start.folder)
+    advice = partial(_advice, start)
     if runs_code_of_others(settings):
         supervise(settings.timeout_ms, advice)
     with standard_output_alone() as stdout:
@@ -492,13 +491,11 @@ def _given(flags: RunFlags) -> RunFlags:
     return cast(RunFlags, said)
 
 
-def _advice(given: RunRequest, folder: Path) -> str:
+def _advice(start: Start) -> str:
     """Advice on the cases of a run that did not end, if it had begun: the command that continues it."""
-    if not folder.exists():
+    if not start.folder.exists():
         return ""
-    where = (("--config", given.config), ("--output-dir", given.flags.get("output_dir")))
-    said = (word for flag, value in where if value for word in (flag, shown_path(Path(value))))
-    command = shlex.join(["evalc", "run", "--resume", folder.name, *said])
+    command = f"{start.command} --retry-errors" if start.retry_errors else start.command
     return f"; what was finished is kept, and `{command}` runs the rest"
 
 

@@ -140,6 +140,9 @@ class Settings(Table):
     max_cost = Setting(k.DOLLARS, None, examples=(5,), otherwise="no limit", flag="--").says(
         "Stop before the total cost exceeds this amount, in US dollars."
     )
+    max_errors = Setting(
+        k.whole(1, 1_000_000), None, examples=(5,), otherwise="20 at the start that cannot reach the agent", flag="--"
+    ).says("Stop after this many cases that end in error.")
     all_assertions = Setting(k.FLAG, False, flag="--").says("Run every assertion of a case, even after one has failed.")
     user = Setting(k.TEXT, None, examples=("openai:gpt-4o-mini",), flag="--").says(
         f"Who plays simulated users: {MODELS}, `python:MODULE:NAME`, a URL, `local` or `replay:DIR`."

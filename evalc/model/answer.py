@@ -130,6 +130,7 @@ class AgentAnswer(msgspec.Struct, frozen=True):
     """An agent's answer: a response, or the status and the words of its absence; and when.
 
     Of a conversation, the response is that of all its turns together, and `turns` are those that were answered.
+    `unreachable` says that there is none since the agent could not be reached.
     """
 
     duration_ms: float
@@ -138,6 +139,7 @@ class AgentAnswer(msgspec.Struct, frozen=True):
     error: str | None = None
     turns: tuple[AnsweredTurn, ...] = ()
     user: PlayedUser | None = None
+    unreachable: bool = False
 
 
 class AnsweredTurn(NamedTuple):

@@ -75,6 +75,7 @@ class RunFlags(_OldFlags, total=False):
     keywords: str | None
     last_failed: bool | str | Path | None
     max_cost: float | None
+    max_errors: int | None
     max_p95: str | None
     maxfail: int | None
     min_pass_rate: float | None
@@ -86,6 +87,7 @@ class RunFlags(_OldFlags, total=False):
     record: str | Path | None
     repeat: int | None
     resume: str | Path | None
+    retry_errors: bool
     rpm: int | None
     save: bool | None
     seed_manifest: str | Path | None
@@ -166,6 +168,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
     "env_file": Flag("FILE", DATA, "Variables that the environment does not set."),
     "maxfail": Flag("N", STOPS, "Stop after N cases that fail.", least=1),
     "max_cost": Flag("USD", STOPS),
+    "max_errors": Flag("N", STOPS),
     "stop_when_sure": Flag("", STOPS),
     "min_pass_rate": Flag("SHARE", GATES),
     "min_score": Flag("SCORE", GATES),
@@ -186,6 +189,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
     ),
     "otel": Flag("URL", SHOWN, shown="help-all"),
     "resume": Flag("RUN", INSTEAD, "Finish a run that did not end: its id, its folder, or `latest`."),
+    "retry_errors": Flag("", INSTEAD, "With `--resume`, also run the cases again that ended in error."),
     "strict": Flag(),
     "config": Flag("FILE", "", "Use this configuration instead of the nearest one."),
 }

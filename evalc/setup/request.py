@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
@@ -13,6 +14,7 @@ from evalc.base import PROVIDERS
 from evalc.base.errors import UsageError
 from evalc.base.files import TemporaryFolder, find_project
 from evalc.base.source import Source
+from evalc.base.terminal import shown_path
 from evalc.check.contract import assertions
 from evalc.check.tree import asks
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
@@ -23,7 +25,7 @@ from evalc.model.case import Case
 from evalc.model.suite import Selected, Suite
 from evalc.runtime.run.run import Observer
 from evalc.runtime.run.select import select_cases, selected_of
-from evalc.runtime.store.resume import PastRun, find_run
+from evalc.runtime.store.resume import PastRun, find_run, refuse_rescored
 from evalc.runtime.store.runs import new_run_id
 from evalc.runtime.store.scope import CaseFilter, Configured, in_project, scope_paths
 from evalc.setup.compile import Subject, needs_of, soundly_compiled, subjects_among
@@ -174,6 +176,8 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     # those of the command line that a resumed run needs again
     flags: Mapping[str, Any] = msgspec.field(default_factory=dict)
     past: PastRun | None = None  # the run that is resumed; None for a new one
+    retry_errors: bool = False  # whether its cases that ended in error are run again
+    command: str = "evalc run --resume latest"  # the command that resumes the run
     record: Path | None = None  # where what is sent and answered is recorded
     selection: CaseFilter = EVERY_CASE  # which cases are run
     max_fail: int | None = None  # after so many cases that did not pass the run stops; None for never
@@ -209,6 +213,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     max_fail: int | None = None  # after so many cases that did not pass the run stops
     past: PastRun | None = None  # the run that is resumed
     save: bool | None = True  # whether the results stay; None for what is run and the settings to decide
+    retry_errors: bool = False  # whether its cases that ended in error are run again
 
     def settings(self) -> Settings:
         """The settings of the run, with the variables of the `env_file` in the environment."""
@@ -228,14 +233,17 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             settings = settings.replace(judge=settings.judge.replace(cache=False))  # which is a file in the project
         if not self.paths and self.prompt_id is not None and settings.prompts is not None:
             subjects = (*subjects, str(settings.prompts))  # where the prompt's own evals are
+        run_id = new_run_id(settings.results_folder) if self.past is None else self.past.run_id
         return Start(
-            run_id=new_run_id(settings.results_folder) if self.past is None else self.past.run_id,
+            run_id=run_id,
             settings=settings,
             subjects=subjects,
             agents=self.agents,
             prompt_id=self.prompt_id,
             flags=self._kept(selection, settings, subjects),
             past=self.past,
+            retry_errors=self.retry_errors,
+            command=self._command(run_id if self.past is None else self.past.folder.name),
             record=None if self.record is None else Path(self.record),
             selection=selection,
             max_fail=self.max_fail,
@@ -249,6 +257,11 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         if not self.save and (self.past is not None or self.flags.get("output_dir") is not None):
             raise UsageError("`save=False` keeps no results: leave it out beside `output_dir` and `resume`")
         return self.save
+
+    def _command(self, run: str) -> str:
+        where = (("--config", self.config), ("--output-dir", self.flags.get("output_dir")))
+        said = (word for flag, value in where if value for word in (flag, shown_path(Path(value))))
+        return shlex.join(["evalc", "run", "--resume", run, *said])
 
     def _kept(self, selection: CaseFilter, settings: Settings, subjects: Sequence[Subject]) -> dict[str, Any]:
         """The part of the request that the journal keeps: its subjects, and enough to resume it by its id."""
@@ -298,6 +311,7 @@ def resumed(given: RunRequest, name: str) -> RunRequest:
                 f"as in `evalc run PATH --resume {past.run_id}`"
             )
         return msgspec.structs.replace(given, past=past)
+    refuse_rescored(past.header)
     if given.selection != EVERY_CASE:
         raise UsageError("`--resume` runs the cases that the run was begun with: leave out what chooses others")
     said = {name: value for name, value in modern(past.header.flags).items() if name not in _NOT_KEPT}
@@ -404,5 +418,9 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
         max_fail=said.get("maxfail"),
         save=said.get("save"),
     )
-    past = said.get("resume")
-    return given if past is None else resumed(given, past)
+    past, retry_errors = said.get("resume"), bool(said.get("retry_errors"))
+    if past is not None:
+        return resumed(msgspec.structs.replace(given, retry_errors=retry_errors), past)
+    if retry_errors:
+        raise UsageError("`--retry-errors` runs the cases of an earlier run again: name it with `--resume RUN`")
+    return given

@@ -122,6 +122,8 @@ async def run(what: ToRun, start: Start, observer: Observer | None = None) -> Ru
         limits=replace(options.limits, max_fail=start.max_fail),
         checks=options.checks.joined_by(what.functions),
         asked=asked_of(settings, specs, os.environ, what.tools, options.redactor),
+        retry_errors=start.retry_errors,
+        command=start.command,
     )
     if past is not None:
         options = replace(options, output_dir=past.folder.parent, resumed=past.folder)
@@ -395,7 +397,7 @@ async def options_of(
             baseline=settings.baseline or (LATEST if settings.fail_on_regression else None),
             accepted=settings.accepted_baseline,
             gates=gates_of(settings),
-            limits=Limits(max_cost=settings.max_cost),
+            limits=Limits(max_cost=settings.max_cost, max_errors=settings.max_errors),
             all_assertions=settings.all_assertions,
             panel=panel_of(settings, environ, redactor),
             user=_user_of(settings, environ, redactor),

@@ -128,6 +128,9 @@ def test_a_line_in_which_no_case_can_be_read_is_passed_over(whole: Path, tmp_pat
     assert results(tmp_path) == results(whole)
 
 
+COMPLETE = "the run was complete: no case was run again, and the results are written from its journal"
+
+
 def edited(line: dict[str, Any], edit: str) -> dict[str, Any]:
     result = line["result"]
     match edit:
@@ -172,9 +175,7 @@ def test_a_run_that_is_complete_asks_nothing_and_writes_what_is_missing(whole: P
     asked = agent()
     finished = resume(tmp_path, *SUITES, asked=asked)
     assert (asked.requests, journal(tmp_path).read_bytes(), results(tmp_path)) == ([], before, results(whole))
-    assert finished.warnings == (
-        "the run was complete: no case was run again, and the results are written from its journal",
-    )
+    assert [*finished.warnings] == [f"{COMPLETE}; `--retry-errors` runs the case again that ended in error"]
     assert (finished.run_id, finished.summary.skipped) == (RUN_ID, 2)
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import msgspec
 
-from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout
+from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable
 from evalc.base.guard import TimeLimit, is_of_the_run
 from evalc.model.answer import DEFAULT_TURNS, AgentAnswer, AgentRequest, AgentResponse, AnsweredTurn, ToolCall, Usage
 from evalc.model.case import Case
@@ -26,7 +26,7 @@ _ENDING_SECONDS: Final = 5.0
 
 def broken_answer(error: BaseException) -> AgentAnswer:
     """The answer of an agent that breaks before it is asked."""
-    return AgentAnswer(0.0, None, "error", _agent_error(error))
+    return AgentAnswer(0.0, None, "error", _agent_error(error), unreachable=isinstance(error, AgentUnavailable))
 
 
 def request_of(case: Case) -> AgentRequest:
@@ -132,7 +132,9 @@ async def _turns(
         if answer.response is None:
             kind, _, why = (answer.error or "agent: ").partition(": ")
             duration_ms = _sum_of([*turns, answer])
-            return AgentAnswer(duration_ms, None, answer.status, f"{kind}: turn {count}: {why}", tuple(turns))
+            said = f"{kind}: turn {count}: {why}"
+            unreachable = answer.unreachable and not turns
+            return AgentAnswer(duration_ms, None, answer.status, said, tuple(turns), unreachable=unreachable)
         played = None if player is None else player.played
         turns.append(AnsweredTurn(text, answer.response, answer.duration_ms, played))
         if log is not None:
@@ -197,6 +199,7 @@ async def _ask(request: AgentRequest, session: Session, limit: TimeLimit) -> Age
     response: AgentResponse | None = None
     status: Status = "passed"
     error: str | None = None
+    unreachable = False
     request = msgspec.structs.replace(request, deadline=limit.begin())
     started = time.perf_counter()
     try:
@@ -206,7 +209,7 @@ async def _ask(request: AgentRequest, session: Session, limit: TimeLimit) -> Age
         is_late = limit.end()
         if is_of_the_run(exception):
             raise
-        timed_out = isinstance(exception, AgentTimeout)
+        timed_out, unreachable = isinstance(exception, AgentTimeout), isinstance(exception, AgentUnavailable)
         status = "failed" if timed_out else "error"
         error = f"timeout: {error_text(exception)}" if timed_out else _agent_error(exception)
     duration_ms = round((time.perf_counter() - started) * 1000, 3)
@@ -217,7 +220,7 @@ async def _ask(request: AgentRequest, session: Session, limit: TimeLimit) -> Age
         # Also where the agent, cancelled, answered after all or raised something else: it was too late.
         too_late = f"timeout: no complete answer within {number(limit.milliseconds)} ms"
         return AgentAnswer(duration_ms, None, "failed", too_late)
-    return AgentAnswer(duration_ms, response, status, error)
+    return AgentAnswer(duration_ms, response, status, error, unreachable=unreachable)
 
 
 def _usable(response: object) -> AgentResponse:

@@ -95,6 +95,7 @@ def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
         sum_of_known(run.cost_usd for run in runs),
         sent=runs[0].sent,
         answers=tuple([run.answer for run in runs]),
+        unreachable=all(run.unreachable for run in runs),
     )
 
 

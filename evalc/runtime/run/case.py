@@ -405,7 +405,11 @@ def _result(
         place=msgspec.UNSET if place is None else place,
     )
     return CaseRun(
-        result, tuple(notes), sum_of_known(costs) if costs else None, tool_mode=response.tool_mode if response else None
+        result,
+        tuple(notes),
+        sum_of_known(costs) if costs else None,
+        tool_mode=response.tool_mode if response else None,
+        unreachable=answer.unreachable,
     )
 
 

@@ -220,6 +220,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     root: Path | None = None  # the project's folder, from which journals name files; None where that is not known
     flags: Mapping[str, Any] = {}  # those of the command line, kept for resuming the run
     resumed: Path | None = None  # the folder of the run that is gone on with; None begins a new one
+    retry_errors: bool = False  # whether the cases of that run which ended in error are run again
+    command: str = "evalc run --resume latest"  # the command that resumes the run
 
     @property
     def of_cases(self) -> CaseOptions:

@@ -34,7 +34,7 @@ from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE, shown_confidence
 from evalc.model.result import PASSING, CaseResult, GateResult, LabelSummary, RateEstimate, SkippedCase, Status
 from evalc.model.suite import LocatedCase
-from evalc.runtime.store.journal import Entry
+from evalc.runtime.store.journal import CaseNumbers, CaseRun, Entry
 
 T = TypeVar("T")
 
@@ -237,8 +237,8 @@ def scores_of(entries: Iterable[Entry]) -> Iterator[float]:
 
 # --- when a run stops ------------------------------------------------------------------------------------------------
 
-CaseNumbers = tuple[int, int]
-"""The numbers of a suite and of a case in it."""
+FIRST_CASES: Final = 20
+"""How many cases try to reach an agent before it is given up."""
 
 
 @final
@@ -248,13 +248,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_fail: int | None = None  # after this many cases that did not pass; None means no limit
     # before a case that would bring the known cost above it, in US dollars; None means no limit
     max_cost: float | None = None
+    # after this many cases that ended in error; None means when an agent cannot be reached
+    max_errors: int | None = None
 
 
 @final
 class StopPolicy:
     """Compares the limits with what has happened. `reason` is why nothing more is sent; None while it goes on.
 
-    `held` is whether there is any limit.
+    `held` is whether there is any limit, and `broke` whether too many cases ended in error.
 
     What the next case costs is not known before it ends: each is taken to cost as much as the dearest so far, and so
     are those under way.
@@ -262,17 +264,20 @@ class StopPolicy:
 
     def __init__(self, limits: Limits) -> None:
         self.reason: str | None = None
-        self.held = limits.max_fail is not None or limits.max_cost is not None
+        self.held = (limits.max_fail, limits.max_cost, limits.max_errors) != (None, None, None)
+        self.broke = False
         self.unseen = 0
         self._max_fail = limits.max_fail
         self._max_cost = None if limits.max_cost is None else exact(limits.max_cost)
+        self._max_errors = limits.max_errors
         self._failed = 0
+        self._errors = 0
         self._under_way = 0
         self._spent = Fraction(0)
         self._dearest = Fraction(0)
 
     def recall(self, entries: Iterable[Entry]) -> None:
-        """Count the cases that were done before the run was resumed."""
+        """Count the cases that were done before the run was resumed; errors are counted anew."""
         for entry in entries:
             self._count(entry.passed, entry.cost_usd)
 
@@ -289,6 +294,9 @@ class StopPolicy:
         """A case that was let go has its result."""
         self._under_way -= 1
         self._count(result.passed, cost_usd)
+        self._errors += result.status == "error"
+        if self.reason is None and self._max_errors is not None and self._errors >= self._max_errors:
+            self.reason, self.broke = f"{counted(self._errors, 'case')} ended in error", True
 
     def _count(self, passed: bool, cost_usd: float | None) -> None:
         self._failed += not passed
@@ -309,6 +317,25 @@ class StopPolicy:
             return None
         cases = counted(self.unseen, "case")
         return f"the ceiling of ${_shown(self._max_cost)} cannot see what {cases} cost: that is not known"
+
+
+@final
+class Reachability:
+    """Gives up agents that cannot be reached. `tries` says of each that no case has reached how many have tried."""
+
+    def __init__(self, agents: Iterable[str | None]) -> None:
+        self.tries = dict.fromkeys(agents, 0)
+
+    def finished(self, agent: str | None, run: CaseRun) -> None:
+        """A case has its result. An agent that is given up stays so, whatever comes of the cases under way."""
+        if run.unreachable and agent in self.tries:
+            self.tries[agent] += 1
+        elif not self.gives_up(agent):
+            self.tries.pop(agent, None)
+
+    def gives_up(self, agent: str | None) -> bool:
+        """Whether the agent is sent no more."""
+        return self.tries.get(agent, 0) >= FIRST_CASES
 
 
 def not_run(located: LocatedCase, reason: str) -> SkippedCase:

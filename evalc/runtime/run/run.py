@@ -8,7 +8,8 @@ from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import cache, partial
-from itertools import count as counted
+from itertools import chain
+from itertools import count as numbers_from
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, final
 
@@ -17,6 +18,7 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.files import make_folder
 from evalc.base.guard import exits_reported
+from evalc.base.terminal import counted
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents import Agent
@@ -24,7 +26,16 @@ from evalc.runtime.agents.pace import MOST_AT_A_TIME
 from evalc.runtime.run.attempts import Attempting, as_expected, run_attempts, skipped_case, why_no_rubrics
 from evalc.runtime.run.engine import CaseWorker, NewWorker, RunOptions
 from evalc.runtime.run.finish import Ending, FinishedRun, FinishedSuite, finish_run
-from evalc.runtime.run.gates import Decided, StopPolicy, Watches, in_random_order, measures_attempts, not_run
+from evalc.runtime.run.gates import (
+    FIRST_CASES,
+    Decided,
+    Reachability,
+    StopPolicy,
+    Watches,
+    in_random_order,
+    measures_attempts,
+    not_run,
+)
 from evalc.runtime.store.baseline import Baseline, find_baseline
 from evalc.runtime.store.journal import FILE_NAME, CaseRun, Header, Journal, JournaledSuite, data_hash
 from evalc.runtime.store.redact import Redactor, encoded, redacted
@@ -112,11 +123,19 @@ def _resumed(suites: Sequence[Suite], header: Header, options: RunOptions, folde
     """The journal of the run that is resumed, known to be of these suites and options."""
     now, _ = redacted(header, encoded(header), options.redactor)
     journal = Journal.resumed(
-        folder / FILE_NAME, header, options.redactor, check=lambda past: refuse_another_run(past, now)
+        folder / FILE_NAME,
+        header,
+        options.redactor,
+        check=lambda past: refuse_another_run(past, now),
+        retry_errors=options.retry_errors,
     )
     try:
         for number, suite in enumerate(suites):
             _refuse_other_cases(suite, journal.cases.ids(number), journal.header.run_id)
+            if options.retry_errors and suite.tier == "rubric":  # which errors elsewhere may have kept from running
+                for index, located in enumerate(suite.cases):
+                    if skipped_case(located.case) is None:
+                        journal.cases.forget_skipped(number, index)
     except BaseException:
         journal.close()
         raise
@@ -261,13 +280,28 @@ def _kept(suites: Sequence[Suite], journal: Journal) -> str:
     """The note on how much a resumed run had done before."""
     done = sum(journal.cases.count(number) for number in range(len(suites)))
     total = sum(suite.size for suite in suites)
+    errors = len(journal.retried)
+    if errors:
+        again = f"and {counted(errors, 'case')} that had ended in error {'is' if errors == 1 else 'are'} run again"
+        return f"the run was resumed: {done} of {total} cases were done before, {again}"
     if lines := journal.cases.unreadable:
         what = "a line" if lines == 1 else f"{lines} lines"
         unreadable = f"{what} of the journal cannot be read, and the cases on them are run again"
         return f"{unreadable}: {done} of {total} cases were done before"
     if done == total:
-        return "the run was complete: no case was run again, and the results are written from its journal"
+        return (
+            "the run was complete: no case was run again, and the results are written from its journal"
+            f"{_hint_at_errors(suites, journal)}"
+        )
     return f"the run was resumed: {done} of {total} cases were done before"
+
+
+def _hint_at_errors(suites: Sequence[Suite], journal: Journal) -> str:
+    """How the cases that ended in error are run again, if there are any."""
+    entries = chain.from_iterable(journal.cases.entries(number) for number in range(len(suites)))
+    errors = sum(entry.status == "error" for entry in entries)
+    what = "case again that" if errors == 1 else f"{errors} cases again that"
+    return f"; `--retry-errors` runs the {what} ended in error" if errors else ""
 
 
 def _without_baseline(suites: Sequence[Suite], baseline: Baseline | None, options: RunOptions) -> tuple[str, ...]:
@@ -335,8 +369,11 @@ class _Run:
         self._options = options
         self._observer = observer
         self._journal = journal
-        self._turns = TurnLog(journal.path.parent, options.redactor, resumed=options.resumed is not None)
+        self._turns = TurnLog(
+            journal.path.parent, options.redactor, resumed=options.resumed is not None, but_for=journal.retried
+        )
         self._brake = StopPolicy(options.limits)
+        self._reach = Reachability(self._agents if options.limits.max_errors is None else ())
         self._no_rubrics: dict[str | None, str | None] = {}
         self._watches = Watches()
         self.stopped: dict[int, str] = {}
@@ -355,11 +392,21 @@ class _Run:
             if not self._options.rubrics_always:
                 self._no_rubrics = {agent: self._why_no_rubrics(agent, others) for agent in self._agents}
             await self._run_suites(rubrics)
-        for warning in (self._brake.warning(), self._turns.failure):
+        for warning in (self._brake.warning(), self._turns.failure, *self._ways_on()):
             if warning is not None:
                 self._warn(warning)
         if not self.stopped:
             self._turns.remove()
+
+    def _ways_on(self) -> Iterator[str]:
+        """How a run goes on whose agent could not be reached, or in which too many cases ended in error."""
+        again = f"`{self._options.command} --retry-errors` runs"
+        for agent, tries in self._reach.tries.items():
+            rest = ", and the rest" if self._reach.gives_up(agent) else ""
+            if tries:
+                yield f"{_named(agent)} could not be reached: once it can be, {again} its cases again{rest}"
+        if self._brake.broke:
+            yield f"{self._brake.reason}: {again} them again, and the rest"
 
     def _why_no_rubrics(self, agent: str | None, others: Iterable[int]) -> str | None:
         """Why an agent's suites of rubrics are not run: its other suites alone say."""
@@ -457,7 +504,7 @@ class _Run:
 
     def _with_turns_kept(self, job: _Job, worker: CaseWorker) -> Attempting:
         """How a conversation is attempted: its turns are kept as they are answered."""
-        numbers = counted()
+        numbers = numbers_from()
         return lambda located: worker.attempt(located, self._turns.attempt(job.suite, job.case, next(numbers)))
 
     def _needs_all_attempts(self, suite: int) -> bool:
@@ -474,11 +521,16 @@ class _Run:
         if skipped is not None:
             return skipped
         surely = self._watches.enough_of(job.suite) if self._options.stop_when_sure else None
-        if surely is None and (not self._brake.held or self._brake.lets_go()):
-            return None
+        agent = self._suites[job.suite].agent
         if surely is not None:
             self.surely_stopped |= {job.suite}
-        reason = (self._brake.reason or "") if surely is None else surely.reason
+            reason = surely.reason
+        elif self._reach.tries and self._reach.gives_up(agent):
+            reason = f"{_named(agent)} could not be reached in its first {FIRST_CASES} cases"
+        elif not self._brake.held or self._brake.lets_go():
+            return None
+        else:
+            reason = self._brake.reason or ""
         self.stopped[job.suite] = reason
         return not_run(job.located, reason)
 
@@ -495,6 +547,8 @@ class _Run:
             run = msgspec.structs.replace(run, result=result)
         if self._brake.held:
             self._brake.finished(run.result, run.cost_usd)
+        if self._reach.tries:
+            self._reach.finished(self._suites[job.suite].agent, run)
         if self._options.stop_when_sure:
             self._watches.finished((job.suite, job.case), run.result.status)
         result = self._journal.append(job.suite, job.case, run)
@@ -506,6 +560,11 @@ class _Run:
         warning = text if redactor is None else redactor.redact(text)
         if warning not in self.warnings:
             self.warnings.append(warning)
+
+
+def _named(agent: str | None) -> str:
+    """The agent in messages: by its name where there are several."""
+    return "the agent" if agent is None else f"the agent `{agent}`"
 
 
 def _raise_first(errors: BaseExceptionGroup[BaseException]) -> NoReturn:

@@ -32,6 +32,9 @@ from evalc.runtime.store.redact import Redactor, encoded, redacted
 FILE_NAME: Final = "journal.jsonl"
 VERSION: Final = 1
 
+CaseNumbers = tuple[int, int]
+"""A case by the numbers of its suite and of itself in that, from 0."""
+
 _SKIPPED: Final = 1 << 63
 """Set in the offset of a line that says that its case was not sent."""
 
@@ -230,6 +233,23 @@ class JournaledCases:
                 if line.skipped.stopped:
                     offsets[line.case] = 0
 
+    def forget_errors(self) -> frozenset[CaseNumbers]:
+        """Forget the lines of cases that ended in error, so that they are run again; which these are."""
+        broken = frozenset(
+            (suite, entry.case)
+            for suite in range(len(self._offsets))
+            for entry in self.entries(suite)
+            if entry.status == "error"
+        )
+        for suite, case in broken:
+            self._offsets[suite][case] = 0
+        return broken
+
+    def forget_skipped(self, suite: int, case: int) -> None:
+        """Forget the line of a case if it says that the case was not sent."""
+        if self._offsets[suite][case] & _SKIPPED:
+            self._offsets[suite][case] = 0
+
     def entries(self, suite: int) -> Iterator[Entry]:
         """The finished cases of a suite in source order."""
         decoder = msgspec.json.Decoder(Entry)
@@ -359,7 +379,7 @@ _REOPEN: Final = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
 class CaseRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """A case that was run, as its line says it behind the numbers of its suite and itself.
 
-    The fields are those of `Entry`.
+    The fields are those of `Entry`; `unreachable` says that the agent could not be reached, in any attempt.
     """
 
     result: CaseResult
@@ -369,6 +389,7 @@ class CaseRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     tool_mode: ToolMode | None = None
     struck: bool = False
     answers: tuple[RecordedAnswer, ...] = ()
+    unreachable: bool = False
 
     @property
     def answer(self) -> RecordedAnswer:
@@ -407,12 +428,19 @@ class Journal:
 
     @classmethod
     def resumed(
-        cls, path: Path, header: Header, redactor: Redactor | None = None, *, check: Callable[[Header], None]
+        cls,
+        path: Path,
+        header: Header,
+        redactor: Redactor | None = None,
+        *,
+        check: Callable[[Header], None],
+        retry_errors: bool = False,
     ) -> Journal:
         """Open the file of a run that did not end, to go on with it; a torn last line is cut off.
 
         `check` is given the header that is there, and raises where the run is another one. Where not even the header
-        was written, nothing was run, and `header` begins the journal.
+        was written, nothing was run, and `header` begins the journal. With `retry_errors` the cases that ended in error
+        are to be run again; their lines stay, and later ones count.
 
         Raises:
             UsageError: it cannot be opened, is not a journal, or another process writes it.
@@ -426,6 +454,8 @@ class Journal:
         journal._open(path, file, redactor)
         try:
             journal._go_on(header, check)
+            if retry_errors:
+                journal.retried = journal.cases.forget_errors()
         except BaseException:
             journal.close()
             raise
@@ -433,6 +463,7 @@ class Journal:
 
     def _open(self, path: Path, file: int, redactor: Redactor | None) -> None:
         self.path = path
+        self.retried: frozenset[CaseNumbers] = frozenset()  # the cases that ended in error before, and are run again
         self._file = file
         self._redactor = redactor
         self._end = 0

@@ -15,7 +15,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import open_regular, refuse_link_out
 from evalc.model.answer import AgentResponse, AnsweredTurn, PlayedUser
 from evalc.model.suite import KnownSuites, key_of
-from evalc.runtime.store.journal import FILE_NAME, Asked, Header, JournaledSuite, read_header
+from evalc.runtime.store.journal import FILE_NAME, Asked, CaseNumbers, Header, JournaledSuite, read_header
 from evalc.runtime.store.redact import Redactor, encoded, redacted
 from evalc.runtime.store.runs import HOW_RUNS_COME, find_folder, steps_back, unless_saved
 
@@ -67,11 +67,21 @@ def refuse_another_run(past: Header, now: Header) -> None:
     Raises:
         UsageError: when the cases that are left would not be run as the others were; it says what has changed.
     """
-    if past.rescored_from is not None:
-        raise UsageError(f"`{past.run_id}` cannot be resumed: it was made by `evalc rescore {past.rescored_from}`")
+    refuse_rescored(past)
     changes = "; ".join(differences(past, now))
     if changes:
         raise UsageError(f"the run `{past.run_id}` cannot be resumed: {changes}")
+
+
+def refuse_rescored(past: Header) -> None:
+    """Reject a run that asked no agent.
+
+    Raises:
+        UsageError: it was made by rescoring another run.
+    """
+    if past.rescored_from is not None:
+        made = f"it was made by `evalc rescore {past.rescored_from}`"
+        raise UsageError(f"`{past.run_id}` cannot be resumed: {made}: resume that run, and rescore it again")
 
 
 def differences(past: Header, now: Header) -> Iterator[str]:
@@ -167,13 +177,21 @@ class TurnLog:
     """The file of a run's turns. It is there only while the run is not finished, and only if it holds conversations.
 
     A turn in which a secret was struck out is not kept: checks would read another text than the agent's. It and those
-    after it are asked again.
+    after it are asked again. The conversations of the cases `but_for` begin anew.
     """
 
-    def __init__(self, folder: Path, redactor: Redactor | None, *, resumed: bool) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        redactor: Redactor | None,
+        *,
+        resumed: bool,
+        but_for: frozenset[CaseNumbers] = frozenset(),
+    ) -> None:
         self._path = folder / TURNS_FILE
         self._redactor = redactor
-        self._begun = dict(_read(self._path)) if resumed else {}
+        found = _read(self._path) if resumed else ()
+        self._begun = {attempt: lines for attempt, lines in found if attempt[:2] not in but_for}
         self._is_whole = not resumed
         self._let_go: set[_Attempt] = set()
         self.failure: str | None = None  # why turns could not be kept; None if all were

@@ -16,7 +16,7 @@ import ipaddress
 import os
 import random
 import ssl
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ import httpx
 import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
+from evalc.base.guard import causes
 from evalc.base.terminal import excerpt
 from evalc.runtime.agents import Sending, Tls, pace
 from evalc.runtime.agents.http import checked_url
@@ -205,7 +206,7 @@ def _translated(error: BaseException) -> AgentError | None:
 
 def _no_connection(error: BaseException) -> AgentUnavailable:
     """The error for a failure to connect; a certificate that is not trusted will not be so at the next attempt."""
-    for seen in _causes(error):
+    for seen in causes(error):
         if isinstance(seen, ssl.SSLCertVerificationError):
             why = seen.verify_message.rstrip(".")
             return AgentUnavailable(f"no connection: the server's certificate is not trusted: {why}")
@@ -214,22 +215,12 @@ def _no_connection(error: BaseException) -> AgentUnavailable:
 
 def _reason_of(error: BaseException) -> str:
     """The words of the operating system, which libraries replace by their own."""
-    for seen in _causes(error):
+    for seen in causes(error):
         if isinstance(seen, ConnectionError) and seen.errno:
             return os.strerror(seen.errno)
         if isinstance(seen, OSError) and seen.strerror:
             return seen.strerror
     return str(error) or type(error).__name__
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The exception, and those that it was made of."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, BaseExceptionGroup):
-            seen = seen.exceptions[0]
-        yield seen
-        seen = seen.__cause__ or seen.__context__
 
 
 # --- routes ----------------------------------------------------------------------------------------------------------
