@@ -461,7 +461,7 @@ def run_evals(
             with termination_as_interrupt(), progress, lent_streams():
                 finished = to_the_end(lambda: compiled_run(start, progress, files))
         except KeyboardInterrupt:
-            if start.folder.exists():
+            if start.has_begun:
                 sys.stderr.write(f"{progress.so_far()}\n")
             print_error(f"interrupted{advice() or '; nothing was run'}")
             return ExitCode.INTERRUPTED
@@ -493,7 +493,7 @@ def _given(flags: RunFlags) -> RunFlags:
 
 def _advice(start: Start) -> str:
     """Advice on the cases of a run that did not end, if it had begun: the command that continues it."""
-    if not start.folder.exists():
+    if not start.has_begun:
         return ""
     command = f"{start.command} --retry-errors" if start.retry_errors else start.command
     return f"; what was finished is kept, and `{command}` runs the rest"

@@ -25,8 +25,9 @@ from evalc.model.case import Case
 from evalc.model.suite import Selected, Suite
 from evalc.runtime.run.run import Observer
 from evalc.runtime.run.select import select_cases, selected_of
+from evalc.runtime.store.journal import FILE_NAME
 from evalc.runtime.store.resume import PastRun, find_run, refuse_rescored
-from evalc.runtime.store.runs import new_run_id
+from evalc.runtime.store.runs import announce, new_run_id, withdrawn_if_refused
 from evalc.runtime.store.scope import CaseFilter, Configured, in_project, scope_paths
 from evalc.setup.compile import Subject, needs_of, soundly_compiled, subjects_among
 from evalc.setup.flags import RunFlags, modern, refuse_what_is_not_taken, several
@@ -36,6 +37,7 @@ from evalc.setup.selection import EVERY_CASE, is_case_id, known_of, path_of, pin
 if TYPE_CHECKING:
     from evalc.runtime.run.again_merge import Part
     from evalc.runtime.store.journal import Header
+    from evalc.setup.finished import Run
     from evalc.tools.registry import ToolRegistry
 
 
@@ -177,7 +179,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     flags: Mapping[str, Any] = msgspec.field(default_factory=dict)
     past: PastRun | None = None  # the run that is resumed; None for a new one
     retry_errors: bool = False  # whether its cases that ended in error are run again
-    command: str = "evalc run --resume latest"  # the command that resumes the run
+    command: str = "evalc run --resume latest"  # the command that resumes the run; empty if it is not saved
     record: Path | None = None  # where what is sent and answered is recorded
     selection: CaseFilter = EVERY_CASE  # which cases are run
     max_fail: int | None = None  # after so many cases that did not pass the run stops; None for never
@@ -188,11 +190,23 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
         """Where the results go."""
         return self.settings.results_folder / self.run_id if self.past is None else self.past.folder
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is something to resume."""
+        return (self.folder / FILE_NAME).exists()
+
 
 def compiled_run(start: Start, observer: Observer | None = None, outputs: Sequence[Path] = ()) -> Running:
     """Compile what is run; what is returned runs it. None of the `outputs` may overwrite what is read."""
-    what = to_run(start.subjects, start.settings, start.prompt_id, start.selection, outputs)
-    return lambda: run(what, start, observer)
+    made = announce(start.folder) if start.temporary is None else ()
+    with withdrawn_if_refused(made):
+        what = to_run(start.subjects, start.settings, start.prompt_id, start.selection, outputs)
+
+    async def running() -> Run:
+        with withdrawn_if_refused(made):
+            return await run(what, start, observer)
+
+    return running
 
 
 @final
@@ -243,7 +257,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             flags=self._kept(selection, settings, subjects),
             past=self.past,
             retry_errors=self.retry_errors,
-            command=self._command(run_id if self.past is None else self.past.folder.name),
+            command=self._command(run_id if self.past is None else self.past.folder.name) if is_saved else "",
             record=None if self.record is None else Path(self.record),
             selection=selection,
             max_fail=self.max_fail,
@@ -303,7 +317,7 @@ def resumed(given: RunRequest, name: str) -> RunRequest:
     # Only the configuration may say where runs are.
     where = {"output_dir": given.flags.get("output_dir")}
     results = settings_with(given.config, where).sound().results_folder
-    past = find_run(name, results)
+    past = find_run(name, results, to_resume=True)
     if past.header is None:
         if not given.paths:
             raise UsageError(

@@ -86,6 +86,43 @@ def test_a_run_that_had_not_begun_begins_where_its_paths_are_named(invoke: Invok
     assert only_run(project) == folder
 
 
+SLOW_TO_BEGIN = """
+import sys, time
+def snapshot():
+    print("begun", file=sys.stderr, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_the_latest_run_is_that_which_was_killed_before_its_journal_began(invoke: Invoke, project: Path) -> None:
+    invoke("run", "--agent", "demo")
+    earlier = only_run(project)
+    cut(earlier, 1)  # which could be resumed
+    (project / "slow.py").write_text(SLOW_TO_BEGIN)
+    command = [sys.executable, "-m", "evalc", "run", "evals", "--agent", "demo", "--snapshot", "python:slow:snapshot"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "begun\n"
+        # Of a run of code of others the parent dies with the run.
+        process.send_signal(signal.SIGKILL)
+    (killed,) = {*(project / "evals" / "results").glob("*/")} - {earlier}
+    assert [*killed.iterdir()] == []
+    outcome = invoke("run", "--resume", "latest")
+    assert outcome.code == 2
+    assert f"the journal of the run `{killed.name}` holds nothing yet" in outcome.err
+    assert (earlier / "journal.jsonl").read_bytes().count(b"\n") == 1
+    assert invoke("run", "evals", "--agent", "demo", "--resume", "latest").code == 0
+    assert (killed / "journal.jsonl").exists()
+
+
+@pytest.mark.parametrize("flags", [(), ("--agent", "nope"), ("--agent", "demo", "-k", "nope"), ("--agent", "demo")])
+def test_a_run_that_is_refused_leaves_no_folder(invoke: Invoke, project: Path, flags: tuple[str, ...]) -> None:
+    if flags == ("--agent", "demo"):
+        (project / "evals" / "weather.eval.yaml").write_text("suite: [\n")
+    assert invoke("run", *flags).code == 2
+    assert not (project / "evals" / "results").exists()
+
+
 def test_the_snapshot_is_the_one_of_then(invoke: Invoke, project: Path) -> None:
     text = TWO.replace('contains "Lima"', "contains '{{snapshot:city}}'")
     (project / "evals" / "weather.eval.yaml").write_text(text)

@@ -155,9 +155,9 @@ def _make_folder(output_dir: Path, run_id: str) -> Path:
     folder = output_dir / run_id
     try:
         make_folder(output_dir)
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
     except FileExistsError:
-        raise UsageError(f"the run's folder `{folder}` already exists, or something else has its name") from None
+        raise UsageError(f"the run's folder `{folder}` cannot be made: a file has its name") from None
     except OSError as error:
         raise UsageError(f"the run's folder `{folder}` cannot be made: {error.strerror}") from error
     return folder
@@ -400,6 +400,8 @@ class _Run:
 
     def _ways_on(self) -> Iterator[str]:
         """How a run goes on whose agent could not be reached, or in which too many cases ended in error."""
+        if not self._options.command:
+            return
         again = f"`{self._options.command} --retry-errors` runs"
         for agent, tries in self._reach.tries.items():
             rest = ", and the rest" if self._reach.gives_up(agent) else ""

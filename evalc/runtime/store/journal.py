@@ -373,7 +373,7 @@ def data_hash(data: object) -> str | None:
 
 
 _CREATE: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
-_REOPEN: Final = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
+_REOPEN: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
 class CaseRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -447,7 +447,7 @@ class Journal:
         """
         try:
             refuse_link_out(path)
-            file = os.open(path, _REOPEN)
+            file = os.open(path, _REOPEN, 0o666)
         except OSError as error:
             raise UsageError(f"the run's journal `{path}` cannot be opened: {error.strerror}") from error
         journal = cls.__new__(cls)

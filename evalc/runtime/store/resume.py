@@ -17,7 +17,7 @@ from evalc.model.answer import AgentResponse, AnsweredTurn, PlayedUser
 from evalc.model.suite import KnownSuites, key_of
 from evalc.runtime.store.journal import FILE_NAME, Asked, CaseNumbers, Header, JournaledSuite, read_header
 from evalc.runtime.store.redact import Redactor, encoded, redacted
-from evalc.runtime.store.runs import HOW_RUNS_COME, find_folder, steps_back, unless_saved
+from evalc.runtime.store.runs import HOW_RUNS_COME, find_folder, is_announced, steps_back, unless_saved
 
 _DECIDING: Final = {
     "timeoutMs": "`--timeout` in milliseconds",
@@ -46,19 +46,24 @@ class PastRun(msgspec.Struct, frozen=True, kw_only=True):
         return self.folder.name if self.header is None else self.header.run_id
 
 
-def find_run(name: str, output_dir: Path) -> PastRun:
-    """The run called `name`, as `find_folder` knows it, that has a journal.
+def find_run(name: str, output_dir: Path, *, to_resume: bool = False) -> PastRun:
+    """The run called `name`, as `find_folder` knows it, that has a journal; `to_resume`, also one that has none yet.
+
+    So `latest` is not an earlier run where the latest was killed before its journal began.
 
     Raises:
         UsageError: there is no such run, or its journal cannot be read.
     """
-    folder = find_folder(name, output_dir, lambda path: (path / FILE_NAME).is_file())
+    folder = find_folder(
+        name, output_dir, lambda path: (path / FILE_NAME).is_file() or (to_resume and is_announced(path))
+    )
     if folder is None and steps_back(name) is not None:
         raise UsageError(f"there is no run in `{output_dir}` yet: {HOW_RUNS_COME}")
     if folder is None:
         where = f"neither a run in `{output_dir}` nor the folder of a run"
         raise UsageError(f"`{name}` is {where}: it has no `{FILE_NAME}`{unless_saved(name)}")
-    return PastRun(folder=folder, header=read_header(folder / FILE_NAME))
+    journal = folder / FILE_NAME
+    return PastRun(folder=folder, header=read_header(journal) if journal.exists() else None)
 
 
 def refuse_another_run(past: Header, now: Header) -> None:

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeVar, final
@@ -22,7 +22,7 @@ import msgspec
 from msgspec.structs import replace
 
 from evalc.base.errors import UsageError
-from evalc.base.files import TooLarge, read_limited, write_atomic
+from evalc.base.files import TooLarge, make_folder, read_limited, write_atomic
 from evalc.base.terminal import first_of
 from evalc.compare.rates import Noise, noise_of_attempts
 from evalc.model.json import short_hash
@@ -144,6 +144,34 @@ def age(folder: Path) -> tuple[float, str]:
     """When a run's folder began, and its name: what comes later is greater."""
     began = began_at(folder.name)
     return (folder.stat().st_mtime if began is None else began, folder.name)
+
+
+def announce(folder: Path) -> Sequence[Path]:
+    """Make the folder of a run before anything else, so that it is the latest run whenever it is killed.
+
+    These are the folders that were made. If it cannot be made, the run says so when it makes its journal.
+    """
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    with suppress(OSError):
+        make_folder(folder)
+    return made
+
+
+@contextmanager
+def withdrawn_if_refused(folders: Sequence[Path]) -> Iterator[None]:
+    """Remove the folders of a run that is refused before it has begun."""
+    try:
+        yield
+    except Exception:
+        with suppress(OSError):  # it has begun, so that they are not empty
+            for folder in folders:
+                folder.rmdir()
+        raise
+
+
+def is_announced(folder: Path) -> bool:
+    """Whether a folder is that of a run, and nothing more of the run is there."""
+    return _ID.fullmatch(folder.name) is not None and folder.is_dir() and not any(folder.iterdir())
 
 
 # --- ids -------------------------------------------------------------------------------------------------------------
