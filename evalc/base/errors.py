@@ -10,6 +10,7 @@
         +-- AgentProtocolError   an answer that is not of the agreed shape; carries the body, shortened
     +-- JudgeError               the judge gave no score: the case ends in `error`
     +-- EngineError              no case can be run any more: exit code 3, what was finished is kept
+    +-- MachineError             this machine lacks something, such as space: exit code 70, what was finished is kept
 
 A mistake in an eval file is a value, a `Problem`; `SourceError` only carries them out of the Python API.
 
@@ -19,8 +20,9 @@ and do not list them: only the end of a command, and callers from Python, catch 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import errno
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
     from evalc.diagnostics import Problem
@@ -89,5 +91,40 @@ class JudgeError(EvalcError):
     """A judge, or too many of a panel, gave no score."""
 
 
+class MachineError(EvalcError):
+    """This machine lacks what a run needs, such as space on a disk: the run ends, and what was finished is kept."""
+
+
 class EngineError(EvalcError):
     """Where cases are run has broken: the run ends, and what was finished is kept."""
+
+
+_LACKING: Final = frozenset((errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOBUFS))
+
+
+@final
+class MachineFailed(BaseException):
+    """Raised where this machine lacks something, so that no agent is to blame and the run ends.
+
+    No `Exception`, so that no code takes it for the failure of an agent, a judge or a check.
+    """
+
+    @classmethod
+    def of(cls, what: str, error: BaseException) -> MachineFailed | None:
+        """The failure that the exception is, of what could not be done; None if others may be to blame."""
+        for each in causes(error):
+            lacks = isinstance(each, OSError) and each.errno in _LACKING
+            if lacks or (isinstance(each, RuntimeError) and "new thread" in str(each)):
+                more = "run fewer cases at a time (`--concurrency`), or allow more (`ulimit -n`, `ulimit -u`)"
+                return cls(f"{what}: {getattr(each, 'strerror', None) or each}: {more}")
+        return None
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception, and those that it was made of."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, BaseExceptionGroup):
+            seen = seen.exceptions[0]
+        yield seen
+        seen = seen.__cause__ or seen.__context__

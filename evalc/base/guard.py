@@ -28,7 +28,7 @@ from typing import Any, Final, Never, Self, TypeVar, final
 
 import msgspec
 
-from evalc.base.errors import AgentError, AgentUnavailable, UsageError
+from evalc.base.errors import AgentError, AgentUnavailable, MachineFailed, UsageError, causes
 from evalc.base.terminal import excerpt
 
 T = TypeVar("T")
@@ -124,16 +124,6 @@ def agent_error(error: BaseException) -> AgentError:
     return kind(f"{said_by(error)}{place}")
 
 
-def causes(error: BaseException) -> Iterator[BaseException]:
-    """The exception, and those that it was made of."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, BaseExceptionGroup):
-            seen = seen.exceptions[0]
-        yield seen
-        seen = seen.__cause__ or seen.__context__
-
-
 def said_by(error: BaseException) -> str:
     """`ValueError: text`, or `ValueError` if it has none or cannot say it."""
     try:
@@ -206,8 +196,10 @@ class DaemonThread:
         job = _Job(function=function, loop=loop, outcome=loop.create_future())
         try:
             self._queue().put(job)
-        except RuntimeError as error:  # No more threads can be started.
-            return AgentError(str(error))
+        except RuntimeError as error:
+            if (failed := MachineFailed.of("a thread cannot be started", error)) is None:
+                raise
+            raise failed from None
         try:
             result: T | AgentError = await job.outcome
         except asyncio.CancelledError:
@@ -314,13 +306,15 @@ class TimeLimit:
 
 
 def is_of_the_run(error: BaseException) -> bool:
-    """Whether an error ends the run, whatever code of others it came through: Ctrl-C, or the task was cancelled.
+    """Whether an error ends the run, whatever code of others it came through: Ctrl-C, or the machine lacks something.
+
+    The task may also have been cancelled.
 
     If the task is not, the code has cancelled itself, or something that it waits for.
     """
     if isinstance(error, asyncio.CancelledError):
         return (task := asyncio.current_task()) is None or task.cancelling() > 0
-    return isinstance(error, KeyboardInterrupt | GeneratorExit)
+    return isinstance(error, KeyboardInterrupt | GeneratorExit | MachineFailed)
 
 
 @final

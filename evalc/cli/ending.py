@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final, Never, ParamSpec, TextIO, TypeVar, final
 
-from evalc.base.errors import EvalcError, NothingToDo, SourceError, UsageError
+from evalc.base.errors import EvalcError, MachineError, MachineFailed, NothingToDo, SourceError, UsageError
 from evalc.base.files import LeadsOut
 from evalc.base.source import Source
 from evalc.base.terminal import Screen, painted, visible
@@ -197,6 +197,8 @@ def exits(command: Callable[P, int]) -> Callable[P, None]:
         except KeyboardInterrupt:
             print_error("interrupted")
             code = ExitCode.INTERRUPTED
+        except MachineFailed as failed:
+            code = _explained(MachineError(str(failed)))
         except Exception as error:
             code = _explained(error)
         for finish in at_the_end:
@@ -259,6 +261,8 @@ def _explained(error: Exception) -> ExitCode:
         case UsageError():
             print_error(str(error))
             return ExitCode.USAGE
+        case MachineError():
+            print_error(str(error))
         case EvalcError():
             print_error(str(error))
             return ExitCode.AGENT

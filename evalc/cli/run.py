@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from evalc import extras
 from evalc.base import collector_off
-from evalc.base.errors import EngineError, NothingToDo, UsageError
+from evalc.base.errors import EngineError, MachineError, NothingToDo, UsageError
 from evalc.base.files import make_folder, open_regular
 from evalc.base.terminal import Screen, counted, shown_path, visible
 from evalc.cli.ending import (
@@ -465,8 +465,11 @@ def run_evals(
                 sys.stderr.write(f"{progress.so_far()}\n")
             print_error(f"interrupted{advice() or '; nothing was run'}")
             return ExitCode.INTERRUPTED
-        except EngineError as error:
-            raise EngineError(f"{error}{advice()}") from None
+        except (EngineError, MachineError) as error:
+            raise type(error)(f"{error}{advice()}") from None
+        except OSError as error:
+            error.strerror = f"{error.strerror}{advice()}" if error.strerror else error.strerror
+            raise
         except NothingToDo as nothing:
             report_nothing(start.run_id, str(nothing), stdout, outputs)
             raise

@@ -13,7 +13,7 @@ import pickle
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 
 import msgspec
 import ray
@@ -184,6 +184,10 @@ class RayEngine(msgspec.Struct, frozen=True):
                 yield lambda agent: _CaseWorker(pool, agent)
             finally:
                 warnings += await pool.close()
+
+    def at_a_time(self, agents: Sequence[Agent], options: RunOptions, warnings: list[str]) -> int:  # noqa: ARG002
+        """As many as the options say: `open` has refused `auto`."""
+        return cast(int, options.concurrency)
 
 
 async def _connect(address: str | None, thread: DaemonThread) -> None:

@@ -57,6 +57,11 @@ class Agent(Protocol):
         ...
 
 
+def open_files(agent: Agent) -> int:
+    """How many files a session of the agent holds open, as far as the agent says so."""
+    return getattr(agent, "open_files", 0)
+
+
 # --- how they are configured -----------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from typing import Final, cast, final
 
 import msgspec
 
-from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
+from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, MachineFailed, UsageError
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime import MAX_BODY
@@ -228,6 +228,11 @@ class CommandAgent:
         """`command:` and the command as it was given."""
         return f"command:{self._command}"
 
+    @property
+    def open_files(self) -> int:
+        """How many files a session holds open: the pipes of its process, and what waits for that."""
+        return 4
+
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Open a session; between cases it holds nothing."""
@@ -256,8 +261,10 @@ class _CommandSession:
                 if self._dialogue is None:
                     self._dialogue = await Process.begin(self.argv, folder=self.folder, max_output=self.max_output)
                 answer = await self._dialogue.ask(sent)
-        except OSError as error:
-            raise AgentUnavailable(f"`{self.argv[0]}` cannot be started: {error.strerror or error}") from None
+        except (OSError, RuntimeError) as error:  # or no thread can be started, which would wait for it
+            what = f"`{self.argv[0]}` cannot be started"
+            said = getattr(error, "strerror", None) or error
+            raise MachineFailed.of(what, error) or AgentUnavailable(f"{what}: {said}") from None
         if isinstance(answer, Completed):
             raise AgentError(ending_of(answer))
         return wire.decode_answer(answer)

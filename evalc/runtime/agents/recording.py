@@ -19,11 +19,11 @@ from typing import Any, Final, Literal, final
 import msgspec
 
 from evalc.base import provider_of
-from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
+from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, MachineFailed, UsageError
 from evalc.base.files import JSON_LIMIT, make_folder, read_limited, write_atomic
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents import Agent, HoldsConversations, HttpOptions, ModelOptions, Session, wire
+from evalc.runtime.agents import Agent, HoldsConversations, HttpOptions, ModelOptions, Session, open_files, wire
 from evalc.runtime.agents.wire import fingerprint, sent_fields
 from evalc.runtime.store.redact import Redactor, encoded, redacted
 
@@ -177,6 +177,11 @@ class RecordingAgent:
         """The agent's own."""
         return self._agent.endpoint
 
+    @property
+    def open_files(self) -> int:
+        """The agent's own."""
+        return open_files(self._agent)
+
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Open a session of the agent."""
@@ -189,7 +194,7 @@ class RecordingAgent:
         """Write an exchange down.
 
         Raises:
-            AgentError: it cannot be written.
+            MachineFailed: it cannot be written.
         """
         sent = everything_sent(request, self._agent.endpoint, self._model, self._http, self._redactor)
         exchange = Exchange(
@@ -204,7 +209,7 @@ class RecordingAgent:
             _, json = redacted(exchange, encoded(exchange), self._redactor)
             _write(self._folder / file_name(sent, request.case_id, attempt), json)
         except OSError as error:
-            raise AgentError(f"what it answered cannot be recorded: {error.strerror}") from error
+            raise MachineFailed(f"nothing can be recorded in `{self._folder}`: {error.strerror}") from error
 
 
 @final

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -14,13 +15,14 @@ import msgspec
 
 from evalc.base.errors import AgentUnavailable, UsageError
 from evalc.base.guard import LoopBlocked, TimeLimit, bounded, is_of_the_run, said_by, unbounded, watched
+from evalc.base.terminal import counted
 from evalc.checks import ProjectChecks
 from evalc.model.answer import AgentAnswer, AgentRequest
 from evalc.model.case import Case, Gates
 from evalc.model.suite import LocatedCase
 from evalc.runtime import CONCURRENCY, TIMEOUT_MS
-from evalc.runtime.agents import Agent, Session
-from evalc.runtime.agents.pace import Concurrency, Pace
+from evalc.runtime.agents import Agent, Session, open_files
+from evalc.runtime.agents.pace import MOST_AT_A_TIME, Concurrency, Pace
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.checks.verdict import Embeddings
 from evalc.runtime.judges.panel import JudgePool, Panel
@@ -69,6 +71,10 @@ class Engine(Protocol):
         """
         ...
 
+    def at_a_time(self, agents: Sequence[Agent], options: RunOptions, warnings: list[str]) -> int:
+        """How many cases can be run at a time; if they are fewer than the options say, `warnings` hear of it."""
+        ...
+
 
 _CLOSING_SECONDS: Final = 10.0
 _YIELD_SECONDS: Final = 0.001
@@ -88,6 +94,39 @@ class LocalEngine:
         case_options = options.of_cases
         with watched(warnings):
             yield lambda name: Worker(agents[name], case_options, paces[name], options.panel)
+
+    def at_a_time(self, agents: Sequence[Agent], options: RunOptions, warnings: list[str]) -> int:
+        """As many as the options say, if this process may have as many files open."""
+        meant = MOST_AT_A_TIME if options.concurrency == "auto" else options.concurrency
+        seats = 0 if options.panel is None else len(options.panel.seats)
+        played = () if options.user is None else (options.user,)
+        of_each = sum(map(open_files, (*agents, *played))) + seats
+        left, limit = _files_left()
+        most = max(1, left // of_each) if of_each else meant
+        if most < meant:
+            warnings.append(
+                f"{counted(most, 'case')} at a time, rather than {meant}: this process may have only {limit} files "
+                "open (`ulimit -n`)"
+            )
+        return min(most, meant)
+
+
+_KEPT_FREE: Final = 16
+"""The files that a run itself may have open for a moment: its journal, data of checks, pipes of a program to be."""
+
+
+def _files_left() -> tuple[int, int]:
+    """How many files the workers may have open, and how many this process may in all; without a limit very many."""
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        opened = len([*Path("/dev/fd").iterdir()])
+    except (ImportError, OSError):
+        return sys.maxsize, sys.maxsize
+    if limit == resource.RLIM_INFINITY:
+        return sys.maxsize, sys.maxsize
+    return limit - opened - _KEPT_FREE, limit
 
 
 @final

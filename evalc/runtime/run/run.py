@@ -15,14 +15,13 @@ from typing import Any, NoReturn, Protocol, final
 
 import msgspec
 
-from evalc.base.errors import UsageError
+from evalc.base.errors import MachineError, MachineFailed, UsageError
 from evalc.base.files import make_folder
 from evalc.base.guard import exits_reported
 from evalc.base.terminal import counted
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents import Agent
-from evalc.runtime.agents.pace import MOST_AT_A_TIME
 from evalc.runtime.run.attempts import Attempting, as_expected, run_attempts, skipped_case, why_no_rubrics
 from evalc.runtime.run.engine import CaseWorker, NewWorker, RunOptions
 from evalc.runtime.run.finish import Ending, FinishedRun, FinishedSuite, finish_run
@@ -213,6 +212,7 @@ async def run_suites(
 
     Raises:
         UsageError: nothing was run, because the options or the suites do not allow it.
+        MachineError: this machine lacks something; the journal keeps the cases before.
         OSError: a result could not be written; the journal keeps the cases before.
         asyncio.CancelledError: the run was interrupted; the journal keeps the finished cases.
     """
@@ -226,7 +226,8 @@ async def run_suites(
     with ExitStack() as at_the_end:
         async with options.engine.open(dict(zip(names, by_endpoint.values(), strict=True)), options, warnings) as new:
             journal = at_the_end.enter_context(closing(begin_run(suites, tuple(by_endpoint), options)))
-            run = _Run(suites, new, options, observer, journal, warnings, baseline)
+            at_a_time = options.engine.at_a_time(tuple(by_endpoint.values()), options, warnings)
+            run = _Run(suites, new, options, observer, journal, warnings, baseline, at_a_time)
             with exits_reported():
                 await run.run_cases()
         # Only now: summing up would count in the latency of cases still under way.
@@ -358,8 +359,10 @@ class _Run:
         journal: Journal,
         warnings: list[str],
         baseline: Baseline | None,
+        at_a_time: int,
     ) -> None:
         self.warnings = warnings
+        self._at_a_time = at_a_time
         self._baseline = baseline
         if options.resumed is not None:
             warnings += [_kept(suites, journal), *(() if options.asked is None else not_compared([journal.header]))]
@@ -418,8 +421,7 @@ class _Run:
     async def _run_suites(self, numbers: Sequence[int]) -> None:
         """Let the workers take every case from one iterator, so that no case waits for another worker."""
         jobs = self._watched_jobs(numbers) if self._options.stop_when_sure else self._jobs(numbers)
-        at_a_time = MOST_AT_A_TIME if self._options.concurrency == "auto" else self._options.concurrency
-        workers = min(at_a_time, max(1, sum(self._suites[number].size for number in numbers)))
+        workers = min(self._at_a_time, max(1, sum(self._suites[number].size for number in numbers)))
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):
@@ -574,4 +576,4 @@ def _raise_first(errors: BaseExceptionGroup[BaseException]) -> NoReturn:
     error: BaseException = errors
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    raise error from None
+    raise MachineError(str(error)) if isinstance(error, MachineFailed) else error from None

@@ -47,7 +47,7 @@ class PastRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_run(name: str, output_dir: Path, *, to_resume: bool = False) -> PastRun:
-    """The run called `name`, as `find_folder` knows it, that has a journal; `to_resume`, also one that has none yet.
+    """The run called `name`, as `find_folder` knows it, that has a journal; `to_resume`, even if it has none yet.
 
     So `latest` is not an earlier run where the latest was killed before its journal began.
 

@@ -63,6 +63,11 @@ class HttpAgent:
         """The URL without user and password, the values of its query struck out."""
         return self._address.shown
 
+    @property
+    def open_files(self) -> int:
+        """The connection of a session."""
+        return 1
+
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Open a connection of one's own."""

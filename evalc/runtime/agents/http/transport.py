@@ -28,8 +28,7 @@ import httpcore
 import httpx
 import msgspec
 
-from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.base.guard import causes
+from evalc.base.errors import AgentProtocolError, AgentUnavailable, MachineFailed, UsageError, causes
 from evalc.base.terminal import excerpt
 from evalc.runtime.agents import Sending, Tls, pace
 from evalc.runtime.agents.http import checked_url
@@ -189,7 +188,7 @@ def _for_httpcore(url: httpx.URL) -> httpcore.URL:
 # --- failures --------------------------------------------------------------------------------------------------------
 
 
-def _translated(error: BaseException) -> AgentError | None:
+def _translated(error: BaseException) -> BaseException | None:
     """evalc's error for an exception; None if it passes unchanged (cancellation, or evalc's own)."""
     match error:
         case httpcore.ConnectTimeout():
@@ -204,13 +203,13 @@ def _translated(error: BaseException) -> AgentError | None:
             return None
 
 
-def _no_connection(error: BaseException) -> AgentUnavailable:
+def _no_connection(error: BaseException) -> BaseException:
     """The error for a failure to connect; a certificate that is not trusted will not be so at the next attempt."""
     for seen in causes(error):
         if isinstance(seen, ssl.SSLCertVerificationError):
             why = seen.verify_message.rstrip(".")
             return AgentUnavailable(f"no connection: the server's certificate is not trusted: {why}")
-    return NotConnected(f"no connection: {_reason_of(error)}")
+    return MachineFailed.of("no connection can be made", error) or NotConnected(f"no connection: {_reason_of(error)}")
 
 
 def _reason_of(error: BaseException) -> str:

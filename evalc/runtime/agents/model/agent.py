@@ -172,6 +172,11 @@ class ModelAgent:
         spec = f"{self._provider.name}:{self._model}"
         return spec if self._endpoint.home else f"{spec} at {url_without_credentials(urlsplit(self._endpoint.url))}"
 
+    @property
+    def open_files(self) -> int:
+        """The connection of a session."""
+        return 1
+
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Open a connection of one's own."""
