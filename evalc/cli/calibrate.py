@@ -25,6 +25,7 @@ from evalc.compiler.rows import csv_reader, csv_spans
 from evalc.config import Settings
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.model.answer import Exhibit, Question
+from evalc.model.numbers import outward, rounded
 from evalc.report.progress import Progress
 from evalc.runtime.judges.calibrate import Calibration, LabelledAnswer, Unjudged, calibration_of
 from evalc.runtime.judges.panel import JudgePool, Meter, Panel
@@ -98,7 +99,8 @@ def lines_of(found: Calibration) -> Iterator[str]:
     yield f"  kappa           {_share(found.kappa)}"
     yield f"  weighted kappa  {_share(found.weighted_kappa)}"
     if found.uncorrected is not None:
-        yield f"  {found.unlabelled} answers without a label: mean score {found.uncorrected:.2f}{_corrected(found)}"
+        mean = rounded(found.uncorrected)
+        yield f"  {found.unlabelled} answers without a label: mean score {mean}{_corrected(found)}"
     if found.length_bias is not None:
         yield f"  {_length_bias(found.length_bias)}"
     if found.confusion:
@@ -116,19 +118,21 @@ def _corrected(found: Calibration) -> str:
     if found.corrected is None:
         return ", which too few labels correct"
     mean = found.corrected
-    return f", corrected by the labels {mean.value:.2f} (95 % interval {mean.low:.2f} to {mean.high:.2f})"
+    return (
+        f", corrected by the labels {rounded(mean.value)} (95 % interval {' to '.join(outward(mean.low, mean.high))})"
+    )
 
 
 def _length_bias(bias: Estimate) -> str:
     """A sentence on the correlation of score minus label with the answer's length."""
-    words = f"r = {bias.value:.2f}, 95 % interval {bias.low:.2f} to {bias.high:.2f}"
+    words = f"r = {bias.value:.2f}, 95 % interval {' to '.join(outward(bias.low, bias.high))}"
     if bias.low <= 0 <= bias.high:
         return f"no length bias is shown ({words})"
     return f"length bias: {'longer' if bias.value > 0 else 'shorter'} answers are scored too high ({words})"
 
 
 def _share(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.2f}"
+    return "unknown" if value is None else rounded(value)
 
 
 # --- the file --------------------------------------------------------------------------------------------------------

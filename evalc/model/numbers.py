@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -58,6 +59,39 @@ def shown_number(number: float) -> str:
     if isinstance(number, int) and abs(number) >= 10**_MOST_DIGITS:
         return f"an integer of about {int(number.bit_length() * 0.30103) + 1} digits"
     return f"{number}" if isinstance(number, int) else f"{number:g}"
+
+
+_MOST_DECIMALS: Final = 12
+
+
+def rounded(value: float, limit: float = 1.0, *, digits: int = 2) -> str:
+    """The value with two digits, so that 0.8667 reads 0.87.
+
+    It has more where two would read as 0 and the value is above it, or as if the value were on the other side of the
+    limit.
+    """
+    for decimals in range(digits, _MOST_DECIMALS + 1):
+        scale = 10**decimals
+        shown = math.floor(value * scale + 0.5 + _NOISE) / scale
+        if (value >= limit) == (shown >= limit) and (value > 0) == (shown > 0):
+            return f"{shown + 0.0:.{decimals}f}"
+    return f"{value!r}"
+
+
+def outward(low: float, high: float, *, digits: int = 2) -> tuple[str, str]:
+    """The ends of an interval, so rounded that it is not narrower than it is."""
+    scale = 10**digits
+    down, up = math.floor(low * scale + _NOISE) / scale, math.ceil(high * scale - _NOISE) / scale
+    return f"{down + 0.0:.{digits}f}", f"{up + 0.0:.{digits}f}"
+
+
+def percent(share: float) -> str:
+    """The share in per cent, with one digit unless it is a 0."""
+    return f"{rounded(100 * share, 100, digits=1).removesuffix('.0')} %"
+
+
+_NOISE: Final = 1e-9
+"""The most that sums of binary fractions are off by."""
 
 
 MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000}

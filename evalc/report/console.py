@@ -14,6 +14,7 @@ from msgspec import UNSET
 
 from evalc.base.terminal import Color, Screen, cells, counted, padded, shortened, visible
 from evalc.compare.totals import significance_of_all
+from evalc.model.numbers import rounded
 from evalc.model.result import (
     PASSING,
     CaseResult,
@@ -38,7 +39,6 @@ from evalc.report.words import (
     missing_suite,
     nothing_ran,
     reasons,
-    rounded,
     selected_line,
     significance_line,
     why_skipped,

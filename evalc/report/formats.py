@@ -26,6 +26,7 @@ from evalc.base.terminal import (
     shortened,
     visible,
 )
+from evalc.model.numbers import rounded
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import key_of
 from evalc.report.reported import ReportedRun, transcript
@@ -41,7 +42,6 @@ from evalc.report.words import (
     place_of,
     reasons,
     reasons_in_full,
-    rounded,
     selected_line,
     why_skipped,
 )

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from msgspec import UNSET
 
 from evalc.base.terminal import visible
+from evalc.model.numbers import rounded
 from evalc.model.result import PASSING, CaseResult, MissingSuite, SkippedCase, Status, SuiteResult, Summary
 from evalc.report.reported import ReportedRun, ReportedSuite, transcript
 from evalc.report.words import (
@@ -20,7 +21,6 @@ from evalc.report.words import (
     missing_suite,
     place_of,
     reasons_in_full,
-    rounded,
 )
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from evalc.base.terminal import Screen, cells, counted, in_common, padded, visible
-from evalc.model.numbers import shown_confidence
+from evalc.model.numbers import percent, rounded, shown_confidence
 from evalc.model.reports import (
     CaseStrength,
     ChallengerCount,
@@ -32,7 +32,7 @@ from evalc.model.reports import (
     TurnStrength,
 )
 from evalc.model.suite import key_of
-from evalc.report.words import Writer, rounded
+from evalc.report.words import Writer
 
 # --- history ---------------------------------------------------------------------------------------------------------
 
@@ -190,19 +190,15 @@ def _gate(gate: GatePlan, cases: int) -> str:
 
 def _noise(noise: NoisePlan) -> str:
     """How much the verdicts vary by themselves, and how that is known."""
-    varies = f"{_percent(noise.flips)} of the verdicts change between two runs of the same agent"
+    varies = f"{percent(noise.flips)} of the verdicts change between two runs of the same agent"
     match noise.source:
         case "attempts":
-            return f"noise: {varies}, as {noise.of} attempts of an earlier run show; {_percent(noise.passes)} pass"
+            return f"noise: {varies}, as {noise.of} attempts of an earlier run show; {percent(noise.passes)} pass"
         case "runs":
-            return f"noise: {varies}, as {noise.of} verdicts of earlier runs show; {_percent(noise.passes)} pass"
+            return f"noise: {varies}, as {noise.of} verdicts of earlier runs show; {percent(noise.passes)} pass"
         case "assumed":
             why = "assumed, since there are too few earlier runs: each case passes nine times in ten"
             return f"noise: {varies} ({why}); `evalc run --repeat 5` measures it"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
 
 
 def _option(option: Option, noise: NoisePlan, *, now: bool) -> str:
@@ -211,10 +207,10 @@ def _option(option: Option, noise: NoisePlan, *, now: bool) -> str:
     if option.changed is None or option.smallest is None:
         return f"{cases}: no regression can be shown{cost}"
     worse = counted(option.changed, "case")
-    shown = f"a regression shows once {worse} got worse ({_percent(option.smallest)}) and none better"
+    shown = f"a regression shows once {worse} got worse ({percent(option.smallest)}) and none better"
     if option.likely is None:
         return f"{cases}: {shown}; with this noise, none shows four times in five{cost}"
-    fall = f"from {_percent(noise.passes)} to {_percent(noise.passes - option.likely)} of passes"
+    fall = f"from {percent(noise.passes)} to {percent(noise.passes - option.likely)} of passes"
     return f"{cases}: {shown}; with this noise, a fall {fall} shows four times in five{cost}"
 
 

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, final
 from msgspec import UNSET
 
 from evalc.base.terminal import Color, Screen, cells, counted, first_of, padded, visible
+from evalc.model.numbers import outward, percent, rounded
 from evalc.model.result import (
     CaseResult,
     ChangedCase,
@@ -26,7 +27,6 @@ from evalc.report.words import (
     Writer,
     difference_words,
     milliseconds,
-    rounded,
     significance_line,
 )
 
@@ -272,7 +272,7 @@ def _diff_table(suite: SuiteComparison, writer: Writer) -> Iterator[str]:
     counts = f"{_counts(suite.before)} {writer.symbols.arrow} {_counts(suite.after)}"
     rows = [("pass rate", _percent(suite.before), _percent(suite.after), counts)]
     rows += [
-        (name, f"{found.before:.3f}", f"{found.after:.3f}", difference_words(found))
+        (name, rounded(found.before, digits=3), rounded(found.after, digits=3), difference_words(found))
         for name, found in _differences(suite)
     ]
     rows += [
@@ -305,7 +305,7 @@ def _medians(name: str, found: Medians, form: Callable[[float], str]) -> tuple[s
 
 
 def _percent(rate: Rate) -> str:
-    return "none" if rate.rate is None else f"{100 * rate.rate:.1f} %"
+    return "none" if rate.rate is None else percent(rate.rate)
 
 
 def _counts(rate: Rate) -> str:
@@ -314,7 +314,7 @@ def _counts(rate: Rate) -> str:
     interval = (
         ""
         if rate.low is None or rate.high is None
-        else f" (95 % interval {100 * rate.low:.1f} to {100 * rate.high:.1f} %)"
+        else f" (95 % interval {' to '.join(outward(100 * rate.low, 100 * rate.high, digits=1))} %)"
     )
     return f"{rate.passed}/{rate.of}{interval}{errors}"
 

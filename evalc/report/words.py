@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -12,7 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from evalc.base.terminal import Color, Screen, counted, first_of, painted, shortened, visible
-from evalc.model.numbers import shown_confidence
+from evalc.model.numbers import outward, rounded, shown_confidence
 from evalc.model.result import (
     CaseResult,
     ClassSummary,
@@ -34,7 +33,6 @@ from evalc.report.reported import ReportedRun
 _MOST_MISSING: Final = 10
 """The missing cases of a suite, and the missing suites, that reports name; JSON has all."""
 
-_MOST_DIGITS: Final = 12
 _MANY: Final = 1_000_000
 
 
@@ -109,16 +107,6 @@ class Writer:
 # --- numbers and choices of cases ------------------------------------------------------------------------------------
 
 
-def rounded(score: float, limit: float = 1.0) -> str:
-    """Two digits, so that 0.8667 reads 0.87; more where two would read as the limit and the score is below it."""
-    for digits in range(2, _MOST_DIGITS):
-        scale = 10**digits
-        value = math.floor(score * scale + 0.5 + 1e-9) / scale
-        if score >= limit or value < limit:
-            return f"{value:.{digits}f}"
-    return f"{score:g}"
-
-
 def milliseconds(duration: float) -> str:
     """A time in whole milliseconds, as the contract's summary has it."""
     return f"{duration:.0f}ms"
@@ -169,8 +157,11 @@ def difference_words(found: Difference) -> str:
         return found.verdict
     settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
     drawn = "" if found.clusters is None else f", {found.clusters} groups of cases"
-    interval = f"95 % interval {_signed(found.low)} to {_signed(found.high)}{drawn}"
-    return f"{_signed(found.difference)} ({interval}) {found.verdict}{settled}"
+    low, high = (
+        signed if signed.startswith("-") else f"+{signed}" for signed in outward(found.low, found.high, digits=3)
+    )
+    interval = f"95 % interval {low} to {high}{drawn}"
+    return f"{round(found.difference, 3) + 0.0:+.3f} ({interval}) {found.verdict}{settled}"
 
 
 def more_cases(count: int | None) -> str:
@@ -181,10 +172,6 @@ def more_cases(count: int | None) -> str:
         return f"more than {_MANY:,} more cases would settle it"
     two_digits = round(count, 2 - len(str(count)))  # an estimate is worth no more
     return f"about {two_digits:,} more {'case' if count == 1 else 'cases'} would settle it"
-
-
-def _signed(value: float) -> str:
-    return f"{round(value, 3) + 0.0:+.3f}"
 
 
 # --- why a case did not pass -----------------------------------------------------------------------------------------
@@ -294,7 +281,7 @@ def _measured(gate: GateResult) -> str:
             more = f" and {counted(missing, 'missing case')}" if missing else ""
             return f"{measured}{more}, none is allowed"
         case name:
-            share = "unknown" if value is None else f"{float(rounded(value, gate.limit)):.12g}"
+            share = "unknown" if value is None else rounded(value, gate.limit)
             return f"{_SHARES.get(name, f'{name} of `{gate.label}`')} {share}, at least {gate.limit:g} is needed"
 
 
@@ -352,7 +339,7 @@ def label_lines(summary: Summary) -> Iterator[str]:
     if labels is UNSET:
         return
     over = counted(labels.cases, "labelled case")
-    yield f"accuracy {rate(labels.accuracy)} over {over}, macro F1 {labels.macro_f1:.2f}"
+    yield f"accuracy {rate(labels.accuracy)} over {over}, macro F1 {rounded(labels.macro_f1)}"
     width = min(40, max(len(visible(each.name)) for each in labels.classes))
     for each in labels.classes[:MOST_CLASSES]:
         recall, precision, f1 = class_cells(each)
@@ -369,14 +356,14 @@ def label_lines(summary: Summary) -> Iterator[str]:
 
 def class_cells(each: ClassSummary) -> tuple[str, str, str]:
     """A class's recall, precision and F1."""
-    return rate(each.recall), rate(each.precision), f"{each.f1:.2f}"
+    return rate(each.recall), rate(each.precision), rounded(each.f1)
 
 
 def rate(estimate: RateEstimate) -> str:
     """A share with its interval: `0.90 (0.79 to 0.96)`; a dash where it is of none."""
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "-"
-    return f"{rounded(estimate.value)} ({estimate.low:.2f} to {estimate.high:.2f})"
+    return f"{rounded(estimate.value)} ({' to '.join(outward(estimate.low, estimate.high))})"
 
 
 _LONGEST_LINE: Final = 400

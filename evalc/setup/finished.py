@@ -17,6 +17,7 @@ from evalc.base.files import TemporaryFolder
 from evalc.base.terminal import shown_path, visible
 from evalc.diagnostics.near import listed
 from evalc.model.json import to_json
+from evalc.model.numbers import rounded
 from evalc.report.console import totals_of
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.words import main_reason
@@ -202,7 +203,7 @@ def _html(run: Run) -> Iterator[str]:
         cells = (
             case.id,
             case.status,
-            "" if case.score is None else f"{case.score:.3g}",
+            "" if case.score is None else rounded(case.score),
             f"{case.duration_ms:.0f}",
             "" if reason is None else reason.in_short(),
         )

@@ -12,6 +12,7 @@ import pytest
 
 import evalc
 from evalc.model.answer import Usage
+from evalc.model.numbers import percent
 from tests.cli.conftest import Invoke
 
 ROWS = ", ".join(f"{{id: c{number}}}" for number in range(50))
@@ -68,7 +69,7 @@ def test_the_power_goes_by_the_flips_between_earlier_runs(invoke: Invoke, projec
     noise = noise_of_plan(invoke)
     assert (noise["source"], noise["of"]) == ("runs", 100)
     assert noise["flips"] == pytest.approx(sum(flips) / 100)
-    assert f"as 100 verdicts of earlier runs show; {100 * noise['passes']:.3g} % pass" in invoke("plan", "evals").out
+    assert f"as 100 verdicts of earlier runs show; {percent(noise['passes'])} pass" in invoke("plan", "evals").out
 
 
 def test_the_power_goes_by_the_attempts_of_an_earlier_run(invoke: Invoke, project: Path) -> None:

@@ -85,11 +85,11 @@ def test_a_ceiling_that_sees_nothing_says_so(invoke: Invoke, many: Path) -> None
 @pytest.mark.parametrize(
     ("flags", "code", "line"),
     [
-        (["--min-pass-rate", "0.5"], 0, "  ✓ pass rate 0.5, at least 0.5 is needed"),
-        (["--min-pass-rate", "0.51"], 1, "  ✗ pass rate 0.5, at least 0.51 is needed"),
+        (["--min-pass-rate", "0.5"], 0, "  ✓ pass rate 0.50, at least 0.5 is needed"),
+        (["--min-pass-rate", "0.51"], 1, "  ✗ pass rate 0.50, at least 0.51 is needed"),
         (["--min-score", "0.1"], 1, "  ✗ score unknown, at least 0.1 is needed"),
         (["--max-p95", "60s"], 0, "ms, at most 60000ms are allowed"),
-        (["--max-p95", "60s", "--min-pass-rate", "1"], 1, "  ✗ pass rate 0.5, at least 1 is needed"),
+        (["--max-p95", "60s", "--min-pass-rate", "1"], 1, "  ✗ pass rate 0.50, at least 1 is needed"),
     ],
 )
 def test_gates_decide_in_place_of_the_cases(invoke: Invoke, many: Path, flags: list[str], code: int, line: str) -> None:

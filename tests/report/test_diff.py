@@ -49,10 +49,10 @@ def test_a_planted_regression() -> None:
         """\
 ═══ get_weather (golden)  run-a → run-b
   worse: 12 of 200 cases regressed, none newly passes (McNemar's exact test, p = 0.000488)
-  pass rate        100.0 % → 94.0 %  200/200 (95 % interval 98.1 to 100.0 %) → 188/200 (95 % interval 89.8 to 96.5 %)
-  score            1.000   → 0.970   -0.030 (95 % interval -0.048 to -0.015) worse
-    clarity        1.000   → 0.970   -0.030 (95 % interval -0.048 to -0.015) worse
-  latency, median  200ms   → 200ms
+  pass rate        100 % → 94 %   200/200 (95 % interval 98.1 to 100.0 %) → 188/200 (95 % interval 89.8 to 96.6 %)
+  score            1.000 → 0.970  -0.030 (95 % interval -0.048 to -0.015) worse
+    clarity        1.000 → 0.970  -0.030 (95 % interval -0.048 to -0.015) worse
+  latency, median  200ms → 200ms
   REGRESSIONS (12)
 """
     )
@@ -68,10 +68,10 @@ def test_noise() -> None:
     assert lines[:6] == [
         "=== get_weather (golden)  run-a -> run-b",
         f"  inconclusive: 5 of 200 cases regressed, 6 newly pass (McNemar's exact test, p = 1){more}",
-        f"  pass rate        97.0 % -> 97.5 %  194/200 ({of} 93.6 to 98.6 %) -> 195/200 ({of} 94.3 to 98.9 %)",
-        f"  score            0.985  -> 0.988   +0.003 (95 % interval -0.013 to +0.018) inconclusive{more}",
-        f"    clarity        0.985  -> 0.988   +0.003 (95 % interval -0.013 to +0.018) inconclusive{more}",
-        "  latency, median  200ms  -> 200ms",
+        f"  pass rate        97 %  -> 97.5 %  194/200 ({of} 93.6 to 98.7 %) -> 195/200 ({of} 94.2 to 99.0 %)",
+        f"  score            0.985 -> 0.988   +0.003 (95 % interval -0.013 to +0.018) inconclusive{more}",
+        f"    clarity        0.985 -> 0.988   +0.003 (95 % interval -0.013 to +0.018) inconclusive{more}",
+        "  latency, median  200ms -> 200ms",
     ]
 
 

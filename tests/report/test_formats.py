@@ -242,7 +242,7 @@ def test_every_report_of_gates_says_that_they_are_met_though_cases_failed() -> N
 def test_a_gate_of_the_run_that_is_not_met_stands_in_the_page_and_the_summary() -> None:
     gate = GateResult(gate="minPassRate", limit=0.9, value=1.0, passed=False)
     run = replace(reported(suite(case("a"))), gates=(gate,))
-    assert b"pass rate 1, at least 0.9 is needed" in b"".join(render("html", run))
+    assert b"pass rate 1.00, at least 0.9 is needed" in b"".join(render("html", run))
     summary = b"".join(render("markdown", run)).decode()
     assert summary.startswith("## ❌ evalc: 1 of 1 case passed")
-    assert "- **not met**: pass rate 1, at least 0.9 is needed" in summary
+    assert "- **not met**: pass rate 1.00, at least 0.9 is needed" in summary

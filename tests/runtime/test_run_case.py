@@ -279,7 +279,7 @@ def test_a_threshold_gates_on_the_score() -> None:
     criteria = (Criterion(name="x"),)
     assert run(case(Expect(response_contains=("a",)), criteria=criteria, threshold=1), "a").result.status == "passed"
     below = run(case(expected="alpha bravo charlie", threshold=0.8), "alpha bravo").result
-    assert (below.status, below.error) == ("failed", "threshold: score 0.666666666667 is below 0.8")
+    assert (below.status, below.error) == ("failed", "threshold: score 0.67 is below 0.8")
     nothing = run(case(Expect(response_contains=("a",)), threshold=0.5), "a").result
     assert nothing.error == "threshold: nothing was scored, and 0.5 is needed"
     skipped = run(case(Expect(response_contains=("{{seed:x}}",)), criteria=criteria, threshold=0.5), "a").result

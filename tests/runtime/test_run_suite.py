@@ -169,7 +169,7 @@ def test_a_suite_s_score_and_its_gate(tmp_path: Path) -> None:
     (score,) = finished.suites[0].result.summary.criteria
     assert (score.score, score.cases, score.of) == (0.5, 2, 3)
     assert finished.summary.score == 0.5
-    assert finished.below_threshold == ("get_weather (labeled): threshold: score 0.5 is below 0.8",)
+    assert finished.below_threshold == ("get_weather (labeled): threshold: score 0.50 is below 0.8",)
 
 
 def test_costs_are_summed_where_they_are_known(tmp_path: Path) -> None:

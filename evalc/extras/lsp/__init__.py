@@ -30,6 +30,7 @@ from evalc.dsl.build_suite import SuiteTree
 from evalc.extras.lsp import features
 from evalc.extras.lsp.completion import TRIGGERS, completion
 from evalc.extras.lsp.workspace import Document, DocumentProblems, Encoding, Workspace, uri_of
+from evalc.model.numbers import rounded
 from evalc.model.result import CaseResult
 from evalc.runtime.run.again_load import read_suite
 from evalc.runtime.store.runs import age, has_results, result_files, run_folders
@@ -58,7 +59,7 @@ def _in_short(verdict: Verdict) -> str:
     """A verdict in a few words: `passed, score 0.83`, `3 of 4 passed`."""
     cases = [each.case for each in verdict]
     scores = [case.score for case in cases if case.score is not None]
-    score = f", score {sum(scores) / len(scores):.2f}" if scores else ""
+    score = f", score {rounded(sum(scores) / len(scores))}" if scores else ""
     passed = f"{sum(case.passed for case in cases)} of {len(cases)} passed"
     return f"{cases[0].status if len(cases) == 1 else passed}{score}"
 
@@ -131,7 +132,7 @@ def ids_of(suite: SuiteTree, name: str) -> list[tuple[CaseTree, str]]:
 
 def _case(run_id: str, case: CaseResult) -> Iterator[str]:
     """A case with what was said and what was checked, in Markdown."""
-    score = "" if case.score is None else f", score {case.score:.2f}"
+    score = "" if case.score is None else f", score {rounded(case.score)}"
     yield f"# {case.id}: {case.status}{score}"
     yield ""
     yield f"Run {run_id}, {case.duration_ms:.0f} ms"

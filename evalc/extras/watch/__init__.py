@@ -21,6 +21,7 @@ from evalc.base.terminal import Screen, cells, padded, shortened, visible
 from evalc.compiler.compiled import Compilation, CompiledSuite
 from evalc.config import Settings
 from evalc.model.json import short_hash, to_json
+from evalc.model.numbers import rounded
 from evalc.model.result import CaseResult
 from evalc.model.suite import CaseKey, key_of
 from evalc.report.words import Writer, main_reason
@@ -87,7 +88,7 @@ class Board:
 def _line(row: _Row, writer: Writer, width: int) -> str:
     result, reason = row.result, None if row.result.passed else main_reason(row.result)
     mark = writer.painted(writer.mark(result.status), "green" if result.passed else "red")
-    score = "" if result.score is None else f"{result.score:.2f}"
+    score = "" if result.score is None else rounded(result.score)
     said = "changed since" if row.is_old else "" if reason is None else reason.in_short(writer.symbols.ellipsis)
     name = padded(shortened(visible(row.key.id), width), width)
     room = max(writer.width - width - 12, 20)

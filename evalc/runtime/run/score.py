@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from evalc.check.contract import PAIRS
 from evalc.compare.totals import DECIMALS, weighted_mean
 from evalc.model.case import Case, CheckLink, Criterion
+from evalc.model.numbers import rounded
 from evalc.model.result import CriterionResult, JudgedScore, ScoredBy
 from evalc.runtime.checks.verdict import Verdict
 
@@ -110,4 +111,4 @@ def below(score: float | None, threshold: float | None) -> str | None:
         return None
     if score is None:
         return f"threshold: nothing was scored, and {threshold:g} is needed"
-    return f"threshold: score {score:.12g} is below {threshold:g}" if score < threshold else None
+    return f"threshold: score {rounded(score, threshold)} is below {threshold:g}" if score < threshold else None

@@ -200,7 +200,7 @@ def test_a_linked_question_is_part_of_its_criterion_and_asked_in_any_case() -> N
 
 def test_a_threshold_gates_on_judged_scores() -> None:
     result = run(case(A, criteria=CRITERIA[1:], threshold=0.8), ScriptedJudge(says(3))).result
-    assert (result.status, result.error) == ("failed", "threshold: score 0.6 is below 0.8")
+    assert (result.status, result.error) == ("failed", "threshold: score 0.60 is below 0.8")
 
 
 def test_a_time_out_scores_nothing_also_where_a_judge_would_have_scored() -> None:

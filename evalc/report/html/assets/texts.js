@@ -53,19 +53,19 @@ function duration(ms) {
   return minutes < 60 ? `${minutes} min ${Math.round((ms % 60_000) / 1000)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-// Only what is full reads 1.00 and 100 %.
+// Only what is full reads 1.00 and 100 %, and only what is nothing 0.00 and 0 %.
 const score = value => (value === null || value === undefined ? "–" : rounded(value));
 
-// Two digits; more where two would read 1.00 and the score is below it.
-function rounded(value) {
-  for (let digits = 2; digits < 12; digits++) {
+// Two digits; more where two would read as 0 or as full and the value is neither.
+function rounded(value, full = 1, fewest = 2) {
+  for (let digits = fewest; digits <= 12; digits++) {
     const text = (Math.floor(value * 10 ** digits + 0.5 + 1e-9) / 10 ** digits).toFixed(digits);
-    if (value >= 1 || Number(text) < 1) return text;
+    if (value >= full === Number(text) >= full && value > 0 === Number(text) > 0) return text;
   }
   return String(value);
 }
 
-const percent = share => `${Math.min(Math.floor(share * 1000 + 0.5 + 1e-9), share < 1 ? 999 : 1000) / 10} %`;
+const percent = share => `${Number(rounded(share * 100, 100, 1))} %`;
 const dollars = value => `$${value < 0.01 ? value.toPrecision(2) : value.toFixed(2)}`;
 
 // The same in words and signs wherever a status is shown: colour alone says nothing.
