@@ -93,7 +93,7 @@ def show(
     """
     settings = settings_of(flags)
     past, outputs = past_run(run, settings), outputs_of(output or (), as_json=json)
-    shown = Shown(detail="quiet" if quiet else "verbose" if verbose else "normal", settings=settings)
+    shown = Shown(detail="quiet" if quiet else "verbose" if verbose else "normal")
     report(beside_past(past, settings.results_folder) if outputs else past, sys.stdout, outputs, shown)
     if run == "latest":
         warn_of_unfinished(settings, Path(past.folder))
@@ -367,7 +367,7 @@ def merge_runs(
     return make_and_report(
         compiled,
         outputs,
-        shown=Shown(settings=settings),
+        shown=Shown(),
         untouched="the parts are as they were",
     )
 

@@ -70,14 +70,10 @@ _FORMAT: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]+):(.*)", re.DOTALL)
 
 @final
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of a run is printed: of its cases, and of how many the time that they took.
-
-    `settings` are those of the run, with which the checks that passed are found in their files.
-    """
+    """How much of a run is printed: of its cases, and of how many the time that they took."""
 
     detail: Detail = "normal"
     slowest: int = 0
-    settings: Settings | None = None
 
 
 def make_and_report(
@@ -205,6 +201,7 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
     from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
     from evalc.runtime.store.redact import Redactor  # noqa: PLC0415
     from evalc.runtime.store.runs import Closing, find_results, read_closing  # noqa: PLC0415
+    from evalc.setup.compile import checks_in  # noqa: PLC0415
 
     results = find_results(name, settings.results_folder)
     past, warnings = load_run(results)
@@ -221,6 +218,7 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
         missing=closing.missing,
         warnings=(*closing.warnings, *warnings, *unread),
         redact=Redactor(settings.secret_values(os.environ)).redact,  # of eval files, whose lines are quoted
+        checks=checks_in(settings),
     )
 
 
@@ -241,11 +239,8 @@ def _as_reported(suite: LoadedSuite) -> ReportedSuite:
 def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown, *, fenced: bool = False) -> None:
     """The console summary; cases are read from disk one at a time. GitHub's runner is to obey nothing in it."""
     from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up
-    from evalc.setup.compile import places_in  # noqa: PLC0415 - as above
 
     screen = Screen.of(stdout, os.environ)
-    if shown.detail == "verbose" and shown.settings is not None:
-        run = replace(run, places=places_in(shown.settings))
     lines = summary_lines(run, screen, detail=shown.detail, slowest=shown.slowest)
     token = secrets.token_hex(16) if fenced or os.environ.get("GITHUB_ACTIONS") else ""
     stdout.write(f"::stop-commands::{token}\n" if token else "")
@@ -474,7 +469,7 @@ def run_evals(
             report_nothing(start.run_id, str(nothing), stdout, outputs)
             raise
         print_problems(finished.problems, sys.stderr)
-        shown = Shown(detail=detail, slowest=durations or 0, settings=settings)
+        shown = Shown(detail=detail, slowest=durations or 0)
         report(reported(finished, outputs), stdout, outputs, shown)
         if not quiet:
             stdout.flush()

@@ -299,4 +299,4 @@ def _medians(pairs: Sequence[Pair], measure: Callable[[ComparedCase], float | No
 
 
 def _changed(pairs: Iterable[Pair]) -> tuple[r.ChangedCase, ...]:
-    return tuple(r.ChangedCase(id=new.id, before=old.error, after=new.error) for old, new in pairs)
+    return tuple(r.ChangedCase(id=new.id, before=old.why, after=new.why) for old, new in pairs)

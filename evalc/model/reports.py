@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
-from evalc.model.result import PASSING, Status
+from evalc.model.result import PASSING, Status, in_lines
 from evalc.model.suite import Place
 
 
@@ -327,6 +327,12 @@ class _Attempt(_Past, frozen=True):
     status: Status
 
 
+class _Assertion(_Past, frozen=True):
+    at: str
+    field: str | None = None
+    line: str | None = None
+
+
 class ComparedCase(_Past, frozen=True):
     """A case of a run."""
 
@@ -334,11 +340,19 @@ class ComparedCase(_Past, frozen=True):
     passed: bool
     status: str | None = None
     error: str | None = None
+    error_at: str | None = None
+    assertions: tuple[_Assertion, ...] = ()
     duration_ms: Measure | None = None
     criteria: tuple[PastCriterion, ...] = ()
     attempts: tuple[_Attempt, ...] = ()
     not_attempted: int = 0
     details: _Details | None = None
+
+    @property
+    def why(self) -> str | None:
+        """Why it did not pass, in people's words."""
+        ending = next((each for each in self.assertions if each.line and each.at == self.error_at), None)
+        return None if self.error is None else in_lines(self.error, ending)
 
     @property
     def cost_usd(self) -> float | None:

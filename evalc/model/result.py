@@ -5,7 +5,7 @@ The sentences on the keys of results are in `evalc.schema.records`.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
@@ -79,7 +79,7 @@ class Medians(_Record, frozen=True, kw_only=True):
 
 
 class ChangedCase(_Record, frozen=True, kw_only=True):
-    """A case that is not what it was: its `error` in either run, null if it had none."""
+    """A case that is not what it was: why it did not pass in either run, null if it did."""
 
     id: str
     before: str | None
@@ -171,17 +171,38 @@ class TextFinding(_Record, frozen=True, kw_only=True, omit_defaults=True):
 class AssertionResult(_Record, frozen=True, kw_only=True, omit_defaults=True):
     """One assertion that was reached. `at` is its JSON pointer from the case's root; `message` says why not passed.
 
-    `field` names what did not pass, as messages begin with it. `judged` is there if a judge was asked.
+    Of what did not pass, `field` is the contract's name, with which `error` of the case begins, and `line` the check as
+    authors write it, filled and long texts cut. `judged` is there if a judge was asked.
     """
 
     at: str
     outcome: Outcome
     field: str | None = None
+    line: str | None = None
     message: str | None = None
     place: Place | None = None
     judged: JudgedScore | None = None
     finding: TextFinding | None = None
     turn: int | None = None
+
+
+class Named(Protocol):
+    """The check behind an error: the contract's name of it, and the line that authors write."""
+
+    @property
+    def field(self) -> str | None:
+        """The name with which the error begins."""
+
+    @property
+    def line(self) -> str | None:
+        """The check on one line."""
+
+
+def in_lines(error: str, check: Named | None) -> str:
+    """The error of a case with the check as authors write it in place of the contract's name."""
+    if check is None or check.line is None:
+        return error.removeprefix("expectedFailure: ")
+    return error.replace(f"{check.field}: ", f"{check.line}: ", 1)
 
 
 class CriterionResult(_Record, frozen=True, kw_only=True):
@@ -238,7 +259,7 @@ class LabelResult(_Record, frozen=True, kw_only=True):
 
 
 class AttemptResult(_Record, frozen=True, kw_only=True):
-    """One run of a case that is repeated. `response` is null if no answer came."""
+    """One run of a case that is repeated. `error` is in people's words; `response` is null if no answer came."""
 
     status: Status
     duration_ms: float
@@ -277,6 +298,16 @@ class CaseResult(_Record, frozen=True, kw_only=True):
     not_attempted: int | msgspec.UnsetType = msgspec.UNSET
     label: LabelResult | msgspec.UnsetType = msgspec.UNSET
     place: Place | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def why(self) -> str | None:
+        """`error` with the check as authors write it in place of the contract's names; None if the case passed."""
+        return None if self.error is msgspec.UNSET else in_lines(self.error, self.decided_by)
+
+    @property
+    def decided_by(self) -> AssertionResult | None:
+        """The assertion whose message `error` is; None if it is of none."""
+        return next((each for each in self.assertions if each.at == self.error_at and each.outcome != "passed"), None)
 
     @property
     def answer(self) -> str | None:

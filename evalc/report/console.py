@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import chain, islice
 from typing import Final, Literal, NamedTuple
 
-import msgspec
 from msgspec import UNSET
 
 from evalc.base.terminal import Color, Screen, cells, counted, padded, shortened, visible
@@ -62,7 +60,7 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
 
     `slowest` is of how many cases the time that they took is listed.
     """
-    sources = SourceLines(run.root, run.redact, run.places)
+    sources = SourceLines(run.root, run.redact, run.checks)
     quiet = detail == "quiet"
     for suite in run.suites:
         if quiet and _all_is_well(suite.result):
@@ -356,11 +354,6 @@ _STATUS_OF_OUTCOME: Final[dict[Outcome, Status]] = {
 }
 
 
-_SYNTAX: Final = re.compile(r"""[\[\]{},]|"(?:[^"\\]|\\.)*"|(?<![\w])'(?:[^']|'')*'""")
-"""Matches brackets and commas of flow collections, and texts in quotes, where they are not."""
-_TYPE_OR_RULE: Final = re.compile(r"[ \t-]*(?P<key>type|rule):[ \t]*")
-
-
 class _Columns(NamedTuple):
     """The widths of a suite's columns, and the room that ids and descriptions have together."""
 
@@ -410,11 +403,13 @@ def reason_lines(
     every = list(reasons(case))
     is_shown = False
     for reason in every[:_MOST_REASONS]:
-        words = reason.in_short(writer.symbols.ellipsis)
+        words = writer.in_short(reason.check or reason.message)
         yield writer.by_status(f"    {writer.symbols.arrow} {words}", case.status)
+        if reason.check is not None:
+            yield f"      {writer.in_short(reason.message)}"
         if reason.place is not None:
             yield writer.painted(f"      at {visible(str(reason.place))}", "dim")
-            if sources is not None:
+            if sources is not None and reason.check is None:
                 yield from _authored(reason.place, sources, writer)
         if sources is not None:
             response = response_of(case, reason.turn)
@@ -493,71 +488,16 @@ def _whole_response(case: CaseResult) -> Iterator[str]:
 
 
 def _assertions(case: CaseResult, writer: Writer, sources: SourceLines) -> Iterator[str]:
-    """Every assertion that was reached: its place and the words there, else its field, as `responseContains/0`.
-
-    A check is named once, however many assertions it comes to, unless they ended otherwise.
-    """
-    named: set[tuple[Place, Outcome]] = set()
+    """Every assertion that was reached: its place and its line; its pointer, as `checks/0`, if that is not known."""
+    named: set[tuple[str, Outcome]] = set()
     for assertion in case.assertions:
         status = _STATUS_OF_OUTCOME[assertion.outcome]
         mark = writer.by_status(writer.mark(status), status)
-        place = assertion.place
-        if place is None and case.place is not UNSET:  # of a check that passed
-            place = sources.place_of(case.place, case.id, assertion.at)
-        if place is None:
+        check = sources.check_of(case, assertion)
+        if check is None:
             yield f"    {mark} {visible(assertion.at.removeprefix('/expect').removeprefix('/'))}"
-            continue
-        if (place, assertion.outcome) in named:
-            continue
-        named.add((place, assertion.outcome))
-        shown = visible(str(place))
-        words = writer.shortened(_words_at(place, sources), writer.width - len("    ✓   ") - cells(shown))
-        yield f"    {mark} {writer.painted(shown, 'dim')}  {words}".rstrip()
-
-
-def _words_at(place: Place, sources: SourceLines) -> str:
-    """The check as it was authored at the place; nothing if that cannot be shown.
-
-    Of a flow list it is the item alone, of a mapping with a `type` and a `rule` both.
-    """
-    line = sources.line(place)
-    if line is None:
-        return ""
-    before = line[: place.column - 1]
-    opened = _opened(before)
-    if opened is not None:
-        start = opened if line[opened] == "{" else len(before)
-        return line[start : _item_end(line, start)].strip()
-    pair = _TYPE_OR_RULE.fullmatch(before)
-    if pair is None:
-        return line[len(before) :].strip()
-    beside = msgspec.structs.replace(place, line=place.line + (1 if pair["key"] == "type" else -1))
-    other = (sources.line(beside) or "").strip().removeprefix("- ")
-    pieces = [line.strip().removeprefix("- "), *([other] if other.startswith(("type:", "rule:")) else [])]
-    return ", ".join(sorted(pieces, reverse=True))
-
-
-def _opened(before: str) -> int | None:
-    """The place of the innermost bracket of a flow collection that is still open at the end of a text."""
-    opened: list[int] = []
-    for found in _SYNTAX.finditer(before):
-        if found[0] in ("[", "{"):
-            opened.append(found.start())
-        elif found[0] in ("]", "}") and opened:
-            opened.pop()
-    return opened[-1] if opened else None
-
-
-def _item_end(line: str, start: int) -> int:
-    """Where the item of a flow collection ends that starts there."""
-    depth = 0
-    for found in _SYNTAX.finditer(line, start):
-        if found[0] in ("[", "{"):
-            depth += 1
-        elif found[0] in ("]", "}"):
-            if depth <= 1:
-                return found.end() if depth else found.start()
-            depth -= 1
-        elif found[0] == "," and not depth:
-            return found.start()
-    return len(line)
+        elif (check.line, assertion.outcome) not in named:
+            named.add((check.line, assertion.outcome))
+            shown = "" if check.place is None else f"{writer.painted(visible(str(check.place)), 'dim')}  "
+            room = writer.width - len("    ✓ ") - (0 if check.place is None else cells(str(check.place)) + 2)
+            yield f"    {mark} {shown}{writer.shortened(check.line, room)}"

@@ -19,14 +19,31 @@ from evalc.base.files import read_limited
 from evalc.base.terminal import in_common, visible
 from evalc.model.json import values_at
 from evalc.model.reports import Coverage, Strength, Trend
-from evalc.model.result import CaseResult, GateResult, MissingSuite, RunSummary, SkippedCase, SuiteResult, TextFinding
+from evalc.model.result import (
+    AssertionResult,
+    CaseResult,
+    GateResult,
+    MissingSuite,
+    RunSummary,
+    SkippedCase,
+    SuiteResult,
+    TextFinding,
+)
 from evalc.model.suite import KnownSuites, Place, Selected, key_of
 
-PlacesOf = Callable[[str, str], Mapping[str, Place]]
-"""The places of the parts of a case, by their JSON pointers, of a file and an id."""
+
+class AuthoredCheck(NamedTuple):
+    """A check of a case: its line, filled, and where it was authored, if that is known."""
+
+    line: str
+    place: Place | None
 
 
-def no_places(_file: str, _id: str) -> Mapping[str, Place]:
+ChecksOf = Callable[[str, str], Mapping[str, AuthoredCheck]]
+"""The checks of a case, by the JSON pointers of their assertions, of a file and an id."""
+
+
+def no_checks(_file: str, _id: str) -> Mapping[str, AuthoredCheck]:
     """Nothing is known of any case."""
     return {}
 
@@ -70,8 +87,8 @@ class ReportedRun(msgspec.Struct, frozen=True, kw_only=True):
     coverage: Coverage | None = None  # what its cases look at, for the HTML report
     # strikes secrets out of what is quoted from eval files; results have none any more
     redact: Callable[[str], str] = str
-    # where the parts of a case of an eval file were authored, given the file and the id of the case
-    places: PlacesOf = no_places
+    # the checks of a case of an eval file, given the file and the id of the case: results have only those that fail
+    checks: ChecksOf = no_checks
 
     @property
     def results(self) -> tuple[SuiteResult, ...]:
@@ -137,13 +154,12 @@ class Authored(NamedTuple):
 class SourceLines:
     """Reads each file once, when the first of its lines is asked for; which may be read, `read_authored` says.
 
-    Names in places start from the folder `root`. `redact` strikes secrets out of a line; `places` say where the parts
-    of a case were authored.
+    Names in places start from the folder `root`. `redact` strikes secrets out of a line; `checks` are those of a case.
     """
 
-    def __init__(self, root: Path, redact: Callable[[str], str] = str, places: PlacesOf = no_places) -> None:
+    def __init__(self, root: Path, redact: Callable[[str], str] = str, checks: ChecksOf = no_checks) -> None:
         self._root = root.resolve()
-        self._places = places
+        self._checks = checks
         self._redact = redact
         self._read: dict[str, Authored | None] = {}
         self._until = math.inf
@@ -161,17 +177,14 @@ class SourceLines:
             return None
         return quoted(authored.lines[place.line - 1], self._redact)
 
-    def place_of(self, case: Place, id_: str, at: str) -> Place | None:
-        """Where a part of a case was authored, `at` a JSON pointer from its root; None if that is not known.
-
-        Nor is it known where the file is newer than the run.
-        """
-        if self._authored(case.file) is None:
+    def check_of(self, case: CaseResult, assertion: AssertionResult) -> AuthoredCheck | None:
+        """The check behind an assertion; None if neither its result says it nor the file, or the file is newer."""
+        if assertion.line is not None:
+            return AuthoredCheck(assertion.line, assertion.place)
+        if case.place is UNSET or self._authored(case.place.file) is None:
             return None
-        places = self._places(case.file, id_)
-        while at and at not in places:
-            at = at.rpartition("/")[0]
-        return places.get(at) if at else None
+        check = self._checks(case.place.file, case.id).get(assertion.at)
+        return None if check is None else check._replace(line=self._redact(check.line))
 
     def _authored(self, file: str) -> Authored | None:
         if file not in self._read:

@@ -13,6 +13,7 @@ from msgspec import UNSET
 from evalc.base.terminal import Color, Screen, counted, first_of, painted, shortened, visible
 from evalc.model.numbers import outward, rounded, shown_confidence
 from evalc.model.result import (
+    AssertionResult,
     CaseResult,
     ClassSummary,
     Difference,
@@ -26,6 +27,7 @@ from evalc.model.result import (
     SuiteResult,
     Summary,
     TextFinding,
+    in_lines,
 )
 from evalc.model.suite import Place, Selected
 from evalc.report.reported import ReportedRun
@@ -180,19 +182,31 @@ def more_cases(count: int | None) -> str:
 class Reason(NamedTuple):
     """Why a case did not simply pass, and where that was authored; `message` may quote the agent at any length.
 
-    `at` is the JSON pointer of the assertion that says so, `finding` what it found in the response, `turn` the turn of
-    a conversation that it is about; None of what no single assertion says.
+    `check` is the line of the check that says so, `at` the JSON pointer of its assertion, `finding` what it found in
+    the response, `turn` the turn of a conversation that it is about; None of what no single check says.
     """
 
     message: str
     place: Place | None
+    check: str | None = None
     at: str | None = None
     finding: TextFinding | None = None
     turn: int | None = None
 
+    @classmethod
+    def of(cls, assertion: AssertionResult, message: str, place: Place | None = None) -> Reason:
+        """The reason that an assertion gives, which was authored at the place unless it knows better."""
+        at, finding, turn = assertion.at, assertion.finding, assertion.turn
+        return cls(message, assertion.place or place, assertion.line, at, finding, turn)
+
+    @property
+    def words(self) -> str:
+        """The check and the message on one line."""
+        return self.message if self.check is None else f"{self.check}: {self.message}"
+
     def in_short(self, ellipsis: str = "…") -> str:
-        """The message on one line of at most 400 columns, with nothing in it that a terminal would obey."""
-        return in_short(self.message, ellipsis)
+        """The words on one line of at most 400 columns, with nothing in it that a terminal would obey."""
+        return in_short(self.words, ellipsis)
 
 
 def reasons(case: CaseResult) -> Iterator[Reason]:
@@ -207,15 +221,16 @@ def reasons(case: CaseResult) -> Iterator[Reason]:
         why = f"no value for {tokens}" if tokens else "no assertion applies to what the agent did and reported"
         yield Reason(f"nothing was checked, {why}", case_place)
     elif case.error is not UNSET:
-        ending = next((assertion for assertion in broken if assertion.at == case.error_at), None)
+        ending = case.decided_by
         if ending is None:
-            yield Reason(case.error, case_place)
+            yield Reason(in_lines(case.error, None), case_place)
         else:
-            yield Reason(case.error, ending.place or case_place, ending.at, ending.finding, ending.turn)
+            named = "" if ending.line is None else f"{ending.field}: "
+            yield Reason.of(ending, case.error.replace(named, "", 1).removeprefix("repeat: "), case_place)
             broken.remove(ending)
-    for assertion in broken:
-        message = f"{assertion.field}: {assertion.message}"
-        yield Reason(message, assertion.place, assertion.at, assertion.finding, assertion.turn)
+    for each in broken:
+        message = each.message or each.outcome
+        yield Reason.of(each, message if each.line else f"{each.field}: {message}")
 
 
 def main_reason(case: CaseResult) -> Reason | None:
@@ -234,7 +249,7 @@ def reasons_in_full(case: CaseResult, *, most: int, longest: int) -> str:
     every = reasons(case)
     lines: list[str] = []
     for reason in islice(every, most):
-        lines.append(legible(reason.message, longest))
+        lines.append(legible(reason.words, longest))
         lines += [] if reason.place is None else [f"  at {visible(str(reason.place))}"]
     more = sum(1 for _ in every)
     return "\n".join([*lines, *([f"and {more} more"] if more else [])])

@@ -232,6 +232,7 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
     "AssertionResult": {
         "at": "The JSON pointer from the case to the assertion.",
         "field": "The contract's field, or the check's type, that the assertion belongs to.",
+        "line": "Of what did not pass, the check as authors write it, filled, with long texts cut.",
         "outcome": "How the assertion ended.",
         "turn": "The number of the turn of a conversation that it is about, where it is about one.",
         "message": "Why it did not pass.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -12,7 +12,7 @@ import msgspec
 
 from evalc.base.errors import SourceError, UsageError
 from evalc.base.source import Source
-from evalc.check.tree import Not, Of, Test, asks
+from evalc.check.tree import Check, Not, Of, Test, asks
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
 from evalc.compiler.discover import Finder
@@ -21,10 +21,11 @@ from evalc.config import Settings
 from evalc.diagnostics import Finding, Problem
 from evalc.diagnostics.policy import Policy, Selection, silenced
 from evalc.dsl.read_yaml import texts_of
-from evalc.model.suite import Place
+from evalc.model.suite import LocatedCase
 
 if TYPE_CHECKING:
     from evalc.compiler.libraries import PromptLibrary
+    from evalc.report.reported import AuthoredCheck, ChecksOf
     from evalc.tools.load import RegistryFile
 
 Subject = str | Path | Source
@@ -244,18 +245,38 @@ def soundly_compiled(subjects: Sequence[Subject], settings: Settings, prompt_id:
     return compilation
 
 
-def places_in(settings: Settings) -> Callable[[str, str], Mapping[str, Place]]:
-    """Finds the places of the parts of a case, by JSON pointers from its root; none if the case is not in the file.
+def checks_in(settings: Settings) -> ChecksOf:
+    """Finds the checks of a case, filled; none if the case is not in the file.
 
-    Results hold the places of what did not pass; those of what passed would make them twice as long. A file is compiled
-    when the first of its cases is asked for.
+    Results hold those that did not pass; those that passed would make them twice as long. A file is compiled when the
+    first of its cases is asked for.
     """
 
     @cache
-    def in_file(file: str) -> Mapping[str, Mapping[str, Place]]:
-        if file.endswith(".py"):  # of suites in Python only results know the places
+    def in_file(file: str) -> Mapping[str, LocatedCase]:
+        if file.endswith(".py"):  # of suites in Python only results know the checks
             return {}
         suites = compile_sources([file], options_for(settings)).suites
-        return {located.case.id: located.places for suite in suites for located in suite.to_suite().cases}
+        return {located.case.id: located for suite in suites for located in suite.to_suite().cases}
 
-    return lambda file, id_: in_file(file).get(id_, {})
+    def of_case(file: str, id_: str) -> Mapping[str, AuthoredCheck]:
+        from evalc.report.reported import AuthoredCheck  # noqa: PLC0415 - for start-up: few reports show what passed
+        from evalc.runtime.run.case import lines_of, place_of  # noqa: PLC0415 - as above
+
+        located = in_file(file).get(id_)
+        if located is None:
+            return {}
+        return {
+            at: AuthoredCheck(line, place_of(located.places, at))
+            for at, line in lines_of(located.case, line_of)
+            if line is not None
+        }
+
+    return of_case
+
+
+def line_of(check: Check) -> str:
+    """The check as an author would write it."""
+    from evalc.grammar.write_check import describe  # noqa: PLC0415 - for start-up: only what fails is written
+
+    return describe(check)

@@ -19,7 +19,7 @@ from evalc.diagnostics.near import listed
 from evalc.model.json import to_json
 from evalc.model.numbers import rounded
 from evalc.report.console import totals_of
-from evalc.report.reported import ReportedRun, ReportedSuite
+from evalc.report.reported import ChecksOf, ReportedRun, ReportedSuite, no_checks
 from evalc.report.words import main_reason
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         inventory: which eval files were read for it, and which were skipped.
         redact: strikes secrets out of what reports quote from eval files.
         temporary: where a run is that is not saved, for as long as this object is there.
+        checks: the checks of its cases, also those that passed.
     """
 
     finished: FinishedRun
@@ -55,6 +56,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     inventory: Inventory
     redact: Callable[[str], str] = str
     temporary: TemporaryFolder | None = None
+    checks: ChecksOf = no_checks
 
     def __repr__(self) -> str:
         return f"<Run {self.run_id}: {totals_of(self.summary)}>"
@@ -174,6 +176,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             missing=finished.missing,
             warnings=(*self.notes, *finished.warnings),
             redact=self.redact,
+            checks=self.checks,
         )
 
 

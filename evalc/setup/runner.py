@@ -44,6 +44,7 @@ from evalc.runtime.run.tokens import capture_snapshot, load_object
 from evalc.runtime.store.journal import Asked, kept_snapshot
 from evalc.runtime.store.redact import Redactor
 from evalc.runtime.store.runs import LATEST, Closing, new_run_id, write_closing
+from evalc.setup.compile import checks_in, line_of
 from evalc.setup.finished import Run
 from evalc.tools.registry import ToolRegistry
 
@@ -205,6 +206,7 @@ def _closed(
         selected=what.selected,
         inventory=what.inventory,
         redact=str if options.redactor is None else options.redactor.redact,
+        checks=checks_in(settings),
     )
     closing = Closing(
         exit_code=run.exit_code,
@@ -402,6 +404,7 @@ async def options_of(
             panel=panel_of(settings, environ, redactor),
             user=_user_of(settings, environ, redactor),
             checks=_checks_of(settings),
+            line_of=line_of,
             embeddings=load_embeddings() if settings.similarity == "embeddings" else None,
             rubrics_always=settings.judge.rubrics == "always",
             stop_when_sure=settings.stop_when_sure,

@@ -64,7 +64,12 @@ def reported(*suites: SuiteResult, warnings: tuple[str, ...] = ()) -> ReportedRu
 def saying(text: str) -> CaseResult:
     """A case that failed, in which the text is everywhere that an agent's words may be."""
     failed = AssertionResult(
-        at="/expect/responseContains/0", outcome="failed", field="responseContains", message=text, place=place(13)
+        at="/expect/responseContains/0",
+        outcome="failed",
+        field="responseContains",
+        line=text,
+        message=text,
+        place=place(13),
     )
     result = case(
         "w/hostile", status="failed", error=f"responseContains: {text}", assertions=(failed,), place=place(11)
@@ -84,6 +89,7 @@ def every_status() -> SuiteResult:
         at="/expect/responseContains/0",
         outcome="failed",
         field="responseContains",
+        line='contains "Paris"',
         message="no 'Paris'",
         place=place(13),
     )

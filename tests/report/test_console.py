@@ -58,7 +58,12 @@ def test_every_status_has_its_mark_and_its_reason() -> None:
     place = Place(file="reviews.eval.yaml", line=14, column=9)
     at_check = Place(file="reviews.eval.yaml", line=17, column=11)
     broken = AssertionResult(
-        at="/expect/minLength", outcome="failed", field="minLength", message="3 is less", place=at_check
+        at="/expect/minLength",
+        outcome="failed",
+        field="minLength",
+        line="length >= 5 chars",
+        message="3 is less",
+        place=at_check,
     )
     other = AssertionResult(at="/expect/jsonValid", outcome="error", field="jsonValid", message="no JSON")
     own = AssertionResult(at="/expect/checks/0", outcome="failed", field="starts_with", message="no 'Dear'")
@@ -75,7 +80,8 @@ def test_every_status_has_its_mark_and_its_reason() -> None:
     failed = "4 failed (1 error, 1 unexpected pass)"
     assert shown(result).split("\n")[1:] == [
         "  ✗ a  says so  100ms",
-        "    → minLength: 3 is less",
+        "    → length >= 5 chars",
+        "      3 is less",
         "      at reviews.eval.yaml:17:11",
         "    → jsonValid: no JSON",
         "    → starts_with: no 'Dear'",
@@ -91,7 +97,7 @@ def test_every_status_has_its_mark_and_its_reason() -> None:
         "  ⊘ f  says so  100ms",
         "    → a failure is expected: too terse",
         "  ✘ g  says so  100ms",
-        "    → expectedFailure: passed",
+        "    → passed",
         "─" * 67,
         f"  {passed} | {failed} | 0 skipped assertions | 700ms total",
     ]
@@ -134,7 +140,7 @@ def test_repeated_cases_say_how_many_attempts_passed() -> None:
         "  ✓ a  says so   100ms  (2/2)",
         "  ✓ b  says so  1500ms  (8/10, flaky)",
         "  ✗ c  says so   100ms  (1/2, flaky)",
-        "    → repeat: 1 of 2 attempts passed, 2 needed; attempt 1: regex: m",
+        "    → 1 of 2 attempts passed, 2 needed; attempt 1: regex: m",
         "  ✓ d  says so   100ms",
         "─" * 67,
         "  3/4 passed | 1 failed | 2 flaky | 0 skipped assertions | 1800ms total",

@@ -61,8 +61,10 @@ def test_json_is_what_encoding_the_whole_run_gives() -> None:
 
 
 def _of_text(text: str) -> Iterator[tuple[str, str]]:
-    """Reason and line of each case that did not pass: the first arrow under it and the place that follows."""
-    return iter(re.findall(r"^  [x✗!✘] .*\n    → (.*)\n(?:      at (.*)\n)?", text, re.MULTILINE))
+    """Reason and line of each case that did not pass: the first arrow under it, the message and the place."""
+    block = r"^  [x✗!✘] .*\n    → (.*)\n(?:      (?!at )(.*)\n)?(?:      at (.*)\n)?"
+    for check, message, where in re.findall(block, text, re.MULTILINE):
+        yield f"{check}: {message}" if message else check, where
 
 
 def _of_html(text: str) -> Iterator[tuple[str, str]]:
@@ -123,9 +125,9 @@ READERS: dict[Format, Callable[[str], Iterator[tuple[str, str]]]] = {
 @pytest.mark.parametrize("chosen", READERS)
 def test_a_case_that_failed_has_the_same_reason_and_place_in_every_report(chosen: Format) -> None:
     failed = [each for each in every_status().cases if not each.passed]
-    expected = [(reason.message, str(reason.place or "")) for reason in map(main_reason, failed) if reason]
+    expected = [(reason.words, str(reason.place or "")) for reason in map(main_reason, failed) if reason]
     assert len(expected) == len(failed) == 5
-    further = [(reason.message, str(reason.place)) for each in failed for reason in islice(reasons(each), 1, None)]
+    further = [(reason.words, str(reason.place)) for each in failed for reason in islice(reasons(each), 1, None)]
     assert further == [("latency: took 9s", f"{FILE}:14:9")]
     assert [named for named in READERS[chosen](written(chosen)) if named not in further] == expected
 

@@ -50,7 +50,8 @@ Reasons = Mapping[str, tuple[str, str]]
 
 
 def _of_lines(text: str) -> Iterator[tuple[str, str]]:
-    return iter(re.findall(r"^ +→ (.*)\n +at (\S+)$", text, re.MULTILINE))
+    for check, message, place in re.findall(r"^ +→ (.*)\n(?: +(?!at )(.*)\n)? +at (\S+)$", text, re.MULTILINE):
+        yield f"{check}: {message}" if message else check, place
 
 
 def _of_console(text: str) -> Reasons:
@@ -83,12 +84,12 @@ def _of_markdown(file: Path) -> Reasons:
     return {name: (reason, place) for name, reason, place in found}
 
 
-def _of_page(file: Path) -> Reasons:
-    """The page as a reader sees it in Chromium; without one, the data that the page shows."""
+def _of_page(file: Path) -> tuple[Reasons, str]:
+    """The page as a reader sees it in Chromium, and its text; without one, the data that the page shows."""
     executable = chromium()
     if executable is None:
-        return dict(_of_data(file.read_text(encoding="utf-8")))
-    reasons = {}
+        return dict(_of_data(file.read_text(encoding="utf-8"))), ""
+    reasons, text = {}, ""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         page = browser.new_page()
@@ -99,8 +100,9 @@ def _of_page(file: Path) -> Reasons:
             quoted = page.locator(".assertions li:has(.mark.failed) figcaption")
             place = quoted.first if quoted.count() else page.locator("#details .place")
             reasons[name] = (page.locator("#details .reason").inner_text(), place.inner_text())
+            text += page.locator("body").inner_text()
         browser.close()
-    return reasons
+    return reasons, text
 
 
 def _of_data(page: str) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -120,7 +122,16 @@ def test_a_failed_case_names_the_same_line_and_the_same_reason_wherever_it_is_sh
     assert run.code == 1
     console = _of_console(run.out)
     assert {name: place for name, (_, place) in console.items()} == PLACES
-    assert _of_page(project / "page.html") == console
+    reasons, page = _of_page(project / "page.html")
+    assert reasons == console
     assert _of_junit(project / "junit.xml") == console
     assert _of_markdown(project / "summary.md") == console
     assert _of_pytest(project) == console
+    # A check is named by its line, also those that passed, and those after the verdict are shown, too.
+    verbose = invoke("show", "-v").out
+    for text in (run.out, verbose, page, *((project / name).read_text() for name in ("junit.xml", "summary.md"))):
+        assert not re.search("response(Not)?Contains|checks(/| \u203a)|expect/", text)
+        assert not text or text.count("Quito") >= 2
+    assert '✓ evals/weather.eval.yaml:7:11  contains "Paris"' in verbose
+    assert '✗ evals/weather.eval.yaml:9:11  contains "Quito"' in verbose
+    assert not page or 'contains "Paris"' in page

@@ -317,7 +317,7 @@ def test_a_conversation_is_checked_again(invoke: Invoke, project: Path, monkeypa
     evals.write_text(SUITE.replace("nights 2", "nights 3"))
     again = invoke("rescore", "latest")
     assert again.code == 1
-    assert "turn 2: expected such a call of 'book' but in call 1 nights is 2, expected 3" in again.out
+    assert "expected such a call of 'book' but in call 1 nights is 2, expected 3" in again.out
     assert len(sys.modules["rescored_agent"].SEEN) == asked
     evals.write_text(SUITE.replace("Tomorrow, two", "Tomorrow, three"))
     assert "nothing was verified" in invoke("rescore", "latest").out
@@ -380,7 +380,7 @@ def test_every_report_shows_the_turns(invoke: Invoke, project: Path, monkeypatch
     (project / "evals" / "weather.eval.yaml").write_text(SUITE.replace('equals "Booked."', 'equals "Done."'))
     spec = agent_of(project, monkeypatch, "reported_agent", HISTORY)
     outcome = invoke("run", "--agent", spec, "-o", "markdown:out.md", "-o", "junit:out.xml", "-o", "html:out.html")
-    assert "→ turn 2: response is" in outcome.out
+    assert '→ turn 2 equals "Done."\n      response is `Booked.`, expected `Done.`\n' in outcome.out
     transcript = "turn 1\n  user: A room in Paris, please.\n  agent: When?\nturn 2 (failed)\n"
     for name in ("out.md", "out.xml"):
         assert transcript in (project / name).read_text()

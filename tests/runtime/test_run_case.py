@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from evalc.base.errors import AgentTimeout, AgentUnavailable
+from evalc.grammar.write_check import describe
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension, ToolParamExpectation
 from evalc.model.suite import LocatedCase, Place
@@ -98,6 +99,22 @@ def test_the_first_failure_ends_the_case() -> None:
     assert (result.status, result.passed) == ("failed", False)
     assert result.error == "responseContains: expected 'b' in response but not found"
     assert result.assertions_run == 2
+
+
+def test_what_else_does_not_hold_is_among_the_results_and_counts_for_nothing() -> None:
+    expect = Expect(response_contains=("a", "b", "a", "c"), response_matches=("(",))
+    result = run(case(expect, expected="never looked at"), "a", line_of=describe).result
+    assert (result.status, result.assertions_run) == ("failed", 2)
+    assert (result.error, result.error_at) == (
+        "responseContains: expected 'b' in response but not found",
+        "/expect/responseContains/1",
+    )
+    assert [(each.at.removeprefix("/expect/"), each.outcome, each.line) for each in result.assertions] == [
+        ("responseContains/0", "passed", None),
+        ("responseContains/1", "failed", 'contains "b"'),
+        ("responseContains/3", "failed", 'contains "c"'),
+        ("responseMatches/0", "error", 'matches "("'),
+    ]
 
 
 def test_the_first_error_ends_the_case_too() -> None:

@@ -136,8 +136,8 @@ def _case(run_id: str, case: CaseResult) -> Iterator[str]:
     yield f"# {case.id}: {case.status}{score}"
     yield ""
     yield f"Run {run_id}, {case.duration_ms:.0f} ms"
-    if isinstance(case.error, str):
-        yield from ("", *_quoted(case.error))
+    if case.why is not None:
+        yield from ("", *_quoted(case.why))
     details = case.details
     for title, text in (("Message", details.message), ("Response", details.response)):
         if isinstance(text, str):
@@ -148,7 +148,7 @@ def _case(run_id: str, case: CaseResult) -> Iterator[str]:
     if case.assertions:
         yield from ("", "## Checks", "")
         for assertion in case.assertions:
-            yield f"- {assertion.outcome}: {assertion.at} {assertion.message or ''}".rstrip()
+            yield f"- {assertion.outcome}: {assertion.line or assertion.at} {assertion.message or ''}".rstrip()
     yield ""
 
 

@@ -22,7 +22,7 @@ from msgspec import UNSET, UnsetType
 
 from evalc.base.terminal import counted
 from evalc.model.reports import CheckStrength, Coverage, Strength, Trend
-from evalc.model.result import AttemptResult, CaseResult
+from evalc.model.result import AssertionResult, AttemptResult, CaseResult
 from evalc.model.suite import Place, key_of
 from evalc.report.others import (
     PARTS,
@@ -34,7 +34,15 @@ from evalc.report.others import (
     untried_checks,
     weak_places,
 )
-from evalc.report.reported import ReportedRun, ReportedSuite, quoted, read_authored, seconds_of
+from evalc.report.reported import (
+    AuthoredCheck,
+    ReportedRun,
+    ReportedSuite,
+    SourceLines,
+    quoted,
+    read_authored,
+    seconds_of,
+)
 from evalc.report.words import failures_allowed, main_reason, missing_lines, not_met, why_skipped
 
 Record = dict[str, Any]
@@ -81,9 +89,9 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     in_short = f"{sum(result.summary.passed for result in run.results)} of {counted(total, 'case')} passed"
     yield filled.replace("{{style}}", style).replace("{{in short}}", escape(in_short)).encode()
     yield _block("run", _run_record(run))
-    sources = _Sources(run.root, run.redact)
+    sources, lines = _Sources(run.root, run.redact), SourceLines(run.root, run.redact, run.checks)
     for index, suite in enumerate(run.suites):
-        records = _case_records(index, suite, sources)
+        records = _case_records(index, suite, sources, lines.of_run(suite.result.timestamp))
         while block := list(islice(records, _CASES_A_BLOCK)):
             yield _block("cases", block)
     yield _block("sources", sources.excerpts())
@@ -265,7 +273,7 @@ def _short(text: str, redact: Redact) -> str:
 # --- cases -----------------------------------------------------------------------------------------------------------
 
 
-def _case_records(index: int, suite: ReportedSuite, sources: _Sources) -> Iterator[Record]:
+def _case_records(index: int, suite: ReportedSuite, sources: _Sources, lines: SourceLines) -> Iterator[Record]:
     """The records of the suite with that index: its cases in source order, then those that were skipped.
 
     The places whose lines the page shows are asked for on the way.
@@ -274,7 +282,7 @@ def _case_records(index: int, suite: ReportedSuite, sources: _Sources) -> Iterat
         for assertion in case.assertions:
             if assertion.place is not None:
                 sources.want(assertion.place, suite.result.timestamp)
-        yield {"suite": index, **_present(_case(case, suite.baseline.get(case.id)))}
+        yield {"suite": index, **_present(_case(case, suite.baseline.get(case.id), lines))}
     for skipped in suite.skipped:
         yield {
             "suite": index,
@@ -285,7 +293,7 @@ def _case_records(index: int, suite: ReportedSuite, sources: _Sources) -> Iterat
         }
 
 
-def _case(case: CaseResult, before: CaseResult | None) -> Record:
+def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines) -> Record:
     details, why = case.details, main_reason(case) if case.status == "unverified" else None
     return {
         "id": case.id,
@@ -293,7 +301,7 @@ def _case(case: CaseResult, before: CaseResult | None) -> Record:
         "status": case.status,
         "durationMs": case.duration_ms,
         "score": case.score,
-        "error": _cut(case.error, _LONGEST_NOTE),
+        "error": _cut(case.why, _LONGEST_NOTE),
         "reason": None if why is None else _cut(why.message, _LONGEST_NOTE),
         "expectedFailure": _cut(case.expected_failure, _LONGEST_NOTE),
         "flaky": case.flaky or None,
@@ -301,7 +309,7 @@ def _case(case: CaseResult, before: CaseResult | None) -> Record:
         "tags": case.tags,
         "place": case.place,
         "criteria": case.criteria,
-        "assertions": case.assertions,
+        "assertions": tuple([_with_line(each, lines.check_of(case, each)) for each in case.assertions]),
         "skippedTokens": details.skipped_tokens,
         "message": _cut(details.message, LONGEST_TEXT),
         "messages": details.messages,
@@ -320,9 +328,13 @@ def _case(case: CaseResult, before: CaseResult | None) -> Record:
         "moreCalls": max(len(details.tool_calls) - MOST_CALLS, 0) or None,
         "usage": details.usage,
         "finishReason": details.finish_reason,
-        "attempts": tuple(_outcome(each, each.response) for each in case.attempts or ()),
-        "baseline": None if before is None else _outcome(before, before.details.response),
+        "attempts": tuple(_outcome(each, each.error, each.response) for each in case.attempts or ()),
+        "baseline": None if before is None else _outcome(before, before.why, before.details.response),
     }
+
+
+def _with_line(assertion: AssertionResult, check: AuthoredCheck | None) -> AssertionResult:
+    return assertion if check is None else msgspec.structs.replace(assertion, line=check.line)
 
 
 def _tool_call(call: Mapping[str, Any]) -> Record:
@@ -351,14 +363,14 @@ def _indented(value: object) -> str:
         return "(no JSON)"
 
 
-def _outcome(ended: AttemptResult | CaseResult, response: str | None) -> Record:
+def _outcome(ended: AttemptResult | CaseResult, why: str | UnsetType | None, response: str | None) -> Record:
     """How a case ended at another time: in one attempt at it, or in the run that this one is compared with."""
     return _present(
         {
             "status": ended.status,
             "durationMs": ended.duration_ms,
             "score": ended.score,
-            "error": _cut(ended.error, _LONGEST_NOTE),
+            "error": _cut(why, _LONGEST_NOTE),
             "response": _cut(response, LONGEST_TEXT),
         }
     )

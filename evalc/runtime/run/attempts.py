@@ -125,7 +125,7 @@ def _attempt(result: CaseResult) -> AttemptResult:
         status=result.status,
         duration_ms=result.duration_ms,
         score=result.score,
-        error=result.error,
+        error=result.why or msgspec.UNSET,
         response=result.details.response,
     )
 

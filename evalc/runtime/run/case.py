@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final, final
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from evalc.base.errors import JudgeError
 from evalc.check.contract import Assertion, assertions, judge_check
-from evalc.check.tree import Test
+from evalc.check.tree import Check, Test
 from evalc.checks import ProjectChecks
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
 from evalc.model.case import Case, Label, Message
@@ -41,6 +41,14 @@ from evalc.runtime.run.score import EXPECTED, CaseScore, below, score_case, unsc
 from evalc.runtime.store.journal import CaseRun
 from evalc.runtime.store.redact import encoded
 
+LineOf = Callable[[Check], str | None]
+"""Writes a check on one line, for people; a function of a module, as it goes to other machines."""
+
+
+def no_line(_check: Check) -> None:
+    """Nothing is written."""
+
+
 # --- the checks of an answer -----------------------------------------------------------------------------------------
 
 
@@ -54,6 +62,7 @@ class Checked(msgspec.Struct):
         error: the first error, and `error_at` the assertion that it is of, if it is of one.
         failure: the first failure, and `failure_at` its assertion.
         verified: whether a check passed that says something about the answer.
+        run: how many were run up to the verdict, or all; `results` may have more that do not hold.
         skipped: how many were skipped.
         tokens: the tokens that name nothing.
         notes: the warnings for the suite.
@@ -67,28 +76,47 @@ class Checked(msgspec.Struct):
     failure: str | None = None
     failure_at: str | msgspec.UnsetType = msgspec.UNSET
     verified: bool = False
+    run: int = 0
     skipped: int = 0
     tokens: list[str] = []
     notes: list[Note] = []
     criteria: dict[str, JudgedScore] = {}
 
+    def count(self, verdict: Verdict, at: str, field: str) -> None:
+        """Count a verdict on the assertion `at`, whose errors and failures begin with the name `field`."""
+        match verdict.outcome:
+            case "error":
+                if not self.error:
+                    self.error, self.error_at = f"{field}: {verdict.message}", at
+            case "failed":
+                if not self.failure:
+                    self.failure, self.failure_at = f"{field}: {verdict.message}", at
+            case "skipped":
+                self.skipped += 1
+            case "passed":
+                self.verified = self.verified or verdict.verifies
+        self.run += verdict.outcome not in ("skipped", "not_applicable")
+        self.tokens += verdict.skipped_tokens
+        self.notes += verdict.notes
 
-async def _check(located: LocatedCase, evidence: Evidence, *, run_all: bool) -> Checked:
+
+async def _check(located: LocatedCase, evidence: Evidence, options: CaseOptions) -> Checked:
     """Evaluate the assertions in the contract's order, up to the first that does not pass unless all must run.
 
+    Those after it are evaluated too, for people: what else does not hold is among the results, and counts for nothing.
     Assertions that ask a judge come last, and only if no other fails; one with a linked criterion is part of its
     score, and is asked in any case.
     """
-    case, places = located
+    case, _ = located
+    run_all = options.all_assertions or bool(case.criteria)
     checked = Checked()
     made = assertions(case.expect)
     view = View.of(evidence, Beside(list(map(_CHECK, made))))
     for assertion in _in_order(case, made):
         at, field = assertion.at, assertion.field
-        if checked.error or checked.failure:
-            is_for_nothing = assertion.is_judged and not _scores(at, case, evidence)
-            if not run_all or is_for_nothing:
-                continue
+        is_decided = bool(checked.error or checked.failure)
+        if is_decided and assertion.is_judged and not (run_all and _scores(at, case, evidence)):
+            continue
         try:
             asked = _asked(assertion, case, view) if case.criteria else view
             verdict = await (
@@ -96,28 +124,20 @@ async def _check(located: LocatedCase, evidence: Evidence, *, run_all: bool) -> 
             )
         except Exception as broke:  # a check that breaks must not take the case with it
             verdict = broken(f"the check broke: {type(broke).__name__}: {error_text(broke)}")
+        if is_decided and not run_all:
+            if verdict.outcome in ("failed", "error"):
+                checked.results.append(_assertion_result(located, assertion, field, verdict, options))
+            continue
         checked.verdicts[at] = verdict
         if verdict is PASSED:
             checked.verified = True
+            checked.run += 1
             checked.results.append(_passed(at, field))
-            continue
-        outcome = verdict.outcome
-        if outcome == "error":
-            if assertion is _EXPECTED:
-                field = "judge"
-            if not checked.error:
-                checked.error, checked.error_at = f"{field}: {verdict.message}", at
-        elif outcome == "failed":
-            if not checked.failure:
-                checked.failure, checked.failure_at = f"{field}: {verdict.message}", at
-        elif outcome == "skipped":
-            checked.skipped += 1
-        elif outcome == "passed":
-            checked.verified = checked.verified or verdict.verifies
-        checked.tokens += verdict.skipped_tokens
-        checked.notes += verdict.notes
-        if outcome != "not_applicable":
-            checked.results.append(_assertion_result(at, field, verdict, places))
+        else:
+            field = "judge" if assertion is _EXPECTED and verdict.outcome == "error" else field
+            checked.count(verdict, at, field)
+            if verdict.outcome != "not_applicable":
+                checked.results.append(_assertion_result(located, assertion, field, verdict, options))
     return checked
 
 
@@ -128,6 +148,16 @@ def _asked(assertion: Assertion, case: Case, view: View) -> View:
             return View.of(replace(view.evidence, scores=True), view.beside)
         case _:
             return view
+
+
+def lines_of(case: Case, line_of: LineOf) -> Iterator[tuple[str, str | None]]:
+    """The assertions of a case by their pointers, each with its line."""
+    for assertion in _in_order(case, assertions(case.expect)):
+        yield assertion.at, _line(case, assertion, line_of)
+
+
+def _line(case: Case, assertion: Assertion, line_of: LineOf) -> str | None:
+    return f"expected: {shown(case.expected or '')}" if assertion is _EXPECTED else line_of(assertion.check)
 
 
 def _in_order(case: Case, made: Sequence[Assertion]) -> Sequence[Assertion]:
@@ -192,16 +222,20 @@ def _passed(at: str, field: str) -> AssertionResult:
     return AssertionResult(at=at, outcome="passed", turn=_turn_of(field))
 
 
-def _assertion_result(at: str, field: str, verdict: Verdict, places: Mapping[str, Place]) -> AssertionResult:
+def _assertion_result(
+    located: LocatedCase, assertion: Assertion, field: str, verdict: Verdict, options: CaseOptions
+) -> AssertionResult:
     """An assertion that was run or skipped; if it did not pass, it says why and where it was written."""
+    (case, places), at = located, assertion.at
     if verdict.outcome == "passed":
         return AssertionResult(at=at, outcome="passed", judged=verdict.judged, turn=_turn_of(field))
     return AssertionResult(
         at=at,
         outcome=verdict.outcome,  # type: ignore[arg-type] # those that do not apply have no result
         field=field,
+        line=_line(case, assertion, options.line_of),
         message=verdict.message,
-        place=_place(places, at),
+        place=place_of(places, at),
         judged=verdict.judged,
         finding=verdict.finding,
         turn=_turn_of(field),
@@ -213,7 +247,7 @@ def _turn_of(field: str) -> int | None:
     return int(field.removeprefix("turn ")) if field.startswith("turn ") else None
 
 
-def _place(places: Mapping[str, Place], at: str) -> Place | None:
+def place_of(places: Mapping[str, Place], at: str) -> Place | None:
     """Where the assertion was written, or the nearest thing around it."""
     while at and at not in places:
         at = at.rpartition("/")[0]
@@ -242,6 +276,7 @@ class CaseOptions(msgspec.Struct, frozen=True, kw_only=True):
     embeddings: Embeddings | None = None
     checks: ProjectChecks = ProjectChecks()
     user: Agent | None = None
+    line_of: LineOf = no_line
 
 
 async def result_of(
@@ -259,7 +294,7 @@ async def result_of(
             conversation = tuple(_messages(answer.turns)) if answer.turns else None
             judge = CaseJudge(judges, case, answer.response, conversation)
         evidence = evidence_of(case, answer, options, judge)
-        checked = await _check(located, evidence, run_all=options.all_assertions or bool(case.criteria))
+        checked = await _check(located, evidence, options)
         if judge is not None:
             await _judge_criteria(case, checked, judge)
         return _judged(located, answer, checked, judge)
@@ -388,7 +423,7 @@ def _result(
         passed=status in PASSING,
         status=status,
         duration_ms=answer.duration_ms,
-        assertions_run=len(checked.results) - checked.skipped,
+        assertions_run=checked.run,
         assertions_skipped=checked.skipped,
         score=score.score,
         criteria=score.criteria,
@@ -426,7 +461,7 @@ def with_places(run: CaseRun, places: Mapping[str, Place]) -> CaseRun:
             result,
             place=places.get("", msgspec.UNSET),
             assertions=tuple(
-                assertion if assertion.outcome == "passed" else replace(assertion, place=_place(places, assertion.at))
+                assertion if assertion.outcome == "passed" else replace(assertion, place=place_of(places, assertion.at))
                 for assertion in result.assertions
             ),
         ),

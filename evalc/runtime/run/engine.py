@@ -27,7 +27,7 @@ from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.checks.verdict import Embeddings
 from evalc.runtime.judges.panel import JudgePool, Panel
 from evalc.runtime.run.ask import ConversationLog, ask_agent, broken_answer, request_of
-from evalc.runtime.run.case import CaseOptions, result_of
+from evalc.runtime.run.case import CaseOptions, LineOf, no_line, result_of
 from evalc.runtime.run.gates import Limits
 from evalc.runtime.run.user import UserPlayer
 from evalc.runtime.store.journal import Asked, CaseRun
@@ -255,6 +255,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     rubrics_always: bool = False  # whether the rubric tier is run also where others did not pass
     embeddings: Embeddings | None = None  # compare texts by their meaning; None where edit distance does
     checks: ProjectChecks = ProjectChecks()  # the checks of the project's own files
+    line_of: LineOf = no_line  # writes a check on one line, for people
     redactor: Redactor | None = None  # strikes secrets out of all that is written
     root: Path | None = None  # the project's folder, from which journals name files; None where that is not known
     flags: Mapping[str, Any] = {}  # those of the command line, kept for resuming the run
@@ -273,6 +274,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             embeddings=self.embeddings,
             checks=self.checks,
             user=self.user,
+            line_of=self.line_of,
         )
 
 

@@ -59,7 +59,7 @@ function searched(entry) {
       ...(entry.messages ?? []).map(turn => turn.content),
       textOf(entry.response),
       ...(entry.turns ?? []).map(turn => textOf(turn.message)),
-      ...(entry.assertions ?? []).map(assertion => assertion.message ?? ""),
+      ...(entry.assertions ?? []).map(assertion => `${assertion.line ?? ""} ${assertion.message ?? ""}`),
       ...(entry.toolCalls ?? []).map(call => `${textOf(call.name)} ${textOf(call.params)}`),
       ...entry.tags,
     ].join("\n"),

@@ -42,11 +42,14 @@ function assertionsOf(entry) {
   return el("ul", { class: "assertions" }, ordered.map(assertion => el("li", null,
     statusMark(assertion.outcome),
     el("div", null,
-      el("span", { class: "at" }, shown(assertion.at.replace(/^\/expect\//, "").replaceAll("/", " › ").replaceAll("~1", "/").replaceAll("~0", "~"))),
+      el("span", { class: "at" }, shown(checkOf(assertion))),
       assertion.message ? el("p", null, shown(assertion.message)) : null,
       judged(assertion.judged),
       excerpt(assertion.place)))));
 }
+
+// The check's line; of results without one its pointer, as `checks > 0`.
+const checkOf = assertion => assertion.line ?? assertion.at.replace(/^\/expect\//, "").replaceAll("/", " › ").replaceAll("~1", "/").replaceAll("~0", "~");
 
 function judged(said) {
   if (!said) return null;
@@ -126,7 +129,7 @@ function turnsOf(entry) {
       callsOf({}, calls),
       el("p", { class: "soft" }, "agent"),
       block(turn.response),
-      failed.map(each => el("p", { class: "reason failed" }, shown(each.message ?? ""))),
+      failed.map(each => el("p", { class: "reason failed" }, el("b", null, shown(checkOf(each))), el("br"), shown(each.message ?? ""))),
     ]);
   });
   return [...parts, part("Tool calls", callsOf(entry, []))];
