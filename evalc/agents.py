@@ -38,6 +38,7 @@ from typing import Protocol
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.runtime.agents import Agent, Session
+from evalc.runtime.agents.stubs import StubError
 
 __all__ = [
     "Agent",
@@ -49,6 +50,7 @@ __all__ = [
     "AgentTimeout",
     "AgentUnavailable",
     "Session",
+    "StubError",
     "ToolCall",
     "Usage",
     "UsageError",

@@ -116,7 +116,7 @@ def test_orders_pass(tmp_path: Path) -> None:
     assert evalc.check("orders") == ()
     run = evalc.run("orders", agent="python:orders.shop:order", output_dir=tmp_path)
     assert run.exit_code == 0
-    assert [case.status for suite in run.suites for case in suite.cases] == ["passed"] * 4
+    assert [case.status for suite in run.suites for case in suite.cases] == ["passed"] * 6
 
 
 def test_tickets_are_routed_well_enough(tmp_path: Path) -> None:

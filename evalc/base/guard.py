@@ -110,6 +110,9 @@ def _set_right(process: int) -> None:
     sys.setrecursionlimit(_RECURSION)
 
 
+_PACKAGE: Final = f"{Path(__file__).parents[1]}{os.sep}"
+
+
 def agent_error(error: BaseException) -> AgentError:
     """The error as the result says it: `ValueError: text (agent.py:12)`. One of evalc's own stays what it is.
 
@@ -117,9 +120,9 @@ def agent_error(error: BaseException) -> AgentError:
     """
     if isinstance(error, AgentError):
         return error
-    frames = traceback.extract_tb(error.__traceback__)
-    # The first frame is the guard's own; without another, the code could not even be called.
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if len(frames) > 1 else ""
+    # Frames of evalc call the code, or answer a call of its own; without another, it could not even be called.
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith(_PACKAGE)]
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     kind = AgentUnavailable if any(isinstance(each, ConnectionError) for each in causes(error)) else AgentError
     return kind(f"{said_by(error)}{place}")
 

@@ -90,6 +90,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     system: str | None = None
     inputs: dict[str, Any] | None = None
     stubs: dict[str, Any] | None = None
+    stub_answers: dict[str, tuple[m.StubAnswer, ...]] | None = None
     max_turns: int | None = None
     checks: tuple[Check, ...] = ()
     links: tuple[Link, ...] = ()
@@ -110,7 +111,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     partial: bool = False
 
     def place_of(self, field: str) -> Where:
-        """Where a field was written; the case itself if that is not known."""
+        """Where a field was written, or with a leading `#` its key; the case itself if that is not known."""
         return self.wheres.get(field, self.where)
 
     @property

@@ -92,6 +92,31 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
             reader.add(at, Finding("EV302", what="challenger", value=name, choices=CHALLENGERS))
     if not case.id.strip():
         reader.add(f"{pointer}/id", Finding("EV309", what="`id`"))
+    for name, answers in (case.stub_answers or {}).items():
+        at = f"{pointer}/stubAnswers/{pointer_step(name)}"
+        if name in (case.stubs or ()):
+            reader.add(f"#{at}", Finding("EV206", what="stub", name=name))
+        if not answers:
+            reader.add(at, Finding("EV309", what="`stubAnswers`"))
+        for index, answer in enumerate(answers):
+            _check_stub_answer(reader, answer, f"{at}/{index}")
+
+
+def _check_stub_answer(reader: JsonReader, answer: m.StubAnswer | m.StubResult, pointer: str) -> None:
+    """Report an answer of a stub that does not say one thing, or that is empty."""
+    values = {key: value for key, value in msgspec.to_builtins(answer).items() if key != "when"}
+    if not values:
+        reader.add(pointer, Finding("EV202", key="answer", what="a stub", why=""))
+    for key in list(values)[1:]:
+        reader.add(f"#{pointer}/{key}", Finding("EV312", key=key, other=next(iter(values))))
+    if answer.error is not None and not answer.error.strip():
+        reader.add(f"{pointer}/error", Finding("EV309", what="`error`"))
+    if isinstance(answer, m.StubAnswer):
+        for key, given in (("when", answer.when), ("sequence", answer.sequence)):
+            if given is not None and not given:
+                reader.add(f"{pointer}/{key}", Finding("EV309", what=f"`{key}`"))
+        for index, each in enumerate(answer.sequence or ()):
+            _check_stub_answer(reader, each, f"{pointer}/sequence/{index}")
 
 
 def _check_label(reader: JsonReader, label: m.Label, sent: m.Input, pointer: str) -> None:
@@ -436,7 +461,7 @@ class _Wheres(dict[str, ir.Where]):
         self._base = base
 
     def get(self, key: str, default: object = None) -> Any:  # noqa: ARG002 - dict's own signature
-        return self._base + key
+        return f"#{self._base}{key[1:]}" if key.startswith("#") else self._base + key
 
 
 class _Read(NamedTuple):
@@ -459,7 +484,9 @@ def _without_own_keys(data: Any) -> Any:
     }
 
 
-_FREE: Final = frozenset({"inputs", "stubs", "referenceData", "schema", "args", "options", "typeChecks"})
+_FREE: Final = frozenset(
+    {"inputs", "stubs", "referenceData", "schema", "args", "options", "typeChecks", "when", "answer"}
+)
 
 
 def _checks(

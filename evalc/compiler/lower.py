@@ -47,7 +47,8 @@ of_input: Final = attrgetter(*OF_INPUT)
 def wheres_of(case: ir.Case) -> Mapping[str, ir.Where]:
     """Where the parts of the lowered case were written: JSON pointers from the case's root to places."""
     _, pointers = _slots_of(case)
-    wheres: dict[str, ir.Where] = {"": case.where, **case.wheres}
+    of_values = {pointer: where for pointer, where in case.wheres.items() if not pointer.startswith("#")}
+    wheres: dict[str, ir.Where] = {"": case.where, **of_values}
     for item, at in zip(case.checks, pointers, strict=True):
         for pointer in at:
             wheres[pointer] = item.where
@@ -109,6 +110,8 @@ def own_assertions(case: m.Case) -> set[str]:
         names.add("input.followUps")
     if case.input.user is not None:
         names.add("input.user")
+    if case.stub_answers:
+        names.add("stubAnswers")
     if case.expected and expect == m.Expect():
         names.add("expected")
     if case.rubric and any(dimension.min_score is not None for dimension in case.rubric):

@@ -9,6 +9,7 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.diagnostics import Finding
+from evalc.diagnostics.near import typo_of
 from evalc.dsl import kinds as k
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
@@ -65,6 +66,23 @@ class UserTree(msgspec.Struct, frozen=True, kw_only=True):
     stop_when: Str | None = None
 
 
+class StubAnswerTree(InSource, frozen=True, kw_only=True):
+    """An answer of a stub: a result, an error or a sequence of these; `when` is what it depends on."""
+
+    when: Mapping | None = None
+    answer: Node | None = None
+    error: Str | None = None
+    sequence: tuple[StubAnswerTree, ...] | None = None
+
+
+class StubTree(NamedTuple):
+    """A stub: the name of its tool, and the result itself, or the answers that depend on the call."""
+
+    name: Scalar
+    result: Node
+    answers: tuple[StubAnswerTree, ...] | None
+
+
 class CaseFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Fields that `defaults:` may give every case, and a case itself.
 
@@ -77,7 +95,7 @@ class CaseFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     inputs_partial: bool = False
     inputs_key: InSource | None = None
     checks: tuple[CheckTree, ...] = ()
-    stubs: Node | None = None
+    stubs: tuple[StubTree, ...] | None = None
     max_turns: Num | None = None
     threshold: Num | None = None
     tags: tuple[Str, ...] | None = None
@@ -239,6 +257,67 @@ def _user(fields: Fields, key: str) -> UserTree | None:
     fields.forbid_empty(key)
     given: dict[str, Any] | None = USER.read(fields, key)
     return None if given is None else UserTree(span=fields.key(key).span, **given)
+
+
+def _stubs(fields: Fields, key: str) -> tuple[StubTree, ...] | None:
+    """The stubs; one with something wrong in it is reported and left out."""
+    node = fields.mapping(key)
+    if node is None:
+        return None
+    stubs = []
+    for name, value in fields.tree.pairs(node) or ():
+        items = fields.tree.items(value) or (value,)
+        if any(_depends_on_calls(fields, item) for item in items):
+            answers = tuple([STUB.take(fields, item, "") for item in items])
+            if None not in answers:
+                stubs.append(StubTree(name, value, answers))
+            continue
+        for item in items:
+            _report_misspelt(fields, item)
+        stubs.append(StubTree(name, value, None))
+    return tuple(stubs)
+
+
+def _when(fields: Fields, key: str) -> Mapping | None:
+    """The arguments that a call must have; at least one."""
+    fields.forbid_empty(key)
+    node: Mapping | None = fields.mapping(key)
+    if node is not None and not node.pairs and not is_cut(node):
+        fields.fault(fields.key(key), Finding("EV309", what=f"`{key}`"))
+    return node
+
+
+def _depends_on_calls(fields: Fields, value: Node) -> bool:
+    """Whether a value says how calls are answered; any other value is the result of every call."""
+    return any(name.text in STUB.keys for name, _ in fields.tree.pairs(value) or ())
+
+
+def _report_misspelt(fields: Fields, value: Node) -> None:
+    """Report a result of the tool whose every key is a misspelt key of a stub; a plural is not misspelt."""
+    names = [name for name, _ in fields.tree.pairs(value) or ()]
+    for name in names:
+        typo = typo_of(name.text, STUB.keys)
+        if typo is None or name.text == f"{typo.meant}s":
+            return
+    for name in names:
+        fields.warn(name, Finding("EV428", key=name.text, known=STUB.known))
+
+
+def _build_stub(inner: Fields, given: dict[str, Any]) -> StubAnswerTree | None:
+    """An answer of a stub, which says one thing."""
+    said = [key for key in _SAID if key in inner]
+    if not said:
+        inner.require(_SAID[0], why="say what the tool returns with `answer:`, or why it fails with `error:`")
+    for key in said[1:]:
+        inner.fault(inner.key(key), Finding("EV312", key=key, other=said[0]))
+    inner.forbid_empty("error")
+    if "answer" in inner and "answer" not in given:  # null, which is a result as any other
+        given["answer"] = inner.by_key["answer"][1]
+    return None if inner.partial else StubAnswerTree(inner.anchor.at, **given)
+
+
+_SAID: Final = ("answer", "error", "sequence")
+"""The keys of which an answer of a stub has one."""
 
 
 def _rubric(fields: Fields, key: str) -> Node | None:
@@ -425,6 +504,57 @@ USER: Final = k.Shape(
     title="simulated user",
     where="in `user`",
 )
+_RESULT: Final = {
+    "answer": k.Key(
+        k.ANYTHING,
+        "What the tool returns, any JSON.",
+        ({"temperature": 21},),
+        aka=("result", "return", "returns", "response", "value", "output"),
+    ),
+    "error": k.Key(
+        k.FILLED,
+        "Why the call fails.",
+        ("the service is down",),
+        aka=("raise", "raises", "throw", "throws", "fail", "fails", "exception"),
+    ),
+}
+STUB_RESULT: Final = k.Shape(
+    "an answer of `sequence`",
+    _RESULT,
+    name="stubResult",
+    title="answer of a sequence",
+    expected="a mapping with `answer` or `error`",
+    build=_build_stub,
+    narrow={"oneOf": [{"required": [key]} for key in _RESULT]},
+)
+
+
+class _Stub(k.Shape):
+    otherwise = "a result of the tool that has such keys goes under `answer:`"
+
+
+STUB: Final = _Stub(
+    "a stub",
+    {
+        "when": k.Key(
+            k.Kind({"type": "object", "minProperties": 1}, read=_when, texts="data"),
+            "The arguments that a call must have to get this answer; others that it has do not matter.",
+            ({"city": "Paris"},),
+            aka=("if", "match", "matches", "args", "arguments", "params", "with"),
+        ),
+        **_RESULT,
+        "sequence": k.Key(
+            k.ListOf(STUB_RESULT, filled=True),
+            "The answers of the first call, the second call and so on; the last one answers all calls after it.",
+            ([{"error": "the service is down"}, {"answer": {"temperature": 21}}],),
+            aka=("answers", "responses", "results"),
+        ),
+    },
+    name="stub",
+    expected="a mapping with `answer`, `error` or `sequence`",
+    build=_build_stub,
+    narrow={"oneOf": [{"required": [key]} for key in _SAID]},
+)
 LABEL: Final = k.Shape(
     "`label`",
     {
@@ -481,6 +611,12 @@ ALLOW: Final = k.Shape(
     build=lambda inner, given: tuple((name, given.get(name)) for name in CHALLENGERS if name in inner),
     narrow={"minProperties": 1},
 )
+_DEPENDS: Final[k.Schema] = {"type": "object", "anyOf": [{"required": [key]} for key in STUB.keys]}
+_STUB_SCHEMA: Final[k.Schema] = {
+    "if": _DEPENDS,
+    "then": STUB.schema,
+    "else": {"if": {"type": "array", "contains": _DEPENDS}, "then": k.list_of(STUB.schema)},
+}
 CASE: Final = k.Shape(
     "a test case",
     {
@@ -546,7 +682,11 @@ CASE: Final = k.Shape(
             k.Kind(k.or_absent(k.ref("expect")), read=build_expect, texts="own"),
             "Checks in the field names of the compiled file.",
         ),
-        "stubs": k.Key(_MAPPING, "The answers of tools, by their names."),
+        "stubs": k.Key(
+            k.Kind({**k.free_mapping(), "additionalProperties": _STUB_SCHEMA}, read=_stubs, texts="data"),
+            "The answers of tools, by their names: a result, or answers that depend on the call.",
+            ({"get_weather": [{"when": {"city": "Paris"}, "answer": {"temperature": 21}}, {"error": "no such city"}]},),
+        ),
         "max_turns": k.Key(k.COUNT, "How many turns the agent may take."),
         "rubric": k.Key(
             k.Kind(k.list_of(k.ref("RubricDimension")), read=_rubric, texts="own"),

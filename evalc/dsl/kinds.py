@@ -279,6 +279,8 @@ class Shape(Kind):
     looks = frozenset({"mapping"})
     extensible = True
     """Whether keys that begin with `x-` are the author's own."""
+    otherwise = ""
+    """The words of messages for a key that is near none of its own."""
 
     def __init__(
         self,

@@ -125,6 +125,8 @@ class Tree:
 
     def _place_of(self, key: str, shape: Shape, meant: str) -> str:
         """Says where a key, or what other tools call so, would be right: at the nearest level; empty if nowhere."""
+        if shape.otherwise and not meant and typo_of(key, shape.known) is None:
+            return shape.otherwise
         if not shape.where or meant or typo_of(key, shape.known) is not None:
             return f"`{key}` is called `{meant}`, {shape.where}" if shape.where and meant else ""
         levels = [each.where for each in self.language]

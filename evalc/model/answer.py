@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import msgspec
 
+from evalc.model.case import StubAnswer, stubbed
+
 if TYPE_CHECKING:
     from evalc.model.result import Status
 
-ToolMode = Literal["executed", "stubbed", "routing"]
+ToolMode = Literal["executed", "stubbed", "routing", "injected"]
+"""The ways in which calls of tools are answered.
+
+The agent executed them, stubs answered all of them, they were only chosen, or the agent was given stubs of some.
+"""
 
 DEFAULT_TURNS: Final = 5
 """The iterations of the loop with stubs if a case does not say (contract, maxTurns)."""
@@ -51,6 +57,8 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     `follow_ups` are the turns after the first, as the case has them, and `user` is who plays them; no agent is sent
     either.
 
+    `stubs` are results of tools by their names, and `stub_answers` the answers that depend on the call.
+
     `answer_schema` is the JSON Schema of the object that a judge or the player of a user has to answer with; None where
     an agent is tested. A model's API holds the model to it. Other kinds of agents may ignore it.
     """
@@ -59,6 +67,7 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[Mapping[str, str], ...] = ()
     system: str | None = None
     stubs: dict[str, Any] | None = None
+    stub_answers: Mapping[str, tuple[StubAnswer, ...]] | None = None
     max_turns: int = DEFAULT_TURNS
     case_id: str = ""
     inputs: Mapping[str, Any] = {}
@@ -70,12 +79,17 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     user: dict[str, Any] | None = None
     answer_schema: Mapping[str, Any] | None = None
 
+    @property
+    def stubbed(self) -> Collection[str] | None:
+        """The tools that have a stub; None if the case has no stubs."""
+        return stubbed(self.stubs, self.stub_answers)
+
 
 class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The agent's answer (contract, AgentResponse).
 
     Its duration is measured by the runner; `duration_ms` is that of an answer which was recorded earlier.
-    `tool_mode` says what noToolErrors means for it: tools were executed, stubbed by the case, or only chosen.
+    `tool_mode` says what noToolErrors means for it.
     `finish_reason` is why a model stopped, in its provider's word, such as `stop`, `length` or `refusal`; `model` is
     its name, where the agent says it.
     `reports_calls` is false where the answer does not say which tools were called; `near_calls` is then a key of it

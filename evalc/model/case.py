@@ -6,7 +6,7 @@ in an optional field is read as absent. The sentences on the keys are in `evalc.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, final
 
 import msgspec
@@ -147,6 +147,32 @@ class Label(_Record, frozen=True, kw_only=True):
         return None if self.source == "response" else self.source.removeprefix("at ")
 
 
+class StubResult(_Record, frozen=True, kw_only=True):
+    """A result of a tool, any JSON, or the error of a call that fails."""
+
+    answer: Any = msgspec.UNSET
+    error: str | None = None
+
+
+class StubAnswer(_Record, frozen=True, kw_only=True):
+    """An answer of a stub to calls with the arguments `when`, or to any: a result, an error, or a `sequence` of these.
+
+    Of a sequence, the first call gets the first one, and calls after the last one get the last.
+    """
+
+    when: dict[str, Any] | None = None
+    answer: Any = msgspec.UNSET
+    error: str | None = None
+    sequence: tuple[StubResult, ...] | None = None
+
+
+def stubbed(
+    stubs: Mapping[str, Any] | None, stub_answers: Mapping[str, Sequence[StubAnswer]] | None
+) -> Collection[str] | None:
+    """The tools that have a stub; None without stubs, where an empty mapping is one of no tool."""
+    return None if stubs is None and stub_answers is None else (*(stubs or ()), *(stub_answers or ()))
+
+
 class Case(_Record, frozen=True, kw_only=True):
     """One eval case of any tier (case model: GoldenEvalCase, LabeledEvalCase, RegressionEvalCase, RubricEvalCase)."""
 
@@ -157,6 +183,7 @@ class Case(_Record, frozen=True, kw_only=True):
     bug_ref: str | None = None
     input: Input
     stubs: dict[str, Any] | None = None
+    stub_answers: dict[str, tuple[StubAnswer, ...]] | None = None
     max_turns: int | None = None
     expect: Expect = msgspec.field(default_factory=Expect)
     reference_data: dict[str, Any] | None = None

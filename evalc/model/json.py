@@ -143,6 +143,13 @@ def is_same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+def includes(value: Any, part: Any) -> bool:
+    """Whether a JSON value is the same as another, but for keys of objects that only the first one has."""
+    if isinstance(part, dict):
+        return isinstance(value, dict) and all(key in value and includes(value[key], part[key]) for key in part)
+    return is_same(value, part)
+
+
 _FIRST_SIZE: Final = 1 << 10
 _BITS: Final = (1 << 64) - 1
 

@@ -13,7 +13,7 @@ from evalc.check.shapes import Check, sentence_of
 from evalc.config import shape
 from evalc.config.kinds import or_null
 from evalc.dsl import kinds as k
-from evalc.dsl.build_case import ALLOW, CASE, DEFAULTS, FOR_EACH, LABEL, TURN, USER
+from evalc.dsl.build_case import ALLOW, CASE, DEFAULTS, FOR_EACH, LABEL, STUB, STUB_RESULT, TURN, USER
 from evalc.dsl.build_check import LINK_KEYS, LINKS, SUBJECTS, WITHOUT_TYPE
 from evalc.dsl.build_expect import EXPECT
 from evalc.dsl.build_prompt import INPUT, INPUT_BY_NAME, VARIANT
@@ -46,7 +46,7 @@ _DESCRIPTION: Final = (
     "or rules and defaults that suites share."
 )
 _SHAPES: Final = (
-    EVAL, CASE, INPUT, INPUT_BY_NAME, DEFAULTS, FOR_EACH, GATES, USER, TURN, LABEL, ALLOW,
+    EVAL, CASE, INPUT, INPUT_BY_NAME, DEFAULTS, FOR_EACH, GATES, USER, TURN, LABEL, ALLOW, STUB, STUB_RESULT,
 )  # fmt: skip
 _EVAL: Final = {"eval": DOCUMENTS[Kind.SUITE]["eval"]}
 

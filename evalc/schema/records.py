@@ -10,7 +10,7 @@ import msgspec
 
 from evalc.check.shapes import RECORDS, Check
 from evalc.config.kinds import in_camel_case
-from evalc.dsl.build_case import CASE, LABEL, USER
+from evalc.dsl.build_case import CASE, LABEL, STUB, USER
 from evalc.dsl.build_expect import EXPECT, TOOL_PARAM
 from evalc.dsl.build_suite import CRITERION, GATES, WITH_BLOCK
 from evalc.dsl.document_kind import Kind
@@ -66,8 +66,12 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "criteria": "The criteria, each with the checks that count for it.",
         "unlinked": "Assertions of no criterion that count as one check.",
         "label": "The class that the agent should give, and where its answer has it.",
+        "stubs": "The results of tools, by their names.",
+        "stubAnswers": "The answers of tools that depend on the call, by their names.",
         "variant": "The variant of the prompt that the case runs with.",
     },
+    "StubAnswer": _as_in_yaml(STUB),
+    "StubResult": _as_in_yaml(STUB),
     "Label": _as_in_yaml(LABEL),
     "Input": {
         "message": "The text that is sent.",

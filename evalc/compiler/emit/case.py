@@ -20,10 +20,11 @@ from evalc.compiler.names import Names, Variant, check_inputs
 from evalc.compiler.rows import Row
 from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics import Diagnostics, Finding, Problem
-from evalc.dsl.build_case import CaseTree, UserTree
+from evalc.dsl.build_case import CaseTree, StubAnswerTree, StubTree, UserTree
 from evalc.dsl.build_prompt import PromptTree
-from evalc.dsl.nodes import Mapping, Node, Sequence
+from evalc.dsl.nodes import Mapping, Node, Report, Sequence
 from evalc.dsl.places import node_at
+from evalc.dsl.scalars import to_plain
 from evalc.dsl.tree import Str
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m
@@ -229,7 +230,8 @@ def _fixed_fields(emission: Emission) -> dict[str, Any]:
         fields["reference_data"] = data
     fields["tier"] = emission.tier
     fields["difficulty"] = _difficulty(case, emission.tier)
-    fields["stubs"] = _stubs(emission) if tree.stubs is not None or len(case.layers) > 1 else None
+    if tree.stubs is not None or len(case.layers) > 1:
+        fields["stubs"], fields["stub_answers"] = _stubs(emission)
     fields["variant"] = emission.variant.name
     fields["where"] = tree.name.at
     fields["wheres"] = _wheres(emission)
@@ -328,14 +330,38 @@ def _difficulty(case: MergedCase, tier: m.Tier) -> m.Difficulty | None:
     return difficulty
 
 
-def _stubs(emission: Emission) -> dict[str, Any] | None:
+def _stubs(emission: Emission) -> tuple[dict[str, Any] | None, dict[str, tuple[m.StubAnswer, ...]] | None]:
+    """The stubs that are results, and those whose answers depend on the call."""
+    stubs = _stubs_by_tool(emission)
+    if stubs is None:
+        return None, None
+    results: dict[str, Any] = {}
+    answers: dict[str, tuple[m.StubAnswer, ...]] = {}
+    for name, (source, stub) in stubs.items():
+        report = partial(emission.problems.add, source)
+        if stub.answers is None:
+            results[name] = to_plain(stub.result, report)
+        else:
+            answers[name] = tuple([_stub_answer(each, report) for each in stub.answers])
+    return results if results or not answers else None, answers or None
+
+
+def _stubs_by_tool(emission: Emission) -> dict[str, tuple[Source, StubTree]] | None:
     """The stubs: the case's own go before those of the defaults."""
-    stubs: dict[str, Any] | None = None
-    for layer in reversed(emission.case.layers):
-        fields = layer.fields
-        if fields.stubs is not None:
-            stubs = (stubs or {}) | (emission.typed(fields.source, fields.stubs, _JSON_OBJECT, "`stubs`") or {})
-    return stubs
+    layers = [layer.fields for layer in reversed(emission.case.layers) if layer.fields.stubs is not None]
+    found = {stub.name.text: (fields.source, stub) for fields in layers for stub in fields.stubs or ()}
+    return found if layers else None
+
+
+def _stub_answer(tree: StubAnswerTree, report: Report) -> m.StubAnswer:
+    when: Any = None if tree.when is None else to_plain(tree.when, report)
+    sequence = tuple([m.StubResult(**_result(each, report)) for each in tree.sequence or ()])
+    return m.StubAnswer(when=when, sequence=sequence or None, **_result(tree, report))
+
+
+def _result(tree: StubAnswerTree, report: Report) -> dict[str, Any]:
+    answer = msgspec.UNSET if tree.answer is None else to_plain(tree.answer, report)
+    return {"answer": answer, "error": None if tree.error is None else tree.error.value}
 
 
 # --- places ----------------------------------------------------------------------------------------------------------
@@ -353,10 +379,8 @@ def _wheres(emission: Emission) -> dict[str, ir.Where]:
     for pointer, text in zip(_PLACED, seldom, strict=True) if any(seldom) else ():
         if text is not None:
             wheres[pointer] = text.at
-    for layer in reversed(case.layers):
-        if isinstance(layer.fields.stubs, Mapping):
-            for key, _ in layer.fields.stubs.pairs:
-                wheres[f"/stubs/{pointer_step(key.text)}"] = emission.at(layer.fields.source, key)
+    if tree.stubs is not None or len(case.layers) > 1:
+        wheres |= _wheres_of_stubs(emission)
     for pointer, name in _PICKED if case.picked else ():
         picked = case.pick(name)
         if picked is not None:
@@ -365,6 +389,21 @@ def _wheres(emission: Emission) -> dict[str, ir.Where]:
         wheres |= _wheres_of_row(emission)
     elif tree.inputs_key is not None:
         wheres["/input/inputs"] = tree.inputs_key.at
+    return wheres
+
+
+def _wheres_of_stubs(emission: Emission) -> dict[str, ir.Where]:
+    """Where the names of stubs are written; of answers that depend on the call, each of them and what it depends on."""
+    wheres: dict[str, ir.Where] = {}
+    for name, (source, stub) in (_stubs_by_tool(emission) or {}).items():
+        at = f"/{'stubs' if stub.answers is None else 'stubAnswers'}/{pointer_step(name)}"
+        wheres[at] = emission.at(source, stub.name)
+        for index, answer in enumerate(stub.answers or ()):
+            wheres[f"{at}/{index}"] = emission.at(source, answer)
+            for key, value in () if answer.when is None else answer.when.pairs:
+                argument = f"{at}/{index}/when/{pointer_step(key.text)}"
+                wheres[f"#{argument}"] = emission.at(source, key)
+                wheres[argument] = emission.at(source, value)
     return wheres
 
 

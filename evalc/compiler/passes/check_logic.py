@@ -1,5 +1,7 @@
 """Reports checks whose outcome is certain: those that cannot fail or pass, contradict others, or follow from them.
 
+So it does with answers of stubs that no call gets.
+
 It also points to lines that mean something else than in earlier versions, where the case itself shows it.
 """
 
@@ -12,11 +14,13 @@ from operator import attrgetter
 from typing import Any, Final, Literal, NamedTuple, final
 
 from evalc.check import tree as t
+from evalc.check.values import text_of
 from evalc.compiler import ir
 from evalc.compiler.examine import examine
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.ecma import find_tokens
-from evalc.model.json import EVERY, steps
+from evalc.model.case import StubAnswer
+from evalc.model.json import EVERY, includes, pointer_step, steps
 from evalc.model.numbers import shown_number
 
 
@@ -36,9 +40,23 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
                 problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most=suite.gravest)
         if others and not case.partial and any(map(_is_of_first_call, others)):
             _check_calls(suite, case, problems)
+        if case.stub_answers:
+            _check_stubs(suite, case, case.stub_answers, problems)
         if case.threshold == 0:
             found = Finding("EV501", check="`threshold: 0`", why=_BELOW_ZERO)
             problems.add(*suite.place(case.place_of("/threshold")), found)
+
+
+def _check_stubs(
+    suite: ir.Suite, case: ir.Case, stubs: Mapping[str, Sequence[StubAnswer]], problems: Diagnostics
+) -> None:
+    """Report the answers of stubs that no call gets, since an earlier one answers each call that they are for."""
+    for tool, answers in stubs.items():
+        for index, answer in enumerate(answers):
+            earlier = next((each for each in answers[:index] if includes(answer.when or {}, each.when or {})), None)
+            if earlier is not None:
+                found = Finding("EV429", tool=tool, when="" if earlier.when is None else text_of(earlier.when))
+                problems.add(*suite.place(case.place_of(f"/stubAnswers/{pointer_step(tool)}/{index}")), found)
 
 
 _OF_THE_RESPONSE: Final = (t.Test, t.Not)

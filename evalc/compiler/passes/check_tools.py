@@ -7,18 +7,19 @@ reported as unknown, and a schema says something only where it is certain.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from evalc.check import tree as t
 from evalc.check.forms import Placed, check_of, placed, record_of
 from evalc.check.predicates import texts_of
-from evalc.check.values import KINDS, is_a
+from evalc.check.values import KINDS, is_a, text_of
 from evalc.compiler import ir
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest
 from evalc.ecma import to_string
-from evalc.model.json import pointer_step, steps
+from evalc.model.case import stubbed
+from evalc.model.json import includes, pointer_step, steps
 from evalc.tools.registry import ToolRegistry
 
 
@@ -43,11 +44,18 @@ def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[t
             found = _wrong(check_of(placed(record_of(item.check))), tools)
         for text, finding in found:
             yield _place(item, text), finding
-    for name in case.stubs or () if tools.complete else ():
-        if name not in tools:
-            pointer = f"/stubs/{pointer_step(name)}"
-            where = f"#{case.where}{pointer}" if suite.from_json else case.place_of(pointer)
-            yield where, Finding("EV230", name=name, known=tuple(tools))
+    for name in stubbed(case.stubs, case.stub_answers) or ():
+        pointer = f"/{'stubs' if name in (case.stubs or ()) else 'stubAnswers'}/{pointer_step(name)}"
+        if (unknown := _unknown_tool(name, tools, required=True)) is not None:
+            yield case.place_of(f"#{pointer}" if suite.from_json else pointer), unknown
+    for name, answers in (case.stub_answers or {}).items():
+        for index, answer in enumerate(answers):
+            for argument, value in (answer.when or {}).items():
+                pointer = f"/stubAnswers/{pointer_step(name)}/{index}/when/{pointer_step(argument)}"
+                if (unknown := _unknown(name, argument, tools)) is not None:
+                    yield case.place_of(f"#{pointer}"), unknown
+                elif (impossible := _never_sent(name, argument, value, tools)) is not None:
+                    yield case.place_of(pointer), impossible
 
 
 _Mention = tuple[str, Finding | None]
@@ -162,29 +170,53 @@ def _all_properties(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _impossible(tool: str, name: str, value: str, tools: ToolRegistry) -> Finding | None:
+    if "{{" in value:
+        return None
+    return _ruled_out(tool, name, value, tools, lambda allowed: to_string(allowed) == value, _could_be)
+
+
+def _never_sent(tool: str, name: str, value: Any, tools: ToolRegistry) -> Finding | None:
+    return _ruled_out(tool, name, value, tools, lambda allowed: includes(allowed, value), _is_of)
+
+
+def _ruled_out(
+    tool: str,
+    name: str,
+    value: Any,
+    tools: ToolRegistry,
+    is_allowed: Callable[[Any], bool],
+    has_type: Callable[[Any, Any], bool],
+) -> Finding | None:
+    """The finding about a value that the parameter cannot have, as the two functions compare it."""
     properties = _schema(tool, tools).get("properties")
     schema = properties.get(name) if isinstance(properties, Mapping) else None
-    if not isinstance(schema, Mapping) or not _OPENS.isdisjoint(schema) or "{{" in value:
+    if not isinstance(schema, Mapping) or not _OPENS.isdisjoint(schema):
         return None
     allowed = _allowed(schema)
     if allowed is not None:
-        if value in allowed:
+        if any(map(is_allowed, allowed)):
             return None
-        return Finding("EV232", value=value, parameter=name, tool=tool, allowed=allowed)
+        shown = tuple(map(to_string, allowed))
+        return Finding("EV232", value=text_of(value), parameter=name, tool=tool, allowed=shown)
     types = schema.get("type")
     kinds = tuple(map(str, types if isinstance(types, list) else [types]))
-    if not kinds or any(_could_be(kind, value) for kind in kinds):
+    if not kinds or any(has_type(kind, value) for kind in kinds):
         return None
     type_ = " or ".join(KINDS[kind] for kind in kinds)
-    return Finding("EV232", value=value, parameter=name, tool=tool, type=type_)
+    return Finding("EV232", value=text_of(value), parameter=name, tool=tool, type=type_)
 
 
-def _allowed(schema: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The texts of the only values that a schema allows, as `String(value)` gives them; None if it names none."""
+def _allowed(schema: Mapping[str, Any]) -> list[Any] | None:
+    """The only values that a schema allows; None if it names none."""
     if "const" in schema:
-        return (to_string(schema["const"]),)
+        return [schema["const"]]
     values = schema.get("enum")
-    return tuple(map(to_string, values)) if isinstance(values, list) and values else None
+    return values if isinstance(values, list) and values else None
+
+
+def _is_of(type_: Any, value: Any) -> bool:
+    """Whether a value is of the type; yes for a type that is unknown."""
+    return type_ not in KINDS or is_a(value, type_)
 
 
 def _could_be(type_: Any, text: str) -> bool:

@@ -366,7 +366,7 @@ class _LocalSession:
         self._calls = calls
 
     async def send(self, request: AgentRequest) -> AgentResponse:
-        tools = request.stubs if self._options.tools is None else self._options.tools
+        tools = request.stubbed if self._options.tools is None else self._options.tools
         if request.answer_schema is not None:
             tools = None
             request = msgspec.structs.replace(request, answer_schema=_ending(request.answer_schema))

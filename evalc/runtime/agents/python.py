@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
 from functools import partial
@@ -19,6 +19,7 @@ from evalc.base.errors import AgentError, UsageError
 from evalc.base.guard import DaemonThread, begun, guarded_await, imported, said_by
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import Agent, Session, frameworks, wire
+from evalc.runtime.agents.stubs import StubTools
 from evalc.runtime.mapping import or_rather
 
 T = TypeVar("T")
@@ -126,8 +127,8 @@ class PythonAgent:
     It may be a function or async function, which is given the message; an object with `run` or `send`, given the
     message, or with `ainvoke` or `invoke`, given `{"message": ...}`; or a class of such objects, or a function that
     makes them, which is called without arguments, once, and anew for each conversation. A parameter called `messages`
-    is given what was said so far, the message included. What it returns is a text, or a mapping or object of the
-    agreed shape (see `wire`).
+    is given what was said so far, the message included, and one called `stubs` the case's stubs as functions. What it
+    returns is a text, or a mapping or object of the agreed shape (see `wire`).
 
     Functions that are not async run in a thread of the session's; sessions call the same object at the same time.
 
@@ -222,7 +223,10 @@ class _PythonSession:
         function = self._function
         if self._anew is not None and (request.conversation is not None or function.anew is not None):
             function = await self._made_for(request.conversation, self._anew)
-        return await function.code.call(function.argument(request), self._thread, frameworks.answer_of)
+        argument = function.argument(request)
+        answer = await function.code.call(argument, self._thread, frameworks.answer_of)
+        stubs = argument.stubs if isinstance(argument, _Arguments) else None
+        return answer if stubs is None else stubs.completed(answer)
 
     async def end(self) -> None:
         """Let go of the object of the conversation that is over."""
@@ -315,19 +319,36 @@ def _of_conversation(begin: Callable[[], frameworks.Conversation]) -> _Function:
 
 
 def _of_message(function: Callable[..., Any], target: str) -> _Function:
-    """A function of the message, of the `messages` so far, or of both, as its parameters say."""
+    """A function of the message, of the `messages` so far, or of both, and of `stubs`, as its parameters say."""
     code = Code.of(function)
     names = _parameters(function)
-    if "messages" not in names:
+    given = [name for name in _GIVEN if name in names]
+    if not given:
         _refuse_other_parameters(function, target)
         return _Function(code=code, argument=_message)
-    if names[0] != "messages":
-        with_messages = Code(function=lambda said: function(said[0], messages=said[1]), is_async=code.is_async)
-    elif "message" in names:
-        with_messages = Code(function=lambda said: function(said[1], message=said[0]), is_async=code.is_async)
-    else:
-        return _Function(code=code, argument=_messages)
-    return _Function(code=with_messages, argument=lambda request: (request.message, _messages(request)))
+
+    def arguments(request: AgentRequest) -> _Arguments:
+        named = {name: _GIVEN[name](request) for name in given}
+        stubs = named.get("stubs")
+        if names[0] not in given:
+            return _Arguments(request.message, named, stubs)
+        if "message" in names:
+            named["message"] = request.message
+        return _Arguments(named.pop(names[0]), named, stubs)
+
+    called = Code(function=lambda each: function(each.first, **each.named), is_async=code.is_async)
+    return _Function(code=called, argument=arguments)
+
+
+_GIVEN: Final[Mapping[str, Callable[[AgentRequest], Any]]] = {"messages": _messages, "stubs": StubTools}
+"""The parameters by which a function says that it takes more than the message, and what they are given."""
+
+
+@final
+class _Arguments(NamedTuple):
+    first: Any
+    named: dict[str, Any]
+    stubs: StubTools | None
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:
@@ -350,7 +371,7 @@ def _refuse_other_parameters(function: Callable[..., Any], target: str) -> None:
         signature.bind("")
     except TypeError:
         raise UsageError(
-            f"`python:{target}` takes `{signature}`: an agent takes the message, `messages`, or both"
+            f"`python:{target}` takes `{signature}`: an agent takes the message, `messages` or both, and `stubs`"
         ) from None
 
 

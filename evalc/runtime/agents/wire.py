@@ -72,6 +72,8 @@ def sent_fields(request: AgentRequest) -> dict[str, Any]:
         "maxTurns": request.max_turns,
         "inputs": dict(request.inputs),
     }
+    if request.stub_answers is not None:
+        fields["stubAnswers"] = msgspec.to_builtins(request.stub_answers)
     if request.follow_ups:
         fields["followUps"] = list(request.follow_ups)
     if request.user is not None:

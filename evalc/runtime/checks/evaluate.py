@@ -592,9 +592,11 @@ def _no_errors(_: Test, view: View) -> Found:
     """
     evidence = view.evidence
     failing = next(iter(errors(evidence)), None)
-    if evidence.stubs is None:
+    if not evidence.every_tool_has_a_stub:
         return failing is None or f"expected no failing tool call but {quoted(failing.name)} failed"
-    if failing is not None and failing.name in evidence.stubs:
+    if failing is not None and failing.name in (evidence.stubs or ()):
+        if failing.arguments is None:
+            return f"expected no failing tool call but {quoted(failing.name)} failed"
         found = quoted(failing.arguments or "")
         return f"expected a JSON object as arguments of {quoted(failing.name)} but got {found}"
     fact = "noToolErrors: the case has stubs, and the agent runs its tools itself"

@@ -222,19 +222,24 @@ def _calls_made(step: t.Measure, view: View) -> int:
 
 
 def errors(evidence: Evidence) -> list[ToolCall]:
-    """The calls that failed; with stubs, those that have none or whose arguments are not an object.
+    """The calls that failed; with stubs, those without one, with arguments that are no object, or a stub's error.
 
     Raises:
         NoAnswer: the tools were not executed, or the agent does not say.
     """
-    if evidence.stubs is not None:
-        return [call for call in evidence.tool_calls if call.name not in evidence.stubs or call.arguments is not None]
+    if evidence.every_tool_has_a_stub:
+        return [call for call in evidence.tool_calls if _failed_stub(call, evidence)]
     if evidence.tool_mode == "routing":
         raise NoAnswer(NOT_APPLICABLE)
     found = [call for call in evidence.tool_calls if call.success is False]
     if not found and any(call.success is None for call in evidence.tool_calls):
         raise NoAnswer(unknown(f"noToolErrors: {SILENT}"))
     return found
+
+
+def _failed_stub(call: ToolCall, evidence: Evidence) -> bool:
+    is_stubbed = call.name in (evidence.stubs or ())
+    return not is_stubbed or call.arguments is not None or (evidence.tool_mode == "stubbed" and bool(call.error))
 
 
 def _spent(_: t.Measure, view: View) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, Literal, NamedTuple, Protocol, final
 
 import msgspec
@@ -52,7 +52,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     tool_mode: ToolMode = "executed"
     duration_ms: float = 0.0
     usage: Usage | None = None
-    stubs: Mapping[str, Any] | None = None
+    stubs: Collection[str] | None = None
     seed: object = None
     snapshot: object = None
     case: Case | None = None
@@ -67,6 +67,11 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     earlier_calls: tuple[ToolCall, ...] = ()
     said: tuple[str, ...] = ()
     scores: bool = False
+
+    @property
+    def every_tool_has_a_stub(self) -> bool:
+        """Whether calls of tools without a stub fail, whatever their success (contract, 3. noToolErrors)."""
+        return self.stubs is not None and self.tool_mode != "injected"
 
 
 class Note(NamedTuple):

@@ -37,6 +37,7 @@ def request_of(case: Case) -> AgentRequest:
         messages=tuple([{"role": m.role, "content": m.content} for m in sent.messages]) if sent.messages else (),
         system=sent.system,
         stubs=case.stubs,
+        stub_answers=case.stub_answers,
         max_turns=DEFAULT_TURNS if case.max_turns is None else case.max_turns,
         case_id=case.id,
         inputs=sent.inputs or {},

@@ -15,7 +15,7 @@ from evalc.check.contract import Assertion, assertions, judge_check
 from evalc.check.tree import Check, Test
 from evalc.checks import ProjectChecks
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
-from evalc.model.case import Case, Label, Message
+from evalc.model.case import Case, Label, Message, stubbed
 from evalc.model.json import short_hash
 from evalc.model.result import (
     PASSING,
@@ -317,7 +317,7 @@ def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: Ca
         tool_mode=response.tool_mode,
         duration_ms=answer.duration_ms,
         usage=response.usage,
-        stubs=case.stubs,
+        stubs=stubbed(case.stubs, case.stub_answers),
         seed=options.seed,
         snapshot=options.snapshot,
         case=case,

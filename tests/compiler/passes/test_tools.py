@@ -115,6 +115,39 @@ def test_names_are_found_where_they_stand(tmp_path: Path) -> None:
     assert said(text, tmp_path) == ["EV233 nope", "EV230 get_wether", "EV230 '{{t}}'"]
 
 
+STUBS = """\
+      stubs:
+        get_weather:
+          - {when: {citty: Rome}, answer: 1}
+          - {when: {unit: kelvin}, answer: 2}
+          - {when: {days: "3", now: yes}, answer: 3}
+          - {when: {days: 3.0, unit: 1, exact: null, either: {a: 1}, city: Rome}, sequence: [{answer: 1}]}
+        get_forecast: {when: {anything: 1}, error: no}
+        get_wether: {when: {citty: 1}, error: no}
+"""
+WRONG = ["EV231 citty", "EV232 kelvin", 'EV232 "3"', "EV232 yes", "EV230 get_wether"]
+
+
+def test_the_arguments_of_stubs_are_held_too(tmp_path: Path) -> None:
+    assert said(case("non-empty", STUBS), tmp_path) == WRONG
+    problems = compiled(case("non-empty", STUBS.replace("days: 3.0", "days: 3")), tmp_path).problems
+    assert {problem.finding.label() for problem in problems} >= {"did you mean `city`?", "did you mean `get_weather`?"}
+
+
+def test_the_arguments_of_stubs_in_json_are_held_too(tmp_path: Path) -> None:
+    answers = [{"when": {"citty": "Rome"}, "answer": 1}, {"when": {"days": "3"}, "error": "no"}]
+    case = {
+        "id": "ls-x-001",
+        "description": "d",
+        "difficulty": "edge",
+        "input": {"message": "m"},
+        "stubAnswers": {"get_weather": answers, "a/b": [{"answer": 1}]},
+        "expect": {"responseContains": ["x"]},
+    }
+    text = json.dumps([case], indent=1)
+    assert said(text, tmp_path, name="get_weather.labeled.json") == ['EV235 "citty"', 'EV235 "3"', 'EV235 "a/b"']
+
+
 def test_the_fields_of_expect_are_held_too(tmp_path: Path) -> None:
     text = (
         "suite: s\neval:\n  test_cases:\n    - name: a\n      message: hi\n      expect:\n"

@@ -171,12 +171,18 @@ _RUBRIC: Final = (
 )
 """A rubric in YAML and in JSON."""
 
+_ANSWERS: Final = [
+    {"when": {"city": "#1", "of": {"a": [None]}}, "answer": None},
+    {"sequence": [{"error": "no: it's"}, {"answer": {"when": "{{name}}"}}]},
+]
+"""Answers of a stub that depend on the call, of which JSON has a field of its own."""
+
 _SAME: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
     "description": ("description", ("About {{name}}: \\{{", "#1", "it's")),
     "expected": ("expected", ("{{name}} - or so", "yes")),
     "tags": ("tags", (["slow"], ["a b", "#", "of {{name}}"])),
     "threshold": ("threshold", (0.5, 1)),
-    "stubs": ("stubs", ({"get_weather": {"t": [1, None, {}]}, "book.table": "ok"},)),
+    "stubs": ("stubs", ({"get_weather": {"t": [1, None, {}]}, "book.table": "ok"}, {"get_weather": _ANSWERS})),
     "max_turns": ("maxTurns", (1, 7)),
     "expected_failure": ("expectedFailure", ("known: #4", "of {{name}}: #4")),
     "skip": ("skip", ("too slow", "no {{name}}")),
@@ -292,6 +298,9 @@ class Case:
         for name in ("stubs", "allow"):
             if name in meant:
                 meant[name] = self.inherited.get(name, {}) | self.meant.get(name, {})
+        if _ANSWERS in meant.get("stubs", {}).values():
+            results = {name: stub for name, stub in meant.pop("stubs").items() if stub is not _ANSWERS}
+            meant |= {"stubAnswers": {"get_weather": _ANSWERS}} | ({"stubs": results} if results else {})
         given = meant.pop("inputs", {}) | self.inputs | row
         values = defaults | given
         sent: Data = {"message": self._sent(prompt, values)}

@@ -264,7 +264,7 @@ def test_an_invalid_answer_is_a_protocol_error(root: Path, name: str, words: str
         ("sample_agent:number", "is a `int`, not a function"),
         ("sample_agent:Nothing", "is a `Nothing`, not a function"),
         ("sample_agent:makes_text", "is a `str`, not a function"),
-        ("sample_agent:more", "takes `(message, client)`: an agent takes the message, `messages`, or both"),
+        ("sample_agent:more", "takes `(message, client)`: an agent takes the message, `messages` or both, and `stubs`"),
         ("sample_agent:nothing", "takes `()`"),
         ("sample_agent.py:txt", "has no `txt`; there is `text`"),
         ("absent.py:text", "there is no file `"),

@@ -220,6 +220,14 @@ def test_arguments_that_are_no_object_fail_a_stubbed_call(ask: Ask) -> None:
     assert verdict.message == "expected a JSON object as arguments of 't' but got '[1]'"
 
 
+def test_an_error_of_a_stub_fails(ask: Ask) -> None:
+    made = (ToolCall(name="t", success=False, error="down"),)
+    verdict = ask(check_of({"type": "no_tool_errors"}), tool_calls=made, tool_mode="stubbed", stubs=["t"])
+    assert verdict.message == "expected no failing tool call but 't' failed"
+    by_names = ask(check_of({"type": "no_tool_errors"}), tool_calls=made, tool_mode="executed", stubs=["t"])
+    assert by_names.outcome == "passed"
+
+
 def test_calls_under_another_name_are_an_error(ask: Ask) -> None:
     verdict = ask(check_of({"type": "tool_count", "max": 0}), reports_calls=False, near_calls="tools_used")
     assert verdict.outcome == "error"

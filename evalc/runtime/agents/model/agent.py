@@ -32,15 +32,14 @@ from evalc.runtime.agents.http.transport import (
 )
 from evalc.runtime.agents.model import ANSWER, Api, Item, Message, ModelCall, ModelTurn, Prompt, ToolOutcome, object_at
 from evalc.runtime.agents.model.apis import Endpoint, endpoint_of, prices
+from evalc.runtime.agents.stubs import Stubs, call_of
 from evalc.tools.registry import Tool, ToolRegistry
 
 Ask = Callable[[Prompt], Awaitable[tuple[ModelTurn, float | None]]]
 """Sends a prompt; gives the answer's turn, and its cost in US dollars if that is known."""
 
 
-async def converse(
-    api: Api, prompt: Prompt, ask: Ask, *, stubs: Mapping[str, Any] | None, max_turns: int
-) -> AgentResponse:
+async def converse(api: Api, prompt: Prompt, ask: Ask, *, stubs: Stubs | None, max_turns: int) -> AgentResponse:
     """Ask until the model calls no more tools, or the turns run out (contract, Stub-based multi-turn execution).
 
     Without stubs one request is all. The response is the text of the last turn, which may be empty.
@@ -51,12 +50,18 @@ async def converse(
         turn, cost = await ask(prompt)
         turns.append(turn)
         costs.append(cost)
-        calls += [_record(call, None) for call in turn.hosted]
-        calls += [_record(call, stubs) for call in turn.calls]
-        if stubs is None or not turn.calls or len(turns) >= max_turns:
+        calls += [_record(call) for call in turn.hosted]
+        if stubs is None:
+            calls += [_record(call) for call in turn.calls]
+            # No API takes another message while calls remain that nothing answers.
+            items = None if turn.calls else [*prompt.items, *turn.items]
             break
-        results = api.results([_outcome(call, stubs) for call in turn.calls])
-        prompt = replace(prompt, items=(*prompt.items, *turn.items, *results))
+        made = [_called(call, stubs) for call in turn.calls]
+        calls += [record for record, _ in made]
+        items = [*prompt.items, *turn.items, *api.results([outcome for _, outcome in made])]
+        if not turn.calls or len(turns) >= max_turns:
+            break
+        prompt = replace(prompt, items=tuple(items))
     mode: ToolMode = "routing" if stubs is None else "stubbed"
     return AgentResponse(
         response=turn.text,
@@ -64,38 +69,30 @@ async def converse(
         usage=_usage(turns, costs),
         tool_mode=mode,
         finish_reason=turn.finish_reason,
-        state=_items_after(api, prompt, turn, stubs),
+        state=items,
     )
 
 
-def _items_after(api: Api, prompt: Prompt, last: ModelTurn, stubs: Mapping[str, Any] | None) -> list[Any] | None:
-    """The items after the prompt's messages, as the API has them, for the next turn of a conversation.
-
-    None if calls remain that nothing answers, since no API takes another message then.
-    """
-    if last.calls and stubs is None:
-        return None
-    results = api.results([_outcome(call, stubs or {}) for call in last.calls])
-    return [*prompt.items, *last.items, *results]
-
-
-def _record(call: ModelCall, stubs: Mapping[str, Any] | None) -> ToolCall:
-    """The call as results have it: whether it succeeded is known of stubs, and of arguments that nothing can read."""
+def _record(call: ModelCall) -> ToolCall:
+    """A call that no stub answers, as results have it."""
     if call.params is None:
         return ToolCall(name=call.name, success=False, arguments=call.arguments)
-    if stubs is None:
-        return ToolCall(name=call.name, params=call.params)
-    result = stubs.get(call.name, msgspec.UNSET)
-    return ToolCall(name=call.name, success=call.name in stubs, duration_ms=0.0, params=call.params, result=result)
+    return ToolCall(name=call.name, params=call.params)
 
 
-def _outcome(call: ModelCall, stubs: Mapping[str, Any]) -> ToolOutcome:
-    """The result for the model: the stub as JSON, or what is wrong with its call."""
-    if call.name not in stubs:
-        return _failure(call, f"there is no tool `{call.name}`")
+def _called(call: ModelCall, stubs: Stubs) -> tuple[ToolCall, ToolOutcome]:
+    """A call as results have it, and for the model: the answer of its stub as JSON, or what is wrong."""
+    if call.name not in stubs.tools:
+        record = _record(call)
+        known = {} if call.params is None else {"success": False, "duration_ms": 0.0}
+        return msgspec.structs.replace(record, **known), _failure(call, f"there is no tool `{call.name}`")
     if call.params is None:
-        return _failure(call, "the arguments are not a JSON object")
-    return ToolOutcome(call=call, text=msgspec.json.encode(stubs[call.name]).decode())
+        return _record(call), _failure(call, "the arguments are not a JSON object")
+    result = stubs.answer(call.name, call.params)
+    record = call_of(call.name, call.params, result)
+    if result.error is not None:
+        return record, _failure(call, result.error)
+    return record, ToolOutcome(call=call, text=msgspec.json.encode(result.answer).decode())
 
 
 def _failure(call: ModelCall, message: str) -> ToolOutcome:
@@ -221,8 +218,11 @@ class _ModelSession(msgspec.Struct, kw_only=True):
             sampling=self._sampling(request),
         )
         ask = partial(self._ask, deadline=request.deadline)
-        answer = await converse(self.endpoint.api, prompt, ask, stubs=request.stubs, max_turns=request.max_turns)
+        stubs = None if request.stubbed is None else Stubs(request)
+        answer = await converse(self.endpoint.api, prompt, ask, stubs=stubs, max_turns=request.max_turns)
         kept = None if answer.state is None else {"messages": len(messages), "items": answer.state}
+        if kept is not None and stubs is not None and stubs.state:
+            kept["stubs"] = stubs.state
         return msgspec.structs.replace(answer, state=kept)
 
     def _sampling(self, request: AgentRequest) -> Sampling:
@@ -237,7 +237,7 @@ class _ModelSession(msgspec.Struct, kw_only=True):
             return ToolRegistry(tools={})
         if self.options.tools is not None:
             return self.options.tools
-        return ToolRegistry(tools={name: Tool(name=name, parameters=_OPEN) for name in request.stubs or ()})
+        return ToolRegistry(tools={name: Tool(name=name, parameters=_OPEN) for name in request.stubbed or ()})
 
     async def _ask(self, prompt: Prompt, *, deadline: float | None) -> tuple[ModelTurn, float | None]:
         """One request, and what its answer says and cost."""
