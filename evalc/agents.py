@@ -26,6 +26,9 @@ session for each worker:
     def parrot(argument: str) -> Agent:
         return Parrot()
 
+In a run that is exported to OpenTelemetry, `request.trace` has a `traceparent` and a `baggage` to send along, and the
+current context of OpenTelemetry in this process has them, too.
+
 Results hold the `endpoint` as it is: it should hold no secret of the argument. A factory raises `UsageError` for an
 argument that it cannot use, before anything runs. A session raises `AgentUnavailable`, `AgentProtocolError` or
 `AgentError` if there is no usable answer, and the case ends in `error`; so it does with any other exception.

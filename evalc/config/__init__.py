@@ -151,7 +151,8 @@ class Settings(Table):
         "How `similar` compares: by edit distance, or by the meaning that a small model finds."
     )
     otel = Setting(k.RECEIVER, None, examples=("http://localhost:4318",), flag="--").says(
-        "Export the run to an OTLP receiver, such as `http://localhost:4318`; `env` for `OTEL_EXPORTER_OTLP_ENDPOINT`."
+        "Export the run to an OTLP receiver, such as `http://localhost:4318`, and give agents its trace context; `env` "
+        "for `OTEL_EXPORTER_OTLP_ENDPOINT`."
     )
     otel_content = Setting(k.FLAG, False).says("Export messages and answers too.")
     select = Setting(k.SELECTORS, (), examples=(["EV1", "EV2"],), otherwise="all").says(

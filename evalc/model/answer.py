@@ -46,6 +46,13 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     cost_usd: float | None = None
 
 
+class TraceContext(NamedTuple):
+    """The context of a span by the W3C's Trace Context and Baggage: the values of the headers of these names."""
+
+    traceparent: str
+    baggage: str
+
+
 class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request of a case: the message and, for agents that take them, the case's other inputs.
 
@@ -61,6 +68,8 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     `answer_schema` is the JSON Schema of the object that a judge or the player of a user has to answer with; None where
     an agent is tested. A model's API holds the model to it. Other kinds of agents may ignore it.
+
+    `trace` is the context of the case's span where the run is exported to OpenTelemetry; None for judges and players.
     """
 
     message: str
@@ -78,6 +87,7 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     follow_ups: tuple[str, ...] = ()
     user: dict[str, Any] | None = None
     answer_schema: Mapping[str, Any] | None = None
+    trace: TraceContext | None = None
 
     @property
     def stubbed(self) -> Collection[str] | None:

@@ -280,6 +280,8 @@ class CaseResult(_Record, frozen=True, kw_only=True):
     passed: bool
     status: Status
     duration_ms: float
+    started_at: str | msgspec.UnsetType = msgspec.UNSET
+    ended_at: str | msgspec.UnsetType = msgspec.UNSET
     assertions_run: int
     assertions_skipped: int
     score: float | None

@@ -164,6 +164,8 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "passed": "Whether every assertion that could be evaluated holds.",
         "status": "How the case ended.",
         "durationMs": "How long the case took, in milliseconds.",
+        "startedAt": "When the agent was first asked, as ISO 8601 has it, of a run that is exported to OpenTelemetry.",
+        "endedAt": "When its last answer came, or the time for that was up.",
         "assertionsRun": "How many assertions were evaluated.",
         "assertionsSkipped": "How many were skipped for values that could not be resolved.",
         "score": "The weighted score from 0 to 1; null where nothing was scored.",

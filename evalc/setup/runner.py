@@ -122,6 +122,7 @@ async def run(what: ToRun, start: Start, observer: Observer | None = None) -> Ru
         flags={**start.flags, **none_failed},
         limits=replace(options.limits, max_fail=start.max_fail),
         checks=options.checks.joined_by(what.functions),
+        traced=exporter is not None,
         asked=asked_of(settings, specs, os.environ, what.tools, options.redactor),
         retry_errors=start.retry_errors,
         command=start.command,

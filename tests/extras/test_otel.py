@@ -10,6 +10,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -113,12 +114,10 @@ def test_a_run_is_a_trace(invoke: Invoke, project: Path, monkeypatch: pytest.Mon
         of_suite.span_id,
     )
     (result,) = (json.loads(path.read_text()) for path in folder.glob("*.json"))
-    took = result["cases"][0]["durationMs"]
-    assert of_case.end_time_unix_nano - of_case.start_time_unix_nano == round(took * 1_000_000)
-    assert (of_run.start_time_unix_nano, of_run.end_time_unix_nano) == (
-        of_case.start_time_unix_nano,
-        of_case.end_time_unix_nano,
-    )
+    (case_,) = result["cases"]
+    assert [span.start_time_unix_nano for span in (of_case, of_suite)] == [since_1970(case_["startedAt"])] * 2
+    assert [span.end_time_unix_nano for span in (of_case, of_suite, of_run)] == [since_1970(case_["endedAt"])] * 3
+    assert of_run.start_time_unix_nano == since_1970(result["timestamp"])
     assert (of_run.name, of_suite.name) == ("evalc run", "evalc suite weather.labeled")
     assert (of_case.name, of_case.kind) == (f"invoke_agent {agent.url}", Span.SPAN_KIND_CLIENT)
     assert of_case.status.code == of_suite.status.code == of_run.status.code == Status.STATUS_CODE_ERROR
@@ -137,6 +136,7 @@ def test_a_run_is_a_trace(invoke: Invoke, project: Path, monkeypatch: pytest.Mon
         "evalc.status": "failed",
         "evalc.score": 1.0,
         "evalc.cost_usd": 0.5,
+        "evalc.duration_ms": case_["durationMs"],
         "evalc.assertions.run": 2,
         "evalc.assertions.skipped": 0,
         "evalc.tools_called": ["get_weather_***"],
@@ -245,7 +245,12 @@ def test_every_status_has_its_span() -> None:
     }
 
 
-def test_cases_stand_one_behind_the_other_and_come_in_batches() -> None:
+def since_1970(moment: str) -> int:
+    """A moment in nanoseconds."""
+    return round(datetime.fromisoformat(moment).timestamp() * 1_000_000) * 1_000
+
+
+def test_cases_without_a_moment_stand_one_behind_the_other_and_come_in_batches() -> None:
     many = suite(*(case(f"w/{number}", duration=10) for number in range(250)))
     other = suite(case("w/0", duration=10), tool="other")
     with receiving() as (url, receiver):

@@ -18,6 +18,7 @@ from evalc.extras import ray as ray_engine
 from evalc.model.suite import Place
 from evalc.runtime.run.case import with_places
 from evalc.runtime.store.journal import CaseRun
+from tests.extras.test_otel import plain, receiving, spans_at
 from tests.support.steady import steady_results
 
 ray = pytest.importorskip("ray")
@@ -58,6 +59,12 @@ async def blocks(message):
 
 def slow(message):
     time.sleep(0.05)
+    return answer(message)
+
+def traced(message):
+    from opentelemetry.trace import get_current_span
+    with (HERE / "traced.txt").open("a") as traced:
+        traced.write(f"{get_current_span().get_span_context().span_id:016x}\\n")
     return answer(message)
 """
 
@@ -181,6 +188,15 @@ class Shouting:
 
     async def send(self, request: AgentRequest) -> AgentResponse:
         return AgentResponse(response=f"{request.message}{self.mark}")
+
+
+@pytest.mark.usefixtures("cluster")
+def test_workers_give_agents_the_spans_of_their_cases(project: Path) -> None:
+    with receiving() as (url, receiver):
+        run("python:answers:traced", otel=url)
+    cases = [span for span in spans_at(receiver) if "test.case.name" in plain(span.attributes)]
+    assert {span.span_id.hex() for span in cases} == {*(project / "traced.txt").read_text().split()}
+    assert len(cases) == 40
 
 
 @pytest.mark.usefixtures("cluster")

@@ -1,7 +1,8 @@
 """Sends a run to an OTLP receiver as spans: one of the run, below it its suites, below those their cases.
 
-Results say how long a case took, not when: the cases of a run follow one another from its beginning. Spans are sent in
-batches, each within a bounded time; a failure never fails the run.
+Results of an exported run say when a case was asked and answered. Those of a run that was exported only once it was
+resumed say how long a case took: such cases follow one another. Spans are sent in batches, each within a bounded time;
+a failure never fails the run.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from hashlib import blake2b
 from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any, Final, final
@@ -33,6 +33,7 @@ from evalc.base import PROVIDERS
 from evalc.model.result import AssertionResult, CaseDetails, CaseResult, Outcome, RunSummary, SuiteResult, Summary
 from evalc.model.suite import key_of
 from evalc.report.reported import ReportedSuite
+from evalc.runtime.agents.trace import names_of, span_id_of, trace_id_of
 
 # --- attributes ------------------------------------------------------------------------------------------------------
 
@@ -109,6 +110,7 @@ def of_case(case: CaseResult, *, content: bool) -> Attributes:
             "evalc.status": case.status,
             "evalc.score": case.score,
             "evalc.cost_usd": usage.get("costUsd"),
+            "evalc.duration_ms": case.duration_ms,
             "evalc.assertions.run": case.assertions_run,
             "evalc.assertions.skipped": case.assertions_skipped,
             "evalc.tools_called": tuple(name[:_LONGEST_NAME] for name in details.tools_called[:_MOST_CALLS]),
@@ -239,17 +241,29 @@ def spans_of(
 ) -> Iterator[ReadableSpan]:
     """The spans, each after those below it, in one trace whose id is that of the run without its dashes.
 
-    The ids of spans follow from the run and the names of what they represent: a resumed run has the same.
+    The ids of spans follow from the run and the names of what they represent: a resumed run has the same, and agents
+    have been given them.
     """
     spans = _Spans(run_id, content)
     root = spans.context("run")
-    began = (datetime.fromisoformat(suite.result.timestamp).timestamp() for suite in suites)
-    start = end = round(min(began, default=0) * 1000) * 1_000_000  # in nanoseconds, of whole milliseconds
+    start = end = min((_nanoseconds(suite.result.timestamp) for suite in suites), default=0)
     for suite in suites:
         for span in spans.of_suite(suite, root, end):
             end = max(end, span.end_time or end)
             yield span
     yield spans.span("evalc run", root, None, (start, end), of_run(run_id, summary), failed=summary.failed)
+
+
+def _times(case: CaseResult, otherwise: int) -> tuple[int, int]:
+    """The first and the last moment of a case; where its result does not say, as long as it took from another on."""
+    if case.started_at is UNSET or case.ended_at is UNSET:
+        return otherwise, otherwise + round(case.duration_ms * 1_000_000)
+    return _nanoseconds(case.started_at), _nanoseconds(case.ended_at)
+
+
+def _nanoseconds(moment: str) -> int:
+    """A moment in nanoseconds since 1970, of whole microseconds: a float knows no more."""
+    return round(datetime.fromisoformat(moment).timestamp() * 1_000_000) * 1_000
 
 
 class _Spans:
@@ -261,26 +275,22 @@ class _Spans:
 
     def context(self, *names: str) -> SpanContext:
         """The identity of the span of what is so named."""
-        try:
-            trace_id = int(self._run_id.replace("-", ""), 16) & (1 << 128) - 1
-        except ValueError:  # a folder that someone has renamed
-            trace_id = int.from_bytes(blake2b(self._run_id.encode(), digest_size=16).digest())
-        named = "\0".join((self._run_id, *names)).encode()
-        span_id = int.from_bytes(blake2b(named, digest_size=8).digest())
+        trace_id, span_id = trace_id_of(self._run_id), span_id_of(self._run_id, *names)
         return SpanContext(trace_id, span_id, is_remote=False, trace_flags=TraceFlags(TraceFlags.SAMPLED))
 
     def of_suite(self, suite: ReportedSuite, root: SpanContext, start: int) -> Iterator[ReadableSpan]:
         """The spans of a suite's cases, then its own."""
         result = suite.result
-        names = ("suite", result.agent_endpoint, *key_of(result))
+        names = names_of(result.agent_endpoint, key_of(result))
         context = self.context(*names)
         agent = of_agent(result.agent_endpoint)
-        end = start
+        whole: tuple[int, int] | None = None
         for case in suite.cases:
-            began, end = end, end + round(case.duration_ms * 1_000_000)
-            yield self._of_case(case, agent, self.context(*names, case.id), context, (began, end))
+            times = _times(case, start if whole is None else whole[1])
+            whole = times if whole is None else (min(whole[0], times[0]), max(whole[1], times[1]))
+            yield self._of_case(case, agent, self.context(*names, case.id), context, times)
         name = f"evalc suite {key_of(result)}"
-        yield self.span(name, context, root, (start, end), of_suite(result), failed=result.summary.failed)
+        yield self.span(name, context, root, whole or (start, start), of_suite(result), failed=result.summary.failed)
 
     def _of_case(
         self, case: CaseResult, agent: Attributes, context: SpanContext, parent: SpanContext, times: tuple[int, int]

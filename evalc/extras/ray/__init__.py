@@ -21,6 +21,7 @@ import ray
 from evalc import __version__
 from evalc.base.errors import AgentError, EngineError, UsageError
 from evalc.base.guard import DaemonThread
+from evalc.model.answer import TraceContext
 from evalc.model.case import Case
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents import Agent
@@ -49,6 +50,7 @@ class Attempt(NamedTuple):
     number: int
     agent: str | None
     case: Case
+    trace: TraceContext | None
 
 
 @final
@@ -101,7 +103,7 @@ class RayWorker:
         idle = self._idle[attempt.agent]
         agents, options, panel = self._work
         worker = idle.pop() if idle else Worker(agents[attempt.agent], options, self._pace, panel)
-        run = await worker.attempt(LocatedCase(attempt.case, {}))
+        run = await worker.attempt(LocatedCase(attempt.case, {}), trace=attempt.trace)
         idle.append(worker)
         return attempt.number, run
 
@@ -129,6 +131,7 @@ class _Request(msgspec.Struct, eq=False):
 
     agent: str | None
     case: Case
+    trace: TraceContext | None
     done: asyncio.Future[CaseRun]
     losses: int = 0
 
@@ -236,10 +239,15 @@ class _CaseWorker:
         self._pool = pool
         self._agent = agent
 
-    async def attempt(self, located: LocatedCase, log: ConversationLog | None = None) -> CaseRun:  # noqa: ARG002
+    async def attempt(
+        self,
+        located: LocatedCase,
+        log: ConversationLog | None = None,  # noqa: ARG002
+        trace: TraceContext | None = None,
+    ) -> CaseRun:
         """Let any worker run the case once; the turns of a conversation are in its result, and kept nowhere before."""
         try:
-            run = await self._pool.ask(self._agent, located.case)
+            run = await self._pool.ask(self._agent, located.case, trace)
         except AgentError as error:
             return agent_broke(located, error)
         return with_places(run, located.places)
@@ -281,7 +289,7 @@ class _Pool:
             self._begin(self._keep_filled(seat))
         self._begin(self._send_chunks())
 
-    async def ask(self, agent: str | None, case: Case) -> CaseRun:
+    async def ask(self, agent: str | None, case: Case, trace: TraceContext | None) -> CaseRun:
         """The run of one attempt.
 
         Raises:
@@ -290,7 +298,7 @@ class _Pool:
         """
         if self._broken is not None:
             raise self._broken
-        request = _Request(agent, case, asyncio.get_running_loop().create_future())
+        request = _Request(agent, case, trace, asyncio.get_running_loop().create_future())
         self._waiting.append(request)
         self._wake.set()
         return await request.done
@@ -418,7 +426,7 @@ class _Pool:
         why = "it ended too early"
         left = len(chunk)
         try:
-            attempts = [Attempt(number, request.agent, request.case) for number, request in enumerate(chunk)]
+            attempts = [Attempt(number, each.agent, each.case, each.trace) for number, each in enumerate(chunk)]
             async for reference in actor.run.remote(attempts):
                 for number, run in await reference:
                     seat.load -= 1

@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 import signal
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final, cast, final
@@ -20,6 +20,7 @@ from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime import MAX_BODY
 from evalc.runtime.agents import Session, wire
+from evalc.runtime.agents.trace import environment_of
 
 _STDOUT: Final = 1
 _GRACE_SECONDS: Final = 0.5
@@ -39,14 +40,16 @@ class Completed(msgspec.Struct, frozen=True, kw_only=True):
     stderr: bytes
 
 
-async def run_process(argv: Sequence[str], stdin: bytes, *, folder: Path, max_output: int) -> Completed:
+async def run_process(
+    argv: Sequence[str], stdin: bytes, *, folder: Path, max_output: int, environment: Mapping[str, str] | None = None
+) -> Completed:
     """Run a command, without a shell, in a process group of its own, and leave nothing of it behind.
 
     Raises:
         OSError: when it cannot be started.
         AgentProtocolError: when it prints more than `max_output` bytes.
     """
-    process = await Process.begin(argv, folder=folder, max_output=max_output)
+    process = await Process.begin(argv, folder=folder, max_output=max_output, environment=environment)
     try:
         # The pipe's transport bears a process that does not read: it buffers, and drops what nobody will take.
         process.pipe.write(stdin)
@@ -73,15 +76,17 @@ class Process:
         self._group = transport.get_pid()
 
     @classmethod
-    async def begin(cls, argv: Sequence[str], *, folder: Path, max_output: int) -> Process:
-        """Start the process, without a shell.
+    async def begin(
+        cls, argv: Sequence[str], *, folder: Path, max_output: int, environment: Mapping[str, str] | None = None
+    ) -> Process:
+        """Start the process, without a shell; without an environment of its own it has this process's.
 
         Raises:
             OSError: when it cannot be started.
         """
         loop = asyncio.get_running_loop()
         transport, output = await loop.subprocess_exec(
-            lambda: _Output(loop, max_output), *argv, cwd=folder, start_new_session=True
+            lambda: _Output(loop, max_output), *argv, cwd=folder, env=environment, start_new_session=True
         )
         return cls(transport, output)
 
@@ -253,13 +258,19 @@ class _CommandSession:
 
     async def send(self, request: AgentRequest) -> AgentResponse:
         sent = wire.encode_request(request)
+        environment = None if request.trace is None else environment_of(request.trace)
+        folder, max_output = self.folder, self.max_output
         try:
             if request.conversation is None:
-                ended = await run_process(self.argv, sent, folder=self.folder, max_output=self.max_output)
+                ended = await run_process(
+                    self.argv, sent, folder=folder, max_output=max_output, environment=environment
+                )
                 answer = ended if ended.status else ended.stdout
             else:
                 if self._dialogue is None:
-                    self._dialogue = await Process.begin(self.argv, folder=self.folder, max_output=self.max_output)
+                    self._dialogue = await Process.begin(
+                        self.argv, folder=folder, max_output=max_output, environment=environment
+                    )
                 answer = await self._dialogue.ask(sent)
         except (OSError, RuntimeError) as error:  # or no thread can be started, which would wait for it
             what = f"`{self.argv[0]}` cannot be started"

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from difflib import get_close_matches
 from functools import partial
 from operator import attrgetter
@@ -50,7 +51,8 @@ class Code(msgspec.Struct, frozen=True, kw_only=True):
         return self._in_thread(argument, thread, read)
 
     async def _in_thread(self, argument: object, thread: DaemonThread, read: Callable[[Any], T]) -> T:
-        value = await thread.call(lambda: self._called(argument, read))
+        context = copy_context()  # which a coroutine has, too: the current span of OpenTelemetry is in it
+        value = await thread.call(lambda: context.run(self._called, argument, read))
         if isinstance(value, _Handed):
             return await _in_task(value.over, argument, read)
         if isinstance(value, AgentError):

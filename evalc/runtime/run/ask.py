@@ -13,10 +13,20 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable
 from evalc.base.guard import TimeLimit, is_of_the_run
-from evalc.model.answer import DEFAULT_TURNS, AgentAnswer, AgentRequest, AgentResponse, AnsweredTurn, ToolCall, Usage
+from evalc.model.answer import (
+    DEFAULT_TURNS,
+    AgentAnswer,
+    AgentRequest,
+    AgentResponse,
+    AnsweredTurn,
+    ToolCall,
+    TraceContext,
+    Usage,
+)
 from evalc.model.case import Case
 from evalc.model.result import Status
 from evalc.runtime.agents import HoldsConversations, Session, pace, wire
+from evalc.runtime.agents.trace import within
 from evalc.runtime.agents.wire import refuse_absurd
 from evalc.runtime.checks.words import number, shown
 from evalc.runtime.run.user import UserError, UserPlayer
@@ -201,10 +211,11 @@ async def _ask(request: AgentRequest, session: Session, limit: TimeLimit) -> Age
     status: Status = "passed"
     error: str | None = None
     unreachable = False
+    trace = request.trace
     request = msgspec.structs.replace(request, deadline=limit.begin())
     started = time.perf_counter()
     try:
-        response = _usable(await session.send(request))
+        response = _usable(await (session.send(request) if trace is None else _send_within(trace, session, request)))
         is_late = limit.end()
     except BaseException as exception:  # test libraries, for one, have exceptions that are no Exception
         is_late = limit.end()
@@ -222,6 +233,11 @@ async def _ask(request: AgentRequest, session: Session, limit: TimeLimit) -> Age
         too_late = f"timeout: no complete answer within {number(limit.milliseconds)} ms"
         return AgentAnswer(duration_ms, None, "failed", too_late)
     return AgentAnswer(duration_ms, response, status, error, unreachable=unreachable)
+
+
+async def _send_within(trace: TraceContext, session: Session, request: AgentRequest) -> AgentResponse:
+    with within(trace):
+        return await session.send(request)
 
 
 def _usable(response: object) -> AgentResponse:

@@ -79,6 +79,8 @@ def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
         status=status,
         passed=status in PASSING,
         duration_ms=round(sum(result.duration_ms for result in results), 3),
+        started_at=results[0].started_at,
+        ended_at=results[-1].ended_at,
         assertions_run=sum(result.assertions_run for result in results),
         assertions_skipped=sum(result.assertions_skipped for result in results),
         score=score,

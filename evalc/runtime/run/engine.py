@@ -8,6 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol, final, runtime_checkable
 
@@ -17,7 +18,7 @@ from evalc.base.errors import AgentUnavailable, UsageError
 from evalc.base.guard import LoopBlocked, TimeLimit, bounded, is_of_the_run, said_by, unbounded, watched
 from evalc.base.terminal import counted
 from evalc.checks import ProjectChecks
-from evalc.model.answer import AgentAnswer, AgentRequest
+from evalc.model.answer import AgentAnswer, AgentRequest, TraceContext
 from evalc.model.case import Case, Gates
 from evalc.model.suite import LocatedCase
 from evalc.runtime import CONCURRENCY, TIMEOUT_MS
@@ -39,10 +40,13 @@ from evalc.tools.registry import ToolRegistry
 class CaseWorker(Protocol):
     """Attempts one case after the other, with one agent."""
 
-    async def attempt(self, located: LocatedCase, log: ConversationLog | None = None) -> CaseRun:
+    async def attempt(
+        self, located: LocatedCase, log: ConversationLog | None = None, trace: TraceContext | None = None
+    ) -> CaseRun:
         """Run the case once. Whatever the agent does, there is a result; only cancellation passes.
 
-        A worker in this process logs the turns of a conversation, and continues a conversation in the log.
+        A worker in this process logs the turns of a conversation, and continues a conversation in the log. Of a run
+        that is exported, `trace` is the context of the case's span.
 
         Raises:
             EngineError: the engine itself has broken, so that no case can be attempted any more.
@@ -146,7 +150,9 @@ class Worker:
         self._user: Session | None = None
         self._yielded = 0.0
 
-    async def attempt(self, located: LocatedCase, log: ConversationLog | None = None) -> CaseRun:
+    async def attempt(
+        self, located: LocatedCase, log: ConversationLog | None = None, trace: TraceContext | None = None
+    ) -> CaseRun:
         """Run the case once. Whatever the agent does, there is a result; only cancellation passes."""
         # The agent may never suspend: timers, other workers and Ctrl-C get their turn here.
         if time.monotonic() - self._yielded >= _YIELD_SECONDS:
@@ -154,14 +160,22 @@ class Worker:
             self._yielded = time.monotonic()
         case, request = located.case, request_of(located.case)
         sent = fingerprint_of(request)  # before an agent has it, which may change what is in it
+        if trace is not None:
+            request = msgspec.structs.replace(request, trace=trace)
+        started = time.time()
         if self._pace is None:
             answer = await self._ask(case, request, log)
         else:
             # Judges are asked outside: the agent's rate and load are nothing to them.
             async with self._pace.turn():
+                started = time.time()
                 answer = await self._ask(case, request, log)
+        ended = time.time()
         run = await result_of(located, answer, self._options, self._judges)
-        return msgspec.structs.replace(run, sent=sent)
+        result = run.result
+        if trace is not None:
+            result = msgspec.structs.replace(result, started_at=_moment(started), ended_at=_moment(ended))
+        return msgspec.structs.replace(run, result=result, sent=sent)
 
     async def _ask(self, case: Case, request: AgentRequest, log: ConversationLog | None) -> AgentAnswer:
         try:
@@ -220,6 +234,10 @@ class Worker:
         return session
 
 
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
 # --- options ---------------------------------------------------------------------------------------------------------
 
 
@@ -257,6 +275,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     checks: ProjectChecks = ProjectChecks()  # the checks of the project's own files
     line_of: LineOf = no_line  # writes a check on one line, for people
     redactor: Redactor | None = None  # strikes secrets out of all that is written
+    traced: bool = False  # whether the run is exported to OpenTelemetry, so that agents are given its trace
     root: Path | None = None  # the project's folder, from which journals name files; None where that is not known
     flags: Mapping[str, Any] = {}  # those of the command line, kept for resuming the run
     resumed: Path | None = None  # the folder of the run that is gone on with; None begins a new one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -19,9 +19,11 @@ from evalc.base.errors import MachineError, MachineFailed, UsageError
 from evalc.base.files import make_folder
 from evalc.base.guard import exits_reported
 from evalc.base.terminal import counted
+from evalc.model.answer import TraceContext
 from evalc.model.result import CaseResult, SkippedCase
-from evalc.model.suite import LocatedCase, Suite
+from evalc.model.suite import LocatedCase, Suite, SuiteKey
 from evalc.runtime.agents import Agent
+from evalc.runtime.agents.trace import context_of
 from evalc.runtime.run.attempts import Attempting, as_expected, run_attempts, skipped_case, why_no_rubrics
 from evalc.runtime.run.engine import CaseWorker, NewWorker, RunOptions
 from evalc.runtime.run.finish import Ending, FinishedRun, FinishedSuite, finish_run
@@ -475,8 +477,7 @@ class _Run:
     def _passed_before(self, job: _Job) -> bool | None:
         """Whether the case passed in the baseline; None if that does not know it."""
         suite = self._suites[job.suite]
-        agent = self._journal.header.agent_endpoint if suite.agent is None else suite.agent
-        past = None if self._baseline is None else self._baseline.of(suite.key, agent)
+        past = None if self._baseline is None else self._baseline.of(suite.key, self._agent_of(suite))
         return None if past is None else past.passed.get(job.located.case.id)
 
     def decided(self) -> Mapping[int | None, Decided]:
@@ -503,13 +504,27 @@ class _Run:
         until_sure = self._options.stop_when_sure and not self._needs_all_attempts(job.suite)
         sent = job.located.case.input
         is_conversation = bool(sent.follow_ups) or sent.user is not None
-        attempt = self._with_turns_kept(job, worker) if is_conversation else worker.attempt
+        attempt: Callable[..., Coroutine[Any, Any, CaseRun]] = worker.attempt
+        if self._options.traced:
+            attempt = partial(attempt, trace=self._trace_of(job))
+        if is_conversation:
+            attempt = self._with_turns_kept(job, attempt)
         return run_attempts(job.located, attempt, until_sure=until_sure)
 
-    def _with_turns_kept(self, job: _Job, worker: CaseWorker) -> Attempting:
+    def _with_turns_kept(self, job: _Job, attempt: Callable[..., Coroutine[Any, Any, CaseRun]]) -> Attempting:
         """How a conversation is attempted: its turns are kept as they are answered."""
         numbers = numbers_from()
-        return lambda located: worker.attempt(located, self._turns.attempt(job.suite, job.case, next(numbers)))
+        return lambda located: attempt(located, self._turns.attempt(job.suite, job.case, next(numbers)))
+
+    def _trace_of(self, job: _Job) -> TraceContext:
+        """The context of a case's span, by the names that results have."""
+        suite, redactor = self._suites[job.suite], self._options.redactor
+        redact = str if redactor is None else redactor.redact
+        key = SuiteKey(redact(suite.name), suite.tier)
+        return context_of(self._journal.header.run_id, self._agent_of(suite), key, redact(job.located.case.id))
+
+    def _agent_of(self, suite: Suite) -> str:
+        return self._journal.header.agent_endpoint if suite.agent is None else suite.agent
 
     def _needs_all_attempts(self, suite: int) -> bool:
         """Whether the attempts that a decided case lacks would still count: for its score, or for the time of each."""

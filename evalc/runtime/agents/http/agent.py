@@ -11,7 +11,7 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.terminal import excerpt
-from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.model.answer import AgentRequest, AgentResponse, TraceContext
 from evalc.runtime.agents import HttpOptions, Session, wire
 from evalc.runtime.agents.http import DEFAULT_HEADERS, Address, checked_headers, merged, url_without_credentials
 from evalc.runtime.agents.http.stream import CONTENT_TYPE, StreamedAnswer
@@ -93,7 +93,7 @@ class _HttpSession(msgspec.Struct, frozen=True, kw_only=True):
     options: HttpOptions
 
     async def send(self, request: AgentRequest) -> AgentResponse:
-        exchange = _Exchange(session=self, body=self._body(request))
+        exchange = _Exchange(session=self, body=self._body(request), trace=request.trace)
         reply = await send_with_retries(exchange.attempt, self.options.sending, deadline=request.deadline)
         if not is_complete(reply.status, self.options.accepted):
             raise _refusal(reply, self.url, self.options.redirects)
@@ -119,16 +119,18 @@ class _HttpSession(msgspec.Struct, frozen=True, kw_only=True):
 class _Exchange:
     """A request and the answer that it is going to get, streamed or not."""
 
-    def __init__(self, *, session: _HttpSession, body: bytes) -> None:
+    def __init__(self, *, session: _HttpSession, body: bytes, trace: TraceContext | None) -> None:
         self._session = session
         self._body = body
+        # A configured header of the same name is sent instead.
+        self._headers = session.headers if trace is None else merged(trace._asdict(), session.headers)
         self._streamed: StreamedAnswer | None = None
 
     async def attempt(self) -> Reply:
         session = self._session
         try:
             reply = await session.transport.request(
-                session.options.method, session.url, self._body, session.headers, watch=self._watch
+                session.options.method, session.url, self._body, self._headers, watch=self._watch
             )
         except NotConnected as error:
             raise NotConnected(f"{error} ({url_without_credentials(urlsplit(session.url))})") from None
@@ -143,7 +145,7 @@ class _Exchange:
         """
         session = self._session
         method: str = session.options.method
-        url, headers = session.url, session.headers
+        url, headers = session.url, self._headers
         body: bytes | None = self._body
         for _ in range(session.options.redirects):
             location = reply.headers.get("location")
