@@ -74,6 +74,15 @@ def test_an_agent_of_another_shape_is_mapped(
     assert not any(b"open-sesame" in text for text in written)
 
 
+def test_the_named_agents_are_compared(desk: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DESK_TOKEN", "open-sesame")
+    config = tmp_path / "evalc.toml"
+    config.write_text(Path("http/evalc.toml").read_text(encoding="utf-8").replace("http://127.0.0.1:8123", desk))
+    run = evalc.run("http", agent=["whole", "streamed"], config=config, output_dir=tmp_path / "results")
+    assert run.exit_code == 0
+    assert [suite.agent_endpoint for suite in run.suites] == ["whole", "streamed"]
+
+
 def test_weather_passes(tmp_path: Path) -> None:
     run = evalc.run("weather", agent="demo", output_dir=tmp_path)
     assert run.exit_code == 0

@@ -121,6 +121,28 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
 MODEL_FORMS: Final = tuple(f"{name}:MODEL" for name in PROVIDERS)
 """How agents and judges that are models are named."""
 
+AGENT_FORMS: Final = (
+    "http://...",
+    "https://...",
+    *MODEL_FORMS,
+    "python:module:name",
+    "command:...",
+    "replay:DIR",
+    "local",
+    "local:MODEL.gguf",
+    "demo",
+)
+"""How agents are named; packages and the configuration have names of their own."""
+
+
+def kind_of(spec: str) -> str:
+    """The kind of an agent or a judge, with which its spec begins."""
+    return spec.strip().partition(":")[0].lower()
+
+
+AGENT_KINDS: Final = tuple(dict.fromkeys(map(kind_of, AGENT_FORMS)))
+"""The kinds of agents that evalc has."""
+
 
 def provider_of(spec: str) -> Provider | None:
     """The provider that a spec such as `openai:MODEL` names; None for any other agent or judge."""

@@ -24,6 +24,7 @@ from evalc.cli.ending import ExitCode, print_problems, with_standard_input
 from evalc.cli.options import PathsOrStdin, settings_of, with_flags
 from evalc.config import ALL_KEYS, Settings
 from evalc.config.tables import Setting
+from evalc.runtime.mapping import JsonPath
 
 if TYPE_CHECKING:
     from evalc.compiler.compiled import CompiledSuite
@@ -146,7 +147,13 @@ def print_settings(settings: Settings) -> int:
     from evalc.setup.runner import redactor_of  # noqa: PLC0415 - for start-up: `--help` reads no configuration
 
     redactor = redactor_of(settings, os.environ)
-    rows = [_row(settings, each) for each in ALL_KEYS.values()]
+    origin = _file_of(settings)
+    rows = [_row(settings, each) for each in ALL_KEYS.values() if not (settings.agents and each.name == "agents")]
+    rows += [
+        (f"agents.{name}.{each.name}", _shown(each, value), origin)
+        for name, agent in settings.agents
+        for each, value in agent.said()
+    ]
     width = max(len(head) for head, _, _ in rows)
     for head, value, origin in rows:
         line = visible(redactor.redact(f"{head.ljust(width)} = {value}  # {origin}"))
@@ -159,11 +166,15 @@ def _row(settings: Settings, setting: Setting[Any]) -> tuple[str, str, str]:
     if name in settings.given:
         return name, _shown(setting, value), setting.flag or "the command"
     if name in settings.configured:
-        return name, _shown(setting, value), os.path.relpath(settings.file) if settings.file else "the configuration"
+        return name, _shown(setting, value), _file_of(settings)
     if setting.variable and os.environ.get(setting.variable):
         return name, _shown(setting, os.environ[setting.variable]), f"the environment: {setting.variable}"
     effective = getattr(settings, _EFFECTIVE[name]) if name in _EFFECTIVE else value
     return name, _shown(setting, effective), "default"
+
+
+def _file_of(settings: Settings) -> str:
+    return os.path.relpath(settings.file) if settings.file else "the configuration"
 
 
 def _shown(setting: Setting[Any], value: Any) -> str:
@@ -189,7 +200,9 @@ def _without_credentials(value: Any) -> Any:
 
 
 def _plain(value: object) -> object:
-    """A path as the working folder sees it; of a record what is given; any other value as it says itself."""
+    """A path as the working folder sees it, JMESPath as it is written, and of a record what is given."""
+    if isinstance(value, JsonPath):
+        return value.text
     if isinstance(value, Path):
         here = Path.cwd()
         return str(value.relative_to(here) if value.is_relative_to(here) else value)

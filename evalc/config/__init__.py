@@ -13,9 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, final
 
-from evalc.base import PROVIDERS
+from evalc.base import PROVIDERS, provider_of
 from evalc.base.files import is_accepted_baseline
 from evalc.config import kinds as k
+from evalc.config.agents import AGENTS, NamedAgentTable
 from evalc.config.http import credentials_in, variables_of
 from evalc.config.tables import (
     MODELS,
@@ -168,6 +169,10 @@ class Settings(Table):
         "Patterns of files, as in a `.gitignore`, each with the codes to leave out there."
     )
 
+    agents = Setting[tuple[tuple[str, NamedAgentTable], ...]](
+        AGENTS, (), examples=({"fast": {"use": "openai:gpt-4o-mini", "temperature": 0}},), secret=True
+    ).says("Agents by name, each a table with `use` and the settings that hold for it alone.")
+
     agent: AgentTable = AgentTable()
     providers: Mapping[str, ProviderTable] = {name: provider_table(provider) for name, provider in PROVIDERS.items()}
     model: ModelTable = ModelTable()
@@ -229,11 +234,25 @@ class Settings(Table):
         They are those of the variables named by `secrets`, the keys of the models' providers, those filled into
         headers, and configured credentials.
         """
-        providers = self.providers.values()
-        headers = [*self.agent.headers, *self.judge.headers, *(each for table in providers for each in table.headers)]
-        names = {*self.secrets, *(table.key_variable for table in providers), *variables_of(tuple(headers))}
+        asked = [*self.providers.values(), *(agent for _, agent in self.agents)]
+        headers = [*self.agent.headers, *self.judge.headers, *(each for table in asked for each in table.headers)]
+        names = {*self.secrets, *(table.key_variable for table in asked), *variables_of(tuple(headers))}
         values = {environ.get(name, "") for name in names} | {*credentials_in(tuple(headers))}
         return tuple(sorted(values - {""}))
+
+    def for_agent(self, agent: str) -> Settings:
+        """The settings that hold for an agent, which is then the only one: under a name, its own win."""
+        named = dict(self.agents).get(agent)
+        if named is None:
+            return self.replace(agent=self.agent.replace(use=(agent,)))
+        provider = provider_of(named.use)
+        own = {} if provider is None else {provider.name: named.over(self.providers[provider.name])}
+        return self.replace(
+            agent=named.over(self.agent).replace(use=(named.use,)),
+            model=named.over(self.model),
+            local=named.over(self.local),
+            providers={**self.providers, **own},
+        )
 
     def value_of(self, setting: Setting[Any]) -> Any:
         """The value that a setting has."""

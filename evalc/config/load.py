@@ -12,6 +12,7 @@ from evalc.base.errors import SourceError, UsageError
 from evalc.base.files import find_project, is_below, read_limited
 from evalc.base.source import Source, Span
 from evalc.config import ALL_KEYS, KEY_OF_FLAG, Settings, shape, with_values
+from evalc.config.agents import AGENT_KEYS, agent_shape
 from evalc.config.kinds import Folders, Value, described, located
 from evalc.config.tables import spelled
 from evalc.diagnostics import Diagnostics, Finding, Problem
@@ -148,7 +149,8 @@ class Reading(Tree):
 
     def unknown(self, key: str, shape: Shape, what: str, _meant: str) -> Finding:
         names = tuple(name for name, each in shape.keys.items() if name == (each.into or name).rpartition(".")[2])
-        return Finding("EV621", name=key, what=what, known=names, read=shape.known, belongs=_place_of(key))
+        belongs = _place_of(key, of_all=not shape.where)
+        return Finding("EV621", name=key, what=what, known=names, read=shape.known, belongs=belongs)
 
     def missing(self, _key: str, what: str, why: str) -> Finding:
         return Finding("EV623", subject=what, expected=why)
@@ -157,9 +159,10 @@ class Reading(Tree):
         return Finding("EV622", subject=what, expected=expected, found=described(value.data))
 
 
-def _place_of(key: str) -> str:
-    """Says where a key would be right; empty if nowhere."""
-    tables = {name: each.holds.keys for name, each in shape().keys.items() if isinstance(each.holds, Shape)}
+def _place_of(key: str, *, of_all: bool) -> str:
+    """Says where a key would be right; empty if nowhere. `of_all` looks into the tables of settings for all agents."""
+    every = shape().keys.items() if of_all else ()
+    tables = {name: each.holds.keys for name, each in every if isinstance(each.holds, Shape)}
     around = [f"`{name}`" for name, keys in tables.items() if key in keys]
     if key in shape().keys:
         return f"`{key}` belongs at the top, outside of every table"
@@ -242,13 +245,15 @@ def _without_secrets(source: Source, places: Mapping[Keys, KeyPlace], prefix: Ke
 
 def _may_be_shown(path: Keys) -> bool:
     """Whether no secret is at the path, nor below it."""
-    around = shape()
+    around, known = shape(), ALL_KEYS
+    if path[:1] == ("agents",):
+        around, known, path = agent_shape(), AGENT_KEYS, path[2:]
     for depth, step in enumerate(path):
         key = around.keys.get(str(step))
         if key is None:
             return False
         if not isinstance(key.holds, Shape):
-            return not ALL_KEYS[key.into].secret
+            return not known[key.into].secret
         if all(isinstance(inner, int) for inner in path[depth + 1 :]):
             return True  # what a table is to use
         around = key.holds

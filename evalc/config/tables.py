@@ -154,7 +154,6 @@ class SamplingTable(Table):
     )
 
 
-@final
 class ModelTable(SamplingTable):
     """How an agent that is a model is asked."""
 
@@ -163,20 +162,9 @@ class ModelTable(SamplingTable):
     )
 
 
-@final
-class AgentTable(Table):
-    """The agent, and how it is called over HTTP."""
+class HttpTable(Table):
+    """How an agent is called over HTTP."""
 
-    use = Setting(
-        k.AGENTS,
-        (),
-        examples=("http://localhost:3000/chat", [f"{each.name}:{each.example}" for each in PROVIDERS.values()]),
-        flag="--agent",
-        also="agentEndpoint",
-    ).says(
-        f"The agent: a URL, {MODELS}, `python:MODULE:NAME` or `python:FILE.py:NAME`, `command:...`, `local`, "
-        "`replay:DIR` or `demo`; each of several gets every case."
-    )
     headers = Setting(HEADERS, (), examples=(_A_KEY,), secret=True).says(
         "The headers of each request; `${NAME}` is replaced by an environment variable."
     )
@@ -208,6 +196,21 @@ class AgentTable(Table):
 
 
 @final
+class AgentTable(HttpTable):
+    """The agent, and how it is called over HTTP."""
+
+    use = Setting(
+        k.AGENTS,
+        (),
+        examples=("http://localhost:3000/chat", [f"{each.name}:{each.example}" for each in PROVIDERS.values()]),
+        flag="--agent",
+        also="agentEndpoint",
+    ).says(
+        f"The agent: a URL, {MODELS}, `python:MODULE:NAME` or `python:FILE.py:NAME`, `command:...`, `local`, "
+        "`replay:DIR`, `demo`, or a name from `agents`; each of several gets every case."
+    )
+
+
 class ProviderTable(Table):
     """How a provider's API is reached, or a server that speaks it."""
 
@@ -216,10 +219,9 @@ class ProviderTable(Table):
     ).says("Where the API is.")
     api = Setting(_API, "chat").says("Which API is asked: Chat Completions or Responses.")
     key_variable = Setting(k.VARIABLE_NAME, "").says("The environment variable with the key.")
-    headers = AgentTable.headers
+    headers = HttpTable.headers
 
 
-@final
 class LocalTable(Table):
     """How models on this machine are served."""
 

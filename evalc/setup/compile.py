@@ -112,13 +112,14 @@ def _without(inventory: Inventory, settings: Settings) -> Inventory:
 
 def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOptions:
     """How the settings want to be compiled; how strict to be is up to the policy, which knows what is ignored."""
+    bodies = [settings.agent.body, *(agent.body for _, agent in settings.agents)]
     return CompileOptions(
         prompts=settings.prompts,
         prompt_id=prompt_id,
         lock_folder=settings.root,
         checks=settings.checks,
         tools=_registry_file(settings),
-        inputs_sent=frozenset() if settings.agent.body is None else settings.agent.body.inputs,
+        inputs_sent=frozenset(name for body in bodies if body for name in body.inputs),
         judged=bool(settings.judge.use),
         finder=Finder(exclude=settings.exclude, outputs=settings.written_paths),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -15,24 +15,25 @@ import msgspec
 from msgspec.structs import replace
 
 from evalc import extras
-from evalc.base import PROVIDERS, collector_off, provider_of
+from evalc.base import AGENT_KINDS, PROVIDERS, collector_off, kind_of, names_offered, provider_of
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.files import below_working_folder
 from evalc.base.guard import DaemonThread
 from evalc.checks import ProjectChecks
 from evalc.config import ALL_KEYS, Settings
 from evalc.config.http import expanded
+from evalc.config.kinds import in_camel_case
 from evalc.config.tables import JudgeTable, ModelTable, Setting
 from evalc.diagnostics import Diagnostics
 from evalc.model.case import Gates
 from evalc.model.json import short_hash
 from evalc.report.reported import ReportedSuite
 from evalc.report.words import nothing_ran
-from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions, Sampling, Sending, Tls
-from evalc.runtime.agents.http import Address
+from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions, NamedAgent, Sampling, Sending, Tls
+from evalc.runtime.agents.http import Address, shown_url
 from evalc.runtime.agents.model.apis import input_price
 from evalc.runtime.agents.python import agent_of
-from evalc.runtime.agents.recording import RecordingAgent
+from evalc.runtime.agents.recording import RecordingAgent, name_recorded_in
 from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets_of
 from evalc.runtime.checks.similarity import load_embeddings
 from evalc.runtime.judges.cache import JudgeCache
@@ -248,9 +249,31 @@ def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistr
     if not settings.agent.use:
         raise UsageError("no agent is named: use --agent, or `agent` in the configuration (try --agent demo)")
     redactor = redactor_of(settings, environ)
-    agent_settings = replace(_agent_settings(settings, environ, tools), redactor=redactor)
     with _without_secrets(redactor):
-        return tuple(agent_for(spec, settings=agent_settings) for spec in settings.agent.use)
+        return tuple(_agent(each, settings, environ, tools, redactor) for each in settings.agent.use)
+
+
+def _agent(
+    named: str, settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None, redactor: Redactor
+) -> Agent:
+    own = _settings_for(named, settings)
+    (spec,) = own.agent.use
+    if spec != named and named in names_offered("evalc.agents"):
+        raise UsageError(f"the agent `{named}` of the configuration has the name of an installed package's: rename it")
+    agent = agent_for(spec, settings=replace(_agent_settings(own, environ, tools), redactor=redactor))
+    return agent if spec == named else NamedAgent(named, agent)
+
+
+def _settings_for(agent: str, settings: Settings) -> Settings:
+    """The settings that hold for one agent: of a recorded agent, those of the agent that was recorded."""
+    own = settings.for_agent(_table_of(agent, settings) or agent)
+    return own.replace(agent=own.agent.replace(use=(agent,))) if kind_of(agent) == "replay" else own
+
+
+def _table_of(agent: str, settings: Settings) -> str:
+    """The name under which the configuration has settings for an agent; empty if it has none."""
+    name = name_recorded_in(agent.partition(":")[2]) if kind_of(agent) == "replay" else agent
+    return name if name in dict(settings.agents) else ""
 
 
 @contextmanager
@@ -262,36 +285,43 @@ def _without_secrets(redactor: Redactor) -> Iterator[None]:
         raise type(error)(redactor.redact(str(error))) from None
 
 
-_OURS: Final = frozenset({"http", "https", *PROVIDERS, "command", "replay", "local", "demo"})
+_OURS: Final = frozenset(AGENT_KINDS) - {"python"}
 """The kinds of agents and judges that are evalc's own code; of every other kind somebody else's runs in the process."""
 
 
-def _specs(settings: Settings) -> tuple[str, ...]:
-    """Everybody whom a run asks: agents, judges, and who plays users."""
-    return (*settings.agent.use, *settings.judge.use, *([] if settings.user is None else [settings.user]))
+def _everybody(settings: Settings) -> Iterator[tuple[str, Settings]]:
+    """The agents, judges and players of users that a run asks, by their specs, with the settings that hold for each."""
+    for own in (_settings_for(each, settings) for each in settings.agent.use):
+        yield own.agent.use[0], own
+    others = _for_others(settings)
+    yield from ((spec, others) for spec in (*settings.judge.use, *([] if settings.user is None else [settings.user])))
+
+
+def _for_others(settings: Settings) -> Settings:
+    """The settings as they hold for judges and for who plays users, whom no header of an agent concerns."""
+    return settings.replace(agent=settings.agent.replace(use=(), headers=()))
 
 
 def runs_code_of_others(settings: Settings) -> bool:
     """Whether an agent, a judge, what makes the snapshot or a check is code that runs in this process."""
-    specs = _specs(settings)
     snapshot = settings.snapshot or ""
     return (
         bool(settings.checks)
         or snapshot.startswith("python:")
-        or any(spec.strip().partition(":")[0].lower() not in _OURS for spec in specs)
+        or any(kind_of(spec) not in _OURS for spec, _ in _everybody(settings))
     )
 
 
 def recorded(agent: Agent, folder: Path, settings: Settings, tools: ToolRegistry | None, options: RunOptions) -> Agent:
     """The agent, whose every exchange is written to a folder."""
-    return RecordingAgent(
-        agent, folder, model=_model(settings, tools), http=_http_options(settings), redactor=options.redactor
-    )
+    own = settings.for_agent(agent.endpoint) if isinstance(agent, NamedAgent) else settings
+    return RecordingAgent(agent, folder, model=_model(own, tools), http=_http_options(own), redactor=options.redactor)
 
 
 def _agent_settings(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None = None) -> AgentSettings:
     return AgentSettings(
         brought=settings.brought,
+        named=tuple(dict(settings.agents)),
         headers=expanded(settings.agent.headers, environ),
         project_root=settings.root,
         http=_http_options(settings),
@@ -325,7 +355,7 @@ def _access(name: str, settings: Settings, environ: Mapping[str, str]) -> Access
     Of a provider that is not asked, the variables in headers need not be set.
     """
     table = settings.providers[name]
-    is_asked = PROVIDERS[name] in map(provider_of, _specs(settings))
+    is_asked = any(PROVIDERS[name] == provider_of(spec) for spec, _ in _everybody(settings))
     return Access(
         base_url=_base_url(name, settings, environ),
         key=environ.get(table.key_variable) or None,
@@ -355,11 +385,13 @@ def _sampling(table: ModelTable | JudgeTable) -> Sampling:
 
 def price_of(agent: str, settings: Settings, environ: Mapping[str, str]) -> Callable[[int], float | None]:
     """The price of so many tokens of input, in US dollars; None if the agent has no known price."""
-    provider = provider_of(agent)
+    own = settings.for_agent(agent)
+    (spec,) = own.agent.use
+    provider = provider_of(spec)
     if provider is None:
         return lambda _: None
-    url = _base_url(provider.name, settings, environ) or provider.home
-    return partial(input_price, model=agent.partition(":")[2].strip(), url=url)
+    url = _base_url(provider.name, own, environ) or provider.home
+    return partial(input_price, model=spec.partition(":")[2].strip(), url=url)
 
 
 def exporter_of(settings: Settings) -> extras.otel.Exporter | None:
@@ -372,9 +404,8 @@ def exporter_of(settings: Settings) -> extras.otel.Exporter | None:
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
     """Strikes out what may be written nowhere: secrets of the configuration, and within agents' and judges' specs."""
-    specs = _specs(settings)
-    agents = _agent_settings(settings, environ) if specs else None
-    of_specs = [secret for spec in specs if agents for secret in secrets_of(spec, settings=agents)]
+    asked = ((spec, _agent_settings(own, environ)) for spec, own in _everybody(settings))
+    of_specs = (secret for spec, own in asked for secret in secrets_of(spec, settings=own))
     return Redactor((*settings.secret_values(environ), *of_specs))
 
 
@@ -439,7 +470,7 @@ def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
         return None
     behind_url = any(spec.lower().startswith(("http:", "https:")) for spec in settings.judge.use)
     judge_settings = JudgeSettings(
-        reached=_agent_settings(settings, environ),
+        reached=_agent_settings(_for_others(settings), environ),
         sampling=_sampling(settings.judge),
         headers=expanded(settings.judge.headers, environ) if behind_url else {},
     )
@@ -458,7 +489,7 @@ def _user_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
     if settings.user is None:
         return None
     # Told what to do by evalc, and offered no tools: what is configured for the agent's model is nothing to it.
-    reached = replace(_agent_settings(settings, environ), http=HttpOptions(), headers={}, redactor=redactor)
+    reached = replace(_agent_settings(_for_others(settings), environ), http=HttpOptions(), redactor=redactor)
     try:
         return agent_for(settings.user, settings=replace(reached, model=ModelOptions()))
     except UsageError as error:
@@ -505,38 +536,46 @@ def asked_of(
 ) -> Asked:
     """The settings that decide what is sent and how answers are read, as far as they are not their defaults.
 
-    `agents` are specs: an agent of a caller is not configured. `tools` are what models are offered; `redactor` strikes
-    secrets out of what is hashed.
+    `agents` are specs and names: an agent of a caller is not configured. `tools` are what models are offered;
+    `redactor` strikes secrets out of what is hashed.
     """
     asked: dict[str, Any] = {}
-    for name in dict.fromkeys(_names(settings, agents)):
-        setting = ALL_KEYS[name]
-        value = _kept(setting, settings, environ, redactor)
-        if value is not None:
-            asked[setting.recorded] = value
-    queried = [Address.of(spec).url for spec in agents if _kind(spec) in {"http", "https"} and "?" in spec]
+    specs = []
+    for agent in map(str.strip, agents):
+        own, name = _settings_for(agent, settings), _table_of(agent, settings)
+        (spec,) = own.agent.use
+        table = f"agents.{name}." if name else ""
+        specs.append(spec)
+        asked |= {f"{table}use": shown_url(spec)} if table else {}
+        for each, value in _kept(_of_agent(spec), own, environ, redactor):
+            asked[f"{table}{in_camel_case(each.attribute)}" if table else each.recorded] = value
+    asked |= {each.recorded: value for each, value in _kept(_of_others(settings), settings, environ, redactor)}
+    queried = [Address.of(spec).url for spec in specs if kind_of(spec) in {"http", "https"} and "?" in spec]
     if queried:  # results do not show the values of a query, which may be secrets
         asked["agent"] = _hash("\n".join(queried))
-    if tools is not None and any(map(_is_model, agents)):
+    if tools is not None and any(map(_is_model, specs)):
         offered = [(tool.name, tool.description, tool.parameters) for tool in tools.values()]
         asked["tools"] = _hash(msgspec.json.encode(offered).decode())
     return asked
 
 
-def _names(settings: Settings, agents: Sequence[str]) -> Iterator[str]:
-    """The names of the settings that concern the agents, judges and the player."""
-    for spec in agents:
-        kind = _kind(spec)
-        if kind in {"http", "https", "replay"}:
-            yield from _in("agent", HTTP)
-        if _is_model(spec) or kind == "replay":
-            yield from _in("model", MODEL)
-        yield from _reached(spec)
+def _of_agent(spec: str) -> Iterator[str]:
+    """The names of the settings that concern an agent."""
+    kind = kind_of(spec)
+    if kind in {"http", "https", "replay"}:
+        yield from _in("agent", HTTP)
+    if _is_model(spec) or kind == "replay":
+        yield from _in("model", MODEL)
+    yield from _reached(spec)
+
+
+def _of_others(settings: Settings) -> Iterator[str]:
+    """The names of the settings that concern judges and the player."""
     for spec in settings.judge.use:
         yield "judge.timeout"
         if _is_model(spec):
             yield from _in("judge", JUDGE)
-        elif _kind(spec) in {"http", "https"}:
+        elif kind_of(spec) in {"http", "https"}:
             yield "judge.headers"
         yield from _reached(spec)
     if settings.user is not None:
@@ -547,12 +586,8 @@ def _in(table: str, keys: Sequence[str]) -> Iterator[str]:
     return (f"{table}.{key}" for key in keys)
 
 
-def _kind(spec: str) -> str:
-    return spec.strip().partition(":")[0].lower()
-
-
 def _is_model(spec: str) -> bool:
-    return provider_of(spec) is not None or _kind(spec) == "local"
+    return provider_of(spec) is not None or kind_of(spec) == "local"
 
 
 def _reached(spec: str) -> Iterator[str]:
@@ -560,11 +595,23 @@ def _reached(spec: str) -> Iterator[str]:
     provider = provider_of(spec)
     if provider is not None:
         yield from (name for key in PROVIDER if (name := f"{provider.name}.{key}") in ALL_KEYS)
-    elif _kind(spec) == "local":
+    elif kind_of(spec) == "local":
         yield from _in("local", LOCAL)
 
 
-def _kept(setting: Setting[Any], settings: Settings, environ: Mapping[str, str], redactor: Redactor | None) -> Any:
+def _kept(
+    names: Iterable[str], settings: Settings, environ: Mapping[str, str], redactor: Redactor | None
+) -> Iterator[tuple[Setting[Any], Any]]:
+    """The settings of these names that are not as by default, each with its value as a journal may keep it."""
+    for setting in (ALL_KEYS[name] for name in dict.fromkeys(names)):
+        value = _kept_value(setting, settings, environ, redactor)
+        if value is not None:
+            yield setting, value
+
+
+def _kept_value(
+    setting: Setting[Any], settings: Settings, environ: Mapping[str, str], redactor: Redactor | None
+) -> Any:
     """The value as a journal may keep it; None for the default. Of headers these are the names."""
     value = settings.value_of(setting)
     if value == setting.default and setting.variable:

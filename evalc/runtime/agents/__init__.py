@@ -62,6 +62,34 @@ def open_files(agent: Agent) -> int:
     return getattr(agent, "open_files", 0)
 
 
+@final
+class NamedAgent:
+    """An agent under the name that the configuration gives it.
+
+    Attributes:
+        agent: the agent.
+        endpoint: its name.
+    """
+
+    def __init__(self, name: str, agent: Agent) -> None:
+        self.agent = agent
+        self.endpoint = name
+
+    @property
+    def local_server(self) -> object:
+        """The server of a model on this machine; None for any other agent."""
+        return getattr(self.agent, "local_server", None)
+
+    @property
+    def open_files(self) -> int:
+        """How many files a session holds open."""
+        return open_files(self.agent)
+
+    def session(self) -> AbstractAsyncContextManager[Session]:
+        """Open a session of the agent."""
+        return self.agent.session()
+
+
 # --- how they are configured -----------------------------------------------------------------------------------------
 
 

@@ -418,16 +418,16 @@ def installed_agent(name: str, argument: str) -> Agent | None:
     return _checked(name, agent)
 
 
-def unknown_agent(name: str, forms: Sequence[str]) -> NoReturn:
-    """Say that this kind of agent is unknown; `forms` are the known specs.
+def unknown_agent(name: str, forms: Sequence[str], named: Sequence[str]) -> NoReturn:
+    """Say that this kind of agent is unknown; `forms` are the known specs, `named` the agents of the configuration.
 
     Raises:
         UsageError: always.
     """
     offered = base.names_offered("evalc.agents")
     packages = f", or of an installed package: {', '.join(f'`{offer}:...`' for offer in offered)}" if offered else ""
-    near = or_rather(name, (*dict.fromkeys(form.partition(":")[0] for form in forms), *offered))
-    listed = ", ".join(f"`{form}`" for form in forms)
+    near = or_rather(name, (*named, *dict.fromkeys(form.partition(":")[0] for form in forms), *offered))
+    listed = ", ".join(f"`{form}`" for form in (*named, *forms))
     raise UsageError(f"`{name}` names no kind of agent{near}; an agent is one of {listed}{packages}")
 
 

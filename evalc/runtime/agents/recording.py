@@ -23,7 +23,16 @@ from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, Agen
 from evalc.base.files import JSON_LIMIT, make_folder, read_limited, write_atomic
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
-from evalc.runtime.agents import Agent, HoldsConversations, HttpOptions, ModelOptions, Session, open_files, wire
+from evalc.runtime.agents import (
+    Agent,
+    HoldsConversations,
+    HttpOptions,
+    ModelOptions,
+    NamedAgent,
+    Session,
+    open_files,
+    wire,
+)
 from evalc.runtime.agents.wire import fingerprint, sent_fields
 from evalc.runtime.store.redact import Redactor, encoded, redacted
 
@@ -39,10 +48,11 @@ _ERRORS: Final[Mapping[Kind, type[AgentError]]] = {
 }
 
 
-class RecordedAgent(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose answers a folder holds."""
+class RecordedAgent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Whose answers a folder holds. `name` is the agent's in the configuration; empty if it has none."""
 
     agent: str
+    name: str = ""
 
 
 class RecordedFailure(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,11 +174,14 @@ class RecordingAgent:
         self._model = model
         self._http = http
         self._redactor = redactor
-        name = agent.endpoint if redactor is None else redactor.redact(agent.endpoint)
+        strike = str if redactor is None else redactor.redact
+        name = strike(agent.endpoint)
+        self._asked = strike(agent.agent.endpoint if isinstance(agent, NamedAgent) else agent.endpoint)
         self._folder = folder_of(folder, name)
+        whose = RecordedAgent(agent=self._asked, name=name if isinstance(agent, NamedAgent) else "")
         try:
             make_folder(self._folder)
-            _write(self._folder / AGENT_FILE, encoded(RecordedAgent(agent=name)))
+            _write(self._folder / AGENT_FILE, encoded(whose))
         except OSError as error:
             raise UsageError(f"nothing can be recorded in `{folder}`: {error.strerror}") from error
 
@@ -196,7 +209,7 @@ class RecordingAgent:
         Raises:
             MachineFailed: it cannot be written.
         """
-        sent = everything_sent(request, self._agent.endpoint, self._model, self._http, self._redactor)
+        sent = everything_sent(request, self._asked, self._model, self._http, self._redactor)
         exchange = Exchange(
             case=request.case_id,
             attempt=attempt,
@@ -277,7 +290,7 @@ class ReplayAgent:
     def __init__(self, folder: str, *, model: ModelOptions, http: HttpOptions, redactor: Redactor | None) -> None:
         self._spec = folder
         self._folder = _of_one_agent(Path(folder), folder)
-        self._agent = _recorded_agent(self._folder)
+        self._agent = _recorded_agent(self._folder).agent
         self._model = model
         self._http = http
         self._redactor = redactor
@@ -368,9 +381,17 @@ def _of_one_agent(folder: Path, given: str) -> Path:
     return folders[0]
 
 
-def _recorded_agent(folder: Path) -> str:
+def name_recorded_in(folder: str) -> str:
+    """The name that the recorded agent has in the configuration; empty if it has none, or nothing can be read."""
     try:
-        return msgspec.json.decode(read_limited(folder / AGENT_FILE, JSON_LIMIT), type=RecordedAgent).agent
+        return _recorded_agent(_of_one_agent(Path(folder), folder)).name
+    except UsageError:  # which is raised again where the agent is made
+        return ""
+
+
+def _recorded_agent(folder: Path) -> RecordedAgent:
+    try:
+        return msgspec.json.decode(read_limited(folder / AGENT_FILE, JSON_LIMIT), type=RecordedAgent)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"`{folder / AGENT_FILE}` does not say whose recordings these are: {error}") from error
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from evalc import extras
-from evalc.base import MODEL_FORMS, PROVIDERS, Provider, provider_of
+from evalc.base import AGENT_FORMS, PROVIDERS, Provider, provider_of
 from evalc.base.errors import UsageError
 from evalc.runtime import LOADING_MS, LOCAL_TOKENS
 from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions
@@ -26,18 +26,6 @@ _HOST: Final = re.compile(
     r"(?:localhost(?::\d{1,5})?|(?!demo:)[\w-]+(?:\.[\w-]+)*:\d{1,5}|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+(?=/))(?=[/?#]|$)"
 )
 """A host as in a URL that has lost its scheme; what follows is not repeated, since it may hold credentials."""
-
-_FORMS: Final = (
-    "http://...",
-    "https://...",
-    *MODEL_FORMS,
-    "python:module:name",
-    "command:...",
-    "replay:DIR",
-    "local",
-    "local:MODEL.gguf",
-    "demo",
-)
 
 
 def _unconfigured() -> Mapping[str, Access]:
@@ -70,6 +58,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
         local: how models on this machine are served.
         redactor: strikes secrets out of what recorded requests are compared with.
         brought: the functions and objects that a caller brings, by what follows `python:` in their specs.
+        named: the names of the agents that the configuration names, for messages.
     """
 
     headers: Mapping[str, str] = {}
@@ -80,6 +69,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     local: Serving = msgspec.field(default_factory=Serving)
     redactor: Redactor | None = None
     brought: Mapping[str, object] = {}
+    named: tuple[str, ...] = ()
 
 
 def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
@@ -122,7 +112,7 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
             from evalc.runtime.agents.python import installed_agent, unknown_agent  # noqa: PLC0415
 
             # Only the scheme is repeated: the rest may hold credentials.
-            return installed_agent(scheme, rest) or unknown_agent(scheme, _FORMS)
+            return installed_agent(scheme, rest) or unknown_agent(scheme, AGENT_FORMS, settings.named)
 
 
 def secrets_of(spec: str, *, settings: AgentSettings) -> tuple[str, ...]:

@@ -113,7 +113,8 @@ def _asked_otherwise(past: Asked | None, now: Asked | None) -> Iterator[str]:
         before, after = past.get(name), now.get(name)
         if before == after:
             continue
-        key = re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name)  # as the configuration spells it
+        *table, key = name.rsplit(".", 1)  # as the configuration spells it
+        key = ".".join([*table, re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", key)])
         shown = f"`{key.removesuffix('_ms')}`{' in milliseconds' if key.endswith('_ms') else ''}"
         if any(isinstance(value, dict) for value in (before, after)):
             yield f"{shown} is another one now"

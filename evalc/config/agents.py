@@ -1,0 +1,123 @@
+"""Agents by name, as in `[agents.fast]`: each says what it is, and the settings that hold for it alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from typing import Any, Final, TypeVar, final
+
+from evalc.base import AGENT_KINDS, PROVIDERS, kind_of
+from evalc.config import kinds as k
+from evalc.config.tables import (
+    AgentTable,
+    HttpTable,
+    LocalTable,
+    ModelTable,
+    ProviderTable,
+    Setting,
+    Table,
+    declared_in,
+)
+from evalc.dsl.kinds import Key
+
+T = TypeVar("T", bound=Table)
+
+_NAME: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+_OF_MODELS: Final = (HttpTable.retries, HttpTable.verify_tls, HttpTable.ca_file, HttpTable.connect_timeout_ms)
+"""The settings of agents behind a URL by which models are reached, too."""
+
+
+@final
+class NamedAgentTable(HttpTable, ModelTable, ProviderTable, LocalTable):
+    """An agent that has a name."""
+
+    use = Setting(k.TEXT, "", examples=AgentTable.use.examples[:1]).says("The agent, as `--agent` takes it.")
+
+    def over(self, table: T) -> T:
+        """A table of settings, where this agent's own win."""
+        own = {each.attribute for each in declared_in(type(table))} & vars(self).keys()
+        return table.replace(**{name: vars(self)[name] for name in own})
+
+    def said(self) -> Iterator[tuple[Setting[Any], Any]]:
+        """Its own settings, and their values."""
+        return ((each, vars(self)[each.attribute]) for each in AGENT_KEYS.values() if each.attribute in vars(self))
+
+
+AGENT_KEYS: Final[Mapping[str, Setting[Any]]] = {each.name: each for each in declared_in(NamedAgentTable)}
+"""The settings that tables of agents may have, by their names."""
+
+
+def _keys_of(kind: str) -> Iterator[Setting[Any]]:
+    """The settings that hold for an agent of a kind, but for `use`."""
+    if kind in {"http", "https"}:
+        yield from declared_in(HttpTable)
+    if kind in {*PROVIDERS, "local", "replay"}:
+        yield from declared_in(ModelTable)
+    if kind in PROVIDERS:
+        yield from (each for each in declared_in(ProviderTable) if each.name != "api" or len(PROVIDERS[kind].apis) > 1)
+        yield from _OF_MODELS
+    if kind == "local":
+        yield from declared_in(LocalTable)
+    if kind == "replay":
+        yield HttpTable.body
+
+
+_CALLED: Final = {
+    **dict.fromkeys(("http", "https"), "an agent behind a URL"),
+    **{name: f"a model of {provider.title}" for name, provider in PROVIDERS.items()},
+    "local": "a model on this machine",
+    "replay": "a recorded agent",
+}
+
+
+@cache
+def agent_shape(kind: str | None = None) -> k.TableShape:
+    """The shape of the table of an agent of a kind; None has the keys of every kind."""
+    keys: dict[str, Key] = {}
+    for each in AGENT_KEYS.values() if kind is None else (NamedAgentTable.use, *_keys_of(kind)):
+        keys.update(each.spellings())
+    keys["use"] = keys["use"]._replace(required="a table with `use`, which says what the agent is")
+    what = "" if kind is None else _CALLED.get(kind, f"an agent of the kind `{kind}`")
+    return k.TableShape(what, keys, title="agents", where="in the table of an agent")
+
+
+def _named(pair: tuple[k.Value, k.Value], others: Mapping[str, Any]) -> tuple[str, NamedAgentTable]:
+    from evalc.dsl.walk import Fields  # noqa: PLC0415 - for start-up: seldom configured
+
+    key, table = pair
+    called = f"`agents.{key.text}`"
+    if not re.fullmatch(_NAME, key.text):
+        raise key._replace(what=called).refused("a name of letters, digits, `.`, `_` and `-`")
+    if (kind := key.text.lower()) in AGENT_KINDS:
+        raise key._replace(what=called).refused(f"another name: `{kind}` is a kind of agent")
+    if not isinstance(table.data, dict):
+        raise table._replace(what=called).mistyped("a table")
+    use, reading = table.data.get("use"), table.reading
+    if isinstance(use, str) and use.strip() in others:
+        raise table.at(("use",)).refused("what the agent is, and not the name of another")
+    met = reading.said, reading.values
+    reading.said, reading.values = {}, {}  # of this agent alone
+    shape = agent_shape(kind_of(use) if isinstance(use, str) and use.strip() else None)
+    fields = Fields(reading, table, shape, called)
+    given = shape.of(fields)
+    reading.said, reading.values = met
+    if fields.partial:
+        raise k.Wrong
+    return key.text, NamedAgentTable(**{AGENT_KEYS[name].attribute: value for name, value in given.items()})
+
+
+def _agents(value: k.Value) -> tuple[tuple[str, NamedAgentTable], ...]:
+    if not isinstance(value.data, dict):
+        raise value.mistyped("a table of agents")
+    return k.each_of(value.pairs, partial(_named, others=value.data))
+
+
+AGENTS: Final = k.Kind(
+    _agents,
+    {
+        "type": "object",
+        "propertyNames": {"pattern": rf"^{_NAME}(?!\n)$", "not": {"enum": [*AGENT_KINDS]}},
+        "additionalProperties": agent_shape().definition(),
+    },
+)
