@@ -606,7 +606,7 @@ def test_commands_neither_read_nor_write_suites_in_python(invoke: Invoke, projec
     file.write_text(text)
     names: dict[str, Any] = {}
     exec(compile(text, str(file), "exec"), names)
-    assert evalc.run(names["suite"], agent=lambda message: message).exit_code == 0
+    assert evalc.run(names["suite"], agent=lambda message: message, save=True).exit_code == 0
     outcome = invoke(*command.split())
     assert (outcome.code, file.read_text()) == (2, text)
     assert "`suite.py` is a Python file, which is not run for its suites" in outcome.err
