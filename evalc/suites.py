@@ -91,7 +91,7 @@ class Suite(Source):
     def __init__(
         self, name: str, *, cases: Iterable[Case], criteria: Sequence[str | Mapping[str, Any]] = (), **keys: Any
     ) -> None:
-        from evalc.dsl.write_yaml import write_yaml  # noqa: PLC0415 - for start-up: ruamel is slow to import
+        from evalc.dsl.write_yaml import write_yaml  # noqa: PLC0415 - for start-up
 
         for key in ("suite", "eval"):
             if key in keys:

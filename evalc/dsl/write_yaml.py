@@ -1,35 +1,35 @@
-"""Writes YAML with comments, as people write it. The only module that uses ruamel.
+"""Writes YAML with comments, as people write it.
 
-Texts of several lines are block scalars, small lists and mappings are on one line, quotes are used where YAML needs
-them. The result is in the style of `evalc fmt`, and was read back: it means what was to be written.
+Checks are a line each, texts of several lines are literal, long ones are folded, small lists and mappings are on one
+line, quotes are used where YAML needs them. The result is in the style of `evalc fmt`, and was read back: it means what
+was to be written.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from textwrap import TextWrapper
 from typing import Any, Final, final
 
 import msgspec
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString, SingleQuotedScalarString
 
 from evalc.base.source import Source, Span
-from evalc.dsl.format import Unformattable, format_text
-from evalc.dsl.format.layout import reads_plain
+from evalc.dsl.format.layout import in_quotes, reads_plain
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 
-_WIDTH: Final = 1_000_000  # no text is folded
 _ON_ONE_LINE: Final = 88
+_FOLDED_FROM: Final = 120
+_LINES: Final = ("validate", "criteria")
 _ODD: Final = r"\x0b-\x1f\x7f-\x9f\ufeff\u2028\u2029\ud800-\udfff"
 _BLOCK: Final = re.compile(rf"[^\s{_ODD}][^\x00-\x08{_ODD}]*")
 _SPACE_AT_END: Final = re.compile(r"[ \t](?:\n|\Z)|\n\n\Z")
-_SINGLE: Final = re.compile(rf"[^\x00-\x0a{_ODD}]*")
+_ONE_LINE: Final = re.compile(rf"[^\x00-\x0a{_ODD}]*")
+_ODD_IN_JSON: Final = re.compile(r"[\x7f-\x9f\ufeff\u2028\u2029]")
+_HALF: Final = re.compile(r"[\ud800-\udfff]")
 
 Data = Any
 """Texts, numbers, booleans, None, mappings with text keys, sequences, and `Noted` in place of any value in these."""
@@ -44,7 +44,7 @@ class Noted(msgspec.Struct, frozen=True):
 
 
 class NotWritable(ValueError):
-    """The data hold what YAML cannot: half of a surrogate pair, a number that is not finite."""
+    """The data hold what YAML cannot: half of a surrogate pair, a number that is not finite, an object."""
 
 
 def write_yaml(data: Mapping[str, Data], *, head: Sequence[str] = ()) -> str:
@@ -53,54 +53,114 @@ def write_yaml(data: Mapping[str, Data], *, head: Sequence[str] = ()) -> str:
     Raises:
         NotWritable: the data hold what YAML cannot.
     """
-    yaml = YAML()
-    yaml.width = _WIDTH
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    yaml.brace_single_entry_mapping_in_flow_sequence = True
-    out = io.StringIO()
-    try:
-        yaml.dump(_built(data, column=0), out)
-        text = format_text("".join(f"# {_one_line(line)}\n" for line in head if line) + out.getvalue())
-    except (ValueError, YAMLError, Unformattable) as error:
-        raise NotWritable(str(error)) from error
+    lines = [f"# {comment}" for comment in map(_one_line, head) if comment]
+    if data:
+        _write_entries(data, 0, lines)
+    else:
+        lines.append("{}")
+    text = "".join(f"{line}\n" for line in lines)
+    if _HALF.search(text):
+        raise NotWritable("a text holds half of a surrogate pair")
     if _read_back(text) != _bare(data):
         raise NotWritable("what was written reads differently")
     return text
 
 
-def _built(data: Data, column: int, *, in_flow: bool = False) -> Any:
-    """The data as ruamel writes them in our style, in a collection whose entries are at `column`."""
-    match data:
-        case Noted():
-            return _built(data.value, column, in_flow=in_flow)
+def _write_entries(data: Mapping[str, Data], column: int, out: list[str]) -> None:
+    for key, value in data.items():
+        out += _comments(value, column)
+        _write(f"{' ' * column}{_scalar(key, in_flow=False)}:", _without_comments(value), column, out, key)
+
+
+def _write_items(data: Sequence[Data], column: int, out: list[str], *, apart: bool) -> None:
+    """Write the items of a list; `apart` puts a blank line between two of which one takes several lines."""
+    was_long = False
+    for index, item in enumerate(data):
+        written: list[str] = []
+        _write(f"{' ' * column}-", _without_comments(item), column, written)
+        is_long = len(written) > 1
+        if apart and index and (is_long or was_long):
+            out.append("")
+        was_long = is_long
+        out += _comments(item, column)
+        out += written
+
+
+def _write(before: str, value: Data, column: int, out: list[str], key: str | None = None) -> None:
+    """Write a value behind its key, or behind the dash of an item, which `before` ends in."""
+    if isinstance(value, str):
+        header, body = _block(value, len(before), column + 2, is_item=key is None)
+        out.append(f"{before} {header}")
+        out += body
+    elif not isinstance(value, Mapping | list | tuple) or not value or (key not in _LINES and _fits_on_a_line(value)):
+        out.append(f"{before} {_flow(value)}")
+    else:
+        inside: list[str] = []
+        if isinstance(value, Mapping):
+            _write_entries(value, column + 2, inside)
+        else:
+            _write_items(value, column + 2, inside, apart=key == "test_cases")
+        if key is not None:
+            out.append(before)
+        else:  # the first entry stands behind the dash, and its comments above that
+            first = next(index for index, line in enumerate(inside) if not line.lstrip().startswith("#"))
+            out += (line[2:] for line in inside[:first])
+            inside = [f"{before} {inside[first][column + 2 :]}", *inside[first + 1 :]]
+        out += inside
+
+
+def _block(text: str, behind: int, column: int, *, is_item: bool) -> tuple[str, Iterator[str]]:
+    """A text as it begins behind its key or dash, and the lines below."""
+    lines: list[str] = []
+    header = ""
+    if _BLOCK.fullmatch(text) and not _SPACE_AT_END.search(text):
+        if "\n" in text:
+            header, lines = "|" if text.endswith("\n") else "|-", text.removesuffix("\n").split("\n")
+        elif not is_item and behind + len(text) >= _FOLDED_FROM:
+            folded = _WRAPPER.wrap(text)
+            if len(folded) > 1 and " ".join(folded) == text:
+                header, lines = ">-", folded
+    return header or _scalar(text, in_flow=False), (f"{' ' * column}{line}" if line else "" for line in lines)
+
+
+_WRAPPER: Final = TextWrapper(_ON_ONE_LINE, break_long_words=False, break_on_hyphens=False)
+
+
+def _flow(value: Data) -> str:
+    """A value on one line."""
+    match value:
         case str():
-            return _scalar(data, in_flow=in_flow)
+            return _scalar(value, in_flow=True)
         case Mapping():
-            mapping = CommentedMap()
-            flow = in_flow or _fits_on_a_line(data)
-            for key, value in data.items():
-                mapping[_scalar(key, in_flow=True)] = _built(value, column + 2, in_flow=flow)
-                _comment(mapping, key, value, column)
-            if flow:
-                mapping.fa.set_flow_style()
-            return mapping
+            return f"{{{', '.join(f'{_scalar(key, in_flow=True)}: {_flow(each)}' for key, each in value.items())}}}"
         case list() | tuple():
-            sequence = CommentedSeq()
-            flow = in_flow or _fits_on_a_line(data)
-            for index, value in enumerate(data):
-                sequence.append(_built(value, column + 2, in_flow=flow))
-                _comment(sequence, index, value, column)
-            if flow:
-                sequence.fa.set_flow_style()
-            return sequence
+            return f"[{', '.join(map(_flow, value))}]"
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case int():
+            return int.__repr__(value)
+        case float() if isfinite(value):
+            return float.__repr__(value)
+        case float():
+            raise NotWritable(f"`{value}` is no number of YAML's")
         case _:
-            return data
+            raise NotWritable(f"a `{type(value).__name__}` is no value of YAML's")
 
 
-def _comment(collection: CommentedMap | CommentedSeq, key: str | int, value: Data, column: int) -> None:
-    lines = "\n".join(filter(None, map(_one_line, value.comments))) if isinstance(value, Noted) else ""
-    if lines:
-        collection.yaml_set_comment_before_after_key(key, before=lines, indent=column)
+def _scalar(text: str, *, in_flow: bool) -> str:
+    """A text on one line, in the quotes that it needs."""
+    if reads_plain(text, in_flow=in_flow):
+        return text
+    if _ONE_LINE.fullmatch(text):
+        return in_quotes(text)
+    return _ODD_IN_JSON.sub(lambda odd: f"\\u{ord(odd[0]):04x}", json.dumps(text, ensure_ascii=False))
+
+
+def _comments(value: Data, column: int) -> Iterator[str]:
+    comments = filter(None, map(_one_line, value.comments)) if isinstance(value, Noted) else ()
+    return (f"{' ' * column}# {comment}" for comment in comments)
 
 
 def _one_line(comment: str) -> str:
@@ -108,28 +168,27 @@ def _one_line(comment: str) -> str:
     return "".join(character if character.isprintable() else " " for character in comment).strip()
 
 
-def _scalar(text: str, *, in_flow: bool) -> Any:
-    if reads_plain(text, in_flow=in_flow):
-        return text
-    if "\n" in text and not in_flow and _BLOCK.fullmatch(text) and not _SPACE_AT_END.search(text):
-        return LiteralScalarString(text)
-    if text and _SINGLE.fullmatch(text) and ('"' in text or "\\" in text):
-        return SingleQuotedScalarString(text)
-    return DoubleQuotedScalarString(text)
+def _without_comments(value: Data) -> Data:
+    return value.value if isinstance(value, Noted) else value
 
 
-def _fits_on_a_line(data: Data) -> bool:
-    """Whether a collection without comments is small enough for one line."""
-    if not data:
-        return True
-    if not isinstance(data, Mapping) and any(isinstance(item, Mapping) for item in data):
-        return False  # a list of records has a line for each
+def _fits_on_a_line(data: Mapping[str, Data] | Sequence[Data]) -> bool:
+    """Whether a collection without comments and checks is small enough for one line."""
+    if not isinstance(data, Mapping):
+        if any(isinstance(item, Mapping) for item in data):
+            return False  # a list of records has a line for each
+        if any(isinstance(item, str) and _is_quoted_in_flow_alone(item) for item in data):
+            return False
     try:
         written = json.dumps(data, ensure_ascii=False)
     except TypeError:  # there are comments in it
         return False
     shallow = written.count("[") + written.count("{") <= 3
-    return shallow and len(written) <= _ON_ONE_LINE and "\\n" not in written
+    return shallow and len(written) <= _ON_ONE_LINE and "\\n" not in written and f'"{_LINES[0]}": [' not in written
+
+
+def _is_quoted_in_flow_alone(text: str) -> bool:
+    return reads_plain(text, in_flow=False) and not reads_plain(text, in_flow=True)
 
 
 def _bare(data: Data) -> Data:

@@ -98,17 +98,17 @@ def _quotes(text: str, scalar: Scalar, *, in_flow: bool) -> Iterator[_Edit]:
     """The canonical quotes of a quoted text on one line, or of a text that some readers need quoted."""
     raw = text[scalar.start : scalar.end]
     if in_flow and scalar.style == "plain" and "?" in raw and raw == scalar.text and not scalar.tag:
-        yield _Edit(Span(scalar.start, scalar.end), _in_quotes(raw))
+        yield _Edit(Span(scalar.start, scalar.end), in_quotes(raw))
     if scalar.style not in ("single", "double") or raw[:1] not in ("'", '"') or "\n" in raw:
         return
     value = scalar.text
     if not scalar.tag and reads_plain(value, in_flow=in_flow) and _stands_apart(text, scalar.end):
         yield _Edit(Span(scalar.start, scalar.end), value)
     elif raw[0] == '"' and "\\" in raw and _ONLY_QUOTES_ESCAPED.fullmatch(raw):
-        yield _Edit(Span(scalar.start, scalar.end), _in_quotes(value))
+        yield _Edit(Span(scalar.start, scalar.end), in_quotes(value))
 
 
-def _in_quotes(value: str) -> str:
+def in_quotes(value: str) -> str:
     """A text of one line in the quotes that need the fewest escapes."""
     return "'" + value.replace("'", "''") + "'" if '"' in value or "\\" in value else f'"{value}"'
 
