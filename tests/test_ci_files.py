@@ -74,6 +74,16 @@ def test_the_action_checks_and_runs(project: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the step is a script for bash")
+def test_the_action_runs_single_cases_and_takes_no_path_for_an_option(project: Path) -> None:
+    ended = run_action(project, agent="demo", paths="rome and more.eval.yaml::*\n")
+    assert (ended.returncode, "FILE" in ended.stdout) == (1, False)
+    assert run_action(project, paths="-h\n").returncode == 2
+    shutil.copy(project / "rome and more.eval.yaml", project / "a::b.eval.yaml")
+    (project / "rome and more.eval.yaml").unlink()
+    assert run_action(project, paths="a::b.eval.yaml\n").returncode == 0
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the step is a script for bash")
 def test_no_file_of_the_repository_takes_the_place_of_evalc(project: Path) -> None:
     for name in ("msgspec.py", "evalc.py", "pip.py"):
         (project / name).write_text("import os; os._exit(0)")
@@ -95,8 +105,17 @@ def test_the_hooks_are_commands_for_eval_files(project: Path) -> None:
     for hook in read(".pre-commit-hooks.yaml"):
         assert re.search(hook["files"], "evals/weather.eval.yaml")
         assert not re.search(hook["files"], "docker-compose.yaml")
-        command = [sys.executable, "-m", *hook["entry"].split(), "rome and more.eval.yaml"]
+        names = ["rome and more.eval.yaml"] if hook.get("pass_filenames", True) else []
+        command = [sys.executable, "-m", *hook["entry"].split(), *names]
         ended = subprocess.run(
             command, cwd=project, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60, check=False
         )
         assert ended.returncode == 0
+
+
+def test_the_hook_checks_the_project_where_anything_is_staged_that_evals_are_made_of() -> None:
+    check = next(hook for hook in read(".pre-commit-hooks.yaml") if hook["id"] == "evalc-check")
+    for name in ("evals/shared.yaml", "evals/t.labeled.json", "evals/rows.csv", "t.golden.json", "evalc.toml"):
+        assert re.search(check["files"], name)
+    assert not re.search(check["files"], "src/evals.py")
+    assert check["pass_filenames"] is False  # staged files may break others

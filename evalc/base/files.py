@@ -340,20 +340,25 @@ def write_atomic(path: Path, data: bytes | Iterable[bytes]) -> None:
     target = Path(os.path.realpath(path))
     mode = _mode_of(target)
     temporary = target.with_name(f".evalc-{os.urandom(8).hex()}.tmp")
-    # Created with the mode that the umask gives to any new file.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        with os.fdopen(descriptor, "wb", 1_000_000) as file:  # results have many small pieces
-            file.writelines((data,) if isinstance(data, bytes) else data)
-            file.flush()
-            if mode is not None:
-                temporary.chmod(mode)
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(target.parent)
+        # Created with the mode that the umask gives to any new file.
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            with os.fdopen(descriptor, "wb", 1_000_000) as file:  # results have many small pieces
+                file.writelines((data,) if isinstance(data, bytes) else data)
+                file.flush()
+                if mode is not None:
+                    temporary.chmod(mode)
+                os.fsync(file.fileno())
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(target.parent)
+    except OSError as error:
+        if error.errno is None or error.filename not in (None, str(temporary)):
+            raise  # the data cannot be had
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _mode_of(target: Path) -> int | None:

@@ -9,6 +9,7 @@ hands on what it is asked (Ctrl-C, a request to terminate), and ends it if it do
 from __future__ import annotations
 
 import atexit
+import errno
 import io
 import os
 import select
@@ -246,6 +247,10 @@ def leave(code: int) -> Never:
     os._exit(code)
 
 
+_NOT_ALLOWED: Final = frozenset((errno.EACCES, errno.EPERM, errno.EROFS))
+"""The errors of places that may not be written to: nothing has broken."""
+
+
 def _explained(error: Exception) -> ExitCode:
     if os.environ.get("EVALC_DEBUG") == "1":
         import traceback  # noqa: PLC0415 - for start-up
@@ -271,7 +276,7 @@ def _explained(error: Exception) -> ExitCode:
             return ExitCode.USAGE
         case OSError(strerror=str(reason)):
             print_error(f"`{error.filename}`: {reason}" if error.filename else reason)
-            if isinstance(error, LeadsOut):
+            if isinstance(error, LeadsOut) or error.errno in _NOT_ALLOWED:
                 return ExitCode.USAGE
         case _:
             # Not its message, which may quote anything, secrets included.

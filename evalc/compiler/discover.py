@@ -290,6 +290,9 @@ def _class(pattern: str, at: int) -> tuple[str, int]:
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 _NEVER: Final = frozenset({".git", ".hg", ".venv", "venv", "node_modules", "__pycache__"})
 
+_TEMPORARY: Final = (".#", "._")
+"""How the names of links begin that Emacs makes beside a file that is not saved, and of files that macOS does."""
+
 
 class Found(NamedTuple):
     """A file that may hold evals.
@@ -431,7 +434,9 @@ class _Search:
 
     def _leaves_out(self, path: Path, real: Path, *, is_folder: bool) -> bool:
         """Whether a file or folder is left out, whatever git says."""
-        if (is_folder and path.name in _NEVER) or (path.resolve() if is_folder else real) in self._outputs:
+        if path.name.startswith(_TEMPORARY) or (is_folder and path.name in _NEVER):
+            return True
+        if (path.resolve() if is_folder else real) in self._outputs:
             return True
         if self._excluded is None or not real.is_relative_to(self._root):
             return False

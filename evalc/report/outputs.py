@@ -88,10 +88,7 @@ def write(chosen: Format, run: ReportedRun, file: Path) -> None:
     pieces = render(chosen, run)
     if not may_be_written(chosen, file):
         raise FileExistsError(errno.EEXIST, "not overwritten, since it is not a report", str(file))
-    try:
-        write_atomic(file, pieces)
-    except OSError as error:  # which names a temporary file
-        raise OSError(error.errno, error.strerror, str(file)) from error
+    write_atomic(file, pieces)
 
 
 def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:

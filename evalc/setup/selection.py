@@ -91,7 +91,15 @@ def names_case(argument: str) -> bool:
 
 def path_of(argument: str) -> str:
     """The path of `PATH::CASE`; any other argument as it is."""
-    return argument.partition(SEPARATOR)[0] if names_case(argument) else argument
+    return _parted(argument)[0] if names_case(argument) else argument
+
+
+def _parted(argument: str) -> tuple[str, str]:
+    """The path and the case: names of files may have `::` in them, too."""
+    parts = argument.split(SEPARATOR)
+    paths = (SEPARATOR.join(parts[:count]) for count in range(len(parts) - 1, 0, -1))
+    path = next(filter(os.path.lexists, paths), parts[0])
+    return path, argument.removeprefix(path + SEPARATOR)
 
 
 def is_case_id(argument: str) -> bool:
@@ -211,7 +219,7 @@ def _failed(
 def _named(argument: str, suites: Iterable[CompiledSuite], settings: Settings) -> NamedCases:
     if SEPARATOR not in argument:
         return NamedCases(argument=argument, files=frozenset(suite.ir.source.name for suite in suites), case=argument)
-    path, _, case = argument.partition(SEPARATOR)
+    path, case = _parted(argument)
     if not case:
         raise UsageError(f"`{argument}` names no case after `{SEPARATOR}`")
     files = frozenset({"<stdin>"}) if path == "-" else files_of([path], settings=settings)

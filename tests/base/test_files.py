@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
@@ -247,3 +248,20 @@ def test_a_git_file_marks_a_worktree(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / ".git").write_text("gitdir: elsewhere")
     assert find_project(tmp_path / "a").root == tmp_path
+
+
+def test_a_file_that_cannot_be_written_is_named_and_not_its_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", failing)
+        with pytest.raises(OSError, match="No space left") as full:
+            write_atomic(tmp_path / "notes", b"x")
+    assert (full.value.errno, full.value.filename) == (errno.ENOSPC, str(tmp_path / "notes"))
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileNotFoundError) as missing:
+        write_atomic(tmp_path / "nowhere" / "notes", b"x")
+    assert missing.value.filename == str(tmp_path / "nowhere" / "notes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 import pytest
 
@@ -79,6 +80,14 @@ def test_a_fault_of_ours_is_one_line_that_quotes_nothing(
         f"error: evalc broke ({type(error).__name__}); "
         "please report it, with what EVALC_DEBUG=1 makes this command print\n"
     )
+
+
+@pytest.mark.parametrize(("number", "code"), [(errno.EROFS, 2), (errno.EACCES, 2), (errno.ENOSPC, 70), (errno.EIO, 70)])
+def test_a_place_that_may_not_be_written_is_no_broken_machine(
+    number: int, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert code_of(OSError(number, os.strerror(number), "evals/baseline.json")) == code
+    assert capsys.readouterr().err == f"error: `evals/baseline.json`: {os.strerror(number)}\n"
 
 
 def test_the_traceback_is_shown_on_request(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -208,8 +208,8 @@ def test_a_report_that_breaks_keeps_no_other_from_being_written(
 def test_every_file_that_cannot_be_written_is_reported(
     invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device", ".evalc-0.tmp")
+    def full(path: Path, _: object) -> None:
+        raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr("evalc.report.outputs.write_atomic", full)
     monkeypatch.setattr("evalc.runtime.store.results.write_atomic", lambda path, data: path.write_bytes(b"".join(data)))

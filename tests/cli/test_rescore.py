@@ -23,6 +23,33 @@ def test_a_run_is_checked_again_and_what_changed_is_shown(invoke: Invoke, projec
     assert f"cannot be resumed: it was made by `evalc rescore {first.name}`" in outcome.err
 
 
+def test_a_run_that_did_not_end_is_not_green_by_being_rescored(invoke: Invoke, project: Path) -> None:
+    evals = project / "evals" / "weather.eval.yaml"
+    evals.write_text(SUITE + SUITE[SUITE.index("    - name: paris") :].replace("name: paris", "name: more"))
+    assert invoke("run", "evals", "--agent", "demo").code == 0
+    (first,) = (project / "evals" / "results").glob("*/")
+    journal = first / "journal.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:2]))
+    outcome = invoke("rescore", first.name, "--json")
+    assert outcome.code == 1
+    (suite,) = json.loads(outcome.out)["suites"]
+    assert suite["stopped"] == "its answers are those of a run that has not ended"
+    assert [(each["id"], each["stopped"]) for each in suite["skipped"]] == [("weather/more", True)]
+
+
+def test_a_run_that_stopped_stays_so_when_it_is_rescored(invoke: Invoke, project: Path) -> None:
+    evals = project / "evals" / "weather.eval.yaml"
+    more = SUITE[SUITE.index("    - name: paris") :].replace("name: paris", "name: more")
+    evals.write_text(SUITE.replace('"Paris" for', '"Lima" for') + more)
+    assert invoke("run", "evals", "--agent", "demo", "-x", "--concurrency", "1").code == 1
+    evals.write_text(SUITE + more)
+    outcome = invoke("rescore", "latest")
+    assert outcome.code == 1
+    assert "the run stopped: its answers are those of a run that stopped: 1 case did not pass" in outcome.out
+    evals.write_text(SUITE)
+    assert invoke("rescore", "latest~1").code == 0  # the case that it did not get to is gone
+
+
 def test_a_run_that_is_not_there(invoke: Invoke) -> None:
     outcome = invoke("rescore", "nope")
     assert (outcome.code, outcome.out) == (2, "")

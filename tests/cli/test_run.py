@@ -235,8 +235,8 @@ def test_an_output_gets_the_folders_that_it_needs(invoke: Invoke, project: Path)
 
 
 def test_an_output_that_fails_after_all_leaves_the_report(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device", ".evalc-0.tmp")
+    def full(path: Path, _: object) -> None:
+        raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr("evalc.report.outputs.write_atomic", full)
     monkeypatch.setattr("evalc.runtime.store.results.write_atomic", lambda path, data: path.write_bytes(b"".join(data)))

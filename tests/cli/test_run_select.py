@@ -54,6 +54,17 @@ def test_selected_cases_run(invoke: Invoke, cities: Path, arguments: list[str], 
     assert ran(invoke("run", *arguments, "--agent", "demo", "--json")) == ids
 
 
+@pytest.mark.parametrize("name", ["x::y.eval.yaml", "x::", "::x.eval.yaml"])
+def test_names_of_files_may_hold_what_parts_path_and_case(invoke: Invoke, cities: Path, name: str) -> None:
+    file = cities.with_name(name)
+    cities.rename(file)
+    for argument in (f"evals/{name}::tokyo", f"evals/{name}::cities/tokyo"):
+        assert ran(invoke("run", argument, "--agent", "demo", "--json")) == ["cities/tokyo"]
+    assert len(ran(invoke("run", f"evals/{name}", "--agent", "demo", "--json"))) == 3
+    listed = invoke("run", f"evals/{name}::*o", "--dry-run").out.splitlines()
+    assert listed[:2] == [f"evals/{name}::cities/tokyo", f"evals/{name}::cities/cairo"]
+
+
 def test_the_summary_and_the_result_say_what_was_selected(invoke: Invoke, cities: Path) -> None:
     outcome = invoke("run", "--agent", "demo", "--tag", "smoke", "-o", "report.json")
     assert outcome.code == 0

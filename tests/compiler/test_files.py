@@ -44,10 +44,12 @@ def test_a_search_passes_over_what_is_ignored_excluded_or_written_by_evalc() -> 
             "sub/there.eval.yaml": BROKEN,
             "old/x.eval.yaml": BROKEN,
             "node_modules/x.eval.yaml": BROKEN,
+            "sub/._there.eval.yaml": BROKEN,
             "evals/build/x.eval.yaml": BROKEN,
             "evals/results/x.eval.yaml": BROKEN,
         }
     )
+    Path("sub/.#there.eval.yaml").symlink_to("me@host.123:456")  # of Emacs, for a buffer that is not saved
     expected = ["a.eval.yaml:1 EV401", "sub/there.eval.yaml:1 EV401"]
     assert found(".") == expected
     assert found("sub") == expected[1:]

@@ -27,6 +27,7 @@ from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case
 from evalc.runtime.run.case import CaseOptions, result_of
 from evalc.runtime.run.engine import RunOptions
 from evalc.runtime.run.finish import Ending, FinishedRun, finish_run
+from evalc.runtime.run.gates import is_decided
 from evalc.runtime.run.run import Observer, header_of, new_journal
 from evalc.runtime.store.baseline import Baseline, PastSuite, find_baseline
 from evalc.runtime.store.journal import (
@@ -36,6 +37,7 @@ from evalc.runtime.store.journal import (
     Header,
     Journal,
     JournaledCases,
+    JournaledSuite,
     RecordedAnswer,
     kept_snapshot,
     read_journal,
@@ -106,13 +108,14 @@ _CHANGED: Final = "what it sends has changed since the response was recorded"
 class _PastSuite(msgspec.Struct, frozen=True, kw_only=True):
     """The recorded cases of one suite, of the hash that it had.
 
-    `numbers` finds those whose place in the suite is another one now.
+    `numbers` finds those whose place in the suite is another one now; `left_out` says why not all of them ran.
     """
 
     number: int
     file_hash: str
     cases: JournaledCases
     numbers: Mapping[str, int]
+    left_out: str | None
 
     def entry(self, name: str) -> Entry | None:
         """The line of a case; None if it has none."""
@@ -142,6 +145,7 @@ async def rescore_suites(
             file_hash=suite.file_hash,
             cases=cases,
             numbers={name: case for case, name in cases.ids(number)},
+            left_out=_left_out(number, suite, cases),
         )
         for number, suite in enumerate(header.suites)
         for key in known.candidates(suite)
@@ -158,6 +162,7 @@ async def rescore_suites(
     journal = new_journal(header_of(suites, agents, options, rescored_from=header.run_id), options)
     try:
         suite_warnings = {}
+        stopped = {}
         blocked: list[str] = []
         with exits_reported(), watched(blocked):
             for number, suite in enumerate(suites):
@@ -167,17 +172,30 @@ async def rescore_suites(
                 rescoring = _Rescoring(suite, number, past_suite, journal, options, observer, lost=lost)
                 await rescoring.run()
                 suite_warnings[number] = rescoring.warnings()
+                if rescoring.stopped is not None:
+                    stopped[number] = rescoring.stopped
         ending = Ending(
             baseline=baseline,
             registry=options.registry,
             redactor=options.redactor,
             warnings=(*blocked, *_unreadable(cases), *_suites_gone(header, suites, known)),
             suite_warnings=suite_warnings,
+            stopped=stopped,
             on_suite=observer.suite_finished if observer else None,
         )
         return finish_run(suites, journal, ending)
     finally:
         journal.close()
+
+
+def _left_out(number: int, suite: JournaledSuite, cases: JournaledCases) -> str | None:
+    """Why not all cases of the suite ran; None if they did, or if its gates were decided before."""
+    stopped = next((line for line in cases.skipped(number) if line.stopped and not is_decided(line)), None)
+    if stopped is not None:
+        return f"its answers are those of a run that stopped: {stopped.reason.removeprefix('not run: ')}"
+    if cases.count(number) + cases.unreadable < suite.cases:
+        return "its answers are those of a run that has not ended"
+    return None
 
 
 def _itself(header: Header, cases: JournaledCases, known: KnownSuites) -> Baseline:
@@ -249,6 +267,7 @@ class _Rescoring:
         self._read_otherwise: list[str] = []
         self._is_same = past is not None and past.file_hash == suite.file_hash
         self._lost = lost
+        self.stopped: str | None = None  # why cases are left out that the run did not get to
 
     async def run(self) -> None:
         """Check every case of the suite."""
@@ -267,6 +286,9 @@ class _Rescoring:
             entry = None if self._past is None else self._past.entry(name)
             skipped = skipped_case(located.case) or _not_rescored(located.case, entry)
             if skipped is not None:
+                if skipped.reason == _UNRECORDED and self._past is not None and self._past.left_out is not None:
+                    self.stopped = self._past.left_out
+                    skipped = msgspec.structs.replace(skipped, stopped=True)
                 self._skip(case, skipped)
             elif entry is not None and (entry.struck or self._reads_what_is_lost(located.case)):
                 self._kept.append(name)

@@ -350,6 +350,14 @@ def _shown(dollars: Fraction) -> str:
     return f"{float(dollars):.6g}"
 
 
+_DECIDED: Final = "decided after"
+
+
+def is_decided(skipped: SkippedCase) -> bool:
+    """Whether a case was not run since gates were decided without it."""
+    return skipped.reason.startswith(f"not run: {_DECIDED} ")
+
+
 class Decided(NamedTuple):
     """A decision on gates: the verdict, how sure it is, and from how many of how many cases.
 
@@ -367,7 +375,7 @@ class Decided(NamedTuple):
         """The warning for the user."""
         would = "meet" if self.verdict == "holds" else "miss"
         sure = shown_confidence(self.confidence)
-        return f"decided after {self.seen} of {self.of} cases: all of them would {would} the gates, at {sure}"
+        return f"{_DECIDED} {self.seen} of {self.of} cases: all of them would {would} the gates, at {sure}"
 
 
 def in_random_order(jobs: Iterable[T], seed: str) -> list[T]:
