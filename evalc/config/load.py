@@ -109,6 +109,7 @@ class Reading(Tree):
         self.said: dict[str, Value] = {}
         self.values: dict[str, Any] = {}
         self._report = report
+        self._data: Any = None
 
     def read(self, shape: Shape, data: Any, places: Mapping[Keys, KeyPlace], path: Keys = ()) -> dict[str, Any]:
         """The values of the settings that are there, by their names.
@@ -117,6 +118,7 @@ class Reading(Tree):
             NotValid: when it is nested too deeply.
         """
         start = Span(0, 0)
+        self._data = data
         try:
             whole = located(self, data, places, path, KeyPlace(start, start))
         except RecursionError:
@@ -150,6 +152,8 @@ class Reading(Tree):
     def unknown(self, key: str, shape: Shape, what: str, _meant: str) -> Finding:
         names = tuple(name for name, each in shape.keys.items() if name == (each.into or name).rpartition(".")[2])
         belongs = _place_of(key, of_all=not shape.where)
+        if what == "`agent`" and isinstance(self._data["agent"][key], dict):
+            belongs = f"`{key}` belongs in the table `agents`, if it names an agent: `[agents.{key}]`"
         return Finding("EV621", name=key, what=what, known=names, read=shape.known, belongs=belongs)
 
     def missing(self, _key: str, what: str, why: str) -> Finding:

@@ -178,6 +178,17 @@ def test_answers_are_checked_again_and_runs_compared_by_name(invoke: Invoke, pro
     assert report.count('<property name="agent" value="fast" />') == 1
 
 
+def test_the_password_of_a_named_url_is_written_nowhere(invoke: Invoke, project: Path, server: Server) -> None:
+    url = server.url.replace("://", "://me:hunter2pw@")
+    (project / "evalc.toml").write_text(f'[agents.fast]\nuse = "{url}?key=k3y-of-mine"\n')
+    said = [invoke(*command.split()) for command in ("run --agent fast --record rec", "config", "check evals")]
+    assert server.requests[0].headers["authorization"].startswith("Basic ")
+    written = [file.read_text() for file in project.rglob("*.json*") if file.is_file()]
+    assert any(f'"agents.fast.use":"{server.url}?key=***"' in text for text in written)
+    shown = [*written, *(outcome.out + outcome.err for outcome in said)]
+    assert not [text for text in shown if "hunter2pw" in text or "k3y-of-mine" in text]
+
+
 CHAT = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Paris"}, "finish_reason": "stop"}]}
 
 

@@ -307,6 +307,7 @@ def test_every_problem_is_found_at_its_place(folder: Path) -> None:
         ("temperature = 0", "`temperature` belongs in the table `model` or `judge`"),
         ("[agent]\nretries = 3\nconcurrency = 4", "`concurrency` belongs at the top, outside of every table"),
         ("colour = 3", "the keys of the configuration are `agent`, `seed_manifest`, "),
+        ("[agent.fast]\nuse = 'demo'", "`fast` belongs in the table `agents`, if it names an agent: `[agents.fast]`"),
         ("[local]\nmodels = 3", "the keys of `local` are `context_tokens`, `load_timeout`"),
     ],
 )
