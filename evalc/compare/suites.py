@@ -10,7 +10,7 @@ import msgspec
 
 from evalc.base.terminal import counted
 from evalc.compare.means import difference
-from evalc.compare.totals import Flips, significance_of_all, wilson
+from evalc.compare.totals import FEWEST_CHANGES, LEVEL, Flips, rate_of, significance_of_all, verdict_of
 from evalc.model import result as r
 from evalc.model.reports import ComparedCase, ComparedSuite, Pair, WeightedCriterion
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, SuiteKey, key_of
@@ -245,6 +245,7 @@ def compare_suites(
         pass_share=_pass_share(whole),
         score=score,
         criteria=criteria,
+        slices=tuple(_slices(pairs)),
         latency_ms=_medians(whole, lambda case: case.duration_ms),
         cost_usd=_medians(whole, lambda case: case.cost_usd),
         regressions=_changed(pair for pair in pairs if pair.before.passed and not pair.after.passed),
@@ -265,15 +266,31 @@ def _rate(cases: Iterable[ComparedCase]) -> r.Rate:
         errors += case.broken
         measured += not case.broken
         passed += case.passed and not case.broken
-    interval = wilson(passed, measured)
-    return r.Rate(
-        passed=passed,
-        of=measured,
-        errors=errors,
-        rate=passed / measured if measured else None,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-    )
+    return rate_of(passed, measured, errors)
+
+
+def _slices(pairs: Sequence[Pair]) -> Iterator[r.SliceComparison]:
+    """The slices in both runs, each judged so strictly that of all that have not changed hardly one seems to have."""
+    by_tag: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        for tag in pair.after.tags:
+            by_tag.setdefault(tag, []).append(pair)
+    some = {tag: tagged for tag, tagged in by_tag.items() if len(tagged) < len(pairs)}
+    tested = sum(sum(not pair.broken for pair in tagged) >= FEWEST_CHANGES for tagged in some.values())
+    for tag, tagged in some.items():
+        flips = Flips()
+        for pair in tagged:
+            flips.add(pair.before.passed, pair.after.passed, error=pair.broken)
+        found = flips.significance()
+        worse, better = found.regressed, found.newly_passed
+        p_value = min(1.0, found.p_value * max(tested, 1))
+        yield r.SliceComparison(
+            tag=tag,
+            before=_rate(pair.before for pair in tagged),
+            after=_rate(pair.after for pair in tagged),
+            p_value=p_value,
+            verdict=verdict_of(better - worse, changed=worse + better, certain=p_value < LEVEL),
+        )
 
 
 def _pass_share(pairs: Sequence[Pair]) -> r.Difference | None:

@@ -12,6 +12,8 @@ from math import comb, fsum
 from statistics import fmean
 from typing import Final, NamedTuple, final
 
+import msgspec
+
 from evalc.base.terminal import counted
 from evalc.model import result as r
 from evalc.model.case import Criterion
@@ -226,6 +228,41 @@ class _Mean:
 
     def value(self) -> float | None:
         return round(self.total / self.scored, DECIMALS) if self.scored else None
+
+
+def rate_of(passed: int, of: int, errors: int) -> r.Rate:
+    """The rate of passes, with its interval."""
+    low, high = wilson(passed, of) or (None, None)
+    return r.Rate(passed=passed, of=of, errors=errors, rate=passed / of if of else None, low=low, high=high)
+
+
+_MOST_SLICES: Final = 200
+
+
+@final
+class Slices:
+    """Counts the cases of each tag, and how many of them passed or broke."""
+
+    def __init__(self) -> None:
+        self._cases = 0
+        self._counts: dict[str, list[int]] = {}
+
+    def add(self, tags: Iterable[str], *, passed: bool, error: bool) -> None:
+        """Count a case."""
+        self._cases += 1
+        for tag in tags:
+            counts = self._counts.setdefault(tag, [0, 0, 0])
+            counts[0] += passed and not error
+            counts[1] += not error
+            counts[2] += error
+
+    def summaries(self) -> tuple[r.Slice, ...]:
+        """A slice for each tag that some of the cases have: of very many, those with the most cases."""
+        some = [(tag, counts) for tag, counts in self._counts.items() if counts[1] + counts[2] < self._cases]
+        if len(some) > _MOST_SLICES:
+            kept = {tag for tag, _ in sorted(some, key=lambda each: -each[1][1] - each[1][2])[:_MOST_SLICES]}
+            some = [(tag, counts) for tag, counts in some if tag in kept]
+        return tuple(r.Slice(tag=tag, **msgspec.structs.asdict(rate_of(*counts))) for tag, counts in some)
 
 
 @final

@@ -345,6 +345,7 @@ class ComparedCase(_Past, frozen=True):
     duration_ms: Measure | None = None
     criteria: tuple[PastCriterion, ...] = ()
     attempts: tuple[_Attempt, ...] = ()
+    tags: tuple[str, ...] = ()
     not_attempted: int = 0
     details: _Details | None = None
 

@@ -70,6 +70,25 @@ class Rate(_Record, frozen=True, kw_only=True):
     high: float | None
 
 
+class Slice(Rate, frozen=True, kw_only=True):
+    """The rate of a suite's cases that have a tag."""
+
+    tag: str
+
+
+class SliceComparison(_Record, frozen=True, kw_only=True):
+    """The cases of two runs that have a tag in the later one.
+
+    `pValue` is that of McNemar's exact test times the number of slices that are compared, and at most 1.
+    """
+
+    tag: str
+    before: Rate
+    after: Rate
+    p_value: float
+    verdict: Verdict
+
+
 class Medians(_Record, frozen=True, kw_only=True):
     """The medians of one measure over the cases of both runs that have it; null if none has."""
 
@@ -106,6 +125,7 @@ class SuiteComparison(_Record, frozen=True, kw_only=True):
     pass_share: Difference | None
     score: Difference | None
     criteria: tuple[CriterionDifference, ...]
+    slices: tuple[SliceComparison, ...]
     latency_ms: Medians
     cost_usd: Medians
     regressions: tuple[ChangedCase, ...]
@@ -409,7 +429,7 @@ class Summary(_Record, frozen=True, kw_only=True):
     Within `passed` are counted `unverified` and `expectedFailures`, within `failed` are `errors` and
     `unexpectedPasses`, in either `flaky`. Skipped cases are in none of them. `repeats` is there where cases are
     repeated, unless the run ended attempts at them early: then `cutShort` is how many, and pass@k cannot be estimated.
-    `labels` is there where cases have labels.
+    `labels` is there where cases have labels, `slices` where some cases have a tag and others do not.
     """
 
     total_cases: int
@@ -431,6 +451,7 @@ class Summary(_Record, frozen=True, kw_only=True):
     repeats: tuple[RepeatSummary, ...] | msgspec.UnsetType = msgspec.UNSET
     cut_short: int | msgspec.UnsetType = msgspec.UNSET
     labels: LabelSummary | msgspec.UnsetType = msgspec.UNSET
+    slices: tuple[Slice, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class ResultMetadata(_Record, frozen=True, kw_only=True):

@@ -39,6 +39,7 @@ from evalc.report.words import (
     reasons,
     selected_line,
     significance_line,
+    slice_lines,
     why_skipped,
 )
 
@@ -117,7 +118,7 @@ def suite_lines(
     yield f"  {totals_of(result.summary)}"
     if repeats := repeats_line(result.summary):
         yield f"  {repeats}"
-    yield from (f"  {line}" for line in label_lines(result.summary))
+    yield from (f"  {line}" for line in (*label_lines(result.summary), *slice_lines(result.summary)))
     if result.selected:
         yield f"  {selected_line(result.selected, result.summary.total_cases)}"
     yield from _scores(result.summary, result.judges or (), writer)

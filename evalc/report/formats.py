@@ -40,6 +40,7 @@ from evalc.report.words import (
     missing_lines,
     not_met,
     place_of,
+    rate_words,
     reasons,
     reasons_in_full,
     selected_line,
@@ -164,6 +165,7 @@ _BACKTICKS: Final = re.compile("`+")
 _SUITES: Final = "| suite | passed | failed | errors | skipped | score | time |\n|---|--:|--:|--:|--:|--:|--:|"
 _CRITERIA: Final = "| suite | criterion | weight | score | cases |\n|---|---|--:|--:|--:|"
 _CLASSES: Final = "| suite | class | recall | precision | F1 |\n|---|---|--:|--:|--:|"
+_SLICES: Final = "| suite | tag | passed | pass rate (95 % interval) |\n|---|---|--:|--:|"
 
 
 def markdown(run: ReportedRun, *, most_bytes: int = MOST_BYTES) -> Iterator[bytes]:
@@ -200,7 +202,7 @@ def _overview(run: ReportedRun) -> Iterator[str]:
     yield f"## {'✅' if is_met and not summary.failed else '❌'} evalc: {passed}"
     named = [(_name(run.name_of(result)), result) for result in run.results]
     yield _table(_SUITES, (_suite_row(name, result) for name, result in named))
-    for header, rows_of in ((_CRITERIA, _criterion_rows), (_CLASSES, _class_rows)):
+    for header, rows_of in ((_CRITERIA, _criterion_rows), (_CLASSES, _class_rows), (_SLICES, _slice_rows)):
         if rows := [row for name, result in named for row in rows_of(name, result)]:
             yield _table(header, rows)
     notes = list(_notes(run))
@@ -236,6 +238,12 @@ def _class_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
     labels = result.summary.labels
     for each in () if labels is UNSET else labels.classes:
         yield name, _name(each.name), *class_cells(each)
+
+
+def _slice_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
+    slices = result.summary.slices
+    for each in () if slices is UNSET else slices:
+        yield name, _name(each.tag), f"{each.passed}/{each.of}", rate_words(each)
 
 
 def _notes(run: ReportedRun) -> Iterator[str]:

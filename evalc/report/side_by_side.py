@@ -27,6 +27,7 @@ from evalc.report.words import (
     Writer,
     difference_words,
     milliseconds,
+    p_words,
     significance_line,
 )
 
@@ -223,6 +224,7 @@ def _left_out(rows: _Rows) -> Iterator[str]:
 
 
 _MOST_NAMED: Final = 10
+_MOST_SLICES: Final = 5
 
 _COLORS: dict[Verdict, Color] = {"worse": "red", "better": "green", "inconclusive": "yellow", "unchanged": "dim"}
 
@@ -271,6 +273,7 @@ def _diff_table(suite: SuiteComparison, writer: Writer) -> Iterator[str]:
     """A line a measure: then, now, and what is to be said of the difference."""
     counts = f"{_counts(suite.before)} {writer.symbols.arrow} {_counts(suite.after)}"
     rows = [("pass rate", _percent(suite.before), _percent(suite.after), counts)]
+    rows += _slice_rows(suite, writer.symbols.arrow)
     rows += [
         (name, rounded(found.before, digits=3), rounded(found.after, digits=3), difference_words(found))
         for name, found in _differences(suite)
@@ -287,6 +290,16 @@ def _diff_table(suite: SuiteComparison, writer: Writer) -> Iterator[str]:
             f"  {padded(name, widths[0])}  {before:<{widths[1]}} {writer.symbols.arrow} {after:<{widths[2]}}  {words}"
         )
         yield line.rstrip()
+
+
+def _slice_rows(suite: SuiteComparison, arrow: str) -> Iterator[tuple[str, str, str, str]]:
+    """Of the slices whose verdicts changed the first few: those that are certain, then those that changed the most."""
+    changed = [each for each in suite.slices if each.verdict != "unchanged"]
+    changed.sort(key=lambda each: (each.verdict == "inconclusive", each.p_value))
+    for each in changed[:_MOST_SLICES]:
+        p_value = "" if each.verdict == "inconclusive" else f", {p_words(each.p_value)} for all tags together"
+        words = f"{_counts(each.before)} {arrow} {_counts(each.after)} {each.verdict}{p_value}"
+        yield f"  tag {each.tag}", _percent(each.before), _percent(each.after), words
 
 
 def _differences(suite: SuiteComparison) -> Iterator[tuple[str, Difference]]:

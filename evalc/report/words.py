@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, final
 import msgspec
 from msgspec import UNSET
 
-from evalc.base.terminal import Color, Screen, counted, first_of, painted, shortened, visible
+from evalc.base.terminal import Color, Screen, cells, counted, first_of, padded, painted, shortened, visible
 from evalc.model.numbers import outward, rounded, shown_confidence
 from evalc.model.result import (
     AssertionResult,
@@ -19,6 +19,7 @@ from evalc.model.result import (
     Difference,
     GateResult,
     MissingSuite,
+    Rate,
     RateEstimate,
     RunSummary,
     Significance,
@@ -148,9 +149,13 @@ def significance_line(found: Significance) -> str:
         return f"unchanged: the same verdict in {counted(found.pairs, 'case')}{left_out}"
     regressed = f"{found.regressed or 'none'} of {counted(found.pairs, 'case')} regressed"
     newly = f"{found.newly_passed or 'none'} newly {'passes' if found.newly_passed <= 1 else 'pass'}"
-    p_value = "p < 0.0001" if found.p_value < 0.0001 else f"p = {found.p_value:.3g}"
     settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
-    return f"{found.verdict}: {regressed}, {newly} (McNemar's exact test, {p_value}){left_out}{settled}"
+    return f"{found.verdict}: {regressed}, {newly} (McNemar's exact test, {p_words(found.p_value)}){left_out}{settled}"
+
+
+def p_words(p_value: float) -> str:
+    """`p = 0.0312`, or that it is tiny."""
+    return "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.3g}"
 
 
 def difference_words(found: Difference) -> str:
@@ -372,6 +377,29 @@ def label_lines(summary: Summary) -> Iterator[str]:
 def class_cells(each: ClassSummary) -> tuple[str, str, str]:
     """A class's recall, precision and F1."""
     return rate(each.recall), rate(each.precision), rounded(each.f1)
+
+
+_MOST_SLICES: Final = 5
+
+
+def slice_lines(summary: Summary) -> Iterator[str]:
+    """The slices with the lowest pass rates, if any case failed."""
+    if summary.slices is UNSET or not summary.failed:
+        return
+    ordered = sorted(summary.slices, key=lambda each: 1.0 if each.rate is None else each.rate)
+    shown = [(visible(each.tag), f"{each.passed}/{each.of}", rate_words(each)) for each in ordered[:_MOST_SLICES]]
+    yield "by tag"
+    width, counts = min(40, max(map(cells, (tag for tag, *_ in shown)))), max(len(passed) for _, passed, _ in shown)
+    for tag, passed, words in shown:
+        yield f"  {padded(shortened(tag, width), width)}  {passed:>{counts}}  {words}"
+    if len(ordered) > _MOST_SLICES:
+        yield f"  and {counted(len(ordered) - _MOST_SLICES, 'more tag')}"
+
+
+def rate_words(found: Rate) -> str:
+    """A pass rate with its interval and its errors: `0.45 (0.25 to 0.67), 1 error`."""
+    errors = f", {counted(found.errors, 'error')}" if found.errors else ""
+    return f"{rate(RateEstimate(value=found.rate, low=found.low, high=found.high, of=found.of))}{errors}"
 
 
 def rate(estimate: RateEstimate) -> str:

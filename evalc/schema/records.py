@@ -260,11 +260,21 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "criteria": "The scores by criterion.",
         "labels": "How well the cases were classified.",
         "repeats": "How repeated cases do in k attempts: 1, 2, 4 and so on, and the most at a case.",
+        "slices": "The pass rates of the cases with each tag that some have, 200 tags at most.",
         "cutShort": "How many repeated cases a run that stops when it is sure ended before their last attempt.",
     },
     "LabelResult": {
         "expected": "The class that the agent should have given.",
         "predicted": "The class that it gave; null where the answer has none.",
+    },
+    "Slice": {
+        "tag": "The tag.",
+        "passed": "How many cases with it passed.",
+        "of": "How many there are that did not end in error.",
+        "errors": "How many ended in error.",
+        "rate": "The pass rate; null where it is of none.",
+        "low": "The lower end of Wilson's interval (95 %).",
+        "high": "The upper end of it.",
     },
     "RateEstimate": {
         "value": "The share; null where it is of none.",

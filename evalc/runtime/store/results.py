@@ -14,7 +14,7 @@ import msgspec
 
 from evalc.base.files import make_folder, write_atomic
 from evalc.base.terminal import counted
-from evalc.compare.totals import Classified, Flips, RepeatedCases, SuiteScore
+from evalc.compare.totals import Classified, Flips, RepeatedCases, Slices, SuiteScore
 from evalc.model.case import Criterion
 from evalc.model.result import PASSING, CriterionResult, LabelResult, Significance, SkippedCase, Status, Summary
 from evalc.runtime.checks.verdict import Note
@@ -49,6 +49,7 @@ class _Tally(msgspec.Struct, frozen=True, rename="camel"):
     criteria: tuple[CriterionResult, ...] = ()
     details: _Details = _Details()
     attempts: tuple[_Attempt, ...] = ()
+    tags: tuple[str, ...] = ()
     not_attempted: int = 0
     label: LabelResult | None = None
 
@@ -102,6 +103,7 @@ class _Sums:
         self._flaky = 0
         self._repeated = RepeatedCases()
         self._classified = Classified()
+        self._slices = Slices()
         self._skipped_assertions = 0
         self._duration_ms = 0.0
         self._cost_usd: float | None = None
@@ -123,6 +125,7 @@ class _Sums:
             self._repeated.add(statuses, cut_short=bool(case.not_attempted))
         if case.label is not None:
             self._classified.add(case.label.expected, case.label.predicted)
+        self._slices.add(case.tags, passed=case.passed, error=case.status == "error")
         if case.criteria:
             self._score.add(case.criteria)
         if self._comparing is not None:
@@ -155,6 +158,7 @@ class _Sums:
             repeats=self._repeated.summaries() or msgspec.UNSET,
             cut_short=self._repeated.cut_short or msgspec.UNSET,
             labels=self._classified.summary() or msgspec.UNSET,
+            slices=self._slices.summaries() or msgspec.UNSET,
         )
         return SuiteTotals(
             summary=summary,

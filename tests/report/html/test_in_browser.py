@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
-from evalc.model.result import AssertionResult, TurnDetails
+from evalc.model.result import AssertionResult, Slice, TurnDetails
 from tests.report.html.accessible import sound
 from tests.report.html.conftest import Shown
 from tests.report.html.sample import answered, reported, suite, trends
@@ -314,3 +314,15 @@ def test_axe_finds_nothing(shown: Shown, scheme: str, width: int) -> None:
 def _go_to(page: Page, case: str) -> None:
     page.evaluate(f"location.hash = 'get_weather.labeled%2Fweather%2F{case}'")
     expect(page.locator("#details-title")).to_have_text(f"weather/{case}")
+
+
+def test_pass_rates_by_tag_stand_beside_the_scores(shown: Shown) -> None:
+    first, second = reported()
+    german = Slice(tag="lang=de", passed=9, of=20, errors=0, rate=0.45, low=0.25, high=0.67)
+    summary = msgspec.structs.replace(first.result.summary, slices=(german,))
+    page = shown(
+        [msgspec.structs.replace(first, result=msgspec.structs.replace(first.result, summary=summary)), second]
+    )
+    row = page.locator("#scores li", has_text="passed of lang=de")
+    assert "0.45" in row.inner_text()
+    assert "over 20 cases" in (row.text_content() or "")

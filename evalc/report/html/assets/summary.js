@@ -88,6 +88,7 @@ function suiteScores(suite, choose) {
   rows.push(...(labels?.classes ?? []).slice(0, MOST_CLASSES).map(each => scoreRow(["F1 of ", ...shown(each.name)], null, each.f1, counted(each.recall.of, "case"))));
   const confused = (labels?.confusion ?? []).filter(pair => pair.expected !== pair.predicted).slice(0, MOST_CLASSES);
   rows.push(...confused.map(pair => el("li", null, el("span", { class: "criterion" }, [...shown(pair.expected), " → ", ...(pair.predicted === null ? ["no label"] : shown(pair.predicted))]), el("span", null, counted(pair.cases, "case")))));
+  rows.push(...(suite.summary.slices ?? []).slice(0, MOST_CLASSES).map(each => scoreRow(["passed of ", ...shown(each.tag)], null, each.rate, counted(each.of, "case"))));
   if (rows.length || whole !== null) rows.push(scoreRow("score", null, whole, null));
   return el("div", { class: "scores" }, button, rows.length ? el("ul", null, rows) : null);
 }
