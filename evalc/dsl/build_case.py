@@ -76,11 +76,16 @@ class StubAnswerTree(InSource, frozen=True, kw_only=True):
 
 
 class StubTree(NamedTuple):
-    """A stub: the name of its tool, and the result itself, or the answers that depend on the call."""
+    """A stub: the name of its tool, and its answers; a result by itself is the one answer."""
 
     name: Scalar
-    result: Node
-    answers: tuple[StubAnswerTree, ...] | None
+    answers: tuple[StubAnswerTree, ...]
+
+    @property
+    def every_result(self) -> Node | None:
+        """The result of every call; None if it depends on the call, or a call fails."""
+        first, *others = self.answers
+        return None if others or first.when is not None else first.answer
 
 
 class CaseFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -270,11 +275,11 @@ def _stubs(fields: Fields, key: str) -> tuple[StubTree, ...] | None:
         if any(_depends_on_calls(fields, item) for item in items):
             answers = tuple([STUB.take(fields, item, "") for item in items])
             if None not in answers:
-                stubs.append(StubTree(name, value, answers))
+                stubs.append(StubTree(name, answers))
             continue
         for item in items:
             _report_misspelt(fields, item)
-        stubs.append(StubTree(name, value, None))
+        stubs.append(StubTree(name, (StubAnswerTree(value.at, answer=value),)))
     return tuple(stubs)
 
 
@@ -615,7 +620,11 @@ _DEPENDS: Final[k.Schema] = {"type": "object", "anyOf": [{"required": [key]} for
 _STUB_SCHEMA: Final[k.Schema] = {
     "if": _DEPENDS,
     "then": STUB.schema,
-    "else": {"if": {"type": "array", "contains": _DEPENDS}, "then": k.list_of(STUB.schema)},
+    "else": {
+        "if": {"type": "array", "contains": _DEPENDS},
+        "then": k.list_of(STUB.schema),
+        "else": k.any_of(k.anything(), STUB.schema),  # for editors, which offer its keys
+    },
 }
 CASE: Final = k.Shape(
     "a test case",

@@ -74,6 +74,12 @@ def test_results_stay_a_field_of_the_contract_and_answers_have_their_own() -> No
     assert requires == ("stubAnswers",)
 
 
+def test_a_result_under_answer_is_that_result() -> None:
+    text = SUITE.replace("ping: [1, 2]", "ping: {answer: {error: none}}, pong: {answer: }, pang: [{answer: [1]}]")
+    cases, _ = compiled(evalc.Source("s.eval.yaml", text))
+    assert cases[0]["stubs"] == {"ping": {"error": "none"}, "pong": None, "pang": [1]}
+
+
 def test_a_compiled_file_means_the_same() -> None:
     cases, requires = compiled(evalc.Source("s.eval.yaml", SUITE))
     text = json.dumps({"metadata": {"toolName": "s", "tier": "labeled"}, "cases": cases})

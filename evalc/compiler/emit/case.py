@@ -339,8 +339,9 @@ def _stubs(emission: Emission) -> tuple[dict[str, Any] | None, dict[str, tuple[m
     answers: dict[str, tuple[m.StubAnswer, ...]] = {}
     for name, (source, stub) in stubs.items():
         report = partial(emission.problems.add, source)
-        if stub.answers is None:
-            results[name] = to_plain(stub.result, report)
+        result = stub.every_result
+        if result is not None:
+            results[name] = to_plain(result, report)
         else:
             answers[name] = tuple([_stub_answer(each, report) for each in stub.answers])
     return results if results or not answers else None, answers or None
@@ -396,9 +397,10 @@ def _wheres_of_stubs(emission: Emission) -> dict[str, ir.Where]:
     """Where the names of stubs are written; of answers that depend on the call, each of them and what it depends on."""
     wheres: dict[str, ir.Where] = {}
     for name, (source, stub) in (_stubs_by_tool(emission) or {}).items():
-        at = f"/{'stubs' if stub.answers is None else 'stubAnswers'}/{pointer_step(name)}"
+        depends = stub.every_result is None
+        at = f"/{'stubAnswers' if depends else 'stubs'}/{pointer_step(name)}"
         wheres[at] = emission.at(source, stub.name)
-        for index, answer in enumerate(stub.answers or ()):
+        for index, answer in enumerate(stub.answers if depends else ()):
             wheres[f"{at}/{index}"] = emission.at(source, answer)
             for key, value in () if answer.when is None else answer.when.pairs:
                 argument = f"{at}/{index}/when/{pointer_step(key.text)}"

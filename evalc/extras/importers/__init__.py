@@ -16,9 +16,9 @@ from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lift import is_eval_json, read_document
 from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.diagnostics import Diagnostics, Finding
-from evalc.diagnostics.near import nearest
+from evalc.diagnostics.near import nearest, typo_of
 from evalc.dsl import nodes
-from evalc.dsl.build_case import DIFFICULTIES
+from evalc.dsl.build_case import DIFFICULTIES, STUB
 from evalc.dsl.document_kind import Kind, has_examples, kind_of_document
 from evalc.dsl.nodes import Mapping, Node, Scalar
 from evalc.dsl.read_json import JsonPlaces
@@ -92,7 +92,9 @@ _DIFFICULTIES: Final[dict[m.Tier, m.Difficulty]] = {"labeled": "straightforward"
 _TEMPLATES: Final = frozenset(
     {"description", "expected", "bug_ref", "tags", "expected_failure", "skip", "archived", "allow"}
 )
-_APART: Final = frozenset({"id", "input", "expect", "criteria", "unlinked", "rubric", "variant"})
+_APART: Final = frozenset(
+    {"id", "input", "expect", "criteria", "unlinked", "rubric", "variant", "stubs", "stub_answers"}
+)
 """The fields of a case that are written in a way of their own, or that no key of a case says (a variant's name)."""
 
 
@@ -173,6 +175,8 @@ class _Importer:
         written |= write_checks(case, self._suite.tier, self._schemas, partial(self._leave_out, pointer))
         if case.label is not None:
             written["label"] = {"expected": escaped(case.label.expected), "from": case.label.source}
+        if (stubs := _stubs(case)) is not None:
+            written["stubs"] = stubs
         others = (field for field in case.__struct_fields__ if field not in _APART and field not in written)
         written |= _fields_of(case, tuple(field for field in others if field not in ("description", "difficulty")))
         return written
@@ -229,6 +233,22 @@ def _input(given: m.Input) -> dict[str, Any]:
     if given.inputs:
         written["inputs"] = given.inputs
     return written
+
+
+def _stubs(case: m.Case) -> dict[str, Any] | None:
+    """The stubs; a result that has a key of a stub, or nearly, is under `answer`, where it is only a result."""
+    if case.stubs is None and case.stub_answers is None:
+        return None
+    results = {
+        name: {"answer": each} if _looks_like_a_stub(each) else each for name, each in (case.stubs or {}).items()
+    }
+    answers: dict[str, Any] = msgspec.to_builtins(case.stub_answers or {})
+    return results | answers
+
+
+def _looks_like_a_stub(result: object) -> bool:
+    items = result if isinstance(result, list) else [result]
+    return any(typo_of(key, STUB.keys) is not None for item in items if isinstance(item, dict) for key in item)
 
 
 def _user(user: m.SimulatedUser) -> dict[str, Any]:

@@ -101,6 +101,10 @@ EXPECT = optional(
 ).map(lambda expect: {"responseNonEmpty": True, **expect})
 
 
+LIKE_STUBS = st.dictionaries(st.sampled_from(["answer", "error", "when", "eror", "errors", "sequence"]), VALUES)
+"""Results of tools with the keys by which YAML says how calls are answered."""
+
+
 @st.composite
 def envelopes(draw: st.DrawFn) -> dict[str, Any]:
     """An envelope of labeled cases."""
@@ -118,7 +122,8 @@ def envelopes(draw: st.DrawFn) -> dict[str, Any]:
         }
         case |= draw(
             optional(
-                stubs=st.dictionaries(FILLED, VALUES, max_size=2),
+                stubs=st.dictionaries(FILLED, VALUES | LIKE_STUBS | st.lists(LIKE_STUBS, max_size=2), max_size=2),
+                stubAnswers=st.just({"a stub": [{"when": {"x": [1]}, "sequence": [{"answer": None}]}, {"error": "e"}]}),
                 maxTurns=st.integers(1, 9),
                 referenceData=st.dictionaries(FILLED, VALUES, max_size=2),
                 expected=FILLED,
@@ -137,6 +142,8 @@ def envelopes(draw: st.DrawFn) -> dict[str, Any]:
                 ),
             )
         )
+        if case.get("stubs") == {} and "stubAnswers" in case:
+            del case["stubs"]  # which says nothing more, and YAML has no word for it
         cases.append(case)
     metadata = {"toolName": "get_weather", "tier": "labeled", **draw(optional(toolVersion=FILLED, description=FILLED))}
     return {"metadata": metadata, "cases": cases}

@@ -194,6 +194,9 @@ def test_hover_over_nothing(editor: Editor) -> None:
         ("criterion: right", "criterion: ", "criterion: |", {"right", "tone"}),
         ("{{seed:cities[0].name}}", "{{seed:}}", "{{seed:|}}", {"cities[0].name"}),
         ("[shared/rules.eval.yaml]", "[sh]", "[sh|]", {"shared/rules.eval.yaml"}),
+        ("      description: One city\n", "      stubs: {t: {}}\n", "t: {|}", {"when", "answer", "error", "sequence"}),
+        ("      description: One city\n", "      stubs: {t: [{when: {a: 1}, an}]}\n", "an|}", {"answer", "sequence"}),
+        ("      description: One city\n", "      stubs: {t: {sequence: [{er}]}}\n", "er|}", {"error", "answer"}),
     ],
 )
 def test_completion(editor: Editor, old: str, new: str, cursor: str, offered: set[str]) -> None:
