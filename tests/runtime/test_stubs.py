@@ -203,6 +203,14 @@ def test_tools_that_an_agent_runs_beside_its_stubs_count_as_they_ended(
     assert [suite.warnings for suite in outcome.suites] == [()]
 
 
+def test_an_agent_that_takes_no_stubs_is_warned_of(tmp_path: Path) -> None:
+    outcome = evalc.run(suite(), agent=lambda message: "hi", output_dir=tmp_path)
+    (warning,) = outcome.suites[0].warnings
+    assert warning == (
+        "the case has stubs, and the agent takes none: 1 assertion checked on what its own tools gave back"
+    )
+
+
 def by_name(text: str, *, stubs: Tools) -> str:
     return tried(stubs, "get_time")
 

@@ -416,6 +416,9 @@ def _result(
     if cut_short is not None:
         note = Note(f"the model was cut short (`{cut_short}`)", "checked on a part of its answer")
         notes += [note] * len(checked.verdicts)  # one for each assertion
+    if response is not None and response.tool_mode == "executed" and stubbed(case.stubs, case.stub_answers):
+        note = Note("the case has stubs, and the agent takes none", "checked on what its own tools gave back")
+        notes += [note] * len(checked.verdicts)
     label, place = case.label, places.get("")
     result = CaseResult(
         id=case.id,
