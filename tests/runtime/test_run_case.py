@@ -101,7 +101,7 @@ def test_the_first_failure_ends_the_case() -> None:
     assert result.assertions_run == 2
 
 
-def test_what_else_does_not_hold_is_among_the_results_and_counts_for_nothing() -> None:
+def test_further_failures_are_among_the_results_and_count_for_nothing() -> None:
     expect = Expect(response_contains=("a", "b", "a", "c"), response_matches=("(",))
     result = run(case(expect, expected="never looked at"), "a", line_of=describe).result
     assert (result.status, result.assertions_run) == ("failed", 2)
