@@ -16,6 +16,7 @@ from tests.support.suites import suites
 
 KEYS = """suite tier tool prompt prompt_file prompt_id inputs eval criteria test_cases name message messages validate
     expect type rule any_of all_of not criterion weight tool_param op value threshold max_turns stubs rubric tags id
+    when answer sequence stubAnswers
     toolsCalled toolParams responseContains minLength metadata cases input checks at unlinked""".split()  # noqa: SIM905
 VALUES = st.one_of(
     st.none(),
