@@ -29,7 +29,22 @@ if TYPE_CHECKING:
     from evalc.model.answer import AgentResponse, ToolCall
     from evalc.runtime.agents.recording import ScriptedAgent
     from evalc.setup.finished import Run
-    from evalc.suites import Case, Suite, Turn
+    from evalc.suites import (
+        Case,
+        Suite,
+        Turn,
+        contains,
+        contains_all_of,
+        contains_any_of,
+        ends_with,
+        equals,
+        judge,
+        matches,
+        one_of,
+        similar_to,
+        starts_with,
+        within,
+    )
 else:
     ModuleType = type(sys)
 
@@ -55,9 +70,20 @@ _HOMES = {
     "UsageError": "evalc.base.errors",
     "check": "evalc.api",
     "compile": "evalc.api",
+    "contains": "evalc.suites",
+    "contains_all_of": "evalc.suites",
+    "contains_any_of": "evalc.suites",
     "custom_check": "evalc.checks",
+    "ends_with": "evalc.suites",
+    "equals": "evalc.suites",
+    "judge": "evalc.suites",
+    "matches": "evalc.suites",
+    "one_of": "evalc.suites",
     "run": "evalc.api",
     "run_async": "evalc.api",
+    "similar_to": "evalc.suites",
+    "starts_with": "evalc.suites",
+    "within": "evalc.suites",
 }
 
 __all__ = [
@@ -82,9 +108,20 @@ __all__ = [
     "UsageError",
     "check",
     "compile",
+    "contains",
+    "contains_all_of",
+    "contains_any_of",
     "custom_check",
+    "ends_with",
+    "equals",
+    "judge",
+    "matches",
+    "one_of",
     "run",
     "run_async",
+    "similar_to",
+    "starts_with",
+    "within",
 ]
 
 

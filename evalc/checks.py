@@ -115,11 +115,11 @@ class BoundCheck(NamedTuple):
 
     def __str__(self) -> str:
         """The line of an eval file that says the same."""
-        given = [*map(_json, self.args), *(f"{name}={_json(value)}" for name, value in self.options.items())]
+        given = [*map(as_json, self.args), *(f"{name}={as_json(value)}" for name, value in self.options.items())]
         return f"check {self.name}({', '.join(given)}){self.criterion and f' for {self.criterion}'}"
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
     """The value as JSON; what JSON has not, such as a set, bytes or NaN, is refused, and not made into something else.
 
     Raises:

@@ -8,6 +8,8 @@
     run = evalc.run(suite, agent=my_agent)
 
 A check is a line of the language of checks, a mapping as in YAML, or a call of a function under `@evalc.custom_check`.
+`evalc.contains(expected)` and its like write the line of a predicate, with the value in the quotes that it needs.
+`evalc.Suite.from_file` reads a suite, whose problems have their places in the file.
 """
 
 from __future__ import annotations
@@ -16,15 +18,29 @@ import linecache
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from evalc.base.files import below_working_folder
+from evalc.base.errors import SourceError, UsageError
+from evalc.base.files import JSON_LIMIT, below_working_folder
 from evalc.base.source import Position, Source
-from evalc.checks import BoundCheck, CustomCheck
+from evalc.check.predicates import PACKAGED, PREDICATES, WORD, Predicate
+from evalc.checks import BoundCheck, CustomCheck, as_json
+from evalc.diagnostics import Diagnostics
+from evalc.diagnostics.near import did_you_mean, listed
+from evalc.dsl.build_case import CASE, TURN
+from evalc.dsl.build_suite import WITH_BLOCK
+from evalc.dsl.document_kind import Kind, kind_of_document
+from evalc.dsl.kinds import Shape
+from evalc.dsl.nodes import Mapping as MappingNode
+from evalc.dsl.nodes import Sequence as SequenceNode
+from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.scalars import to_plain
+from evalc.dsl.sources import read_source
+from evalc.dsl.write_yaml import write_yaml
 
 Check = str | Mapping[str, Any] | BoundCheck
 
@@ -54,6 +70,7 @@ class Turn:
     """A turn of a conversation: what the user says, and checks of the answer. `keys` are those of a turn in YAML."""
 
     def __init__(self, say: str, checks: Iterable[Check] = (), **keys: Any) -> None:
+        _refuse_unknown("Turn", keys, TURN)
         self.data = {"say": say, **_with_checks(keys, checks)}
 
 
@@ -73,10 +90,25 @@ class Case:
         turns: Iterable[Turn] | None = None,
         **keys: Any,
     ) -> None:
+        _refuse_unknown("Case", keys, CASE)
         self.call = _Call.above()
         sent = {} if message is None else {"message": message}
         said = {} if turns is None else {"turns": _data_of(turns, Turn, "turns")}
         self.data = {"name": name, **sent, **said, **_with_checks(keys, checks)}
+
+    @classmethod
+    def _of(cls, data: dict[str, Any], call: _Call) -> Case:
+        case = cls.__new__(cls)
+        case.call, case.data = call, data
+        return case
+
+    @property
+    def name(self) -> str:
+        """The name of the case; `data` are all of its keys, as in YAML."""
+        return str(self.data.get("name", ""))
+
+    def __repr__(self) -> str:
+        return f"<Case {self.name}>"
 
 
 @final
@@ -91,24 +123,67 @@ class Suite(Source):
     def __init__(
         self, name: str, *, cases: Iterable[Case], criteria: Sequence[str | Mapping[str, Any]] = (), **keys: Any
     ) -> None:
-        from evalc.dsl.write_yaml import write_yaml  # noqa: PLC0415 - for start-up
-
         for key in ("suite", "eval"):
             if key in keys:
                 raise TypeError(f"`{key}` is made of the name, the `cases` and the `criteria`: it is no key of its own")
-        self._cases = tuple(cases)
+        _refuse_unknown("Suite", keys, WITH_BLOCK[Kind.SUITE])
+        self.cases = tuple(cases)
         self._call = _Call.above()
         self.functions: dict[str, Callable[..., Any]] = {}
         scored = {"criteria": list(criteria)} if criteria else {}
-        test_cases = _data_of(self._cases, Case, "cases")
+        test_cases = _data_of(self.cases, Case, "cases")
         data = {"suite": name, **keys, "eval": {**scored, "test_cases": test_cases}}
         try:
             text = write_yaml(_written(data, self.functions))
         except RecursionError:
             raise ValueError("the suite holds data that are nested too deeply, or hold themselves") from None
         file = Path(self._call.file)
-        super().__init__(str(below_working_folder(file)) if file.is_file() else f"{name}.eval.yaml", text)
+        super().__init__(str(below_working_folder(file)) if file.is_file() else f"<{name}>", text)
         self._in_python = file.is_file()
+
+    @classmethod
+    def from_file(cls, path: str | Path, *, suite: str | None = None) -> Suite:
+        """The suite of an eval file, whose problems have their places there; of several, `suite` names one.
+
+        Raises:
+            SourceError: the file cannot be read.
+            UsageError: it has several suites and none is named, or none of that name.
+        """
+        problems = Diagnostics()
+        source = read_source(Path(path), problems.add, limit=JSON_LIMIT)
+        if source is None or problems.has_errors:
+            raise SourceError(tuple(problems))
+        found = [] if source.name.lower().endswith(".json") else list(_suites_in(source))
+        names = [name for name, _, _ in found]
+        if suite is None and len(found) > 1:
+            raise UsageError(
+                f"`{path}` has the suites {listed(names)}: name one, as in `Suite.from_file(..., suite={names[0]!r})`"
+            )
+        if suite is not None and suite not in names:
+            raise UsageError(f"`{path}` has no suite `{suite}`{f': it has {listed(names)}' if names else ''}")
+        made = cls.__new__(cls)
+        whole = ("", source.text, 1)
+        _, text, first_line = whole if len(found) < 2 else found[names.index(str(suite))]
+        Source.__init__(made, source.name, text, first_line=first_line)
+        made.functions = {}
+        made._in_python = False
+        return made
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """Its cases. What these hold, such as `case.data["message"]`, is as in the file."""
+        read = read_yaml(self, lambda _span, _finding: None)
+        lists = (_list_of_cases(node) for node in read if isinstance(node, MappingNode | SequenceNode))
+        found: list[Case] = []
+        for item in next(filter(None, lists), ()):
+            data = to_plain(item, lambda _span, _finding: None)
+            if isinstance(data, dict):
+                line = self.position(item.start).line
+                found.append(Case._of(data, _Call(self.name, line, line)))
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        return f"<Suite in {self.name}: {len(self.cases)} cases>"
 
     def to_yaml(self) -> str:
         """The suite as an eval file."""
@@ -140,7 +215,7 @@ class Suite(Source):
 
     def _call_at(self, offset: int) -> _Call:
         index = bisect_right(self._starts, offset) - 1
-        call = self._cases[index].call if 0 <= index < len(self._cases) else self._call
+        call = self.cases[index].call if 0 <= index < len(self.cases) else self._call
         return call if call.file == self._call.file else self._call
 
     @cached_property
@@ -149,6 +224,49 @@ class Suite(Source):
         _, head, cases = self.text.partition("\n  test_cases:\n")
         begin = len(self.text) - len(cases)
         return [begin + found.start() for found in re.finditer("(?m)^    - ", cases)] if head else []
+
+
+def _suites_in(source: Source) -> Iterator[tuple[str, str, int]]:
+    """The suites of a file: the name of each, the text of its document and the number of that text's first line."""
+    starts = [0, *(found.start() for found in re.finditer(r"(?m)^---(?=\s|$)", source.text))]
+    for number, (start, end) in enumerate(pairwise([*starts, len(source.text)]), 1):
+        text = source.text[start:end]
+        for node in read_yaml(Source(source.name, text), lambda _span, _finding: None):
+            if isinstance(node, MappingNode) and kind_of_document(node) not in (None, Kind.SHARED):
+                said = {key.text: value for key, value in node.pairs}
+                names = (getattr(said.get(key), "text", None) for key in ("suite", "tool", "id", "prompt_id"))
+                yield next(filter(None, names), str(number)), text, source.position(start).line
+
+
+def _list_of_cases(node: Any) -> Sequence[Any]:
+    """The cases of a document, or of eval JSON."""
+    if isinstance(node, SequenceNode):
+        return node.items
+    said = {key.text: value for key, value in node.pairs}
+    inner = said.get("eval", node)
+    if isinstance(inner, MappingNode):
+        said |= {key.text: value for key, value in inner.pairs}
+    cases = said.get("test_cases", said.get("cases"))
+    return cases.items if isinstance(cases, SequenceNode) else ()
+
+
+_IN_PYTHON: Final = {"validate": "checks", "test_cases": "cases", "suite": "name"}
+"""Keys of YAML that are said otherwise in Python."""
+_OF_SUITES: Final = ("cases", "criteria")
+
+
+def _refuse_unknown(kind: str, given: Mapping[str, Any], shape: Shape) -> None:
+    """Refuse a keyword that is no key in YAML, and offer the near name.
+
+    Raises:
+        TypeError: it is unknown.
+    """
+    for name in given:
+        if name not in shape.keys and not name.startswith("x-"):
+            known = [*(_IN_PYTHON.get(key, key) for key in shape.keys), *(_OF_SUITES if kind == "Suite" else ())]
+            meant = shape.meant_by(name)
+            near = did_you_mean(_IN_PYTHON.get(meant, meant) or name, known)
+            raise TypeError(f"`evalc.{kind}` got an unexpected keyword argument `{name}`{near and f'; {near}'}")
 
 
 def _data_of(made: Iterable[Any], kind: type[Case | Turn], name: str) -> list[dict[str, Any]]:
@@ -195,3 +313,39 @@ def _written(data: Any, functions: dict[str, Callable[..., Any]]) -> Any:
             return [_written(value, functions) for value in data]
         case _:
             return data
+
+
+# --- lines of checks with values -------------------------------------------------------------------------------------
+
+
+def _writers() -> Iterator[tuple[str, Callable[..., str]]]:
+    """Functions that write the lines of the predicates that take values: `starts_with` writes `starts with {}`."""
+    seen: set[str] = set()
+    for row in PREDICATES.values():
+        words, takes_values, _ = row.line.partition(" {}")
+        name = words.replace(" ", "_")
+        first = row.roles[0] if isinstance(row.roles, tuple) else row.roles
+        if takes_values and "value" in row.on and first not in (WORD, PACKAGED) and name not in seen:
+            seen.add(name)
+            yield name, _writer(name, row)
+
+
+def _writer(name: str, row: Predicate) -> Callable[..., str]:
+    def write(*values: Any) -> str:
+        if len(values) != row.line.count("{}"):
+            raise TypeError(f"`evalc.{name}` writes `{row.line}`, and is given {len(values)} values")
+        return row.line.format(*map(as_json, values))
+
+    write.__name__ = write.__qualname__ = name
+    write.__doc__ = f"The line of a check, `{row.line}`: {row.sentence}"
+    return write
+
+
+WRITERS: Final[Mapping[str, Callable[..., str]]] = dict(_writers())
+
+
+if TYPE_CHECKING:  # type checkers do not see what the table gives
+    contains = contains_all_of = contains_any_of = ends_with = equals = judge = _writer("", PREDICATES["contains"])
+    matches = one_of = similar_to = starts_with = within = contains
+else:
+    globals().update(WRITERS)

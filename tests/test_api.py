@@ -51,9 +51,20 @@ PUBLIC = {
     "UsageError",
     "check",
     "compile",
+    "contains",
+    "contains_all_of",
+    "contains_any_of",
     "custom_check",
+    "ends_with",
+    "equals",
+    "judge",
+    "matches",
+    "one_of",
     "run",
     "run_async",
+    "similar_to",
+    "starts_with",
+    "within",
 }
 
 

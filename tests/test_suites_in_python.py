@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import evalc
+from evalc.grammar.parse import parse_check
+from evalc.suites import WRITERS
 from tests.support.packages import install
 
 
@@ -99,7 +101,7 @@ def test_problems_are_at_the_text_in_the_call() -> None:
         evalc.Suite(
             "desk",
             cases=[
-                evalc.Case("rome", "hi", tag=["x"], checks=['contains "x"']),
+                evalc.Case("rome", "hi", allow={"tagz": ["x"]}, checks=['contains "x"']),
                 evalc.Case("oslo", "hi {{x}}", checks=["tools calld [a]", wrongly(3, 4)]),
                 evalc.Case(
                     "lima",
@@ -112,7 +114,7 @@ def test_problems_are_at_the_text_in_the_call() -> None:
             ],
         )
     ) == [
-        ("EV201", 'tag=["x"], checks=[\'contains "x"\']),'),
+        ("EV201", 'tagz": ["x"]}, checks=[\'contains "x"\']),'),
         ("EV205", 'x}}", checks=["tools calld [a]", wrongly(3, 4)]),'),
         ("EV131", 'calld [a]", wrongly(3, 4)]),'),
         ("EV222", 'evalc.Case("oslo", "hi {{x}}", checks=["tools calld [a]", wrongly(3, 4)]),'),
@@ -143,7 +145,7 @@ def test_without_a_file_the_places_are_those_of_the_yaml() -> None:
     cell = "suite = evalc.Suite('a', cases=[evalc.Case('b', 'hi', checks=['contans x'])])"
     exec(compile(cell, "<cell>", "exec"), names)
     (problem,) = evalc.check(names["suite"])
-    assert str(problem).startswith("a.eval.yaml:7:11: error[EV203]")
+    assert str(problem).startswith("<a>:7:11: error[EV203]")
     assert names["suite"].line(problem.start.line) == "        - contans x"
 
 
@@ -272,7 +274,7 @@ def test_data_that_hold_themselves_cannot_be_written() -> None:
     data: dict[str, Any] = {}
     data["data"] = data
     with pytest.raises(ValueError, match="nested too deeply, or hold themselves"):
-        evalc.Suite("a", cases=[case_of("json", metadata=data)])
+        evalc.Suite("a", cases=[case_of("json", reference_data=data)])
 
 
 def test_a_function_of_all_its_arguments_takes_any() -> None:
@@ -282,3 +284,133 @@ def test_a_function_of_all_its_arguments_takes_any() -> None:
 
     run = evalc.run(evalc.Suite("a", cases=[case_of(anything(1, 2))]), agent=agent)
     assert run.exit_code == 0
+
+
+TWO = """\
+# Both of them.
+suite: one
+eval: {test_cases: [{name: a, message: hi, validate: [non-empty]}]}
+---
+suite: two
+eval:
+  test_cases:
+    - {name: b, message: hi, validate: [contains "hi"]}
+    - {name: c, message: hi, validate: [contans "hi"]}
+"""
+
+
+def test_a_suite_of_a_file_is_the_file(folder: Path) -> None:
+    (folder / "evals").mkdir()
+    (folder / "evals" / "rows.csv").write_text("city\nOslo\nBergen\n")
+    file = folder / "evals" / "desk.eval.yaml"
+    case = '{name: c, message: "{{city}}", for_each: rows.csv, validate: [\'contains "{{city}}"\']}'
+    file.write_text(f"suite: desk\neval:\n  test_cases:\n    - {case}\n")
+    suite = evalc.Suite.from_file("evals/desk.eval.yaml")
+    assert suite.to_yaml() == file.read_text()
+    assert [(case.name, case.data["message"]) for case in suite.cases] == [("c", "{{city}}")]
+    ours, theirs = (evalc.run(each, agent=lambda message: message) for each in (suite, "evals/desk.eval.yaml"))
+    assert [(case.id, case.status) for case in ours.cases] == [(case.id, case.status) for case in theirs.cases]
+    assert ours.suites[0].metadata == theirs.suites[0].metadata
+    more = evalc.Suite("more", cases=[*suite.cases[:0], case_of("json"), evalc.Case("d", "hi", checks=["json"])])
+    assert [case.name for case in more.cases] == ["b", "d"]
+
+
+def test_one_of_several_suites_of_a_file_keeps_its_places(folder: Path) -> None:
+    (folder / "two.eval.yaml").write_text(TWO)
+    with pytest.raises(evalc.UsageError, match=r"has the suites `one`, `two`: name one, as in .*suite='one'"):
+        evalc.Suite.from_file("two.eval.yaml")
+    with pytest.raises(evalc.UsageError, match="has no suite `three`: it has `one`, `two`"):
+        evalc.Suite.from_file("two.eval.yaml", suite="three")
+    two = evalc.Suite.from_file("two.eval.yaml", suite="two")
+    assert [case.name for case in two.cases] == ["b", "c"]
+    (problem,) = evalc.check(two)
+    assert str(problem).startswith("two.eval.yaml:9:41: error[EV203]")
+    assert [case.name for case in evalc.Suite.from_file("two.eval.yaml", suite="one").cases] == ["a"]
+    assert evalc.check(evalc.Suite.from_file("two.eval.yaml", suite="one")) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("trip.prompt.yaml", "id: trip\nprompt: Hi\neval: {test_cases: [{name: a, validate: [non-empty]}]}\n"),
+        ("x.golden.json", '[{"name": "a", "input": {"message": "hi"}, "expect": {"responseContains": ["hi"]}}]'),
+        ("x.json", '{"cases": [{"name": "a", "input": {"message": "hi"}, "expect": {"responseContains": ["h"]}}]}'),
+        ("x.cases.yaml", "prompt_id: x\ntest_cases: [{name: a, message: hi, validate: [non-empty]}]\n"),
+    ],
+)
+def test_a_suite_is_read_from_every_kind_of_file(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text)
+    suite = evalc.Suite.from_file(folder / name)
+    assert [case.name for case in suite.cases] == ["a"]
+    assert [str(problem.finding) for problem in evalc.check(suite)] == [
+        str(problem.finding) for problem in evalc.check(folder / name)
+    ]
+
+
+def test_a_file_that_cannot_be_read_is_an_error_of_the_file(folder: Path) -> None:
+    (folder / "bytes.eval.yaml").write_bytes(b"suite: \xff\n")
+    for name in ("nothing.eval.yaml", "bytes.eval.yaml", "."):
+        with pytest.raises(evalc.SourceError, match=r"error\[EV6"):
+            evalc.Suite.from_file(name)
+    (folder / "broken.eval.yaml").write_text("suite: [\n")
+    broken = evalc.Suite.from_file("broken.eval.yaml")
+    assert broken.cases == ()
+    assert [problem.severity for problem in evalc.check(broken)] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("make", "meant"),
+    [
+        (lambda: evalc.Case("a", mesage="hi"), r"`evalc\.Case` .* `mesage`; did you mean `message`\?"),
+        (lambda: evalc.Case("a", "hi", chekcs=["json"]), r"did you mean `checks`\?"),
+        (lambda: evalc.Case("a", "hi", assertions=["json"]), r"did you mean `checks`\?"),
+        (lambda: evalc.Case("a", turn=[]), r"did you mean `turns`\?"),
+        (lambda: evalc.Case("a", colour="red"), "argument `colour`$"),
+        (lambda: evalc.Turn("hi", check=["json"]), r"`evalc\.Turn` .*did you mean `checks`\?"),
+        (lambda: evalc.Suite("a", cases=[], critera=[]), r"`evalc\.Suite` .*did you mean `criteria`\?"),
+        (lambda: evalc.Suite("a", cases=[], gate={}), r"did you mean `gates`\?"),
+    ],
+)
+def test_a_misspelt_keyword_is_answered_with_the_near_one(make: Any, meant: str) -> None:
+    with pytest.raises(TypeError, match=meant):
+        make()
+
+
+def test_keys_of_the_author_are_taken() -> None:
+    keys: dict[str, Any] = {"x-owner": "Ann"}
+    suite = evalc.Suite("a", cases=[evalc.Case("b", "hi", checks=["json"], **keys)], **keys)
+    assert evalc.check(suite) == ()
+
+
+ODD = 'it\'s "a: b", {c} #\n\\d'
+
+
+def test_values_are_quoted_in_the_lines_of_checks() -> None:
+    checks = [
+        evalc.contains(ODD),
+        evalc.contains_any_of([ODD, "b"]),
+        f"not {evalc.contains(f'{ODD}!')}",
+        f"at a.b {evalc.within(0.0000001, 20)}",
+        f"{evalc.judge(ODD)} for kind",
+    ]
+    suite = evalc.Suite("a", criteria=["kind (1): Is it?"], cases=[evalc.Case("b", "hi", checks=checks)])
+    (case,) = evalc.compile(suite).suites[0].cases()
+    expect = case.expect
+    assert (expect.response_contains, expect.response_contains_any) == ((ODD,), ((ODD, "b"),))
+    assert expect.response_not_contains == (f"{ODD}!",)
+    with pytest.raises(TypeError, match=r"`evalc\.within` writes `within \{\} of \{\}`, and is given 1 values"):
+        evalc.within(5)
+    with pytest.raises(TypeError, match="set is not JSON"):
+        evalc.contains({1})
+
+
+def test_every_line_that_takes_values_has_its_function() -> None:
+    assert WRITERS.keys() == {name for name, home in vars(evalc)["_HOMES"].items() if home == "evalc.suites"} - {
+        *("Case", "Suite", "Turn")
+    }
+    samples: dict[str, list[Any]] = {"one_of": [["a"]], "similar_to": ["a", 0.5], "within": [0.5, 20]}
+    for name, write in WRITERS.items():
+        several: list[Any] = [["a", "b"]] if name.endswith("_of") else ["a"]
+        line = write(*samples.get(name, several))
+        assert parse_check(line).node is not None, line
+        assert str(getattr(evalc, name).__doc__).startswith("The line of a check, `")

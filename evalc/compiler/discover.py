@@ -306,6 +306,14 @@ class Found(NamedTuple):
     legible: bool = True
 
 
+def _made_in_python(path: str) -> str | None:
+    """The words for a path that leads to suites in Python, which no command reads; None for any other."""
+    if path.endswith(".py"):
+        return "a Python file, which is not run for its suites"
+    is_no_file = path.startswith("<") and path.endswith(">") and not os.path.lexists(path)
+    return "a suite that was made in Python, in no file" if is_no_file else None
+
+
 @final
 class Finder(msgspec.Struct, frozen=True, kw_only=True):
     """Searches folders as the project wants it."""
@@ -319,17 +327,17 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
         Folders that cannot be searched are reported, if there is a `report`.
 
         Raises:
-            UsageError: a path is empty, as where a variable of a script is not set, or names a Python file.
+            UsageError: a path is empty, as where a variable of a script is not set, or names suites in Python.
         """
         seen: set[str] = set()
         for path in paths:
             if path == "":
                 raise UsageError("an empty text names no eval files; the working folder is `.`")
-            if str(path).endswith(".py"):
+            if (what := _made_in_python(str(path))) is not None:
                 raise UsageError(
-                    f"`{path}` is a Python file, which is not run for its suites: give them to `evalc.check` and "
-                    "`evalc.run` there (`evalc.run(suite, resume=ID)` resumes a run), or write an eval file of what "
-                    "`suite.to_yaml()` returns"
+                    f"`{path}` is {what}: give its suites to `evalc.check` and `evalc.run` there (`evalc.run(suite, "
+                    "resume=ID)` resumes a run), or write eval files of what `suite.to_yaml()` returns, which commands "
+                    "run, rescore and merge"
                 )
             for found in self._expand(Path(path), report):
                 real = _real(found.path)

@@ -596,6 +596,16 @@ def test_compiled_eval_json_is_a_copy_of_its_source(invoke: Invoke) -> None:
     assert "all good: 1 suite; skipped 1 compiled copy\n" in invoke("check").out
 
 
+@pytest.mark.parametrize("command", ["rescore latest", "run --resume latest --agent demo", "merge latest"])
+def test_commands_do_not_know_the_suites_of_a_notebook(invoke: Invoke, project: Path, command: str) -> None:
+    names: dict[str, Any] = {}
+    exec("import evalc\nsuite = evalc.Suite('a', cases=[evalc.Case('b', 'hi', checks=['non-empty'])])", names)
+    evalc.run(names["suite"], agent=lambda message: message, save=True, shard="1/1")
+    outcome = invoke(*command.split())
+    assert outcome.code == 2
+    assert "`<a>` is a suite that was made in Python, in no file: give its suites to `evalc.check`" in outcome.err
+
+
 @pytest.mark.parametrize(
     "command",
     ["rescore latest", "run --resume latest --agent demo", "challenge latest --fix", "fmt suite.py", "check suite.py"],
