@@ -66,8 +66,8 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
 
     The keywords are the flags of `evalc run`, by their names in Python, and `save`. None and False are not given,
     except for `save=False`. Where a flag may be repeated, one value or several are taken. `agent` may also be a
-    function, a class, an object of a framework or a `ScriptedAgent`; `judge` and `user` may be functions. `last_failed`
-    is True for the newest run, or names a run.
+    function, a class, an object of a framework or a `ScriptedAgent`; `judge`, `user` and `snapshot` may be functions.
+    `last_failed` is True for the newest run, or names a run.
 
     Args:
         subject: A path (file, folder, glob), `PATH::CASE`, a `Source`, an `evalc.Suite`, or several of them; None is

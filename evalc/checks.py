@@ -80,6 +80,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a check holds, or what it measured, and why it does not hold; the reason is only shown if it does not.
 
     `score` is compared by a line (`>= 0.7`), or, from 0 to 1, is the score of the criterion that the check counts for.
+    With `passed=False` the check does not hold, whatever the score.
     """
 
     passed: bool | None = None
@@ -103,10 +104,24 @@ class BoundCheck(NamedTuple):
     args: tuple[Any, ...]
     options: Mapping[str, Any]
     criterion: str = ""
+    bound: str = ""
 
     def counting_for(self, criterion: str) -> BoundCheck:
         """The same check, counting for a criterion: `check NAME(...) for CRITERION` on a line."""
         return self._replace(criterion=criterion)
+
+    def __ge__(self, least: float) -> BoundCheck:  # type: ignore[override] # a check has no order
+        """The same check, whose number a line compares: `check NAME(...) >= 0.7`."""
+        return self._replace(bound=f" >= {as_json(least)}")
+
+    def __gt__(self, least: float) -> BoundCheck:  # type: ignore[override]
+        return self._replace(bound=f" > {as_json(least)}")
+
+    def __le__(self, most: float) -> BoundCheck:  # type: ignore[override]
+        return self._replace(bound=f" <= {as_json(most)}")
+
+    def __lt__(self, most: float) -> BoundCheck:  # type: ignore[override]
+        return self._replace(bound=f" < {as_json(most)}")
 
     @property
     def name(self) -> str:
@@ -116,7 +131,7 @@ class BoundCheck(NamedTuple):
     def __str__(self) -> str:
         """The line of an eval file that says the same."""
         given = [*map(as_json, self.args), *(f"{name}={as_json(value)}" for name, value in self.options.items())]
-        return f"check {self.name}({', '.join(given)}){self.criterion and f' for {self.criterion}'}"
+        return f"check {self.name}({', '.join(given)}){self.bound}{self.criterion and f' for {self.criterion}'}"
 
 
 def as_json(value: Any) -> str:

@@ -256,6 +256,21 @@ def test_functions_judge_and_play_users(cities: Path) -> None:
         evalc.run(agent=parrot, judge=5)  # type: ignore[arg-type]
 
 
+def test_a_function_makes_the_snapshot(cities: Path) -> None:
+    cities.write_text(CITIES.replace('contains "Lima"', "'contains \"{{snapshot:city}}\"'"))
+
+    async def now() -> dict[str, str]:
+        return {"city": "Tokyo"}
+
+    assert evalc.run(agent=ECHO, snapshot=now).summary.passed == 3
+    with pytest.raises(evalc.UsageError, match=r"the snapshot from `python:.*odd`: what it returns is not JSON"):
+        evalc.run(agent=ECHO, snapshot=odd)
+
+
+def odd() -> object:
+    return {"city": {1}}
+
+
 def test_a_call_resumes_a_run(cities: Path) -> None:
     run = evalc.run(agent=ECHO, keywords="not tokyo", timeout="5s")
     journal = run.folder / "journal.jsonl"

@@ -188,6 +188,25 @@ def test_a_check_in_python_counts_for_a_criterion() -> None:
     assert (case.status, case.score) == ("passed", 0.5)
 
 
+def test_a_stated_failure_stays_one_whatever_the_score() -> None:
+    @evalc.custom_check
+    def close(answer: evalc.Answer, passed: bool | None) -> evalc.Outcome:
+        return evalc.Outcome(passed=passed, score=0.9, reason="too long")
+
+    checks = [close(None) >= 0.5, close(True) > 0.5, close(None) <= 0.5, close(None) < 0.95, close(False) >= 0.5]
+    suite = evalc.Suite(
+        "a", cases=[evalc.Case(f"c{number}", "hi", checks=[check]) for number, check in enumerate(checks)]
+    )
+    assert "- check close(null) >= 0.5\n" in suite.to_yaml()
+    assert [(case.status, case.error or None) for case in evalc.run(suite, agent=agent).cases] == [
+        ("passed", None),
+        ("passed", None),
+        ("failed", "check: close is 0.9, expected at most 0.5"),
+        ("passed", None),
+        ("failed", "check: close: too long"),
+    ]
+
+
 def test_half_a_pair_cannot_be_written() -> None:
     with pytest.raises(ValueError, match="half of a surrogate pair"):
         evalc.Suite("a", cases=[evalc.Case("b", "\ud800", checks=["non-empty"])])

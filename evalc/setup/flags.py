@@ -93,7 +93,7 @@ class RunFlags(_OldFlags, total=False):
     seed_manifest: str | Path | None
     shard: str | None
     shard_by: Literal["id", "duration"] | None
-    snapshot: str | None
+    snapshot: str | Path | Callable[..., Any] | None
     stop_when_sure: bool
     strict: bool
     tag: str | Sequence[str] | None

@@ -383,7 +383,7 @@ def _is_harmless(specs: object) -> bool:
 
 
 def _spec_of(given: object, brought: dict[str, object]) -> str:
-    """The spec of a judge or of a user: a text is one, and an object that is brought gets one by its name."""
+    """The spec of a judge, a user or a snapshot: a text is one, and an object that is brought gets one by its name."""
     if isinstance(given, str):
         return given
     from evalc.runtime.agents.python import name_of  # noqa: PLC0415 - for start-up: of calls from Python alone
@@ -411,10 +411,10 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
         raise UsageError("the list of agents is empty: leave it out for what the configuration names")
     said["agent"] = [agent for agent in agents if isinstance(agent, str)] or None
     brought: dict[str, object] = {}
-    for name in ("judge", "user"):
+    for name in ("judge", "user", "snapshot"):
         if said.get(name) is not None:
             specs = [_spec_of(each, brought) for each in several(said[name])]
-            said[name] = specs[0] if name == "user" and len(specs) == 1 else specs
+            said[name] = specs[0] if name != "judge" and len(specs) == 1 else specs
     given = RunRequest(
         flags={name: said.get(name) for name in (flag.removeprefix("--").replace("-", "_") for flag in KEY_OF_FLAG)},
         paths=[

@@ -497,7 +497,9 @@ def _user_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
 
 
 async def _captured(settings: Settings) -> object:
-    return None if settings.snapshot is None else await capture_snapshot(settings.snapshot, project_root=settings.root)
+    if settings.snapshot is None:
+        return None
+    return await capture_snapshot(settings.snapshot, project_root=settings.root, brought=settings.brought)
 
 
 def gates_of(settings: Settings) -> Gates | None:

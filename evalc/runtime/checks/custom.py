@@ -41,7 +41,7 @@ async def custom(test: Test, view: View) -> Found:
     measured: Any = said.score if isinstance(said, Outcome) else said
     if is_number(measured) and measured != measured:  # noqa: PLR0124 - no comparison with NaN says anything
         return broken(f"{label}: it measured NaN, which is no number")
-    if bounds != Bounds():
+    if bounds != Bounds() and not (isinstance(said, Outcome) and said.passed is False):
         if is_number(measured):
             return is_between(measured, bounds) or f"{label} is {number(measured)}, expected {words.bounds(bounds)}"
         found = _said(label, said)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
 from evalc.base.errors import AgentError, UsageError
@@ -94,8 +95,10 @@ async def printed_snapshot(command: str, *, folder: Path, max_bytes: int) -> byt
     return completed.stdout
 
 
-async def returned_snapshot(target: str, *, folder: Path, max_bytes: int) -> bytes:
-    """The value of a function without parameters, async or not, as JSON; modules are looked for in `folder` first.
+async def returned_snapshot(target: str, *, folder: Path, brought: Mapping[str, object], max_bytes: int) -> bytes:
+    """The value of a function without parameters, async or not, as JSON: a `brought` function, or that of a module.
+
+    Modules are looked for in `folder` first.
 
     It runs in a thread of its own, which is abandoned if the caller is cancelled.
 
@@ -103,7 +106,7 @@ async def returned_snapshot(target: str, *, folder: Path, max_bytes: int) -> byt
         UsageError: it cannot be imported, does not exist, or is not a function.
         AgentError: it raises something, or returns what is no JSON or too much of it.
     """
-    found = load_target(target, folder)
+    found = brought[target] if target in brought else load_target(target, folder)
     if not callable(found):
         raise UsageError(f"`python:{target}` is a `{type(found).__name__}`, not a function")
     thread = DaemonThread()
@@ -138,10 +141,13 @@ _MAX_BODY: Final = 64_000_000
 _SECONDS: Final = 60.0
 
 
-async def capture_snapshot(source: str, *, project_root: Path) -> dict[str, Any]:
+async def capture_snapshot(
+    source: str, *, project_root: Path, brought: Mapping[str, object] = MappingProxyType({})
+) -> dict[str, Any]:
     """The snapshot that a file holds, a URL answers with, a function returns or a program prints.
 
-    Programs run in the project's root, and modules are looked for there first.
+    Programs run in the project's root, and modules are looked for there first, except for those that a caller has
+    `brought`.
 
     Raises:
         UsageError: it cannot be had, is not JSON or no object.
@@ -153,7 +159,7 @@ async def capture_snapshot(source: str, *, project_root: Path) -> dict[str, Any]
             # The rest of the URL may hold credentials.
             return await _captured(f"the snapshot from {host}", _fetched(source))
         case "python":
-            making = returned_snapshot(rest, folder=project_root, max_bytes=_MAX_BODY)
+            making = returned_snapshot(rest, folder=project_root, brought=brought, max_bytes=_MAX_BODY)
             return await _captured(f"the snapshot from `{source}`", making)
         case "command":
             making = printed_snapshot(rest, folder=project_root, max_bytes=_MAX_BODY)
