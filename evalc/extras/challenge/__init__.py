@@ -223,13 +223,18 @@ async def insertions(
 
 async def _chosen(place: Place, survivors: Sequence[Survived], options: CaseOptions) -> list[_Missing]:
     """As few of the cures as kill what any of them kills; each passes the good answers of every row of the case."""
+    goods = {id(good): (survived.located.case, good) for survived in survivors for good in survived.goods}
     chosen: list[_Missing] = []
+    refused: set[str] = set()  # the rows of a table often lack the same line
     for survived in sorted(survivors, key=lambda each: each.cure is not None and each.cure.fixes_wording):
         cure = survived.cure
-        if cure is None or await _killing(survived, [each.cure for each in chosen], options):
+        if cure is None or cure.line in refused or await _killing(survived, [each.cure for each in chosen], options):
             continue
-        rows = [(other.located.case, good) for other in survivors for good in other.goods]
-        if all([await outcome_of(row, cure.check, good, options) == "passed" for row, good in rows]):
+        for case, good in goods.values():
+            if await outcome_of(case, cure.check, good, options) != "passed":
+                refused.add(cure.line)
+                break
+        else:
             chosen.append(_Missing(place, cure, survived))
     return chosen
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
 import evalc
 from evalc.base.source import Source
-from evalc.extras.challenge import Inserted, with_checks
+from evalc.extras import challenge
+from evalc.extras.challenge import Inserted, strength, with_checks
 from evalc.model.suite import Place
 from tests.extras.challenge.conftest import Challenging
 
@@ -128,3 +130,28 @@ def test_a_line_that_would_make_another_check_redundant_is_not_written(challenge
 def test_json_and_cases_without_answers_are_left_alone(challenged: Challenging) -> None:
     assert challenged(BLOCK).strength.cases[0].survivors
     assert challenged(BLOCK).insertions == []
+
+
+def test_lines_of_many_rows_are_tried_on_few_answers(challenged: Challenging, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of one row fails on the next one: it is not tried on all of them."""
+    asked: list[object] = []
+
+    async def outcome_of(*of: Any) -> str:
+        asked.append(of)
+        return await strength.outcome_of(*of)
+
+    monkeypatch.setattr(challenge, "outcome_of", outcome_of)
+    rows = 40
+    listed = ", ".join(f"{{id: c{number}, city: Town{number}}}" for number in range(rows))
+    suite = f"""\
+    suite: a
+    eval:
+      test_cases:
+        - name: city
+          message: Trains to {{{{city}}}}?
+          for_each: [{listed}]
+          validate: [non-empty]
+    """
+    answers = [f"There is a train to Town{number} on track {number + 100}." for number in range(rows)]
+    challenged(suite, answers)
+    assert rows < len(asked) < 20 * rows
