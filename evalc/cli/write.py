@@ -400,8 +400,8 @@ _MOST_NAMED: Final = 3
 @with_flags("agent", "prompts", "tools", "config")
 def watch(
     paths: Paths = None,
-    run_all: Annotated[bool, typer.Option("--run-all", help="Run every case at the start.")] = False,
     no_run: Annotated[bool, typer.Option("--no-run", help="Only check; run nothing.")] = False,
+    run_all: Annotated[bool, typer.Option("--run-all", hidden=True, help="What is done without `--no-run`.")] = False,
     also: Annotated[
         list[str] | None,
         typer.Option(
@@ -410,9 +410,9 @@ def watch(
     ] = None,
     **flags: Any,
 ) -> int:
-    """Check on each save, and run the cases that changed.
+    """Check on each save, and run the cases that changed; at the start, run all of them.
 
-    The results are shown and not kept. Ctrl-C ends the command.
+    A save during a run ends it if it changes what is run. The results are shown and not kept. Ctrl-C ends the command.
 
     \b
     Examples:
@@ -422,27 +422,21 @@ def watch(
     if no_run and run_all:
         raise UsageError("`--run-all` and `--no-run` cannot go together")
     watcher = extras.watch.Watcher(paths or (), partial(settings_of, flags), also or ())
-    runs = not no_run and bool(watcher.settings.agent.use)
     passed_on = [part for name, value in flags.items() for each in several(value) for part in (spelled(name), each)]
     try:
-        seen = watcher.look()
-        _round(watcher, seen, watcher.board.known if run_all and runs else (), passed_on, runs=runs)
-        for saved in watcher.saves():
-            seen = watcher.look(saved)
-            _round(watcher, seen, seen.to_run if runs else (), passed_on, runs=runs)
+        for seen in watcher.looks():
+            runs = not no_run and bool(watcher.settings.agent.use)
+            chosen = seen.to_run if runs else ()
+            _show(watcher, seen, runs=runs, running=chosen)
+            if chosen and watcher.run(chosen, passed_on):
+                _show(watcher, seen, runs=runs)
     except KeyboardInterrupt:
         sys.stderr.write("\n")
     return ExitCode.OK
 
 
-def _round(watcher: Watcher, seen: Seen, chosen: Sequence[CaseKey], flags: Sequence[str], *, runs: bool) -> None:
-    """Show what is wrong; else run the chosen cases, and show the state of all."""
-    _show(watcher, seen, runs=runs, running=chosen)
-    if chosen and watcher.run(chosen, flags):
-        _show(watcher, seen, runs=runs)
-
-
 def _show(watcher: Watcher, seen: Seen, *, runs: bool, running: Sequence[CaseKey] = ()) -> None:
+    """Show what is wrong, and, if nothing is, the state of all cases."""
     from evalc.report.progress import draws  # noqa: PLC0415 - for start-up
 
     drawn = draws(sys.stdout, os.environ)
@@ -456,7 +450,7 @@ def _show(watcher: Watcher, seen: Seen, *, runs: bool, running: Sequence[CaseKey
         sys.stdout.writelines(inventory_lines(seen.compilation.inventory, all_good=not problems))
     if running:
         sys.stdout.write(f"running {first_of(running, _MOST_NAMED, lambda key: visible(key.id))}\n")
-    elif runs:
+    elif runs and seen.is_sound:
         screen, height = Screen.of(sys.stdout, os.environ), get_terminal_size((80, 40)).lines
         sys.stdout.writelines(f"{line}\n" for line in watcher.board.lines(screen, height - 4))
     if drawn and not running:

@@ -15,6 +15,12 @@ from typing import IO
 
 import pytest
 
+import evalc
+from evalc.base.terminal import Screen
+from evalc.config.load import settings_with
+from evalc.extras.watch import Watcher
+from evalc.model.suite import CaseKey, key_of
+
 SECONDS = 60.0
 SUITE = """suite: weather
 tool: get_weather
@@ -177,10 +183,10 @@ def test_a_file_in_another_folder_that_is_included_is_watched_too(project: Path,
     file.write_text(f"include: [../common/rules.eval.yaml]\n{SUITE}        - use: short\n")
     watched = Watched(project, "evals/weather.eval.yaml", "--agent", "demo")
     started.append(watched)
-    watched.until("2 not run yet")
+    watched.until("2 passed")
     save(rules, rules.read_text().replace("200", "20"))
     watched.until("running weather/oslo\n")  # of two cases, only this one uses the rule
-    watched.until("1 did not pass, 1 not run yet")
+    watched.until("1 passed, 1 did not pass")
 
 
 def test_on_a_terminal_the_table_is_drawn_anew(project: Path) -> None:
@@ -197,6 +203,121 @@ def test_on_a_terminal_the_table_is_drawn_anew(project: Path) -> None:
     os.close(ours)
     assert drawn.count(b"\x1b[2J") == 2
     assert "weather/paris" in drawn.decode()
+
+
+WAITING = """import time
+from pathlib import Path
+
+
+def ask(message):
+    while "Paris" in message and not Path("go").exists():
+        time.sleep(0.02)
+    return "It is mild in Paris and in Oslo."
+"""
+
+
+def test_a_save_ends_a_run_whose_cases_it_changes(project: Path, started: list[Watched]) -> None:
+    (project / "agent.py").write_text(WAITING)
+    watched = Watched(project, "evals", "--agent", "python:agent:ask")
+    started.append(watched)
+    watched.until("running weather/paris, weather/oslo")  # which waits for ever
+    file = project / "evals" / "weather.eval.yaml"
+    save(file, SUITE.replace("What is the weather in Paris?", "Is it mild?"))
+    watched.until("running weather/paris, weather/oslo")
+    watched.until("2 passed")
+    assert "resume" not in watched.printed  # of what was not kept
+    (project / "go").touch()
+    save(file, SUITE.replace('contains "Paris"', 'contains "nothing"'))
+    watched.until("running weather/paris\n")
+    watched.until("1 passed, 1 did not pass")
+    assert watched.interrupt() == 0
+
+
+def test_a_save_that_changes_nothing_lets_the_run_go_on(project: Path, started: list[Watched]) -> None:
+    (project / "agent.py").write_text(WAITING)
+    watched = Watched(project, "evals", "--agent", "python:agent:ask")
+    started.append(watched)
+    watched.until("running weather/paris, weather/oslo")
+    save(project / "evals" / "weather.eval.yaml", f"# a comment\n{SUITE}")
+    time.sleep(1)
+    (project / "go").touch()
+    watched.until("2 passed")
+    assert watched.printed.count("running weather/paris") == 1
+
+
+def test_verdicts_of_an_earlier_text_are_not_shown_while_a_file_is_broken(
+    project: Path, started: list[Watched]
+) -> None:
+    watched = Watched(project, "evals", "--agent", "demo")
+    started.append(watched)
+    watched.until("2 passed")
+    save(project / "evals" / "other.eval.yaml", "suite: [\n")
+    watched.until("1 error in 1 file")
+    save(
+        project / "evals" / "other.eval.yaml", SUITE.replace("weather\n", "other\n", 1).replace("get_weather", "other")
+    )
+    said = watched.until("running other/paris, other/oslo")
+    assert "weather/paris" not in said
+
+
+@pytest.mark.parametrize("name", ["p.txt", "p.md", "p.j2", "p.prompt"])
+def test_every_file_that_a_suite_is_made_of_is_watched(project: Path, started: list[Watched], name: str) -> None:
+    prompt = project / "evals" / name
+    prompt.write_text("Say mild {{x}}.\n")
+    (project / "evals" / "weather.eval.yaml").write_text(
+        f"suite: weather\nprompt_file: {name}\neval:\n  test_cases:\n    - {{name: paris, inputs: {{x: hi}}, validate: "
+        "[contains 'mild']}\n"
+    )
+    watched = Watched(project, "evals", "--agent", "python:agent:ask")
+    started.append(watched)
+    watched.until("1 passed")
+    save(prompt, "Say cold {{x}}.\n")
+    watched.until("running weather/paris")
+
+
+def test_another_agent_in_the_configuration_is_asked(project: Path, started: list[Watched]) -> None:
+    (project / "other.py").write_text("def ask(message):\n    return 'no'\n")
+    (project / "evalc.toml").write_text('agent = "python:agent:ask"\n')
+    watched = Watched(project)
+    started.append(watched)
+    watched.until("2 passed")
+    save(project / "evalc.toml", 'agent = "python:other:ask"\n')
+    watched.until("running weather/paris, weather/oslo")
+    watched.until("2 did not pass")
+
+
+def test_folders_that_are_moved_are_seen(project: Path, started: list[Watched]) -> None:
+    other = project / "evals" / "other"
+    other.mkdir()
+    (other / "o.eval.yaml").write_text(SUITE.replace("weather\n", "other\n", 1).replace("get_weather", "other"))
+    watched = Watched(project, "evals", "--agent", "demo")
+    started.append(watched)
+    watched.until("4 passed")
+    time.sleep(0.3)
+    other.rename(project / "elsewhere")
+    watched.until("all good: 1 suite\n")
+    watched.until("2 passed")
+    (project / "elsewhere").rename(project / "evals" / "again")
+    watched.until("all good: 2 suites\n")
+
+
+def test_a_verdict_belongs_to_the_text_that_the_run_has_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    file = project / "evals" / "weather.eval.yaml"
+    watcher = Watcher(["evals"], lambda: settings_with(None, {}).sound(), ())
+    watcher.look()
+    board = watcher.board
+    assert board.to_run == board.known
+    board.begin(board.known)
+    assert [*board.to_run] == []
+    # Saved and saved back: the run has read a text that no look has seen.
+    file.write_text(SUITE.replace('contains "Paris"', 'contains "nothing"'))
+    run = evalc.run("evals", agent=lambda message: "Paris and Oslo", output_dir="out")
+    board.end({CaseKey(key_of(suite), case.id): case for suite in run.suites for case in suite.cases})
+    file.write_text(SUITE)
+    assert [key.id for key in board.to_run] == ["weather/paris"]
+    old = next(line for line in board.lines(Screen(color=False, width=100), 40) if "weather/paris" in line)
+    assert old.endswith("changed since")
 
 
 def test_flags_that_do_not_go_together(project: Path) -> None:
