@@ -49,6 +49,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     tools: str | None = None,
     strict: bool = False,
     exit_zero: bool = False,
+    quiet: bool = False,
     verbose: bool = False,
     config: str | None = None,
     kept_alive: list[object] | None = None,
@@ -95,7 +96,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
         _print_found(problems, output_format, tried=tried)
     if found.inventory.is_empty and not problems:
         raise UsageError(nothing_found(subjects, found.inventory))
-    if output_format is ProblemFormat.TEXT and not diff:
+    if output_format is ProblemFormat.TEXT and not diff and not quiet:
         sys.stdout.writelines(inventory_lines(found.inventory, all_good=not problems, verbose=verbose))
     failed = any(problem.severity == "error" for problem in problems)
     return ExitCode.USAGE if failed and not exit_zero else ExitCode.OK

@@ -285,6 +285,7 @@ def rescore(
             "--baseline", metavar="RUN", help="Compare with this run: its id, a path, or latest. Default: RUN."
         ),
     ] = None,
+    quiet: Quiet = False,
     json: Json = False,
     output: Outputs = None,
     **flags: Any,
@@ -317,7 +318,7 @@ def rescore(
     return make_and_report(
         compiled,
         outputs,
-        shown=Shown(),
+        shown=Shown(detail="quiet" if quiet else "normal"),
         untouched=untouched,
     )
 
@@ -334,6 +335,7 @@ def merge_runs(
     runs: Annotated[
         list[str], typer.Argument(metavar="RUN_DIR...", help="The runs of all shards: their folders, or ids.")
     ],
+    quiet: Quiet = False,
     json: Json = False,
     output: Outputs = None,
     **flags: Any,
@@ -367,7 +369,7 @@ def merge_runs(
     return make_and_report(
         compiled,
         outputs,
-        shown=Shown(),
+        shown=Shown(detail="quiet" if quiet else "normal"),
         untouched="the parts are as they were",
     )
 

@@ -49,8 +49,8 @@ def init(
 ) -> int:
     """Set up a project with evals that run out of the box.
 
-    evalc writes a configuration, two suites for the demo agent, and a CI workflow. It overwrites nothing: if files are
-    in the way, it lists them and writes nothing.
+    evalc writes a configuration, two suites for the demo agent, and a CI workflow. It overwrites nothing: of a project
+    that is there it adds what is missing, and the suites only if there is no folder of evals.
 
     \b
     Example:
@@ -65,15 +65,18 @@ def init(
         raise UsageError(f"nothing was written, since this is in the way: {named}")
     make_folder(target)
     installed_from = extras.scaffold.requirement()
-    for file in extras.scaffold.write_project(target, requirement=installed_from):
-        sys.stdout.write(f"wrote {shown_path(file)}\n")
+    written = list(extras.scaffold.write_project(target, requirement=installed_from))
+    sys.stdout.writelines(f"wrote {shown_path(file)}\n" for file in written)
+    if not written:
+        sys.stdout.write("nothing is missing: all of it is there\n")
+        return ExitCode.OK
     change = "" if target.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(folder)} && "
     sys.stdout.write(
         f"\nNext:\n  {change}evalc check\n  evalc run --agent demo\n"
         "  evalc accept    # the baseline for CI: commit evals/baseline.json\n"
     )
-    if installed_from is None:
-        workflow = extras.scaffold.WORKFLOW
+    workflow = extras.scaffold.WORKFLOW
+    if installed_from is None and target / workflow in written:
         print_warning(f"evalc was installed from this machine: say in {workflow} what CI installs it from")
     return ExitCode.OK
 
@@ -105,6 +108,7 @@ def check(
         typer.Option("--unsafe-fixes", help="With --fix or --diff: also apply fixes to review, such as near names."),
     ] = False,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even if there are errors.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only problems.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also list the files that were skipped.")] = False,
     **flags: Any,
 ) -> int:
@@ -129,6 +133,7 @@ def check(
         diff=diff,
         unsafe_fixes=unsafe_fixes,
         exit_zero=exit_zero,
+        quiet=quiet,
         verbose=verbose,
         **flags,
     )

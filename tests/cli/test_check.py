@@ -179,3 +179,11 @@ def test_the_files_of_the_configuration_are_not_counted_as_skipped(invoke: Invok
     (project / "evals" / "seed-manifest.json").write_text("{}")
     (project / "tools.json").write_text('[{"name": "get_weather", "description": "Tells the weather"}]')
     assert invoke("check", "--tools", "tools.json").out.endswith("\nread 1 suite\n")
+
+
+def test_quiet_prints_problems_alone(invoke: Invoke, project: Path) -> None:
+    assert invoke("check", "-q").out == ""
+    (project / "evals" / "broken.eval.yaml").write_text("suite: [\n")
+    outcome = invoke("check", "-q")
+    assert outcome.code == 2
+    assert outcome.out.endswith("1 error in 1 file\n")

@@ -68,13 +68,30 @@ def test_the_schema_that_the_suites_name_is_there(invoke: Invoke, empty: Path) -
 
 
 def test_nothing_is_overwritten(invoke: Invoke, empty: Path) -> None:
-    (empty / "evalc.toml").write_text("strict = true\n")
     (empty / "evals").write_text("not a folder")
     before = files_of(empty)
     outcome = invoke("init")
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "error: nothing was written, since this is in the way: `evalc.toml`, `evals`\n"
+    assert outcome.err == "error: nothing was written, since this is in the way: `evals`\n"
     assert files_of(empty) == before
+
+
+def test_missing_files_are_added_beside_a_configuration(invoke: Invoke, empty: Path) -> None:
+    (empty / "evalc.toml").write_text("strict = true\n")
+    outcome = invoke("init")
+    assert outcome.code == 0
+    assert "wrote evalc.toml" not in outcome.out
+    assert "wrote evals/weather.eval.yaml" in outcome.out
+    assert (empty / "evalc.toml").read_text() == "strict = true\n"
+    assert invoke("run", "--agent", "demo").code == 0
+
+
+def test_evals_are_left_alone(invoke: Invoke, empty: Path) -> None:
+    (empty / "evals").mkdir()
+    (empty / "evals" / "own.eval.yaml").write_text("suite: own\n")
+    assert invoke("init").code == 0
+    assert [file.name for file in (empty / "evals").iterdir()] == ["own.eval.yaml"]
+    assert (empty / "evalc.toml").exists()
 
 
 def test_a_link_that_leads_nowhere_is_in_the_way(invoke: Invoke, empty: Path) -> None:
@@ -82,19 +99,27 @@ def test_a_link_that_leads_nowhere_is_in_the_way(invoke: Invoke, empty: Path) ->
     assert "`evalc.toml`" in invoke("init").err
 
 
-def test_a_second_time_everything_is_in_the_way(invoke: Invoke, empty: Path) -> None:
+def test_a_second_time_nothing_is_missing(invoke: Invoke, empty: Path) -> None:
     invoke("init")
     before = files_of(empty)
-    assert invoke("init").code == 2
+    outcome = invoke("init")
+    assert (outcome.code, outcome.out) == (0, "nothing is missing: all of it is there\n")
     assert files_of(empty) == before
+
+
+def test_the_report_of_a_project_is_not_committed(invoke: Invoke, empty: Path) -> None:
+    invoke("init")
+    invoke("run", "--agent", "demo")
+    assert invoke("report").err == "wrote report.html\n"
+    assert "report.html" in (empty / ".gitignore").read_text().splitlines()
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("*.log", "*.log\nevals/build/\nevals/results/\n"),
-        ("evals/results/\n", "evals/results/\nevals/build/\n"),
-        ("evals/build/\r\nevals/results/\r\n", "evals/build/\r\nevals/results/\r\n"),
+        ("*.log", "*.log\nevals/build/\nevals/results/\nreport.html\n"),
+        ("evals/results/\n", "evals/results/\nevals/build/\nreport.html\n"),
+        ("evals/build/\r\nevals/results/\r\nreport.html\r\n", "evals/build/\r\nevals/results/\r\nreport.html\r\n"),
     ],
 )
 def test_an_existing_gitignore_is_added_to(invoke: Invoke, empty: Path, before: str, after: str) -> None:

@@ -77,3 +77,10 @@ def test_the_seed_manifest_of_the_run_is_read_again(invoke: Invoke, project: Pat
     assert (outcome.code, "unverified" in outcome.out) == (0, False)
     (project / "other.json").write_text('{"city": {"name": "Atlantis"}}')
     assert invoke("rescore", "latest", "--seed-manifest", "other.json").code == 1
+
+
+def test_quiet_shows_what_did_not_pass(invoke: Invoke) -> None:
+    invoke("run", "--agent", "demo")
+    assert "weather/paris" in invoke("rescore", "latest").out
+    quiet = invoke("rescore", "latest", "-q")
+    assert (quiet.code, "weather/paris" in quiet.out) == (0, False)

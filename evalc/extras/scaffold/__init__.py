@@ -30,22 +30,22 @@ _TEMPLATES: Final[Mapping[str, str]] = {
 
 _SCHEMA: Final = ".evalc/schema/language.json"
 _IGNORE: Final = ".gitignore"
+_EVALS: Final = "evals/"
 
 
 def in_the_way(folder: Path) -> tuple[Path, ...]:
-    """Existing files in place of the project's; a `.gitignore` does not count, since it is extended."""
-    files = [folder / name for name in (*_TEMPLATES, _SCHEMA)]
+    """Files where the project has folders, folders where it has files, and links that lead nowhere."""
+    files = [folder / name for name in (*_TEMPLATES, _SCHEMA, _IGNORE)]
     folders = {parent for file in files for parent in file.parents if parent.is_relative_to(folder)}
-    occupied = {path for path in files if path.is_symlink() or path.exists()}
+    occupied = {path for path in files if (path.is_symlink() or path.exists()) and not path.is_file()}
     blocked = {path for path in folders if (path.is_symlink() or path.exists()) and not path.is_dir()}
-    ignore = folder / _IGNORE
-    if ignore.is_dir():
-        blocked.add(ignore)
     return tuple(sorted(occupied | blocked))
 
 
 def write_project(folder: Path, *, requirement: str | None) -> Iterator[Path]:
-    """Write the files of a project if nothing is in the way; yields each that is written.
+    """Write the files of a project that are missing; yields each that is written.
+
+    The suites are missing only where there is no folder of evals, which may be anybody's.
 
     `requirement` is what the workflow installs evalc from; None leaves that to the user.
 
@@ -55,8 +55,11 @@ def write_project(folder: Path, *, requirement: str | None) -> Iterator[Path]:
     contents = {name: _template(source) for name, source in _TEMPLATES.items()}
     contents[WORKFLOW] = contents[WORKFLOW].replace(_NOT_SAID, f"EVALC: {json.dumps(requirement or '')}".encode())
     contents[_SCHEMA] = schema_text("language")
+    has_evals = (folder / _EVALS).exists()
     for name, content in contents.items():
         path = folder / name
+        if path.exists() or (has_evals and name.startswith(_EVALS)):
+            continue
         make_folder(path.parent)
         write_atomic(path, content)
         yield path

@@ -46,7 +46,7 @@ class _Row(NamedTuple):
 
 
 class _Digest(NamedTuple):
-    """What a case says: the hash that its result has, too, and how often it is run."""
+    """The content of a case: the hash that its result has, too, and how often it is run."""
 
     hash: str
     repeat: int | None = None
