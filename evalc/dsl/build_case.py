@@ -265,7 +265,7 @@ def _user(fields: Fields, key: str) -> UserTree | None:
 
 
 def _stubs(fields: Fields, key: str) -> tuple[StubTree, ...] | None:
-    """The stubs; one with something wrong in it is reported and left out."""
+    """The stubs; an answer with something wrong in it is reported and left out."""
     node = fields.mapping(key)
     if node is None:
         return None
@@ -273,9 +273,9 @@ def _stubs(fields: Fields, key: str) -> tuple[StubTree, ...] | None:
     for name, value in fields.tree.pairs(node) or ():
         items = fields.tree.items(value) or (value,)
         if any(_depends_on_calls(fields, item) for item in items):
-            answers = tuple([STUB.take(fields, item, "") for item in items])
-            if None not in answers:
-                stubs.append(StubTree(name, answers))
+            answers = [STUB.take(fields, item, "") for item in items]
+            if sound := tuple([answer for answer in answers if answer is not None]):
+                stubs.append(StubTree(name, sound))
             continue
         for item in items:
             _report_misspelt(fields, item)
@@ -311,7 +311,7 @@ def _report_misspelt(fields: Fields, value: Node) -> None:
 def _build_stub(inner: Fields, given: dict[str, Any]) -> StubAnswerTree | None:
     """An answer of a stub, which says one thing."""
     said = [key for key in _SAID if key in inner]
-    if not said:
+    if not said and not inner.has_typos:
         inner.require(_SAID[0], why="say what the tool returns with `answer:`, or why it fails with `error:`")
     for key in said[1:]:
         inner.fault(inner.key(key), Finding("EV312", key=key, other=said[0]))

@@ -118,6 +118,10 @@ def test_a_suite_in_python_has_them_too() -> None:
             ["EV312 6 error", "EV312 6 sequence", "EV201 6 wen"],
         ),
         ("{a: {sequence: [{answer: 1, error: e}, {when: {x: 1}, answer: 1}]}}", ["EV312 6 error", "EV201 6 when"]),
+        (
+            "{a: [{when: {x: 1}, eror: e}, {answer: 1}, {when: {x: 1}, answer: 1}], b: {when: {x: 1}}}",
+            ["EV201 6 eror", "EV429 6 when", "EV202 6 when"],
+        ),
         ("{a: {sequence: {answer: 1}}, b: {error: ' '}}", ["EV301 6 {answer: 1}", "EV309 6 ' '"]),
     ],
 )

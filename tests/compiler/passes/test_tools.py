@@ -118,6 +118,7 @@ def test_names_are_found_where_they_stand(tmp_path: Path) -> None:
 STUBS = """\
       stubs:
         get_weather:
+          - {when: {city: Rome}, returns: 1}
           - {when: {citty: Rome}, answer: 1}
           - {when: {unit: kelvin}, answer: 2}
           - {when: {days: "3", now: yes}, answer: 3}
@@ -125,7 +126,7 @@ STUBS = """\
         get_forecast: {when: {anything: 1}, error: no}
         get_wether: {when: {citty: 1}, error: no}
 """
-WRONG = ["EV231 citty", "EV232 kelvin", 'EV232 "3"', "EV232 yes", "EV230 get_wether"]
+WRONG = ["EV201 returns", "EV231 citty", "EV232 kelvin", 'EV232 "3"', "EV232 yes", "EV230 get_wether"]
 
 
 def test_the_arguments_of_stubs_are_held_too(tmp_path: Path) -> None:
