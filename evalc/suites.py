@@ -194,11 +194,12 @@ class Suite(Source):
         number, column = super().position(offset)
         if not self._in_python:
             return Position(number, column)
-        call = self._call_at(offset)
+        call, begin = self._call_at(offset)
         text = "".join(linecache.getline(call.file, line) for line in range(call.first, call.last + 1))
         after, _, _ = self.text[offset : offset + _LONGEST_PIECE].partition("\n")
         pieces = (after[:length] for length in range(len(after), _SHORTEST_PIECE - 1, -1))
-        found = next((at for piece in pieces if (at := text.find(piece)) >= 0), len(text) - len(text.lstrip()))
+        places = (_nth(piece, text, self.text.count(piece, begin, offset)) for piece in pieces)
+        found = next((at for at in places if at >= 0), len(text) - len(text.lstrip()))
         before = text[:found]
         return Position(call.first + before.count("\n"), found - (before.rfind("\n") + 1) + 1)
 
@@ -213,10 +214,12 @@ class Suite(Source):
         """The text of a line of the Python file."""
         return linecache.getline(self._call.file, number).rstrip("\r\n") if self._in_python else super().line(number)
 
-    def _call_at(self, offset: int) -> _Call:
+    def _call_at(self, offset: int) -> tuple[_Call, int]:
+        """The call of a place, and where in the YAML begins what it has made."""
         index = bisect_right(self._starts, offset) - 1
-        call = self.cases[index].call if 0 <= index < len(self.cases) else self._call
-        return call if call.file == self._call.file else self._call
+        if 0 <= index < len(self.cases) and (call := self.cases[index].call).file == self._call.file:
+            return call, self._starts[index]
+        return self._call, 0
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -224,6 +227,14 @@ class Suite(Source):
         _, head, cases = self.text.partition("\n  test_cases:\n")
         begin = len(self.text) - len(cases)
         return [begin + found.start() for found in re.finditer("(?m)^    - ", cases)] if head else []
+
+
+def _nth(piece: str, text: str, before: int) -> int:
+    """Where a piece is in a text that has it so many times before; the last place if there are fewer, -1 for none."""
+    found = text.find(piece)
+    while before and (further := text.find(piece, found + len(piece))) >= 0:
+        found, before = further, before - 1
+    return found
 
 
 def _suites_in(source: Source) -> Iterator[tuple[str, str, int]]:

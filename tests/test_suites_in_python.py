@@ -123,6 +123,21 @@ def test_problems_are_at_the_text_in_the_call() -> None:
     ]
 
 
+def test_a_problem_of_a_check_is_not_at_the_same_words_of_the_message() -> None:
+    suite = evalc.Suite(
+        "desk",
+        cases=[
+            evalc.Case("a", "Is contanz 'x' a check?", checks=["contanz 'x'"]),
+            evalc.Case("b", turns=[evalc.Turn("contanz 'y'", ["contanz 'y'"]), evalc.Turn("hi", ["contanz 'y'"])]),
+        ],
+    )
+    assert places(suite) == [
+        ("EV203", "contanz 'x'\"]),"),
+        ("EV203", 'contans \'y\'"]), evalc.Turn("hi", ["contans \'y\'"])]),'),
+        ("EV203", "contanz 'y'\"])]),"),
+    ]
+
+
 def test_suggestions_are_tried_on_the_suite_that_they_are_for() -> None:
     """With its own checks, on the lines of its YAML: in Python both suites, and all their cases, are of one place."""
     first, second = (
