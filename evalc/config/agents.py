@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache, partial
-from typing import Any, Final, TypeVar, final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 from evalc.base import AGENT_KINDS, PROVIDERS, kind_of
 from evalc.config import kinds as k
@@ -19,7 +19,10 @@ from evalc.config.tables import (
     Table,
     declared_in,
 )
-from evalc.dsl.kinds import Key
+from evalc.dsl.kinds import Key, Schema, Shape
+
+if TYPE_CHECKING:
+    from evalc.dsl.walk import Fields
 
 T = TypeVar("T", bound=Table)
 
@@ -82,10 +85,28 @@ def agent_shape(kind: str | None = None) -> k.TableShape:
     return k.TableShape(what, keys, title="agents", where="in the table of an agent")
 
 
-def _named(pair: tuple[k.Value, k.Value], others: Mapping[str, Any]) -> tuple[str, NamedAgentTable]:
-    from evalc.dsl.walk import Fields  # noqa: PLC0415 - for start-up: seldom configured
+@final
+class _Agents(Shape):
+    """Tables of agents, under names of the author's own."""
 
-    key, table = pair
+    def take(self, fields: Fields, node: k.Value, what: str) -> tuple[tuple[str, NamedAgentTable], ...] | None:
+        if not isinstance(node.data, dict):
+            fields.wrong(node, what, "a table of agents")
+            return None
+        try:
+            return k.each_of(node.pairs, lambda pair: _named(fields, *pair, node.data))
+        except k.Wrong:
+            return None
+
+    def definition(self) -> Schema:
+        return {
+            "type": "object",
+            "propertyNames": {"pattern": rf"^{_NAME}(?!\n)$", "not": {"enum": [*AGENT_KINDS]}},
+            "additionalProperties": agent_shape().definition(),
+        }
+
+
+def _named(fields: Fields, key: k.Value, table: k.Value, others: Mapping[str, Any]) -> tuple[str, NamedAgentTable]:
     called = f"`agents.{key.text}`"
     if not re.fullmatch(_NAME, key.text):
         raise key._replace(what=called).refused("a name of letters, digits, `.`, `_` and `-`")
@@ -99,25 +120,12 @@ def _named(pair: tuple[k.Value, k.Value], others: Mapping[str, Any]) -> tuple[st
     met = reading.said, reading.values
     reading.said, reading.values = {}, {}  # of this agent alone
     shape = agent_shape(kind_of(use) if isinstance(use, str) and use.strip() else None)
-    fields = Fields(reading, table, shape, called)
-    given = shape.of(fields)
+    inner = fields.inside(table, shape, called)
+    given = shape.of(inner)
     reading.said, reading.values = met
-    if fields.partial:
+    if inner.partial:
         raise k.Wrong
     return key.text, NamedAgentTable(**{AGENT_KEYS[name].attribute: value for name, value in given.items()})
 
 
-def _agents(value: k.Value) -> tuple[tuple[str, NamedAgentTable], ...]:
-    if not isinstance(value.data, dict):
-        raise value.mistyped("a table of agents")
-    return k.each_of(value.pairs, partial(_named, others=value.data))
-
-
-AGENTS: Final = k.Kind(
-    _agents,
-    {
-        "type": "object",
-        "propertyNames": {"pattern": rf"^{_NAME}(?!\n)$", "not": {"enum": [*AGENT_KINDS]}},
-        "additionalProperties": agent_shape().definition(),
-    },
-)
+AGENTS: Final = _Agents("", {}, title="agents")
