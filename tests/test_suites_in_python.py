@@ -133,7 +133,7 @@ def test_a_problem_of_a_check_is_not_at_the_same_words_of_the_message() -> None:
     )
     assert places(suite) == [
         ("EV203", "contanz 'x'\"]),"),
-        ("EV203", 'contans \'y\'"]), evalc.Turn("hi", ["contans \'y\'"])]),'),
+        ("EV203", 'contanz \'y\'"]), evalc.Turn("hi", ["contanz \'y\'"])]),'),
         ("EV203", "contanz 'y'\"])]),"),
     ]
 
