@@ -138,8 +138,9 @@ def test_a_failing_stub_fails_no_tool_errors(tmp_path: Path) -> None:
         assert isinstance(case.error, str | None)
         return case.error
 
-    assert said("Oslo") == "noToolErrors: expected no failing tool call but 'get_weather' failed"
-    assert said("Rome") == "noToolErrors: expected no failing tool call but 'get_weather' failed"
+    failed = "noToolErrors: expected no failing tool call but 'get_weather' failed: "
+    assert said("Oslo") == f"{failed}timeout"
+    assert said("Rome") == failed + 'the stub of `get_weather` has no answer for {"city":"Rome"}'
     stubs = "      stubs: {get_weather: [{when: {city: Oslo}, answer: 1}, {error: no}]}\n"
     (case,) = run(
         suite("no tool errors", "tool errors <= 0", stubs=stubs), lambda message, stubs: agent("Oslo", stubs), tmp_path

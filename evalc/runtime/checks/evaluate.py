@@ -592,11 +592,14 @@ def _no_errors(_: Test, view: View) -> Found:
     """
     evidence = view.evidence
     failing = next(iter(errors(evidence)), None)
-    if not evidence.every_tool_has_a_stub:
-        return failing is None or f"expected no failing tool call but {quoted(failing.name)} failed"
-    if failing is not None and failing.name in (evidence.stubs or ()):
-        if failing.arguments is None:
-            return f"expected no failing tool call but {quoted(failing.name)} failed"
+    by_stubs = evidence.every_tool_has_a_stub
+    if failing is None and not by_stubs:
+        return True
+    has_stub = failing is not None and failing.name in (evidence.stubs or ())
+    if failing is not None and (not by_stubs or (has_stub and failing.arguments is None)):
+        why = f": {shown(failing.error)}" if failing.error else ""
+        return f"expected no failing tool call but {quoted(failing.name)} failed{why}"
+    if failing is not None and has_stub:
         found = quoted(failing.arguments or "")
         return f"expected a JSON object as arguments of {quoted(failing.name)} but got {found}"
     fact = "noToolErrors: the case has stubs, and the agent runs its tools itself"

@@ -223,9 +223,11 @@ def test_arguments_that_are_no_object_fail_a_stubbed_call(ask: Ask) -> None:
 def test_an_error_of_a_stub_fails(ask: Ask) -> None:
     made = (ToolCall(name="t", success=False, error="down"),)
     verdict = ask(check_of({"type": "no_tool_errors"}), tool_calls=made, tool_mode="stubbed", stubs=["t"])
-    assert verdict.message == "expected no failing tool call but 't' failed"
+    assert verdict.message == "expected no failing tool call but 't' failed: down"
     by_names = ask(check_of({"type": "no_tool_errors"}), tool_calls=made, tool_mode="executed", stubs=["t"])
     assert by_names.outcome == "passed"
+    unknown = ask(check_of({"type": "no_tool_errors"}), tool_calls=made, tool_mode="executed", stubs=["u"])
+    assert (unknown.message, len(unknown.notes)) == ("expected only tools with a stub but 't' has none", 1)
 
 
 def test_calls_under_another_name_are_an_error(ask: Ask) -> None:
