@@ -70,10 +70,11 @@ _FORMAT: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]+):(.*)", re.DOTALL)
 
 @final
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of a run is printed: of its cases, and of how many the time that they took."""
+    """How much of a run is printed: of its cases, of how many the time that they took, and what to do next."""
 
     detail: Detail = "normal"
     slowest: int = 0
+    next_steps: bool = False
 
 
 def make_and_report(
@@ -212,6 +213,7 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
         suites=tuple(map(_as_reported, past.suites)),
         summary=past.summary,
         root=Path.cwd(),
+        exit_code=closing.exit_code,
         gates=closing.gates,
         below=closing.below,
         selected=closing.selected,
@@ -241,7 +243,7 @@ def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown, *, fenced: bo
     from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up
 
     screen = Screen.of(stdout, os.environ)
-    lines = summary_lines(run, screen, detail=shown.detail, slowest=shown.slowest)
+    lines = summary_lines(run, screen, detail=shown.detail, slowest=shown.slowest, next_steps=shown.next_steps)
     token = secrets.token_hex(16) if fenced or os.environ.get("GITHUB_ACTIONS") else ""
     stdout.write(f"::stop-commands::{token}\n" if token else "")
     stdout.writelines(f"{line}\n" for line in lines)
@@ -469,7 +471,7 @@ def run_evals(
             report_nothing(start.run_id, str(nothing), stdout, outputs)
             raise
         print_problems(finished.problems, sys.stderr)
-        shown = Shown(detail=detail, slowest=durations or 0)
+        shown = Shown(detail=detail, slowest=durations or 0, next_steps=not quiet)
         report(reported(finished, outputs), stdout, outputs, shown)
         if not quiet:
             stdout.flush()

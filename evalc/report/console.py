@@ -25,7 +25,17 @@ from evalc.model.result import (
     Summary,
 )
 from evalc.model.suite import Place, key_of
-from evalc.report.reported import Highlight, ReportedRun, ReportedSuite, SourceLines, highlight, response_of, transcript
+from evalc.report.groups import FailureGroup, failure_groups
+from evalc.report.reported import (
+    Highlight,
+    ReportedRun,
+    ReportedSuite,
+    SourceLines,
+    highlight,
+    message_of,
+    response_of,
+    transcript,
+)
 from evalc.report.side_by_side import side_by_side_lines
 from evalc.report.words import (
     Reason,
@@ -40,12 +50,17 @@ from evalc.report.words import (
     selected_line,
     significance_line,
     slice_lines,
+    verdict,
     why_skipped,
 )
 
 _RULE_WIDTH: Final = 67
 _BAR_WIDTH: Final = 20
 _MOST_SKIPPED: Final = 10
+_MOST_LISTED: Final = 30
+"""The cases of a suite that are all listed; of more, those that passed are only counted."""
+_MOST_GROUPS: Final = 10
+_NEXT_STEPS: Final = "again: `evalc run --last-failed`, in full: `evalc show -v`, as a page: `evalc report`"
 _MEASURED_CASES: Final = 500
 """The columns are as wide as these first cases need: all may be too many to hold."""
 
@@ -56,10 +71,12 @@ Detail = Literal["quiet", "normal", "verbose"]
 """How much is shown of the cases."""
 
 
-def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal", slowest: int = 0) -> Iterator[str]:
+def summary_lines(
+    run: ReportedRun, screen: Screen, *, detail: Detail = "normal", slowest: int = 0, next_steps: bool = False
+) -> Iterator[str]:
     """The console summary, without line ends; cases are read one at a time.
 
-    `slowest` is of how many cases the time that they took is listed.
+    `slowest` is of how many cases the time that they took is listed; `next_steps` names the commands for what failed.
     """
     sources = SourceLines(run.root, run.redact, run.checks)
     quiet = detail == "quiet"
@@ -73,10 +90,13 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
     if not quiet:
         yield from side_by_side_lines(run.suites, screen)
         yield from _of_all_suites(run)
+        yield from _groups(failure_groups(chain.from_iterable(suite.cases for suite in run.suites)), Writer(screen))
     if slowest:
         yield from _slowest(chain.from_iterable(suite.cases for suite in run.suites), slowest)
     yield from _missing_suites(run, Writer(screen))
     yield from run_lines(run, screen, detail=detail)
+    if next_steps and run.exit_code and run.summary.failed:
+        yield Writer(screen).painted(f"  {_NEXT_STEPS}", "dim")
 
 
 def render(run: ReportedRun) -> Iterator[bytes]:
@@ -100,15 +120,22 @@ def suite_lines(
     symbols, rule_width = writer.symbols, min(_RULE_WIDTH, writer.width)
     title = f"{symbols.title * 3} {visible(key_of(result).name)} {symbols.dash} {visible(result.tier)} evals "
     yield writer.painted(title + symbols.title * (rule_width - cells(title)), "bold")
+    folds = detail == "normal" and result.summary.total_cases > _MOST_LISTED
     remaining = (case for case in suite.cases if not quiet or case.status not in _UNREMARKABLE)
     measured = list(islice(remaining, _MEASURED_CASES))
     columns = _Columns.of(measured, writer.width)
+    folded = 0
     for case in chain(measured, remaining):
+        if folds and case.status == "passed" and case.flaky is not True:
+            folded += 1
+            continue
         yield _case_line(case, columns, writer)
         yield from reason_lines(case, writer, None if case.passed else sources, answers=detail != "verbose")
         if detail == "verbose":
             yield from _whole_response(case)
             yield from _assertions(case, writer, sources)
+    if folded:
+        yield f"  {writer.by_status(writer.mark('passed'), 'passed')} {counted(folded, 'case')} passed; -v lists them"
     if quiet:
         yield from _stopped(result, writer)
         yield from _listed("MISSING", result.went or (), result.baseline_run_id, writer)
@@ -284,6 +311,23 @@ def _of_all_suites(run: ReportedRun) -> Iterator[str]:
         yield f"all suites: {significance_line(whole)}"
 
 
+def _groups(groups: Sequence[FailureGroup], writer: Writer) -> Iterator[str]:
+    """The failures by their reasons."""
+    if not groups:
+        return
+    failures = sum(group.cases for group in groups)
+    yield writer.painted(f"  REASONS ({counted(len(groups), 'reason')} of {counted(failures, 'failure')})", "bold")
+    width = len(str(groups[0].cases))
+    for group in groups[:_MOST_GROUPS]:
+        room = writer.width - len("    ") - width - 2
+        said, first = writer.shortened(group.reason, room), f"as in {group.first}"
+        yield f"    {group.cases:>{width}}  {said}"
+        yield writer.painted(f"    {'':{width}}  {writer.shortened(first, room)}", "dim")
+    if len(groups) > _MOST_GROUPS:
+        yield f"    and {counted(len(groups) - _MOST_GROUPS, 'more reason')}"
+    yield ""
+
+
 def _slowest(cases: Iterable[CaseResult], count: int) -> Iterator[str]:
     """The `count` slowest cases, the slowest first; of as slow ones, the first."""
     timed = ((case.duration_ms, case.id) for case in cases)
@@ -330,7 +374,10 @@ def run_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal") ->
         if run.folder:
             yield f"  results in {visible(run.folder)}"
     if nothing is not None:
-        yield writer.warning(nothing)  # last, for readers who skip the rest
+        yield writer.warning(nothing)
+    if run.exit_code is not None:  # last, for readers who skip the rest
+        status: Status = "failed" if run.exit_code else "passed"
+        yield writer.by_status(f"{writer.mark(status)} {verdict(run)}", status)
 
 
 # --- a case ----------------------------------------------------------------------------------------------------------
@@ -341,6 +388,7 @@ _WIDEST_PART: Final = 76
 _MOST_RESPONSE_LINES: Final = 3
 _LONGEST_QUOTED: Final = 200
 """The characters of a response that a message may quote whole."""
+_MESSAGE_MARGIN: Final = "      message: "
 _RESPONSE_MARGIN: Final = "      response: "
 _MARKED: Final[dict[str, tuple[str, Color]]] = {
     "forbidden": ("found here", "red"),
@@ -403,6 +451,10 @@ def reason_lines(
     """
     every = list(reasons(case))
     is_shown = False
+    sent = None if sources is None else message_of(case, every[0].turn if every else None)
+    if sent:
+        room = writer.width - len(_MESSAGE_MARGIN)
+        yield writer.painted(f"{_MESSAGE_MARGIN}{writer.shortened(sent[: room + 1], room)}", "dim")
     for reason in every[:_MOST_REASONS]:
         words = writer.in_short(reason.check or reason.message)
         yield writer.by_status(f"    {writer.symbols.arrow} {words}", case.status)

@@ -29,6 +29,7 @@ from evalc.base.terminal import (
 from evalc.model.numbers import rounded
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import key_of
+from evalc.report.groups import failure_groups
 from evalc.report.reported import ReportedRun, transcript
 from evalc.report.words import (
     Reason,
@@ -164,6 +165,7 @@ _MARKUP: Final = re.compile(r"[!#$&()*+:<>@\[\\\]^`{|}~]|(?<=[wW])\.|(?<![A-Za-z
 _BACKTICKS: Final = re.compile("`+")
 _SUITES: Final = "| suite | passed | failed | errors | skipped | score | time |\n|---|--:|--:|--:|--:|--:|--:|"
 _CRITERIA: Final = "| suite | criterion | weight | score | cases |\n|---|---|--:|--:|--:|"
+_GROUPS: Final = "| failures | reason | first |\n|--:|---|---|"
 _CLASSES: Final = "| suite | class | recall | precision | F1 |\n|---|---|--:|--:|--:|"
 _SLICES: Final = "| suite | tag | passed | pass rate (95 % interval) |\n|---|---|--:|--:|"
 
@@ -205,6 +207,9 @@ def _overview(run: ReportedRun) -> Iterator[str]:
     for header, rows_of in ((_CRITERIA, _criterion_rows), (_CLASSES, _class_rows), (_SLICES, _slice_rows)):
         if rows := [row for name, result in named for row in rows_of(name, result)]:
             yield _table(header, rows)
+    groups = failure_groups(case for _, case in _not_passed(run))
+    if groups:
+        yield _table(_GROUPS, ((str(group.cases), _name(group.reason), _name(group.first)) for group in groups))
     notes = list(_notes(run))
     if notes:
         yield "\n".join([*(f"- {note}" for note in notes[:_MOST_NOTES]), *_more(len(notes), _MOST_NOTES)])

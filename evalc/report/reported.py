@@ -76,6 +76,7 @@ class ReportedRun(msgspec.Struct, frozen=True, kw_only=True):
     suites: tuple[ReportedSuite, ...]  # their totals, and cases that can be iterated several times
     summary: RunSummary  # the totals of all suites
     root: Path  # the folder that the places in results are relative to
+    exit_code: int | None = None  # how the run ended, as `evalc run` exits; None if that is not known
     gates: tuple[GateResult, ...] = ()  # the verdicts on the gates of the run as a whole
     below: tuple[str, ...] = ()  # the suites whose score does not meet their threshold, in words
     selected: Selected | None = None  # which of all cases were chosen; None if it was all of them
@@ -237,6 +238,16 @@ def transcript(case: CaseResult) -> str | None:
         lines += [f"  calls: {calls}"] if calls else []
         lines += [f"  agent: {turn.response}"]
     return "\n".join(lines)
+
+
+def message_of(case: CaseResult, turn: int | None) -> str | None:
+    """The message that was sent: of a conversation that of the turn, or the last; None if the result does not say."""
+    details = case.details
+    if details.turns:
+        return details.turns[-1 if turn is None else min(turn, len(details.turns)) - 1].message
+    if details.message is not UNSET:
+        return details.message
+    return details.messages[-1].content if details.messages else None
 
 
 def response_of(case: CaseResult, turn: int | None) -> str | None:

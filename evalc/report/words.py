@@ -315,6 +315,22 @@ def not_met(run: ReportedRun) -> Iterator[str]:
     yield from (gate_line(gate) for gate in run.gates if not gate.passed)
 
 
+def verdict(run: ReportedRun) -> str:
+    """How the run ended, in a line: `failed: 3 of 40 cases failed, 1 gate is not met`."""
+    summary, total = run.summary, run.summary.total_cases
+    failed, missed = summary.failed - summary.errors, sum(1 for _ in not_met(run))
+    if not run.exit_code:
+        allowed = f", {counted(failed, 'failure')} allowed" if failed else ""
+        return f"passed: {summary.passed} of {counted(total, 'case')}{allowed}"
+    parts = [
+        f"{counted(summary.errors, 'case')} ended in error" if summary.errors else "",
+        f"{failed} of {counted(total, 'case')} failed" if failed else "",
+        f"{counted(missed, 'gate')} {'is' if missed == 1 else 'are'} not met" if missed else "",
+        "the run stopped" if any(result.stopped for result in run.results) else "",
+    ]
+    return f"failed: {', '.join(filter(None, parts)) or 'nothing was verified'}"
+
+
 def missing_suite(suite: MissingSuite) -> str:
     """A suite of the baseline that is gone, in sentences: `b (labeled), 3 cases of evals/b.eval.yaml`."""
     file = "" if suite.file is msgspec.UNSET else f" of {suite.file}"

@@ -170,6 +170,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             ),
             summary=finished.summary,
             root=Path.cwd(),
+            exit_code=self.exit_code,
             gates=finished.gates,
             below=finished.below_threshold,
             selected=self.selected,

@@ -154,7 +154,7 @@ def test_cases_are_read_while_the_report_is_written(chosen: Format) -> None:
     size = 0
     for piece in pieces:
         size += len(piece)
-        if cases.made > 1_000:
+        if 1_000 < cases.made < 2_000:  # reasons are counted in an earlier pass
             break
     assert size > 0
     assert 1_000 < cases.made < 2_000

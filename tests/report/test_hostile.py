@@ -126,7 +126,7 @@ def test_annotations_are_one_command_each(said: str) -> None:
     first, second, rest = document.split("\n")
     assert not rest
     assert first.startswith("::error file=evals/weather.eval.yaml,line=13,col=9,title=w/hostile%3A failed::")
-    assert second.endswith("::responseContains: next")
+    assert second.endswith("::next: next")
     assert not OBEYED.search(document.replace("\n", ""))
     message = first.split("::", 2)[2]
     read = message.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")

@@ -224,11 +224,10 @@ class Closing(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 
     `gates` are those of the run as a whole, `below` the suites whose score does not meet their threshold, `selected`
     which of all cases were chosen, `missing` the suites of the baseline that it should have had, `warnings` those that
-    belong to no suite, `exit_code` how the run ended.
+    belong to no suite, `exit_code` how the run ended, None where that is not known.
     """
 
-    exit_code: int = 0
-
+    exit_code: int | None = None
     gates: tuple[GateResult, ...] = ()
     below: tuple[str, ...] = ()
     selected: Selected | None = None
