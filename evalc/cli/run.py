@@ -324,6 +324,9 @@ def _output(asked: str) -> Output:
         return Output(format="github", file=None)
     if asked in by_name:
         raise UsageError(f"`-o {asked}` names no file; write `-o {asked}:FILE`, or `-o {asked}:-` for standard output")
+    name, sign, file = asked.partition("=")
+    if sign and name in by_name:
+        raise UsageError(f"`-o {asked}`: a format is followed by a colon, as in `-o {name}:{file}`")
     found = _FORMAT.fullmatch(asked)
     if found is None:
         return Output(format=_by_suffix(asked), file=_file(asked))

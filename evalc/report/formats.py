@@ -30,7 +30,7 @@ from evalc.model.numbers import rounded
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import key_of
 from evalc.report.groups import failure_groups
-from evalc.report.reported import ReportedRun, transcript
+from evalc.report.reported import ReportedRun, message_of, transcript
 from evalc.report.words import (
     Reason,
     class_cells,
@@ -81,7 +81,10 @@ def cells_of(suite: SuiteResult, case: CaseResult | SkippedCase) -> dict[str, Ce
         "file": None if place is None else place.file,
         "line": None if place is None else place.line,
         "column": None if place is None else place.column,
+        "message": message_of(case, None if reason is None else reason.turn),
         "response": case.details.response,
+        "expected": case.label.expected if case.label else None,
+        "predicted": case.label.predicted if case.label else None,
         "not_attempted": case.not_attempted or None,
     }
 
@@ -89,7 +92,7 @@ def cells_of(suite: SuiteResult, case: CaseResult | SkippedCase) -> dict[str, Ce
 COLUMNS: Final = (
     *("suite", "tier", "agent", "case", "status", "passed", "score", "duration_ms", "file", "line", "column", "reason"),
     *("description", "variant", "tags", "attempts_passed", "attempts", "flaky", "criteria", "tools_called", "response"),
-    *("not_attempted", "tool"),
+    *("not_attempted", "tool", "message", "expected", "predicted"),
 )
 """The columns of the CSV in their order; new ones are added at the end."""
 

@@ -58,6 +58,7 @@ def test_outputs_by_their_names(project: Path, asked: str, chosen: Format, file:
         ),
         (["csv:"], "`--output` names no file"),
         ([""], "`--output` names no file"),
+        (["csv=a.csv"], "`-o csv=a.csv`: a format is followed by a colon, as in `-o csv:a.csv`"),
         (["csv"], "`-o csv` names no file; write `-o csv:FILE`, or `-o csv:-` for standard output"),
         (["-", "csv:-"], "only one output goes to standard output"),
         (["github", "-"], "only one output goes to standard output"),

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from evalc import __version__
 from evalc.model.json import to_json
-from evalc.model.result import AssertionResult, CaseResult, GateResult, RunResult
+from evalc.model.result import AssertionResult, CaseResult, GateResult, LabelResult, RunResult
 from evalc.report.outputs import FORMATS, SUFFIXES, Format, render
 from evalc.report.words import main_reason, reasons
 from tests.report.results import case, suite
@@ -130,6 +130,15 @@ def test_a_case_that_failed_has_the_same_reason_and_place_in_every_report(chosen
     further = [(reason.words, str(reason.place)) for each in failed for reason in islice(reasons(each), 1, None)]
     assert further == [("latency: took 9s", f"{FILE}:14:9")]
     assert [named for named in READERS[chosen](written(chosen)) if named not in further] == expected
+
+
+def test_the_table_says_what_was_sent_and_both_classes() -> None:
+    sent = case("a", status="failed", error="no")
+    sent = replace(
+        sent, details=replace(sent.details, message="To Rome?"), label=LabelResult(expected="x", predicted=None)
+    )
+    [row] = csv.DictReader(io.StringIO(b"".join(render("csv", reported(suite(sent)))).decode(), newline=""))
+    assert (row["message"], row["expected"], row["predicted"]) == ("To Rome?", "x", "")
 
 
 @dataclass

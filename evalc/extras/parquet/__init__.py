@@ -50,6 +50,8 @@ SCHEMA: Final = pa.schema(
         ("cost_usd", _NUMBER),
         ("not_attempted", pa.int32()),
         ("tool", _TEXT),
+        ("expected", _TEXT),
+        ("predicted", _TEXT),
     ]
 )
 """The columns in their order; new ones are added at the end."""
@@ -120,7 +122,7 @@ def _time(text: str) -> datetime | None:
 
 def _attempts(case: CaseResult) -> Iterator[_Row]:
     """The cells of a case, or of each attempt at a repeated case, which are known of it alone."""
-    shared = {"tags": list(case.tags or ()), "message": case.details.message or None}
+    shared = {"tags": list(case.tags or ())}
     if case.attempts is not UNSET and case.attempts:
         for number, attempt in enumerate(case.attempts, start=1):
             yield shared | {
