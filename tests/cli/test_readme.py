@@ -54,3 +54,13 @@ def test_each_command_does_what_is_said_of_it(invoke: Invoke, tmp_path: Path, mo
         if arguments == ["init"]:
             configuration = Path("evalc.toml").read_text()
             Path("evalc.toml").write_text(configuration.replace("# agent =", 'agent = "demo" #', 1))
+
+
+def test_the_first_suite_prints_what_is_shown(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = README.read_text(encoding="utf-8")
+    [(suite, shown)] = re.findall(r"^```yaml\n(suite: weather.*?)^```.*?^```text\n(.*?)^```", text, re.M | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evals").mkdir(exist_ok=True)
+    (tmp_path / "evals" / "weather.eval.yaml").write_text(suite, encoding="utf-8")
+    printed = invoke("run", "evals/", "--agent", "demo").out.partition("\n\n")[0]
+    assert re.sub(r"\b\d+ms", "0ms", printed) == shown.rstrip()
