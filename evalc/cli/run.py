@@ -70,11 +70,10 @@ _FORMAT: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]+):(.*)", re.DOTALL)
 
 @final
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of a run is printed: of its cases, of how many the time that they took, and what to do next."""
+    """How much of a run is printed: of its cases, and of how many the time that they took."""
 
     detail: Detail = "normal"
     slowest: int = 0
-    next_steps: bool = False
 
 
 def make_and_report(
@@ -243,7 +242,7 @@ def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown, *, fenced: bo
     from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up
 
     screen = Screen.of(stdout, os.environ)
-    lines = summary_lines(run, screen, detail=shown.detail, slowest=shown.slowest, next_steps=shown.next_steps)
+    lines = summary_lines(run, screen, detail=shown.detail, slowest=shown.slowest)
     token = secrets.token_hex(16) if fenced or os.environ.get("GITHUB_ACTIONS") else ""
     stdout.write(f"::stop-commands::{token}\n" if token else "")
     stdout.writelines(f"{line}\n" for line in lines)
@@ -474,12 +473,17 @@ def run_evals(
             report_nothing(start.run_id, str(nothing), stdout, outputs)
             raise
         print_problems(finished.problems, sys.stderr)
-        shown = Shown(detail=detail, slowest=durations or 0, next_steps=not quiet)
+        shown = Shown(detail=detail, slowest=durations or 0)
         report(reported(finished, outputs), stdout, outputs, shown)
         if not quiet:
             stdout.flush()
             sys.stderr.writelines(inventory_lines(finished.inventory, verbose=verbose))
+            if finished.summary.failed:
+                sys.stderr.write(_NEXT_STEPS)
     return finished.exit_code
+
+
+_NEXT_STEPS: Final = "again: `evalc run --last-failed`; in full: `evalc show -v`; as a page: `evalc report`\n"
 
 
 def _given(flags: RunFlags) -> RunFlags:

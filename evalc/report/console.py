@@ -43,6 +43,7 @@ from evalc.report.words import (
     failures_allowed,
     gate_line,
     label_lines,
+    main_reason,
     milliseconds,
     missing_suite,
     nothing_ran,
@@ -60,7 +61,6 @@ _MOST_SKIPPED: Final = 10
 _MOST_LISTED: Final = 30
 """The cases of a suite that are all listed; of more, those that passed are only counted."""
 _MOST_GROUPS: Final = 10
-_NEXT_STEPS: Final = "again: `evalc run --last-failed`, in full: `evalc show -v`, as a page: `evalc report`"
 _MEASURED_CASES: Final = 500
 """The columns are as wide as these first cases need: all may be too many to hold."""
 
@@ -71,12 +71,10 @@ Detail = Literal["quiet", "normal", "verbose"]
 """How much is shown of the cases."""
 
 
-def summary_lines(
-    run: ReportedRun, screen: Screen, *, detail: Detail = "normal", slowest: int = 0, next_steps: bool = False
-) -> Iterator[str]:
+def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal", slowest: int = 0) -> Iterator[str]:
     """The console summary, without line ends; cases are read one at a time.
 
-    `slowest` is of how many cases the time that they took is listed; `next_steps` names the commands for what failed.
+    `slowest` is of how many cases the time that they took is listed.
     """
     sources = SourceLines(run.root, run.redact, run.checks)
     quiet = detail == "quiet"
@@ -95,8 +93,6 @@ def summary_lines(
         yield from _slowest(chain.from_iterable(suite.cases for suite in run.suites), slowest)
     yield from _missing_suites(run, Writer(screen))
     yield from run_lines(run, screen, detail=detail)
-    if next_steps and run.exit_code and run.summary.failed:
-        yield Writer(screen).painted(f"  {_NEXT_STEPS}", "dim")
 
 
 def render(run: ReportedRun) -> Iterator[bytes]:
@@ -130,6 +126,8 @@ def suite_lines(
             folded += 1
             continue
         yield _case_line(case, columns, writer)
+        if not case.passed:
+            yield from _message(case, writer)
         yield from reason_lines(case, writer, None if case.passed else sources, answers=detail != "verbose")
         if detail == "verbose":
             yield from _whole_response(case)
@@ -373,9 +371,9 @@ def run_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal") ->
         yield from (writer.warning(warning) for warning in run.warnings if warning != nothing)
         if run.folder:
             yield f"  results in {visible(run.folder)}"
-    if nothing is not None:
+    if nothing is not None:  # last, for readers who skip the rest
         yield writer.warning(nothing)
-    if run.exit_code is not None:  # last, for readers who skip the rest
+    elif run.exit_code is not None:
         status: Status = "failed" if run.exit_code else "passed"
         yield writer.by_status(f"{writer.mark(status)} {verdict(run)}", status)
 
@@ -432,6 +430,15 @@ def _case_line(case: CaseResult, columns: _Columns, writer: Writer) -> str:
     return f"  {mark} {identity}  {padded(description, columns.description)}  {duration}{_attempts(case)}"
 
 
+def _message(case: CaseResult, writer: Writer) -> Iterator[str]:
+    """The message that was sent, on one line: of a conversation that of the turn which failed."""
+    reason = main_reason(case)
+    sent = message_of(case, None if reason is None else reason.turn)
+    if sent:
+        room = writer.width - len(_MESSAGE_MARGIN)
+        yield writer.painted(f"{_MESSAGE_MARGIN}{writer.shortened(sent[: room + 1], room)}", "dim")
+
+
 def _attempts(case: CaseResult) -> str:
     """How many attempts passed, where the case was repeated."""
     if case.attempts is UNSET:
@@ -451,10 +458,6 @@ def reason_lines(
     """
     every = list(reasons(case))
     is_shown = False
-    sent = None if sources is None else message_of(case, every[0].turn if every else None)
-    if sent:
-        room = writer.width - len(_MESSAGE_MARGIN)
-        yield writer.painted(f"{_MESSAGE_MARGIN}{writer.shortened(sent[: room + 1], room)}", "dim")
     for reason in every[:_MOST_REASONS]:
         words = writer.in_short(reason.check or reason.message)
         yield writer.by_status(f"    {writer.symbols.arrow} {words}", case.status)
