@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from evalc.check.predicates import PREDICATES, SUBJECTS, Predicate
+from evalc.check.predicates import PREDICATES, SUBJECTS
 
 PAGE = Path(__file__).parent.parent / "specs" / "language.md"
 ROWS = re.compile(r"\A(?:\|.*\n)*")
@@ -32,16 +32,7 @@ def subjects() -> Iterator[tuple[str, str]]:
 def predicates() -> Iterator[tuple[str, str]]:
     """A row for each predicate: how it is written behind its subject, and what it says."""
     for predicate in PREDICATES.values():
-        yield ", ".join(f"`{_subject(predicate)}{each}`" for each in predicate.examples), predicate.sentence
-
-
-def _subject(predicate: Predicate) -> str:
-    """The subject that the examples of a predicate need to be understood."""
-    if predicate.line.startswith("{} "):
-        return "tool book "
-    if "names" in predicate.on and "tool" not in predicate.line:
-        return "tools "
-    return "any call of book " if "call" in predicate.on else ""
+        yield ", ".join(f"`{line}`" for line in predicate.lines), predicate.sentence
 
 
 if __name__ == "__main__":

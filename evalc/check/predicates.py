@@ -157,6 +157,16 @@ class Predicate(NamedTuple):
     examples: tuple[str, ...] = ()
     identity: bool = False
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The examples, behind the subject that they need to be understood."""
+        subject = "any call of book " if "call" in self.on else ""
+        if self.line.startswith("{} "):
+            subject = "tool book "
+        elif "names" in self.on and "tool" not in self.line:
+            subject = "tools "
+        return tuple(f"{subject}{each}" for each in self.examples)
+
 
 _VALUE: Final = frozenset[Kind]({"value"})
 _NUMBER: Final = frozenset[Kind]({"value", "number"})

@@ -329,26 +329,41 @@ def _write_imported(texts: dict[Path, Imported], *, force: bool) -> None:
 
 
 def explain(
-    code: Annotated[
-        str | None, typer.Argument(metavar="[CODE]", help="A code such as EV203. Default: all codes, as a list.")
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CODE|WORD]...", help="A code such as EV203, a check, a key or a setting. Default: list all codes."
+        ),
     ] = None,
 ) -> int:
-    """Explain a problem: why it matters, an example, and a fix.
+    """Explain a problem, a check, a key of an eval file or a setting.
+
+    Of a problem it says why it matters, and shows an example and a fix.
 
     \b
-    Example:
+    Examples:
       evalc explain EV203
+      evalc explain contains
+      evalc explain gates
     """
     from evalc.diagnostics.catalogue import entries  # noqa: PLC0415 - for start-up
 
-    if code is None:
+    if not what:
         for entry in entries().values():
             sys.stdout.write(f"{entry.code}  {entry.summary}\n")
         return ExitCode.OK
-    known = entries().get(as_code(code))
-    if known is None:
-        raise UsageError(f"`{code}` is not a code; `evalc explain` lists them all")
-    sys.stdout.write(known.explanation())
+    words = " ".join(what)
+    known = entries().get(as_code(words))
+    if known is not None:
+        sys.stdout.write(known.explanation())
+        return ExitCode.OK
+    from evalc.schema.topics import explained, meant  # noqa: PLC0415 - for start-up: the whole language
+
+    said = explained(words)
+    if said is None:
+        near = meant(words) or "`evalc explain` lists all codes"
+        raise UsageError(f"`{words}` is no code, check, key or setting; {near}")
+    sys.stdout.write(said)
     return ExitCode.OK
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from evalc.check.predicates import PREDICATES
 from evalc.diagnostics.catalogue import entries
+from evalc.grammar.parse import parse_check
 from tests.cli.conftest import Invoke
 
 
@@ -21,4 +25,38 @@ def test_without_a_code_all_are_listed(invoke: Invoke) -> None:
 
 def test_an_unknown_code(invoke: Invoke) -> None:
     outcome = invoke("explain", "EV000")
-    assert (outcome.code, outcome.err) == (2, "error: `EV000` is not a code; `evalc explain` lists them all\n")
+    no_topic = "error: `EV000` is no code, check, key or setting; `evalc explain` lists all codes\n"
+    assert (outcome.code, outcome.err) == (2, no_topic)
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (["contains"], ["contains (check)", "contains any of (check)", '  - contains "refund" ignoring case']),
+        (["starts", "with"], ["starts with (check)", '  - starts with "Dear"']),
+        (["latency"], ["latency (subject of a check)"]),
+        (["Gates"], ["gates (key of a suite)", "  min_score           The least score of the suite, from 0 to 1."]),
+        (["for_each"], ["for_each (key of a case)", '  for_each: "cities.csv"']),
+        (["timeout"], ["timeout (setting, --timeout)"]),
+    ],
+)
+def test_checks_keys_and_settings_are_explained(invoke: Invoke, words: list[str], lines: list[str]) -> None:
+    outcome = invoke("explain", *words)
+    assert outcome.code == 0
+    printed = outcome.out.splitlines()
+    assert all(line in printed for line in lines)
+    assert printed[0] == lines[0]
+
+
+def test_a_near_word_is_offered(invoke: Invoke) -> None:
+    outcome = invoke("explain", "conatins")
+    expected = "error: `conatins` is no code, check, key or setting; did you mean `contains`?\n"
+    assert (outcome.code, outcome.err) == (2, expected)
+
+
+def test_every_example_of_a_check_is_one(invoke: Invoke) -> None:
+    for predicate in PREDICATES.values():
+        [*_, line] = [words for words in predicate.line.split() if words.isalpha()] or ["equals"]
+        for written in invoke("explain", line).out.splitlines():
+            if written.startswith("  - ") and not written.startswith(("  - >", "  - <")):
+                assert parse_check(written.removeprefix("  - ")).node is not None, written

@@ -243,5 +243,5 @@ def test_an_encoding_that_lacks_a_character_breaks_nothing() -> None:
     result = run("explain", "EV201", PYTHONIOENCODING="ascii")
     assert result.returncode == 0
     assert run("explain", "ü", PYTHONIOENCODING="ascii").stderr == (
-        "error: `\\xfc` is not a code; `evalc explain` lists them all\n"
+        "error: `\\xfc` is no code, check, key or setting; `evalc explain` lists all codes\n"
     )
