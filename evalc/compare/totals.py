@@ -244,21 +244,19 @@ class Slices:
     """Counts the cases of each tag, and how many of them passed or broke."""
 
     def __init__(self) -> None:
-        self._cases = 0
         self._counts: dict[str, list[int]] = {}
 
     def add(self, tags: Iterable[str], *, passed: bool, error: bool) -> None:
-        """Count a case."""
-        self._cases += 1
+        """Count a case that has tags."""
         for tag in tags:
             counts = self._counts.setdefault(tag, [0, 0, 0])
             counts[0] += passed and not error
             counts[1] += not error
             counts[2] += error
 
-    def summaries(self) -> tuple[r.Slice, ...]:
-        """A slice for each tag that some of the cases have: of very many, those with the most cases."""
-        some = [(tag, counts) for tag, counts in self._counts.items() if counts[1] + counts[2] < self._cases]
+    def summaries(self, cases: int) -> tuple[r.Slice, ...]:
+        """A slice for each tag that some of so many cases have: of very many tags, those with the most cases."""
+        some = [(tag, counts) for tag, counts in self._counts.items() if counts[1] + counts[2] < cases]
         if len(some) > _MOST_SLICES:
             kept = {tag for tag, _ in sorted(some, key=lambda each: -each[1][1] - each[1][2])[:_MOST_SLICES]}
             some = [(tag, counts) for tag, counts in some if tag in kept]

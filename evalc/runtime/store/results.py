@@ -125,7 +125,8 @@ class _Sums:
             self._repeated.add(statuses, cut_short=bool(case.not_attempted))
         if case.label is not None:
             self._classified.add(case.label.expected, case.label.predicted)
-        self._slices.add(case.tags, passed=case.passed, error=case.status == "error")
+        if case.tags:
+            self._slices.add(case.tags, passed=case.passed, error=case.status == "error")
         if case.criteria:
             self._score.add(case.criteria)
         if self._comparing is not None:
@@ -158,7 +159,7 @@ class _Sums:
             repeats=self._repeated.summaries() or msgspec.UNSET,
             cut_short=self._repeated.cut_short or msgspec.UNSET,
             labels=self._classified.summary() or msgspec.UNSET,
-            slices=self._slices.summaries() or msgspec.UNSET,
+            slices=self._slices.summaries(total) or msgspec.UNSET,
         )
         return SuiteTotals(
             summary=summary,
