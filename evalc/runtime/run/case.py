@@ -317,7 +317,7 @@ def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: Ca
         tool_mode=response.tool_mode,
         duration_ms=answer.duration_ms,
         usage=response.usage,
-        stubs=stubbed(case.stubs, case.stub_answers),
+        stubs=stubbed(case.stubs, case.stub_answers) if case.stubs or case.stub_answers else case.stubs,
         seed=options.seed,
         snapshot=options.snapshot,
         case=case,
@@ -416,7 +416,7 @@ def _result(
     if cut_short is not None:
         note = Note(f"the model was cut short (`{cut_short}`)", "checked on a part of its answer")
         notes += [note] * len(checked.verdicts)  # one for each assertion
-    if response is not None and response.tool_mode == "executed" and stubbed(case.stubs, case.stub_answers):
+    if response is not None and response.tool_mode == "executed" and (case.stubs or case.stub_answers):
         note = Note("the case has stubs, and the agent takes none", "checked on what its own tools gave back")
         notes += [note] * len(checked.verdicts)
     label, place = case.label, places.get("")
