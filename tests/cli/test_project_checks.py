@@ -74,14 +74,14 @@ def test_checks_of_the_project_are_run(invoke: Invoke, declared: Path) -> None:
     assert (outcome.code, "1/1 passed" in outcome.out) == (0, True)
     suite_of(declared, "check max_links(-1)")
     outcome = invoke("run")
-    assert (outcome.code, "check: max_links does not hold" in outcome.out) == (1, True)
+    assert (outcome.code, "→ check max_links(-1)\n      max_links does not hold" in outcome.out) == (1, True)
 
 
 def test_a_check_that_raises_is_an_error_with_its_line(invoke: Invoke, declared: Path) -> None:
     suite_of(declared, "check breaks()")
     outcome = invoke("run")
     assert outcome.code == 3
-    assert "check: breaks: ValueError: no luck (checks_of_a_project.py:23)" in outcome.out
+    assert "→ check breaks()\n      breaks: ValueError: no luck (checks_of_a_project.py:23)" in outcome.out
 
 
 def test_a_share_is_compared(invoke: Invoke, declared: Path) -> None:

@@ -36,6 +36,7 @@ def test_the_report_and_where_the_results_are(invoke: Invoke, project: Path) -> 
         f"run {folder.name} | 1 suite | 1/1 passed | 0 failed | 0 skipped assertions | 0ms total",
         "  score 1.00",
         f"  results in evals/results/{folder.name}",
+        "✓ passed: 1 of 1 case",
     ]
     assert json.loads((folder / "weather.labeled.json").read_text())["summary"]["passed"] == 1
 
