@@ -61,7 +61,7 @@ Running = Callable[[], Coroutine[Any, Any, Run]]
 
 _BEGINS_SECONDS: Final = 5
 _LOOP_STOPPED: Final = "Event loop stopped before Future completed."
-_WHERE_FINISHED: Final = "the journal of a saved run has what was finished"
+_WHERE_FINISHED: Final = "what was finished is in the journal, if the run is saved"
 
 
 def to_the_end(compiled: Callable[[], Running]) -> Run:

@@ -209,7 +209,7 @@ def test_an_agent_that_cancels_the_run_is_reported(invoke: Invoke, project: Path
     outcome = invoke("run", "--agent", "python:cancelling:answer")
     assert outcome.code == 3
     assert outcome.err.endswith(
-        "error: the run was cancelled by the agent; the journal of a saved run has what was finished\n"
+        "error: the run was cancelled by the agent; what was finished is in the journal, if the run is saved\n"
     )
 
 
