@@ -69,8 +69,8 @@ def test_noise() -> None:
         "=== get_weather (golden)  run-a -> run-b",
         f"  inconclusive: 5 of 200 cases regressed, 6 newly pass (McNemar's exact test, p = 1){more}",
         f"  pass rate        97 %  -> 97.5 %  194/200 ({of} 93.6 to 98.7 %) -> 195/200 ({of} 94.2 to 99.0 %)",
-        f"  score            0.985 -> 0.988   +0.003 (95 % interval -0.013 to +0.018) inconclusive{more}",
-        f"    clarity        0.985 -> 0.988   +0.003 (95 % interval -0.013 to +0.018) inconclusive{more}",
+        f"  score            0.985 -> 0.988   +0.003 (95 % interval -0.015 to +0.020) inconclusive{more}",
+        f"    clarity        0.985 -> 0.988   +0.003 (95 % interval -0.015 to +0.020) inconclusive{more}",
         "  latency, median  200ms -> 200ms",
     ]
 
