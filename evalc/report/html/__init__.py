@@ -34,6 +34,7 @@ from evalc.report.others import (
     untried_checks,
     weak_places,
 )
+from evalc.report.groups import pattern_of
 from evalc.report.reported import (
     AuthoredCheck,
     ReportedRun,
@@ -43,7 +44,7 @@ from evalc.report.reported import (
     read_authored,
     seconds_of,
 )
-from evalc.report.words import failures_allowed, main_reason, missing_lines, not_met, why_skipped
+from evalc.report.words import failures_allowed, main_reason, missing_lines, not_met, verdict, why_skipped
 
 Record = dict[str, Any]
 Redact = Callable[[str], str]
@@ -70,7 +71,7 @@ _CASES_A_BLOCK: Final = 200
 _AROUND: Final = 1
 
 SCRIPTS: Final = (
-    *("texts.js", "data.js", "charts.js", "summary.js", "agents.js", "history.js", "strength.js"),
+    *("texts.js", "data.js", "charts.js", "summary.js", "groups.js", "agents.js", "history.js", "strength.js"),
     *("filter.js", "list.js", "differences.js", "details.js", "print.js", "main.js"),
 )
 """The page's scripts in the order in which they are joined: each uses only what precedes it."""
@@ -165,6 +166,9 @@ def _run_record(run: ReportedRun) -> Record:
         "suites": [
             msgspec.structs.replace(result, suite=key_of(result).name, cases=(), skipped=()) for result in run.results
         ],
+        # Null where it is not known how the run ended.
+        "passed": None if run.exit_code is None else run.exit_code == 0,
+        "verdict": verdict(run),
         "gates": tuple(not_met(run)),
         "warnings": (*_failures_allowed(run), *missing_lines(run), *run.warnings),
         "history": [_trend(trend) for trend in run.trends],
@@ -289,21 +293,19 @@ def _case_records(index: int, suite: ReportedSuite, sources: _Sources, lines: So
             "id": skipped.id,
             "description": _cut(skipped.description, _LONGEST_NOTE),
             "status": "skipped",
-            "reason": _cut(why_skipped(skipped), _LONGEST_NOTE),
+            "reason": {"message": _cut(why_skipped(skipped), _LONGEST_NOTE)},
         }
 
 
 def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines) -> Record:
-    details, why = case.details, main_reason(case) if case.status == "unverified" else None
+    details = case.details
     return {
         "id": case.id,
         "description": _cut(case.description, _LONGEST_NOTE),
         "status": case.status,
         "durationMs": case.duration_ms,
         "score": case.score,
-        "error": _cut(case.why, _LONGEST_NOTE),
-        "reason": None if why is None else _cut(why.message, _LONGEST_NOTE),
-        "expectedFailure": _cut(case.expected_failure, _LONGEST_NOTE),
+        "reason": _reason(case),
         "flaky": case.flaky or None,
         "variant": case.variant,
         "tags": case.tags,
@@ -331,6 +333,21 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines) -> Re
         "attempts": tuple(_outcome(each, each.error, each.response) for each in case.attempts or ()),
         "baseline": None if before is None else _outcome(before, before.why, before.details.response),
     }
+
+
+def _reason(case: CaseResult) -> Record | None:
+    """Why the case did not simply pass; the `group` is what it has in common with others."""
+    why = main_reason(case)
+    if why is None:
+        return None
+    check = None if why.check is None else pattern_of(why.check[:_LONGEST_LINE])
+    return _present(
+        {
+            "check": why.check,
+            "message": _cut(why.message, _LONGEST_NOTE),
+            "group": None if case.passed else (check, pattern_of(why.message[:_LONGEST_LINE])),
+        }
+    )
 
 
 def _with_line(assertion: AssertionResult, check: AuthoredCheck | None) -> AssertionResult:

@@ -47,10 +47,12 @@ def shown(browser: Browser, root: Path) -> Iterator[Shown]:
         trends: Sequence[Trend] = (),
         strength: Strength | None = None,
         coverage: Coverage | None = None,
+        exit_code: int | None = None,
         **options: object,
     ) -> Page:
         file = root / "report.html"
-        run = run_of(*suites, root=root, trends=tuple(trends), strength=strength, coverage=coverage)
+        more = {"strength": strength, "coverage": coverage, "exit_code": exit_code}
+        run = run_of(*suites, root=root, trends=tuple(trends), **more)
         file.write_bytes(b"".join(render(run)))
         options = {"viewport": {"width": 1280, "height": 800}, **options}
         page = browser.new_page(**options)  # type: ignore[arg-type]

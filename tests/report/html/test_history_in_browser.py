@@ -26,6 +26,17 @@ def test_each_measure_has_its_course_its_value_and_its_step(shown: Shown) -> Non
     assert golden.locator("li .step").text_content() == "▲ up by 20.0"
 
 
+def test_a_course_in_which_nothing_moved_is_one_line(shown: Shown) -> None:
+    _, golden = trends()
+    still = replace(golden, points=tuple(replace(point, pass_rate=1.0) for point in golden.points))
+    page = shown(reported(), trends=[still])
+    course = page.locator(".course")
+    assert course.locator("h3").inner_text() == "get_weather (golden) unchanged over 2 runs: passed 100 %"
+    assert course.locator("svg").count() == 0
+    course.locator("summary").click()
+    assert course.locator("tbody tr").count() == 2
+
+
 def test_a_run_without_a_value_breaks_the_line(shown: Shown) -> None:
     page = shown(reported(), trends=trends())
     tone = page.locator(".course").first.locator("li").nth(3)

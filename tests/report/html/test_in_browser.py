@@ -8,7 +8,12 @@ import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
-from evalc.model.result import AssertionResult, Slice, TurnDetails
+from evalc.model.result import (
+    AssertionResult,
+    CaseResult,
+    Slice,
+    TurnDetails,
+)
 from tests.report.html.accessible import sound
 from tests.report.html.conftest import Shown
 from tests.report.html.sample import answered, reported, suite, trends
@@ -49,7 +54,7 @@ def test_it_says_how_the_run_went(shown: Shown) -> None:
     notices = page.locator("#notices").inner_text()
     assert "at least 0.97 is needed" in notices
     assert "Tool description has changed" in notices
-    assert page.locator("#scores li").count() == 3
+    assert page.locator("#scores li li").count() == 3
     visible = page.locator("#latency svg").get_attribute("aria-label")
     assert visible is not None
     assert visible.startswith("Half of 29 cases took up to ")
@@ -144,6 +149,70 @@ def test_filters_and_order(shown: Shown) -> None:
     assert page.locator("#columns .case").get_attribute("aria-sort") == "descending"
 
 
+def test_failures_are_grouped_by_reason_and_a_group_filters_the_list(shown: Shown) -> None:
+    failed = [_failing(f"flight-{n}", "no tool errors", f"timed out after {n} ms") for n in range(3)]
+    failed += [_failing(f"policy-{n}", 'contains "10 days"', "'10 days' is not there") for n in range(9)]
+    failed += [_failing(f"other-{n}", f"length <= {word} words", "too long") for n, word in enumerate("abcdef")]
+    page = shown([suite([*failed, answered("tokyo", "It is mild.")], baseline={"flight-0": answered("flight-0", "x")})])
+    groups = page.get_by_role("region", name="18 cases did not pass, for 8 reasons")
+    assert groups.get_by_role("button").count() == 7  # six groups, and the rest on demand
+    assert groups.get_by_role("button").first.inner_text().split("\n")[0] == "9"
+    page.get_by_role("button", name="Show 2 more").click()
+    assert groups.locator("li:visible").count() == 8
+    flights = groups.get_by_role("button", name="no tool errors")
+    assert "timed out after … ms" in flights.inner_text()
+    assert "1 new" in flights.inner_text()
+    flights.press("Enter")
+    assert flights.get_attribute("aria-pressed") == "true"
+    assert page.locator("#count").inner_text() == "3 of 20 cases"
+    sound(page)
+    flights.press("Enter")
+    assert page.locator("#count").inner_text() == "20 cases"
+    flights.click()
+    page.get_by_role("button", name="Clear", exact=True).click()
+    assert flights.get_attribute("aria-pressed") == "false"
+    expect(page.locator("#clear")).to_be_hidden()
+
+
+def _failing(identity: str, line: str, message: str) -> CaseResult:
+    check = AssertionResult(at="/expect/checks/0", outcome="failed", field="x", message=message, line=line)
+    return msgspec.structs.replace(
+        answered(identity, "no"),
+        status="failed",
+        passed=False,
+        error=f"x: {message}",
+        error_at=check.at,
+        assertions=(check,),
+    )
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "word", "why"),
+    [(1, "Failed", "3 of 29 cases failed, 1 gate is not met"), (0, "Passed", "25 of 29 cases, 3 failures allowed")],
+)
+def test_the_verdict_is_said_in_words(shown: Shown, exit_code: int, word: str, why: str) -> None:
+    page = shown(reported(), exit_code=exit_code)
+    assert page.locator("#verdict .big").inner_text().endswith(word)
+    assert page.locator("#verdict .ended").inner_text().endswith(why)
+
+
+@pytest.mark.parametrize("size", [24, 10_000])
+def test_the_first_case_is_on_the_first_screen(shown: Shown, size: int) -> None:
+    page = shown(reported(size), trends=trends(), exit_code=1, viewport={"width": 1440, "height": 900})
+    box = page.locator("#rows .row").first.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 900
+
+
+def test_what_stands_below_the_cases_is_a_click_away(shown: Shown) -> None:
+    page = shown(reported(1_000), trends=trends())
+    parts = page.get_by_role("navigation", name="Parts of the report")
+    assert parts.get_by_role("button").all_inner_texts() == ["Cases", "Latency", "History"]
+    parts.get_by_role("button", name="History").click()
+    expect(page.locator("#history-title")).to_be_focused()
+    expect(page.locator("#history-title")).to_be_in_viewport()
+
+
 def test_the_keyboard_reaches_everything(shown: Shown) -> None:
     page = shown(reported())
     page.keyboard.press("j")
@@ -173,7 +242,7 @@ def test_the_keyboard_reaches_everything(shown: Shown) -> None:
 def test_an_address_opens_its_case(shown: Shown) -> None:
     page = shown(reported(), "#get_weather.labeled%2Fweather%2Fdakar")
     assert page.locator("#details-title").inner_text() == "weather/dakar"
-    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Close", exact=True).click()
     assert page.url.endswith("#")
 
 

@@ -47,14 +47,16 @@ for (const entry of cases) {
 }
 const kinOf = entry => kin.get(kinship(entry)).filter(other => other !== entry && other.status !== "skipped");
 
+// Why the case did not simply pass: the check and what it says.
+const reasonOf = ({ reason }) => (reason ? `${reason.check ? `${reason.check}: ` : ""}${textOf(reason.message)}` : "");
+
 // All that a search looks at, in small letters, made when it is first searched.
 function searched(entry) {
   entry.text ??= plain(
     [
       entry.id,
       textOf(entry.description),
-      textOf(entry.error),
-      textOf(entry.reason),
+      reasonOf(entry),
       textOf(entry.message),
       ...(entry.messages ?? []).map(turn => turn.content),
       textOf(entry.response),

@@ -32,7 +32,7 @@ function usageOf(entry) {
 const part = (title, content) => (content ? el("section", null, el("h3", null, title), content) : null);
 
 function reason(entry) {
-  const text = entry.status === "expected-failure" ? `a failure is expected: ${textOf(entry.expectedFailure)}` : textOf(entry.error) || textOf(entry.reason);
+  const text = reasonOf(entry);
   return text ? el("p", { class: `reason ${entry.status}` }, shown(text)) : null;
 }
 
@@ -94,7 +94,7 @@ function version(name, entry, nodes) {
     el("h4", null, shown(name)),
     el("p", { class: "facts" }, statusLabel(entry.status), fact("score", entry.score === undefined ? "" : score(entry.score)), fact("time", duration(entry.durationMs))),
     entry.response === undefined ? el("p", { class: "soft" }, "There was no answer.") : block(entry.response, nodes),
-    entry.good ? null : textOf(entry.error) ? el("p", { class: "soft" }, shown(textOf(entry.error))) : null);
+    entry.good ? null : el("p", { class: "soft" }, shown(textOf(entry.error) || reasonOf(entry))));
 }
 
 // A text in its own lines; a long one is folded, a cut one says so.

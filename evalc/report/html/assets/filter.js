@@ -1,6 +1,6 @@
 // From what the reader asks for to the cases in their order.
 
-const asked = { query: "", statuses: new Set(), suite: "", criterion: "", tag: "", sort: "status", down: false };
+const asked = { query: "", statuses: new Set(), suite: "", criterion: "", tag: "", group: "", sort: "status", down: false };
 
 // By status, what did not pass comes first. What is equal stands in source order.
 const SORTED_BY = {
@@ -31,6 +31,7 @@ function orderedCases() {
 function matches(entry, words) {
   if (asked.statuses.size && !asked.statuses.has(entry.status) && !asked.statuses.has(entry.change) && !(entry.flaky && asked.statuses.has("flaky"))) return false;
   if (asked.suite !== "" && entry.suite !== Number(asked.suite)) return false;
+  if (asked.group && entry.group !== asked.group) return false;
   if (asked.tag && !entry.tags.includes(asked.tag)) return false;
   if (asked.criterion && !entry.criteria.some(({ name, score: value }) => name === asked.criterion && value !== null && value < 1)) return false;
   return words.every(word => searched(entry).includes(word));
@@ -70,12 +71,16 @@ function choice(key, all, options, changed) {
 // The tool bar as it was asked for, also where a button elsewhere asked.
 function showAsked() {
   for (const button of document.querySelectorAll("#statuses button")) button.setAttribute("aria-pressed", String(asked.statuses.has(button.dataset.status)));
+  for (const button of document.querySelectorAll("#reasons [data-group]")) button.setAttribute("aria-pressed", String(asked.group === button.dataset.group));
+  document.getElementById("clear").hidden = !isAsked();
   for (const select of document.querySelectorAll("#choices select")) select.value = asked[select.dataset.choice];
   const query = document.getElementById("query");
   if (query.value !== asked.query) query.value = asked.query;
 }
 
+const isAsked = () => Boolean(asked.statuses.size || asked.query || asked.suite || asked.criterion || asked.tag || asked.group);
+
 function askForAll() {
   asked.statuses.clear();
-  Object.assign(asked, { query: "", suite: "", criterion: "", tag: "" });
+  Object.assign(asked, { query: "", suite: "", criterion: "", tag: "", group: "" });
 }

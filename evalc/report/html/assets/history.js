@@ -16,11 +16,17 @@ function courseOf(trend) {
   const course = { points, now: found < 0 ? points.length - 1 : found };
   const told = measuresOf(trend).filter(({ values }) => values.some(value => value !== null));
   const runs = points.length < trend.of ? `the last ${points.length} of ${counted(trend.of, "run")}` : counted(trend.of, "run");
+  const table = el("details", null, el("summary", null, "As a table", el("span", { class: "unseen" }, " of ", shown(name))), courseTable(name, told, course));
+  const still = ({ values }) => values.every(value => value === values[0]);
+  if (told.every(still)) {
+    const as = told.map(measure => `${measure.name} ${written(measure, measure.values[0])}`).join(", ");
+    return el("div", { class: "course still" }, el("h3", null, shown(name), el("small", null, ` unchanged over ${runs}: `, shown(as))), table);
+  }
   return el("div", { class: "course" },
     el("h3", null, shown(name), el("small", null, ` ${runs}`)),
     el("ul", null, told.map(measure => courseRow(measure, course))),
     el("div", { class: "axis", "aria-hidden": "true" }, el("span", null, when(points[0]).slice(0, 10)), el("span", null, when(points.at(-1)).slice(0, 10))),
-    el("details", null, el("summary", null, "As a table", el("span", { class: "unseen" }, " of ", shown(name))), courseTable(name, told, course)));
+    table);
 }
 
 // What is measured in each run: `values` are from 0 to 1, null where a run has none.

@@ -110,10 +110,12 @@ rowsNode.addEventListener("click", event => {
   open(cases[Number(row.dataset.index)], { focus: true });
 });
 document.getElementById("help-button").addEventListener("click", () => help.showModal());
-document.getElementById("reset").addEventListener("click", () => {
-  showAll();
-  query.focus();
-});
+for (const id of ["reset", "clear"]) {
+  document.getElementById(id).addEventListener("click", () => {
+    showAll();
+    query.focus({ preventScroll: true });
+  });
+}
 narrow.addEventListener("change", () => {
   setBehind();
   changed();
@@ -130,10 +132,15 @@ showScores(index => {
   changed();
   document.getElementById("cases").scrollIntoView();
 });
+showGroups(group => {
+  asked.group = asked.group === group ? "" : group;
+  changed();
+});
 showLatency();
 showAgents();
 showHistory();
 showStrength();
+showParts();
 showFilters(changed);
 showColumns(changed);
 changed();

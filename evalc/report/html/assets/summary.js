@@ -1,7 +1,8 @@
 // From the totals of the suites to the upper part of the page.
 
-const MOST_NOTES = 4;
+const MOST_NOTES = 3;
 const MOST_CLASSES = 30;
+const MOST_SUITES = 4;
 
 const total = name => suites.reduce((sum, suite) => sum + (suite.summary[name] ?? 0), 0);
 
@@ -27,23 +28,21 @@ function showHead() {
 function showVerdict() {
   const [passed, all] = [total("passed"), total("totalCases")];
   const scored = suites.map(suite => suite.summary.score).filter(value => value !== null);
-  const changes = { regression: 0, "new pass": 0 };
-  for (const entry of cases) if (entry.change) changes[entry.change] += 1;
+  const times = cases.map(entry => entry.durationMs).filter(ms => ms !== undefined).sort((a, b) => a - b);
   const tiles = [
+    ["passed", all ? percent(passed / all) : null],
     ["score", scored.length ? score(scored.reduce((sum, value) => sum + value, 0) / scored.length) : null],
-    ["time in cases", duration(total("totalDurationMs"))],
+    ["p95", times.length ? duration(percentile(times, 0.95)) : null],
     ["cost", suites.some(suite => suite.summary.estimatedCostUsd !== undefined) ? dollars(total("estimatedCostUsd")) : null],
-    ["regressions", Math.max(changes.regression, suites.flatMap(suite => suite.regressions).length) || null],
-    ["new passes", Math.max(changes["new pass"], suites.flatMap(suite => suite.newPasses).length) || null],
-    ["flaky", total("flaky") || null],
-    ["skipped", total("skipped") || null],
   ];
-  document.getElementById("verdict").append(
-    el("div", { class: "rate" },
-      el("p", { class: "big" }, all ? percent(passed / all).replace(" %", "") : "–", all ? el("small", null, " %") : null),
-      el("p", null, `${passed.toLocaleString("en")} of ${counted(all, "case")} passed`)),
+  const [word, ...why] = run.verdict.split(": ");
+  const ended = run.passed === null ? [null, all ? `${percent(passed / all)} passed` : "No case", `${passed.toLocaleString("en")} of ${counted(all, "case")} passed`] : [run.passed ? "passed" : "failed", word[0].toUpperCase() + word.slice(1), why.join(": ")];
+  const verdict = document.getElementById("verdict");
+  if (ended[0]) verdict.classList.add(ended[0]);
+  verdict.append(
+    el("div", { class: "ended" }, el("p", { class: "big" }, ended[0] ? el("span", { class: `mark ${ended[0]}`, "aria-hidden": "true" }, STATUSES[ended[0]].mark) : null, ended[1]), el("p", null, ended[2])),
     el("div", { class: "meter" }, statusBar(counts, all), legend()),
-    el("dl", { class: "tiles" }, tiles.filter(([, value]) => value !== null).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, String(value))))));
+    el("dl", { class: "tiles" }, tiles.filter(([, value]) => value !== null).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, value)))));
 }
 
 function legend() {
@@ -67,14 +66,11 @@ function showNotices() {
   notices.classList.toggle("failed", bad.length > 0);
   const line = (mark, text) => el("li", null, mark, el("span", null, shown(text)));
   const warn = text => line(el("span", { class: "warn" }, el("span", { "aria-hidden": "true" }, "⚠"), el("span", { class: "unseen" }, "warning: ")), text);
-  notices.append(el("ul", null, bad.map(text => line(statusMark("failed"), text)), notes.slice(0, MOST_NOTES).map(warn)));
-  if (notes.length > MOST_NOTES) {
-    notices.append(el("details", null, el("summary", null, `${notes.length - MOST_NOTES} more`), el("ul", null, notes.slice(MOST_NOTES).map(warn))));
-  }
+  notices.append(...shortList([...bad.map(text => line(statusMark("failed"), text)), ...notes.map(warn)], MOST_NOTES));
 }
 
 function showScores(choose) {
-  document.getElementById("scores").append(...suites.map((suite, index) => suiteScores(suite, () => choose(index))));
+  document.getElementById("scores").append(...shortList(suites.map((suite, index) => suiteScores(suite, () => choose(index))), MOST_SUITES));
 }
 
 function suiteScores(suite, choose) {
@@ -90,7 +86,7 @@ function suiteScores(suite, choose) {
   rows.push(...confused.map(pair => el("li", null, el("span", { class: "criterion" }, [...shown(pair.expected), " → ", ...(pair.predicted === null ? ["no label"] : shown(pair.predicted))]), el("span", null, counted(pair.cases, "case")))));
   rows.push(...(suite.summary.slices ?? []).slice(0, MOST_CLASSES).map(each => scoreRow(["passed of ", ...shown(each.tag)], null, each.rate, counted(each.of, "case"))));
   if (rows.length || whole !== null) rows.push(scoreRow("score", null, whole, null));
-  return el("div", { class: "scores" }, button, rows.length ? el("ul", null, rows) : null);
+  return el("li", { class: "scores" }, button, rows.length ? el("ul", null, rows) : null);
 }
 
 function scoreRow(name, weight, value, over) {
@@ -98,4 +94,19 @@ function scoreRow(name, weight, value, over) {
     el("span", { class: "criterion" }, name, weight === null ? null : el("small", null, ` × ${weight}`)),
     scoreBar(value),
     el("span", { class: "number" }, score(value), over ? el("small", { class: "unseen" }, ` over ${over}`) : null));
+}
+
+// Links to what stands below the cases, which may be thousands of rows.
+function showParts() {
+  const parts = [...document.querySelectorAll("main > section:not([hidden]) > h2, #below > section:not([hidden]) > h2")];
+  const link = title => {
+    const button = el("button", { type: "button" }, title.textContent);
+    button.addEventListener("click", () => {
+      title.tabIndex = -1;
+      title.scrollIntoView();
+      title.focus({ preventScroll: true });
+    });
+    return button;
+  };
+  document.getElementById("parts").append(...parts.map(link));
 }

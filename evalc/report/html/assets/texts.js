@@ -37,6 +37,22 @@ function filled(node, attributes, children) {
   return node;
 }
 
+// A list of which the first items stand there, and a button for the rest.
+function shortList(items, most, attributes) {
+  const list = el("ul", attributes, items);
+  if (items.length <= most + 1) return [list];
+  const more = el("button", { type: "button", class: "more", "aria-expanded": "false" });
+  const fold = short => {
+    list.classList.toggle("short", short);
+    more.setAttribute("aria-expanded", String(!short));
+    more.textContent = short ? `Show ${items.length - most} more` : "Show fewer";
+  };
+  for (const item of items.slice(most)) item.classList.add("rest");
+  more.addEventListener("click", () => fold(!list.classList.contains("short")));
+  fold(true);
+  return [list, more];
+}
+
 // Python cuts long texts: then it is {text, length}.
 const textOf = value => (typeof value === "object" && value !== null ? value.text : value ?? "");
 
