@@ -246,6 +246,49 @@ def test_an_address_opens_its_case(shown: Shown) -> None:
     assert page.url.endswith("#")
 
 
+def test_the_address_keeps_what_is_asked_for_and_back_closes_a_case(shown: Shown) -> None:
+    page = shown(reported())
+    page.locator("#statuses button[data-status=failed]").click()
+    page.locator("#query").fill("weather °c")
+    page.get_by_label("Filter by suite").select_option("0")
+    page.locator("#columns").get_by_role("button", name="Time").click()
+    page.locator("#rows .row").first.click()
+    page.keyboard.press("j")
+    title, address = page.locator("#details-title").inner_text(), page.url
+    page.reload()
+    expect(page.locator("#details-title")).to_have_text(title)
+    assert page.locator("#count").inner_text() == "2 of 30 cases"
+    assert page.locator("#query").input_value() == "weather °c"
+    assert page.locator("#columns .duration").get_attribute("aria-sort") == "ascending"
+    page.keyboard.press("Escape")
+    expect(page.locator("#details")).to_be_hidden()
+    page.go_back()
+    expect(page.locator("#details-title")).to_have_text(title)
+    assert page.url == address
+    page.go_back()  # past the case that was opened first: it and the one after it are one step
+    expect(page.locator("#details")).to_be_hidden()
+    assert page.locator("#count").inner_text() == "2 of 30 cases"
+
+
+def test_an_address_of_several_agents_names_the_agent(shown: Shown) -> None:
+    suites = [suite([answered("tokyo", f"It is {word}.")], agent=f"{word} & co") for word in ("mild", "warm")]
+    page = shown(suites, "#get_weather.labeled%2Ftokyo?agent=warm%20%26%20co")
+    assert "It is warm." in page.locator(".version", has_text="this case").inner_text()
+    page.keyboard.press("Escape")
+    assert page.url.endswith("#")
+    page.locator("#matrix a").first.click()
+    assert page.url.endswith("#get_weather.labeled%2Ftokyo?agent=mild%20%26%20co")
+    page = shown(suites, "#get_weather.labeled%2Ftokyo")
+    assert "It is mild." in page.locator(".version", has_text="this case").inner_text()
+
+
+def test_an_address_that_asks_for_nothing_there_shows_an_empty_list(shown: Shown) -> None:
+    page = shown(reported(), "#gone?status=gone&suite=x&sort=constructor&tag=%zz")
+    assert page.locator("#count").inner_text() == "0 of 30 cases"
+    page.locator("#reset").click()
+    assert page.locator("#count").inner_text() == "30 cases"
+
+
 def test_the_details_of_a_failure(shown: Shown) -> None:
     page = shown(reported(), "#get_weather.labeled%2Fweather%2Fcairo")
     details = page.locator("#details")

@@ -13,18 +13,22 @@ const SEVERITY = Object.keys(STATUSES);
 const agents = [...new Set(suites.map(suite => suite.agentEndpoint))];
 const nameOf = suite => `${suite.suite} (${suite.tier})${agents.length > 1 ? ` · ${suite.agentEndpoint}` : ""}`;
 
-// A case's place in the address: its suite and id, and a number where two would be the same.
+// A case's place in the address: its suite and id, its agent if there are several, a number where two would be the same.
+const addressed = ({ suite, tier }, id) => encodeURIComponent(plain(`${suite}.${tier}/${id}`));
 const byAddress = new Map();
 for (const [index, entry] of cases.entries()) {
   const suite = suites[entry.suite];
-  const address = encodeURIComponent(plain(`${suite.suite}.${suite.tier}/${entry.id}`));
+  const path = addressed(suite, entry.id);
+  const address = agents.length > 1 ? `${path}?agent=${encodeURIComponent(plain(suite.agentEndpoint))}` : path;
   entry.index = index;
   entry.tags ??= [];
   entry.criteria ??= [];
   entry.good = GOOD.has(entry.status);
-  entry.address = byAddress.has(address) ? `${address}~${index}` : address;
+  entry.address = address;
+  for (let again = 2; byAddress.has(entry.address); again += 1) entry.address = address.replace(/(?=[?]|$)/, `~${again}`);
   entry.change = changeOf(entry);
   byAddress.set(entry.address, entry);
+  if (!byAddress.has(path)) byAddress.set(path, entry);
 }
 
 // What became of the case since the baseline.

@@ -10,9 +10,26 @@ const SORTED_BY = {
   duration: entry => entry.durationMs ?? -1,
 };
 
+const words = () => asked.query.toLowerCase().split(/\s+/).filter(Boolean);
+
 function chosenCases() {
-  const words = asked.query.toLowerCase().split(/\s+/).filter(Boolean);
-  return orderedCases().filter(entry => matches(entry, words));
+  const sought = words();
+  return orderedCases().filter(entry => matches(entry, sought));
+}
+
+// What is asked for in the address, which a reload and a link keep; a suite by its name.
+function askedParams() {
+  const { statuses, query, suite, criterion, tag, group, sort, down } = asked;
+  const given = { q: query, suite: suite && nameOf(suites[suite]), criterion, tag, group, sort: sort === "status" && !down ? "" : sort, down: down && "1" };
+  return [...[...statuses].map(status => ["status", status]), ...Object.entries(given).filter(([, value]) => value)];
+}
+
+function askFor(params) {
+  const one = name => params.get(name) ?? "";
+  const suite = suites.findIndex(each => nameOf(each) === one("suite"));
+  const sort = Object.hasOwn(SORTED_BY, one("sort")) ? one("sort") : "status";
+  asked.statuses = new Set(params.getAll("status"));
+  Object.assign(asked, { query: one("q"), suite: suite < 0 ? "" : String(suite), criterion: one("criterion"), tag: one("tag"), group: one("group"), sort, down: params.has("down") });
 }
 
 // All cases in the order that is asked for, sorted again only where it is another one: not with each letter of a search.

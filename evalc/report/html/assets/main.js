@@ -5,6 +5,11 @@ const query = document.getElementById("query");
 const help = document.getElementById("help");
 
 function changed() {
+  show();
+  write();
+}
+
+function show() {
   const found = chosenCases();
   showAsked();
   showCases(found);
@@ -13,8 +18,33 @@ function changed() {
   document.getElementById("list").hidden = !found.length;
 }
 
-// Open the case's details; the address names it, so that it can be linked to.
+// The address names the open case and what is asked for. `ahead` makes a step that Back undoes.
+function write(entry = panel.hidden ? null : list.selected, ahead = false) {
+  const [path, own] = (entry?.address ?? "").split("?");
+  const params = [own, new URLSearchParams(askedParams()).toString()].filter(Boolean).join("&");
+  const address = `#${path}${params && `?${params}`}`;
+  if (address !== (location.hash || "#")) history[ahead ? "pushState" : "replaceState"](null, "", address);
+}
+
+// From the address to what it names: at first, on Back and Forward, and after a link.
+function read() {
+  const [path, params = ""] = location.hash.slice(1).split("?");
+  const given = new URLSearchParams(params);
+  const agent = given.get("agent");
+  const entry = byAddress.get(agent === null ? path : `${path}?agent=${encodeURIComponent(agent)}`) ?? byAddress.get(path);
+  askFor(given);
+  if (entry && !matches(entry, words())) askForAll();
+  show();
+  if (entry) draw(entry, true);
+  else hide();
+}
+
 function open(entry, { focus = false } = {}) {
+  write(entry, panel.hidden);
+  draw(entry, focus);
+}
+
+function draw(entry, focus) {
   select(entry);
   const title = el("h2", { id: "details-title", tabindex: "-1" }, shown(entry.id));
   const button = (label, text, act, disabled) => {
@@ -33,18 +63,22 @@ function open(entry, { focus = false } = {}) {
   panel.scrollTop = 0;
   document.body.classList.add("open");
   setBehind();
-  history.replaceState(null, "", `#${entry.address}`);
   reveal(entry);
   if (focus || held) title.focus({ preventScroll: true });
 }
 
 function close() {
+  write(null, true);
+  hide();
+}
+
+function hide() {
+  if (panel.hidden) return;
   const entry = list.selected;
   panel.hidden = true;
   panel.replaceChildren();
   document.body.classList.remove("open");
   setBehind();
-  history.replaceState(null, "", "#");
   if (entry && reveal(entry)) linkOf(entry)?.focus({ preventScroll: true });
 }
 
@@ -62,13 +96,6 @@ function move(step) {
     reveal(entry);
     linkOf(entry)?.focus({ preventScroll: true });
   } else open(entry);
-}
-
-function openAddressed() {
-  const entry = byAddress.get(location.hash.slice(1));
-  if (!entry) return;
-  if (!list.found.includes(entry)) showAll();
-  open(entry, { focus: true });
 }
 
 function showAll() {
@@ -103,11 +130,14 @@ query.addEventListener("input", () => {
   asked.query = query.value;
   changed();
 });
-rowsNode.addEventListener("click", event => {
+// A row, or a link to a case from elsewhere in the page.
+document.getElementById("page").addEventListener("click", event => {
   const row = event.target.closest(".row");
-  if (!row || event.ctrlKey || event.metaKey || event.shiftKey || getSelection().type === "Range") return;
+  const entry = row ? cases[Number(row.dataset.index)] : byAddress.get(event.target.closest("a")?.hash.slice(1));
+  if (!entry || event.ctrlKey || event.metaKey || event.shiftKey || getSelection().type === "Range") return;
   event.preventDefault();
-  open(cases[Number(row.dataset.index)], { focus: true });
+  if (!list.found.includes(entry)) askForAll(), show();
+  open(entry, { focus: true });
 });
 document.getElementById("help-button").addEventListener("click", () => help.showModal());
 for (const id of ["reset", "clear"]) {
@@ -122,7 +152,7 @@ narrow.addEventListener("change", () => {
 });
 addEventListener("scroll", drawRows, { passive: true });
 addEventListener("resize", drawRows);
-addEventListener("hashchange", openAddressed);
+addEventListener("hashchange", read);
 
 showHead();
 showVerdict();
@@ -143,5 +173,4 @@ showStrength();
 showParts();
 showFilters(changed);
 showColumns(changed);
-changed();
-openAddressed();
+read();

@@ -53,7 +53,7 @@ function weakRow(entry, challengers) {
 }
 
 function caseLink({ suite, tier, id }) {
-  const address = encodeURIComponent(plain(`${suite}.${tier}/${id}`));
+  const address = addressed({ suite, tier }, id);
   return byAddress.has(address) ? el("a", { href: `#${address}` }, shown(id)) : el("span", null, shown(id));
 }
 
