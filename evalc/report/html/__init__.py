@@ -24,6 +24,7 @@ from evalc.base.terminal import counted
 from evalc.model.reports import CheckStrength, Coverage, Strength, Trend
 from evalc.model.result import AssertionResult, AttemptResult, CaseResult
 from evalc.model.suite import Place, key_of
+from evalc.report.groups import pattern_of
 from evalc.report.others import (
     PARTS,
     coverage_total,
@@ -34,7 +35,6 @@ from evalc.report.others import (
     untried_checks,
     weak_places,
 )
-from evalc.report.groups import pattern_of
 from evalc.report.reported import (
     AuthoredCheck,
     ReportedRun,
@@ -72,7 +72,7 @@ _AROUND: Final = 1
 
 SCRIPTS: Final = (
     *("texts.js", "data.js", "charts.js", "summary.js", "groups.js", "agents.js", "history.js", "strength.js"),
-    *("filter.js", "list.js", "differences.js", "details.js", "print.js", "main.js"),
+    *("filter.js", "list.js", "differences.js", "details.js", "copy.js", "print.js", "main.js"),
 )
 """The page's scripts in the order in which they are joined: each uses only what precedes it."""
 
@@ -331,7 +331,7 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines) -> Re
         "usage": details.usage,
         "finishReason": details.finish_reason,
         "attempts": tuple(_outcome(each, each.error, each.response) for each in case.attempts or ()),
-        "baseline": None if before is None else _outcome(before, before.why, before.details.response),
+        "baseline": None if before is None else _before(before),
     }
 
 
@@ -378,6 +378,11 @@ def _indented(value: object) -> str:
         return json.dumps(value, indent=2, ensure_ascii=False, default=repr)
     except (RecursionError, ValueError, TypeError):  # nested too deeply, holding itself, with keys that are not texts
         return "(no JSON)"
+
+
+def _before(case: CaseResult) -> Record:
+    calls = tuple(map(_tool_call, case.details.tool_calls[:MOST_CALLS]))
+    return {**_outcome(case, case.why, case.details.response), **_present({"toolCalls": calls})}
 
 
 def _outcome(ended: AttemptResult | CaseResult, why: str | UnsetType | None, response: str | None) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from evalc.model.result import (
     AssertionResult,
     CaseResult,
     Slice,
+    TextFinding,
     TurnDetails,
 )
 from tests.report.html.accessible import sound
@@ -296,7 +298,7 @@ def test_the_details_of_a_failure(shown: Shown) -> None:
     assert "evals/weather.eval.yaml:16:11 (the file has changed since the run)" in text
     assert page.locator(".line.here").inner_text() == '16        - contains "°C" or contains "degrees" for grounded'
     assert "What is the weather in Cairo?" in text
-    assert '"city": "Cairo"' in text
+    assert 'get_weather(city: "Cairo", units: "metric")' in text
     assert "$0.00076" in text
     assert page.locator(".version h4").all_inner_texts() == ["baseline", "this case"]
     assert "°C and" in page.locator(".version del").first.inner_text()
@@ -334,7 +336,7 @@ def test_a_conversation_is_shown_turn_by_turn(shown: Shown) -> None:
     assert "A room <i>please</i>" in first.inner_text()
     assert "search" not in first.inner_text()
     visible = second.inner_text()
-    for text in ("Now", "search", "gave back", "<b>Ritz</b>", "book", "failed: no room", "Booked.", "expected 'x'"):
+    for text in ("Now", 'search() → ["<b>Ritz</b>"]', "book(nights: 2) failed: no room", "Booked.", "expected 'x'"):
         assert text in visible
     assert second.locator("img, b i").count() == 0
     assert page.locator("#details h3", has_text="Response").count() == 0
@@ -346,9 +348,101 @@ def test_agents_stand_side_by_side(shown: Shown) -> None:
     assert page.locator("h1").inner_text() == "2 agents"
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    assert page.locator(".version h4").all_inner_texts() == ["warm", "this case"]
-    assert page.locator(".version del").inner_text() == "warm"
-    assert page.locator(".version ins").inner_text() == "mild"
+    assert page.locator(".version h4").all_inner_texts() == ["warm", "mild · this case"]
+    assert page.locator(".version del").last.inner_text() == "warm"
+    assert page.locator(".version ins").last.inner_text() == "mild"
+
+
+def test_calls_that_differ_stand_side_by_side(shown: Shown) -> None:
+    one, two = (
+        msgspec.structs.replace(
+            answered("oslo", "Booked."),
+            details=msgspec.structs.replace(
+                answered("oslo", "Booked.").details,
+                tool_calls=(
+                    {"name": "book", "params": {"flight": "LH1824", "people": people, "a b": [2**70, "x: y"]}},
+                ),
+            ),
+        )
+        for people in (1, 2)
+    )
+    page = shown([suite([one], baseline={"oslo": two})], "#get_weather.labeled%2Foslo")
+    called = page.locator(".called")
+    assert called.nth(0).inner_text() == f'book(flight: "LH1824", people: 2, "a b": [{2**70}, "x: y"])'
+    assert called.nth(0).locator("del").all_inner_texts() == ["2"]
+    assert called.nth(1).locator("ins").all_inner_texts() == ["1"]
+    call = page.locator(".calls details")
+    call.locator("summary").press("Enter")
+    assert '"people": 1' in call.inner_text()
+
+
+def test_answers_with_little_in_common_are_not_compared_word_by_word(shown: Shown) -> None:
+    before = answered("oslo", "Certainly, dear guest: nothing easier, said the clerk.")
+    page = shown([suite([answered("oslo", "No room.")], baseline={"oslo": before})], "#get_weather.labeled%2Foslo")
+    assert page.locator(".version pre").last.inner_text() == "No room."
+    assert page.locator(".version > .block ins, .version > .block del").count() == 0
+
+
+def test_what_a_check_found_is_marked_in_the_answer(shown: Shown) -> None:
+    case = _failing("rome", "numbers from tools", "'79' is in no tool result")
+    found = msgspec.structs.replace(case.assertions[0], finding=TextFinding(kind="forbidden", text="79"))
+    differs = msgspec.structs.replace(found, finding=TextFinding(kind="differs", text="Three flights, from 89 EUR"))
+    details = msgspec.structs.replace(case.details, response="Three flights, from 79 EUR.")
+    page = shown([suite([msgspec.structs.replace(case, details=details, assertions=(found,))])])
+    page.locator("#rows .row").first.click()
+    assert page.locator("#details mark").all_inner_texts() == ["79"]
+    page = shown([suite([msgspec.structs.replace(case, details=details, assertions=(differs,))])])
+    page.locator("#rows .row").first.click()
+    assert page.locator("#details mark").all_inner_texts() == ["79"]
+
+
+def test_checks_stand_by_their_lines_the_failing_one_first(shown: Shown) -> None:
+    case = _failing("rome", "no tool errors", "search: timed out")
+    passed = AssertionResult(at="/expect/checks/1", outcome="passed", line='contains "EUR"')
+    page = shown([suite([msgspec.structs.replace(case, assertions=(passed, *case.assertions))])])
+    page.locator("#rows .row").first.click()
+    details = page.locator("#details")
+    assert details.locator(".failing .at").all_inner_texts() == ["no tool errors"]
+    assert details.inner_text().count("search: timed out") == 1
+    every = details.locator("section", has=page.locator("h3", has_text="All checks"))
+    assert every.locator(".at").all_inner_texts() == ['contains "EUR"', "no tool errors"]
+
+
+def test_a_case_is_copied_as_markdown_and_as_a_command(shown: Shown) -> None:
+    page = shown(reported(), "#get_weather.labeled%2Fweather%2Fcairo")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the command").click()
+    expect(page.locator(".copies [role=status]")).to_have_text("Copied.")
+    command = page.evaluate("navigator.clipboard.readText()")
+    assert shlex.split(command) == [
+        *("evalc", "run", "evals/weather.eval.yaml::weather/cairo", "--agent", "http://localhost:3000/chat")
+    ]
+    page.get_by_role("button", name="Copy as Markdown").click()
+    text = page.evaluate("navigator.clipboard.readText()")
+    assert text.startswith("### ✗ `weather/cairo`: failed")
+    assert "**message**\n\n```\nWhat is the weather in Cairo?\n```" in text
+    assert f"```\n{command}\n```" in text
+    sound(page)
+
+
+@pytest.mark.parametrize("identity", ["it's; rm -rf ~", "$(x) `y`\n```", "a b"])
+def test_a_hostile_id_stays_one_word_of_the_command(shown: Shown, identity: str) -> None:
+    page = shown([suite([answered(identity, "```\n# x\n````")])])
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the command").click()
+    command = page.evaluate("navigator.clipboard.readText()")
+    assert shlex.split(command) == ["evalc", "run", identity, "--agent", "http://localhost:3000/chat"]
+    page.get_by_role("button", name="Copy as Markdown").click()
+    text = page.evaluate("navigator.clipboard.readText()")
+    assert "\n`````\n```\n# x\n````\n`````" in text
+
+
+def test_rows_that_passed_show_their_message(shown: Shown) -> None:
+    page = shown(reported())
+    page.locator("#query").fill("weather/tokyo")
+    assert page.locator("#rows .row .why").first.inner_text() == "What is the weather in Tokyo?"
 
 
 def test_cases_of_several_agents_name_them_and_stand_in_a_table(shown: Shown) -> None:

@@ -54,6 +54,9 @@ const kinOf = entry => kin.get(kinship(entry)).filter(other => other !== entry &
 // Why the case did not simply pass: the check and what it says.
 const reasonOf = ({ reason }) => (reason ? `${reason.check ? `${reason.check}: ` : ""}${textOf(reason.message)}` : "");
 
+// The message as sent; of a conversation the first.
+const sentTo = ({ turns, messages, message }) => textOf(turns?.[0]?.message ?? messages?.at(-1)?.content ?? message);
+
 // All that a search looks at, in small letters, made when it is first searched.
 function searched(entry) {
   entry.text ??= plain(

@@ -1,6 +1,7 @@
 // From a case to all that is known of it.
 
 const COLLAPSED_LINES = 24;
+const LONGEST_CALL = 400;
 
 function detailsOf(entry) {
   const suite = suites[entry.suite];
@@ -9,11 +10,12 @@ function detailsOf(entry) {
     textOf(entry.description) ? el("p", { class: "description" }, shown(textOf(entry.description))) : null,
     entry.place ? el("p", { class: "place" }, shown(placed(entry.place))) : null,
     reason(entry),
-    part("Checks", assertionsOf(entry)),
-    part("Scores", entry.criteria.length ? el("ul", { class: "criteria" }, entry.criteria.map(criterionRow)) : null),
+    assertionsOf(entry, failedOf(entry), true),
     ...(entry.turns ? turnsOf(entry) : sentOf(entry)),
-    entry.turns && !entry.baseline && !kinOf(entry).length ? null : part(entry.baseline || kinOf(entry).length ? "Side by side" : "Response", responses(entry)),
+    entry.turns && !othersOf(entry).length ? null : part(othersOf(entry).length ? "Side by side" : "Response", responses(entry)),
     entry.turns ? null : part("Tool calls", callsOf(entry, entry.toolCalls)),
+    part("All checks", assertionsOf(entry, entry.assertions ?? [], false)),
+    part("Scores", entry.criteria.length ? el("ul", { class: "criteria" }, entry.criteria.map(criterionRow)) : null),
     part("Attempts", attemptsOf(entry)),
     entry.skippedTokens?.length ? part("Values that were not there", el("p", null, shown(entry.skippedTokens.join(", ")))) : null,
   ];
@@ -31,21 +33,24 @@ function usageOf(entry) {
 
 const part = (title, content) => (content ? el("section", null, el("h3", null, title), content) : null);
 
+const failedOf = entry => (entry.assertions ?? []).filter(({ outcome }) => outcome === "failed" || outcome === "error");
+
+// What no check says, such as an answer that did not come.
 function reason(entry) {
   const text = reasonOf(entry);
-  return text ? el("p", { class: `reason ${entry.status}` }, shown(text)) : null;
+  const said = failedOf(entry).some(each => text.endsWith(each.message ?? "\n"));
+  return text && !said ? el("p", { class: `reason ${entry.status}` }, shown(text)) : null;
 }
 
-function assertionsOf(entry) {
-  if (!entry.assertions?.length) return null;
-  const ordered = [...entry.assertions].sort((a, b) => (a.outcome === "passed") - (b.outcome === "passed"));
-  return el("ul", { class: "assertions" }, ordered.map(assertion => el("li", null,
+function assertionsOf(entry, assertions, inFull) {
+  if (!assertions.length) return null;
+  return el("ul", { class: inFull ? "assertions failing" : "assertions" }, assertions.map(assertion => el("li", null,
     statusMark(assertion.outcome),
     el("div", null,
       el("span", { class: "at" }, shown(checkOf(assertion))),
-      assertion.message ? el("p", null, shown(assertion.message)) : null,
-      judged(assertion.judged),
-      excerpt(assertion.place)))));
+      inFull && assertion.message ? el("p", null, shown(assertion.message)) : null,
+      inFull || assertion.outcome === "passed" ? judged(assertion.judged) : null,
+      inFull ? excerpt(assertion.place) : null))));
 }
 
 // The check's line; of results without one its pointer, as `checks > 0`.
@@ -77,24 +82,69 @@ function sentOf(entry) {
   return turns.length ? turns : [entry.message === undefined ? null : part("Message", block(entry.message))];
 }
 
-// The response; beside it that of the baseline, of other agents and of other variants.
+// The case in the baseline, then that of other agents and with other prompts, each with its name.
+const othersOf = entry => [...(entry.baseline ? [["baseline", entry.baseline]] : []), ...kinOf(entry).map(other => [kinName(other), other])];
+const kinName = entry => [agents.length > 1 || !entry.variant ? suites[entry.suite].agentEndpoint : null, entry.variant].filter(Boolean).join(" · ");
+
+// The response, what its checks found in it marked; beside it, if there are others, theirs and the calls.
 function responses(entry) {
-  const others = [...(entry.baseline ? [["baseline", entry.baseline]] : []), ...kinOf(entry).map(other => [other.variant ?? suites[other.suite].agentEndpoint, other])];
-  if (!others.length) return entry.response === undefined ? null : block(entry.response);
-  const [, first] = others[0];
-  const parts = differences(textOf(first.response), textOf(entry.response));
-  return el("div", { class: "beside" },
-    version(others[0][0], first, side(parts, "gone")),
-    version("this case", entry, side(parts, "new")),
-    others.slice(1).map(([name, other]) => version(name, other, side(differences(textOf(other.response), textOf(entry.response)), "gone"))));
+  const others = othersOf(entry);
+  const found = evidenceOf(entry);
+  if (!others.length) return entry.response === undefined ? null : block(entry.response, marked(textOf(entry.response), found));
+  const beside = others.map(([name, other]) => version(name, other, compared(other, entry, "gone", [])));
+  beside.splice(1, 0, version([kinOf(entry).length ? kinName(entry) : null, "this case"].filter(Boolean).join(" · "), entry, compared(others[0][1], entry, "new", found)));
+  return el("div", { class: "beside" }, beside);
 }
 
-function version(name, entry, nodes) {
+// The calls and the response of one side as nodes; the words that only it has are marked, unless nearly all have changed.
+function compared(other, entry, kind, found) {
+  const nodes = (before, after) => {
+    const parts = differences(before, after);
+    const same = parts.reduce((sum, [part, text]) => sum + (part === "same" ? text.length : 0), 0);
+    const own = kind === "gone" ? before : after;
+    return same * 3 < Math.min(before.length, after.length) ? marked(own, found) : side(parts, kind, text => marked(text, found));
+  };
+  return { calls: nodes(callTexts(other), callTexts(entry)), response: nodes(textOf(other.response), textOf(entry.response)) };
+}
+
+const callTexts = ({ toolCalls = [] }) => toolCalls.map(callText).join("\n");
+
+function version(name, entry, { calls, response }) {
   return el("div", { class: "version" },
     el("h4", null, shown(name)),
     el("p", { class: "facts" }, statusLabel(entry.status), fact("score", entry.score === undefined ? "" : score(entry.score)), fact("time", duration(entry.durationMs))),
-    entry.response === undefined ? el("p", { class: "soft" }, "There was no answer.") : block(entry.response, nodes),
+    entry.toolCalls?.length ? el("div", { class: "called" }, block(callTexts(entry), calls)) : null,
+    entry.response === undefined ? el("p", { class: "soft" }, "There was no answer.") : block(entry.response, response),
     entry.good ? null : el("p", { class: "soft" }, shown(textOf(entry.error) || reasonOf(entry))));
+}
+
+// What the failing checks found in a response: of a conversation that of the turn, the last if they name none.
+function evidenceOf(entry, turn = entry.turns?.length) {
+  return failedOf(entry).filter(each => each.finding && (each.turn ?? entry.turns?.length) === turn).map(({ finding }) => finding);
+}
+
+// The text as nodes, what must not be in it or differs from what is expected marked.
+function marked(text, found) {
+  const ranges = found.map(finding => rangeOf(text, finding)).filter(Boolean).sort(([a], [b]) => a - b);
+  const nodes = [];
+  let end = 0;
+  for (const [start, until] of ranges) {
+    if (start < end) continue;
+    nodes.push(...shown(text.slice(end, start)), el("mark", null, shown(text.slice(start, until))));
+    end = until;
+  }
+  return [...nodes, ...shown(text.slice(end))];
+}
+
+function rangeOf(text, { kind, text: sought, path }) {
+  if (kind === "forbidden") {
+    const start = sought ? text.indexOf(sought) : -1;
+    return start < 0 ? null : [start, start + sought.length];
+  }
+  if (kind !== "differs" || path) return null;
+  let start = 0;
+  while (start < text.length && text[start] === sought[start]) start += 1;
+  return start < text.length ? [start, start + text.slice(start).match(/^\s*\S*/)[0].length] : null;
 }
 
 // A text in its own lines; a long one is folded, a cut one says so.
@@ -121,14 +171,14 @@ function turnsOf(entry) {
   const parts = entry.turns.map((turn, index) => {
     const calls = entry.toolCalls?.slice(from, from + (turn.calls ?? 0));
     from += turn.calls ?? 0;
-    const failed = (entry.assertions ?? []).filter(each => each.turn === index + 1 && each.outcome !== "passed" && each.outcome !== "skipped");
+    const failed = failedOf(entry).filter(each => each.turn === index + 1);
     return part(`Turn ${index + 1}`, [
       el("p", { class: "facts" }, failed.length ? statusMark("failed") : null, fact("time", duration(turn.durationMs))),
       el("p", { class: "soft" }, "user"),
       block(turn.message),
       callsOf({}, calls),
       el("p", { class: "soft" }, "agent"),
-      block(turn.response),
+      block(turn.response, marked(textOf(turn.response), evidenceOf(entry, index + 1))),
       failed.map(each => el("p", { class: "reason failed" }, el("b", null, shown(checkOf(each))), el("br"), shown(each.message ?? ""))),
     ]);
   });
@@ -138,13 +188,31 @@ function turnsOf(entry) {
 function callsOf(entry, calls) {
   if (!calls?.length && !entry.moreCalls) return null;
   return [
-    el("ol", { class: "calls" }, (calls ?? []).map(call => el("li", null,
-      el("p", null, call.success === undefined ? null : statusMark(call.success ? "passed" : "failed"), el("b", null, shown(textOf(call.name))), fact("time", duration(call.durationMs))),
+    el("ol", { class: "calls" }, (calls ?? []).map(call => el("li", null, el("details", null,
+      el("summary", null,
+        call.success === undefined ? null : statusMark(call.success ? "passed" : "failed"),
+        el("span", null, el("code", null, shown(callText(call))), call.result === undefined ? null : el("small", null, " → ", shown(inLine(call.result).slice(0, 200))), call.error === undefined ? null : el("span", null, " failed: ", shown(textOf(call.error))), el("small", null, ` ${duration(call.durationMs)}`))),
       call.params === undefined ? null : block(call.params),
-      call.result === undefined ? null : [el("p", { class: "soft" }, "gave back"), block(call.result)],
-      call.error === undefined ? null : el("p", null, "failed: ", shown(textOf(call.error)))))),
+      call.result === undefined ? null : [el("p", { class: "soft" }, "gave back"), block(call.result)])))),
     entry.moreCalls ? el("p", { class: "soft" }, `and ${counted(entry.moreCalls, "more call", "more calls")}`) : null,
   ];
+}
+
+// `book(flight: "LH1824", people: 1)`
+function callText(call) {
+  const sent = call.params === undefined ? "" : inLine(call.params);
+  return `${textOf(call.name)}(${sent.replace(/^\{([^]*)\}$/, "$1")})`;
+}
+
+// JSON, which may be cut, on a line, without quotes around simple keys.
+function inLine(value) {
+  const json = textOf(value);
+  const short = json.slice(0, LONGEST_CALL).replace(/"((?:[^"\\]|\\[^])*)"(\s*:)?|\s+/g, (found, key, colon, at) => {
+    if (colon && /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(key)) return `${key}:`;
+    if (found[0] === '"') return found;
+    return "{[".includes(json[at - 1]) || "}]".includes(json[at + found.length]) ? "" : " ";
+  });
+  return json.length > LONGEST_CALL || isCut(value) ? `${short}…` : short;
 }
 
 function attemptsOf(entry) {

@@ -35,7 +35,7 @@ function middle(a, b) {
 }
 
 // One side of the comparison as nodes: what only it has is marked, by more than colour.
-function side(parts, kind) {
+function side(parts, kind, nodes) {
   const name = kind === "gone" ? "del" : "ins";
-  return parts.filter(([part]) => part === "same" || part === kind).map(([part, text]) => (part === "same" ? shown(text) : el(name, null, shown(text))));
+  return parts.filter(([part]) => part === "same" || part === kind).map(([part, text]) => (part === "same" ? nodes(text) : el(name, null, nodes(text))));
 }

@@ -61,7 +61,7 @@ function rowOf(entry, position) {
     el("div", { role: "cell", class: "cell status" }, statusLabel(entry.status)),
     el("div", { role: "cell", class: "cell case" },
       el("a", { href: `#${entry.address}` }, shown(entry.id)), ...badges(entry),
-      el("span", { class: "why" }, shown(textOf(reasonOf(entry) || entry.description).slice(0, 300)))),
+      el("span", { class: "why" }, shown(textOf(reasonOf(entry) || sentTo(entry) || entry.description).slice(0, 300)))),
     el("div", { role: "cell", class: "cell score" }, entry.score === undefined ? null : [scoreBar(entry.score), score(entry.score)]),
     el("div", { role: "cell", class: "cell duration" }, duration(entry.durationMs)));
   row.style.transform = `translateY(${position * list.height}px)`;

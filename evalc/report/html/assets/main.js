@@ -58,7 +58,7 @@ function draw(entry, focus) {
     button("Next case", "↓", () => move(1), position < 0 || position === list.found.length - 1),
     button("Close", "✕", close));
   const held = panel.contains(document.activeElement);
-  panel.replaceChildren(el("div", { class: "panel-head" }, title, buttons), el("div", { class: "panel-body" }, detailsOf(entry)));
+  panel.replaceChildren(el("div", { class: "panel-head" }, title, buttons), el("div", { class: "panel-body" }, copyButtons(entry), detailsOf(entry)));
   panel.hidden = false;
   panel.scrollTop = 0;
   document.body.classList.add("open");
