@@ -21,6 +21,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from evalc.base.terminal import counted
+from evalc.compare.totals import significance_of_all
 from evalc.model.reports import CheckStrength, Coverage, Strength, Trend
 from evalc.model.result import AssertionResult, AttemptResult, CaseResult
 from evalc.model.suite import Place, key_of
@@ -44,7 +45,15 @@ from evalc.report.reported import (
     read_authored,
     seconds_of,
 )
-from evalc.report.words import failures_allowed, main_reason, missing_lines, not_met, verdict, why_skipped
+from evalc.report.words import (
+    failures_allowed,
+    main_reason,
+    missing_lines,
+    not_met,
+    significance_line,
+    verdict,
+    why_skipped,
+)
 
 Record = dict[str, Any]
 Redact = Callable[[str], str]
@@ -169,11 +178,24 @@ def _run_record(run: ReportedRun) -> Record:
         # Null where it is not known how the run ended.
         "passed": None if run.exit_code is None else run.exit_code == 0,
         "verdict": verdict(run),
+        "significance": _significance(run),
         "gates": tuple(not_met(run)),
         "warnings": (*_failures_allowed(run), *missing_lines(run), *run.warnings),
         "history": [_trend(trend) for trend in run.trends],
         "strength": None if run.strength is None else _strength(run.strength, run.redact),
         "coverage": None if run.coverage is None else _coverage(run.coverage, run.redact),
+    }
+
+
+def _significance(run: ReportedRun) -> Record | None:
+    """The significance of the changes since the baseline in words, of each suite and of all; None without one."""
+    found = [result.significance or None for result in run.results]
+    compared = [each for each in found if each is not None]
+    if not compared:
+        return None
+    return {
+        "whole": significance_line(significance_of_all(compared)),
+        "suites": [None if each is None else significance_line(each) for each in found],
     }
 
 
@@ -310,6 +332,7 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines) -> Re
         "variant": case.variant,
         "tags": case.tags,
         "place": case.place,
+        "label": case.label,
         "criteria": case.criteria,
         "assertions": tuple([_with_line(each, lines.check_of(case, each)) for each in case.assertions]),
         "skippedTokens": details.skipped_tokens,

@@ -12,6 +12,12 @@ from playwright.sync_api import Page, expect
 from evalc.model.result import (
     AssertionResult,
     CaseResult,
+    ClassSummary,
+    ConfusedClasses,
+    LabelResult,
+    LabelSummary,
+    RateEstimate,
+    Significance,
     Slice,
     TextFinding,
     TurnDetails,
@@ -206,7 +212,7 @@ def test_the_first_case_is_on_the_first_screen(shown: Shown, size: int) -> None:
     assert box["y"] + box["height"] <= 900
 
 
-def test_what_stands_below_the_cases_is_a_click_away(shown: Shown) -> None:
+def test_buttons_lead_to_the_parts_below_the_cases(shown: Shown) -> None:
     page = shown(reported(1_000), trends=trends())
     parts = page.get_by_role("navigation", name="Parts of the report")
     assert parts.get_by_role("button").all_inner_texts() == ["Cases", "Latency", "History"]
@@ -296,7 +302,7 @@ def test_the_details_of_a_failure(shown: Shown) -> None:
     details = page.locator("#details")
     text = details.inner_text()
     assert "evals/weather.eval.yaml:16:11 (the file has changed since the run)" in text
-    assert page.locator(".line.here").inner_text() == '16        - contains "°C" or contains "degrees" for grounded'
+    assert page.locator(".line.here").inner_text() == '16- contains "°C" or contains "degrees" for grounded'
     assert "What is the weather in Cairo?" in text
     assert 'get_weather(city: "Cairo", units: "metric")' in text
     assert "$0.00076" in text
@@ -383,7 +389,7 @@ def test_answers_with_little_in_common_are_not_compared_word_by_word(shown: Show
     assert page.locator(".version > .block ins, .version > .block del").count() == 0
 
 
-def test_what_a_check_found_is_marked_in_the_answer(shown: Shown) -> None:
+def test_findings_of_checks_are_marked_in_the_answer(shown: Shown) -> None:
     case = _failing("rome", "numbers from tools", "'79' is in no tool result")
     found = msgspec.structs.replace(case.assertions[0], finding=TextFinding(kind="forbidden", text="79"))
     differs = msgspec.structs.replace(found, finding=TextFinding(kind="differs", text="Three flights, from 89 EUR"))
@@ -461,6 +467,79 @@ def test_cases_of_several_agents_name_them_and_stand_in_a_table(shown: Shown) ->
     expect(page.locator("#details")).to_be_visible()
 
 
+def test_agents_are_compared_measure_by_measure_and_a_column_filters(shown: Shown) -> None:
+    good = [answered("tokyo", "It is mild."), msgspec.structs.replace(answered("oslo", "Cold."), duration_ms=900.0)]
+    bad = [_failing("tokyo", "no tool errors", "timed out"), answered("oslo", "Cold.")]
+    page = shown([suite(good, agent="careful"), suite(bad, agent="cheap")], viewport={"width": 1440, "height": 900})
+    table = page.get_by_role("region", name="Agents", exact=True).locator("table")
+    assert table.locator("th[scope=col]").all_inner_texts() == ["careful", "cheap"]
+    assert table.locator("tbody tr").first.locator("td").all_inner_texts() == ["100 %", "50 %"]
+    assert table.locator("tbody tr").first.locator(".best").all_inner_texts() == ["100 %"]
+    assert table.locator("tbody tr", has_text="p95").locator(".best").all_inner_texts() == ["100 ms"]
+    sound(page)
+    table.get_by_role("button", name="cheap").click()
+    assert page.locator("#rows .badge:not(.bad)").all_inner_texts() == ["cheap", "cheap", "cheap"]  # one was skipped
+    page.reload()
+    assert page.get_by_role("button", name="cheap").first.get_attribute("aria-pressed") == "true"
+    assert "passed\n" not in page.locator("#verdict .tiles").inner_text()  # that of both would be that of none
+
+
+def test_variants_of_a_prompt_are_compared_too_and_named_with_their_agents(shown: Shown) -> None:
+    def cases(agent: str) -> list[CaseResult]:
+        made = (answered(f"tokyo@{variant}", f"{agent} {variant}") for variant in ("plain", "polite"))
+        return [msgspec.structs.replace(case, variant=case.id.partition("@")[2]) for case in made]
+
+    page = shown([suite(cases(agent), agent=agent) for agent in ("careful", "cheap")])
+    names = ["careful · plain", "careful · polite", "cheap · plain", "cheap · polite"]
+    assert page.locator("#versions th[scope=col]").all_inner_texts() == names
+    page.locator("#rows .row").first.click()
+    titles = page.locator(".version h4").all_inner_texts()
+    assert titles == ["careful · polite", "careful · plain · this case", "cheap · plain", "cheap · polite"]
+
+
+def test_a_confusion_matrix_names_recall_and_its_cells_filter(shown: Shown) -> None:
+    given = [("refund", "refund"), ("refund", "delivery"), ("refund", None), ("delivery", "delivery")]
+    cases = [
+        msgspec.structs.replace(answered(f"t{n}", "x"), label=LabelResult(expected=expected, predicted=predicted))
+        for n, (expected, predicted) in enumerate(given)
+    ]
+    made = suite(cases)
+    rate = RateEstimate(value=1 / 3, low=0.1, high=0.8, of=3)
+    labels = LabelSummary(
+        cases=4,
+        accuracy=rate,
+        macro_f1=0.5,
+        classes=tuple(ClassSummary(name=name, recall=rate, precision=rate, f1=0.5) for name in ("delivery", "refund")),
+        confusion=tuple(ConfusedClasses(expected=one, predicted=other, cases=1) for one, other in given),
+    )
+    summary = msgspec.structs.replace(made.result.summary, labels=labels)
+    made = msgspec.structs.replace(made, result=msgspec.structs.replace(made.result, summary=summary))
+    page = shown([made])
+    table = page.locator(".confusion")
+    heads = ["Expected", "delivery", "refund", "no label", "recall", "F1"]
+    assert table.locator("thead th").all_inner_texts() == heads
+    assert table.locator("tbody tr").nth(1).locator("td").all_inner_texts() == ["1", "1", "1", "0.33", "0.50"]
+    assert table.locator("tbody tr").last.locator("td").all_inner_texts() == ["0.33", "0.33", "", "", ""]
+    sound(page)
+    table.get_by_role("button", name="refund taken for no label: 1 case").click()
+    assert page.locator("#rows .row a").all_inner_texts() == ["t2"]
+    page.reload()
+    assert page.locator("#rows .row a").all_inner_texts() == ["t2"]
+
+
+def test_changes_since_the_baseline_say_what_they_prove(shown: Shown) -> None:
+    before = {f"c{n}": answered(f"c{n}", "x") for n in range(10)}
+    made = suite([*(_failing(f"c{n}", "no tool errors", "no") for n in range(9)), answered("c9", "x")], baseline=before)
+    proved = Significance(
+        pairs=10, regressed=9, newly_passed=0, errors=0, p_value=0.0039, verdict="worse", more_cases=None
+    )
+    page = shown([msgspec.structs.replace(made, result=msgspec.structs.replace(made.result, significance=proved))])
+    strip = page.locator("#verdict")
+    assert "worse: 9 of 10 cases regressed" in strip.inner_text()
+    assert "p = 0.0039" in strip.inner_text()
+    assert strip.locator(".step").first.text_content() == " ▼ down by 90.0 points"
+
+
 def test_a_page_of_one_agent_has_no_table_of_agents(shown: Shown) -> None:
     page = shown(reported())
     expect(page.locator("#agents")).to_be_hidden()
@@ -529,6 +608,6 @@ def test_pass_rates_by_tag_stand_beside_the_scores(shown: Shown) -> None:
     page = shown(
         [msgspec.structs.replace(first, result=msgspec.structs.replace(first.result, summary=summary)), second]
     )
-    row = page.locator("#scores li", has_text="passed of lang=de")
+    row = page.locator("#scores li li", has_text="passed of lang=de")
     assert "0.45" in row.inner_text()
     assert "over 20 cases" in (row.text_content() or "")

@@ -1,10 +1,55 @@
 // From the cases of several agents to a table: a row a case, a column an agent, first what the agents differ in.
 
 const MOST_ROWS = 200;
+const MOST_MEASURES = 40;
 
 const agentOf = entry => suites[entry.suite].agentEndpoint;
 const ran = cases.filter(entry => entry.status !== "skipped");
 const casesOf = agent => ran.filter(entry => agentOf(entry) === agent);
+
+// A column for each agent and variant of a prompt, a row for each measure, the best of it bold.
+function showVersions(choose) {
+  const columns = Map.groupBy(ran, versionOf);
+  if (columns.size < 2) return;
+  const criteria = Map.groupBy(ran.flatMap(entry => entry.criteria.map(({ name }) => JSON.stringify([SUITES > 1 ? suites[entry.suite].suite : null, name]))), key => key);
+  const mean = values => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null);
+  const known = value => value !== undefined && value !== null;
+  const quick = (entries, share) => percentile(entries.map(entry => entry.durationMs).filter(known).sort((a, b) => a - b), share) ?? null;
+  const measures = [
+    ["passed", entries => mean(entries.map(entry => Number(entry.good))), percent, 1],
+    ["score", entries => mean(entries.map(entry => entry.score).filter(known)), score, 1],
+    ...[...criteria.keys()].map(key => {
+      const [suite, name] = JSON.parse(key);
+      const own = entry => suite === null || suites[entry.suite].suite === suite;
+      return [[suite, name].filter(Boolean).join(" › "), entries => mean(entries.filter(own).flatMap(entry => entry.criteria.filter(each => each.name === name).map(each => each.score)).filter(known)), score, 1];
+    }),
+    ["p50", entries => quick(entries, 0.5), duration, -1],
+    ["p95", entries => quick(entries, 0.95), duration, -1],
+    ["cost", entries => (entries.some(entry => known(entry.usage?.costUsd)) ? entries.reduce((sum, entry) => sum + (entry.usage?.costUsd ?? 0), 0) : null), dollars, -1],
+  ];
+  const head = el("tr", null, el("td"), [...columns.keys()].map(version => {
+    const button = el("button", { type: "button", "aria-pressed": "false", "data-version": version, title: "Show only these cases" }, shown(version));
+    button.addEventListener("click", () => choose(version));
+    return el("th", { scope: "col" }, button);
+  }));
+  const rows = measures.map(([name, measure, text, way]) => {
+    const values = [...columns.values()].map(measure);
+    const best = Math.max(...values.filter(known).map(value => value * way));
+    const differ = new Set(values).size > 1;
+    const cell = value => {
+      if (value === null) return el("td", { class: "soft" }, "–");
+      const node = el("td", { class: differ && value * way === best ? "best" : null }, text(value));
+      if (way > 0) node.style.setProperty("--behind", `${Math.min((best - value) * 150, 30)}%`);
+      return node;
+    };
+    return values.some(known) ? el("tr", null, el("th", { scope: "row" }, shown(name)), values.map(cell)) : null;
+  }).filter(Boolean);
+  const table = el("table", null, el("thead", null, head), el("tbody", null, rows.slice(0, MOST_MEASURES)));
+  document.getElementById("compared").append(el("div", { class: "wide", role: "region", tabindex: "0", "aria-label": "Measures by agent and prompt" }, table));
+  document.getElementById("versions").hidden = false;
+  document.getElementById("versions-title").textContent = agents.length > 1 ? "Agents" : "Prompts";
+  document.getElementById("below").prepend(document.getElementById("suites"));
+}
 
 function showAgents() {
   if (agents.length < 2) return;

@@ -44,6 +44,8 @@ const kinship = entry => {
   const id = entry.variant && entry.id.endsWith(`@${entry.variant}`) ? entry.id.slice(0, -entry.variant.length - 1) : entry.id;
   return JSON.stringify([suites[entry.suite].suite, suites[entry.suite].tier, id]);
 };
+// What a case is compared as: of an agent, with a variant of its prompt.
+const versionOf = entry => [agents.length > 1 || !entry.variant ? suites[entry.suite].agentEndpoint : null, entry.variant].filter(Boolean).join(" · ");
 for (const entry of cases) {
   const key = kinship(entry);
   if (!kin.has(key)) kin.set(key, []);

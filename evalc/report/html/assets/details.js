@@ -66,9 +66,10 @@ function excerpt(place) {
   if (!place) return null;
   const source = sources[place.file];
   const lines = Object.entries(source?.lines ?? {}).map(([number, text]) => [Number(number), text]).filter(([number]) => Math.abs(number - place.line) <= 1);
+  const indented = Math.min(...lines.filter(([, text]) => text.trim()).map(([, text]) => text.search(/\S/)));
   return el("figure", { class: "excerpt" },
     el("figcaption", null, shown(placed(place)), source?.changed ? " (the file has changed since the run)" : null),
-    lines.length ? el("pre", { tabindex: "0", "aria-label": `Lines of ${plain(place.file)}` }, lines.map(([number, text]) => el("span", { class: number === place.line ? "line here" : "line" }, el("span", { class: "line-number" }, String(number)), shown(text)))) : null);
+    lines.length ? el("pre", { tabindex: "0", "aria-label": `Lines of ${plain(place.file)}` }, lines.map(([number, text]) => el("span", { class: number === place.line ? "line here" : "line" }, el("span", { class: "line-number" }, String(number)), shown(text.slice(indented))))) : null);
 }
 
 function criterionRow({ name, weight, score: value, scoredBy, judged: said }, _, criteria) {
@@ -83,16 +84,15 @@ function sentOf(entry) {
 }
 
 // The case in the baseline, then that of other agents and with other prompts, each with its name.
-const othersOf = entry => [...(entry.baseline ? [["baseline", entry.baseline]] : []), ...kinOf(entry).map(other => [kinName(other), other])];
-const kinName = entry => [agents.length > 1 || !entry.variant ? suites[entry.suite].agentEndpoint : null, entry.variant].filter(Boolean).join(" · ");
+const othersOf = entry => [...(entry.baseline ? [["baseline", entry.baseline]] : []), ...kinOf(entry).map(other => [versionOf(other), other])];
 
 // The response, what its checks found in it marked; beside it, if there are others, theirs and the calls.
 function responses(entry) {
   const others = othersOf(entry);
   const found = evidenceOf(entry);
   if (!others.length) return entry.response === undefined ? null : block(entry.response, marked(textOf(entry.response), found));
-  const beside = others.map(([name, other]) => version(name, other, compared(other, entry, "gone", [])));
-  beside.splice(1, 0, version([kinOf(entry).length ? kinName(entry) : null, "this case"].filter(Boolean).join(" · "), entry, compared(others[0][1], entry, "new", found)));
+  const beside = others.map(([name, other]) => version(name, other, compared(other, entry, "gone", []), other.good ? "" : textOf(other.error) || reasonOf(other)));
+  beside.splice(1, 0, version([kinOf(entry).length ? versionOf(entry) : null, "this case"].filter(Boolean).join(" · "), entry, compared(others[0][1], entry, "new", found)));
   return el("div", { class: "beside" }, beside);
 }
 
@@ -109,13 +109,13 @@ function compared(other, entry, kind, found) {
 
 const callTexts = ({ toolCalls = [] }) => toolCalls.map(callText).join("\n");
 
-function version(name, entry, { calls, response }) {
+function version(name, entry, { calls, response }, reason) {
   return el("div", { class: "version" },
     el("h4", null, shown(name)),
     el("p", { class: "facts" }, statusLabel(entry.status), fact("score", entry.score === undefined ? "" : score(entry.score)), fact("time", duration(entry.durationMs))),
     entry.toolCalls?.length ? el("div", { class: "called" }, block(callTexts(entry), calls)) : null,
     entry.response === undefined ? el("p", { class: "soft" }, "There was no answer.") : block(entry.response, response),
-    entry.good ? null : el("p", { class: "soft" }, shown(textOf(entry.error) || reasonOf(entry))));
+    reason ? el("p", { class: "soft" }, shown(reason)) : null);
 }
 
 // What the failing checks found in a response: of a conversation that of the turn, the last if they name none.

@@ -1,6 +1,6 @@
 // From what the reader asks for to the cases in their order.
 
-const asked = { query: "", statuses: new Set(), suite: "", criterion: "", tag: "", group: "", sort: "status", down: false };
+const asked = { query: "", statuses: new Set(), suite: "", criterion: "", tag: "", group: "", label: "", version: "", sort: "status", down: false };
 
 // By status, what did not pass comes first. What is equal stands in source order.
 const SORTED_BY = {
@@ -9,6 +9,8 @@ const SORTED_BY = {
   score: entry => entry.score ?? 2,
   duration: entry => entry.durationMs ?? -1,
 };
+
+const labelOf = ({ expected, predicted }) => JSON.stringify([expected, predicted]);
 
 const words = () => asked.query.toLowerCase().split(/\s+/).filter(Boolean);
 
@@ -19,8 +21,8 @@ function chosenCases() {
 
 // What is asked for in the address, which a reload and a link keep; a suite by its name.
 function askedParams() {
-  const { statuses, query, suite, criterion, tag, group, sort, down } = asked;
-  const given = { q: query, suite: suite && nameOf(suites[suite]), criterion, tag, group, sort: sort === "status" && !down ? "" : sort, down: down && "1" };
+  const { statuses, query, suite, criterion, tag, group, label, version, sort, down } = asked;
+  const given = { q: query, suite: suite && nameOf(suites[suite]), criterion, tag, group, label, version, sort: sort === "status" && !down ? "" : sort, down: down && "1" };
   return [...[...statuses].map(status => ["status", status]), ...Object.entries(given).filter(([, value]) => value)];
 }
 
@@ -29,7 +31,7 @@ function askFor(params) {
   const suite = suites.findIndex(each => nameOf(each) === one("suite"));
   const sort = Object.hasOwn(SORTED_BY, one("sort")) ? one("sort") : "status";
   asked.statuses = new Set(params.getAll("status"));
-  Object.assign(asked, { query: one("q"), suite: suite < 0 ? "" : String(suite), criterion: one("criterion"), tag: one("tag"), group: one("group"), sort, down: params.has("down") });
+  Object.assign(asked, { query: one("q"), suite: suite < 0 ? "" : String(suite), criterion: one("criterion"), tag: one("tag"), group: one("group"), label: one("label"), version: one("version"), sort, down: params.has("down") });
 }
 
 // All cases in the order that is asked for, sorted again only where it is another one: not with each letter of a search.
@@ -49,6 +51,8 @@ function matches(entry, words) {
   if (asked.statuses.size && !asked.statuses.has(entry.status) && !asked.statuses.has(entry.change) && !(entry.flaky && asked.statuses.has("flaky"))) return false;
   if (asked.suite !== "" && entry.suite !== Number(asked.suite)) return false;
   if (asked.group && entry.group !== asked.group) return false;
+  if (asked.label && (!entry.label || labelOf(entry.label) !== asked.label)) return false;
+  if (asked.version && versionOf(entry) !== asked.version) return false;
   if (asked.tag && !entry.tags.includes(asked.tag)) return false;
   if (asked.criterion && !entry.criteria.some(({ name, score: value }) => name === asked.criterion && value !== null && value < 1)) return false;
   return words.every(word => searched(entry).includes(word));
@@ -89,15 +93,17 @@ function choice(key, all, options, changed) {
 function showAsked() {
   for (const button of document.querySelectorAll("#statuses button")) button.setAttribute("aria-pressed", String(asked.statuses.has(button.dataset.status)));
   for (const button of document.querySelectorAll("#reasons [data-group]")) button.setAttribute("aria-pressed", String(asked.group === button.dataset.group));
+  for (const button of document.querySelectorAll("[data-label]")) button.setAttribute("aria-pressed", String(asked.label === button.dataset.label && asked.suite === button.dataset.suite));
+  for (const button of document.querySelectorAll("[data-version]")) button.setAttribute("aria-pressed", String(asked.version === button.dataset.version));
   document.getElementById("clear").hidden = !isAsked();
   for (const select of document.querySelectorAll("#choices select")) select.value = asked[select.dataset.choice];
   const query = document.getElementById("query");
   if (query.value !== asked.query) query.value = asked.query;
 }
 
-const isAsked = () => Boolean(asked.statuses.size || asked.query || asked.suite || asked.criterion || asked.tag || asked.group);
+const isAsked = () => Boolean(asked.statuses.size || asked.query || asked.suite || asked.criterion || asked.tag || asked.group || asked.label || asked.version);
 
 function askForAll() {
   asked.statuses.clear();
-  Object.assign(asked, { query: "", suite: "", criterion: "", tag: "", group: "" });
+  Object.assign(asked, { query: "", suite: "", criterion: "", tag: "", group: "", label: "", version: "" });
 }

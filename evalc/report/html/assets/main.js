@@ -157,10 +157,15 @@ addEventListener("hashchange", read);
 showHead();
 showVerdict();
 showNotices();
-showScores(index => {
-  asked.suite = String(index);
+showScores((index, label) => {
+  const again = label && asked.label === label && asked.suite === String(index);
+  Object.assign(asked, { suite: again ? "" : String(index), label: again ? "" : label });
   changed();
-  document.getElementById("cases").scrollIntoView();
+  if (!label) document.getElementById("cases").scrollIntoView();
+});
+showVersions(version => {
+  asked.version = asked.version === version ? "" : version;
+  changed();
 });
 showGroups(group => {
   asked.group = asked.group === group ? "" : group;

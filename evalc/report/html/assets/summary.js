@@ -3,6 +3,8 @@
 const MOST_NOTES = 3;
 const MOST_CLASSES = 30;
 const MOST_SUITES = 4;
+const MOST_SCORES = 6;
+const MOST_COLUMNS = 6;
 
 const total = name => suites.reduce((sum, suite) => sum + (suite.summary[name] ?? 0), 0);
 
@@ -30,8 +32,9 @@ function showVerdict() {
   const scored = suites.map(suite => suite.summary.score).filter(value => value !== null);
   const times = cases.map(entry => entry.durationMs).filter(ms => ms !== undefined).sort((a, b) => a - b);
   const tiles = [
-    ["passed", all ? percent(passed / all) : null],
-    ["score", scored.length ? score(scored.reduce((sum, value) => sum + value, 0) / scored.length) : null],
+    // Of several agents together they would be those of none.
+    ["passed", all && agents.length < 2 ? [percent(passed / all), since(entry => Number(entry.good), was => Number(GOOD.has(was.status)), 100, " points")] : null],
+    ["score", scored.length && agents.length < 2 ? [score(scored.reduce((sum, value) => sum + value, 0) / scored.length), since(entry => entry.score, was => was.score, 1, "")] : null],
     ["p95", times.length ? duration(percentile(times, 0.95)) : null],
     ["cost", suites.some(suite => suite.summary.estimatedCostUsd !== undefined) ? dollars(total("estimatedCostUsd")) : null],
   ];
@@ -41,8 +44,19 @@ function showVerdict() {
   if (ended[0]) verdict.classList.add(ended[0]);
   verdict.append(
     el("div", { class: "ended" }, el("p", { class: "big" }, ended[0] ? el("span", { class: `mark ${ended[0]}`, "aria-hidden": "true" }, STATUSES[ended[0]].mark) : null, ended[1]), el("p", null, ended[2])),
-    el("div", { class: "meter" }, statusBar(counts, all), legend()),
+    el("div", { class: "meter" }, statusBar(counts, all), legend(), run.significance ? el("p", { class: "soft" }, "Since the baseline: ", shown(run.significance.whole)) : null),
     el("dl", { class: "tiles" }, tiles.filter(([, value]) => value !== null).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, value)))));
+}
+
+// By how much a mean has changed since the baseline, over the cases that have it in both.
+function since(now, before, times, unit) {
+  const both = cases.filter(entry => entry.baseline).map(entry => [now(entry), before(entry.baseline)]).filter(([one, other]) => one !== undefined && other !== undefined);
+  if (!both.length) return null;
+  const change = (both.reduce((sum, [one, other]) => sum + one - other, 0) / both.length) * times;
+  const digits = Math.abs(change).toFixed(times === 1 ? 2 : 1);
+  if (!Number(digits)) return null;
+  const [way, sign, word] = change > 0 ? ["up", "▲", "up by "] : ["down", "▼", "down by "];
+  return el("small", { class: `step ${way}` }, el("span", { "aria-hidden": "true" }, ` ${sign} `), el("span", { class: "unseen" }, word), digits + unit);
 }
 
 function legend() {
@@ -70,23 +84,49 @@ function showNotices() {
 }
 
 function showScores(choose) {
-  document.getElementById("scores").append(...shortList(suites.map((suite, index) => suiteScores(suite, () => choose(index))), MOST_SUITES));
+  document.getElementById("scores").append(...shortList(suites.map((suite, index) => suiteScores(suite, index, label => choose(index, label))), MOST_SUITES));
 }
 
-function suiteScores(suite, choose) {
+function suiteScores(suite, index, choose) {
   const { passed, totalCases, score: whole, criteria } = suite.summary;
   const button = el("button", { type: "button", class: "suite", title: "Show only this suite" },
     el("span", { class: "name" }, el("b", null, shown(suite.suite)), ` ${suite.tier}`, agents.length > 1 ? el("small", null, shown(suite.agentEndpoint)) : null),
     el("span", { class: "of" }, `${passed} of ${totalCases}`));
-  button.addEventListener("click", choose);
+  button.addEventListener("click", () => choose(""));
+  const proved = run.significance?.suites.filter(Boolean).length > 1 ? run.significance.suites[index] : null;
   const rows = criteria.map(criterion => scoreRow(shown(criterion.name), criterion.weight, criterion.score, `${criterion.cases} of ${counted(criterion.of, "case")}`));
   const labels = suite.summary.labels;
-  rows.push(...(labels?.classes ?? []).slice(0, MOST_CLASSES).map(each => scoreRow(["F1 of ", ...shown(each.name)], null, each.f1, counted(each.recall.of, "case"))));
-  const confused = (labels?.confusion ?? []).filter(pair => pair.expected !== pair.predicted).slice(0, MOST_CLASSES);
-  rows.push(...confused.map(pair => el("li", null, el("span", { class: "criterion" }, [...shown(pair.expected), " → ", ...(pair.predicted === null ? ["no label"] : shown(pair.predicted))]), el("span", null, counted(pair.cases, "case")))));
+  const square = labels && labels.classes.length <= MOST_COLUMNS;
+  if (!square) {
+    rows.push(...(labels?.classes ?? []).slice(0, MOST_CLASSES).map(each => scoreRow(["F1 of ", ...shown(each.name)], null, each.f1, counted(each.recall.of, "case"))));
+    const confused = (labels?.confusion ?? []).filter(pair => pair.expected !== pair.predicted).slice(0, MOST_CLASSES);
+    rows.push(...confused.map(pair => el("li", null, el("span", { class: "criterion" }, [...shown(pair.expected), " → ", ...givenLabel(pair)]), el("span", null, counted(pair.cases, "case")))));
+  }
   rows.push(...(suite.summary.slices ?? []).slice(0, MOST_CLASSES).map(each => scoreRow(["passed of ", ...shown(each.tag)], null, each.rate, counted(each.of, "case"))));
-  if (rows.length || whole !== null) rows.push(scoreRow("score", null, whole, null));
-  return el("li", { class: "scores" }, button, rows.length ? el("ul", null, rows) : null);
+  if (rows.length || whole !== null) rows.unshift(scoreRow("score", null, whole, null));
+  return el("li", { class: "scores" }, button, proved ? el("p", { class: "soft" }, shown(proved)) : null, square ? confusionMatrix(labels, index, choose) : null, rows.length ? shortList(rows, MOST_SCORES) : null);
+}
+
+const givenLabel = ({ predicted }) => (predicted === null ? ["no label"] : shown(predicted));
+
+// A row for each class that was right, a column for each that was given; a cell shows its cases.
+function confusionMatrix({ classes, confusion }, suite, choose) {
+  const names = classes.map(({ name }) => name);
+  const given = [...new Set([...names, ...confusion.map(({ predicted }) => predicted)])].sort((a, b) => (a === null) - (b === null));
+  const cell = (expected, predicted) => {
+    const found = confusion.find(pair => pair.expected === expected && pair.predicted === predicted)?.cases ?? 0;
+    if (!found) return el("td", { class: "soft" }, "0");
+    const pair = { expected, predicted };
+    const label = `${plain(expected)} taken for ${predicted === null ? "no label" : plain(predicted)}: ${counted(found, "case")}`;
+    const button = el("button", { type: "button", "aria-label": label, title: label, "aria-pressed": "false", "data-label": labelOf(pair), "data-suite": String(suite) }, found.toLocaleString("en"));
+    button.addEventListener("click", () => choose(labelOf(pair)));
+    return el("td", { class: expected === predicted ? "right" : "wrong" }, button);
+  };
+  const head = el("tr", null, el("th", { scope: "col" }, "Expected"), given.map(predicted => el("th", { scope: "col" }, givenLabel({ predicted }))), ["recall", "F1"].map(name => el("th", { scope: "col" }, name)));
+  const rows = classes.map(each => el("tr", null, el("th", { scope: "row" }, shown(each.name)), given.map(predicted => cell(each.name, predicted)), [each.recall.value, each.f1].map(value => el("td", null, score(value)))));
+  const precision = new Map(classes.map(each => [each.name, each.precision.value]));
+  rows.push(el("tr", null, el("th", { scope: "row", class: "soft" }, "precision"), given.map(name => el("td", null, name === null ? null : score(precision.get(name)))), el("td"), el("td")));
+  return el("div", { class: "wide", role: "region", tabindex: "0", "aria-label": `Classes of ${plain(nameOf(suites[suite]))}` }, el("table", { class: "confusion" }, el("thead", null, head), el("tbody", null, rows)));
 }
 
 function scoreRow(name, weight, value, over) {
