@@ -83,7 +83,7 @@ def test_without_the_flag_nothing_ends_early() -> None:
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_end(tmp_path: Path) -> None:
-    first = evalc.run(suite(100), agent=agent(0.0), stop_when_sure=True, min_pass_rate=0.5)
+    first = evalc.run(suite(100), agent=agent(0.0), stop_when_sure=True, min_pass_rate=0.5, save=True)
     before = [(suite.stopped, suite.summary.total_cases) for suite in first.suites]
     journal = first.folder / "journal.jsonl"
     lines = journal.read_text().splitlines(keepends=True)
@@ -151,7 +151,7 @@ def test_pass_at_k_is_not_estimated_where_attempts_were_left_out() -> None:
     assert whole.summary.repeats
     assert not whole.summary.cut_short
     assert whole.summary.repeats[0].pass_at_k == pytest.approx(0.3, abs=0.1)
-    run = evalc.run(twenty(), agent=flaky(1), stop_when_sure=True)
+    run = evalc.run(twenty(), agent=flaky(1), stop_when_sure=True, save=True)
     (result,) = run.suites
     cut_short = sum(bool(case.not_attempted) for case in result.cases)
     assert cut_short > 10
@@ -164,7 +164,7 @@ def test_pass_at_k_is_not_estimated_where_attempts_were_left_out() -> None:
 
 @pytest.mark.parametrize("report", ["x.txt", "x.md", "x.html", "x.json"])
 def test_every_report_says_that_pass_at_k_is_not_estimated(report: str) -> None:
-    evalc.run(twenty(), agent=flaky(1), stop_when_sure=True)
+    evalc.run(twenty(), agent=flaky(1), stop_when_sure=True, save=True)
     with pytest.raises(SystemExit):
         app(["report", "latest", "-o", report])
     text = Path(report).read_text(encoding="utf-8")
@@ -173,7 +173,7 @@ def test_every_report_says_that_pass_at_k_is_not_estimated(report: str) -> None:
 
 
 def test_tables_say_how_many_attempts_were_left_out() -> None:
-    run = evalc.run(twenty(), agent=flaky(1), stop_when_sure=True)
+    run = evalc.run(twenty(), agent=flaky(1), stop_when_sure=True, save=True)
     (result,) = run.suites
     left_out = [case.not_attempted or 0 for case in result.cases]
     for report in ("x.csv", "x.xml"):
