@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import math
 import os
 import signal
 import sys
@@ -251,16 +252,70 @@ unbounded: Final = _deadline.reset
 """Ends what `bounded` began, and returned."""
 
 
+_SUSPENDED_SECONDS: Final = 1.0
+"""How long no thread may go on before the process counts as suspended."""
+
+
+@final
+class _Pulse:
+    """How long this process was suspended, by Ctrl-Z or a machine that was frozen, while the watchdog watches.
+
+    Then even the watchdog's thread does not go on. Where it only waits for Python's interpreter, which code of others
+    may hold, it looks for it hundreds of times a second, and each time counts as a switch of the process.
+    """
+
+    def __init__(self) -> None:
+        self.suspended = 0.0  # the seconds so far
+        self.beat = math.inf  # when a thread last went on
+        self._switches = 0
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """A thread will go on every now and then from now on."""
+        self.beat, self._switches = time.monotonic(), _switches()
+
+    def stop(self) -> None:
+        """No thread will any more."""
+        self.beat = math.inf
+
+    def note(self) -> None:
+        """A thread goes on."""
+        with self._lock:
+            now, switches = time.monotonic(), _switches()
+            gap = now - self.beat
+            if gap > _SUSPENDED_SECONDS and switches - self._switches < gap * _SWITCHES_PER_SECOND:
+                self.suspended += gap
+            self.beat, self._switches = now, switches
+
+
+_SWITCHES_PER_SECOND: Final = 20
+
+
+def _switches() -> int:
+    """How often the process has let go of the processor; where that is not known, it is never suspended."""
+    if sys.platform == "win32":
+        return time.perf_counter_ns()
+    import resource  # noqa: PLC0415 - not on Windows
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+
+
+_PULSE: Final = _Pulse()
+
+
 @final
 class TimeLimit:
     """The time that a task may take for what it awaits, again and again: between `begin` and `end`.
 
     When the time is up, the task is cancelled, as by `asyncio.timeout`, and the watchdog interrupts code that blocks.
-    There is one timer: it stays when the task is done in time, and is set anew when it rings.
+    There is one timer: it stays when the task is done in time, and is set anew when it rings. Time in which the process
+    was suspended is not the task's; `suspended` is how many seconds that was, once it has ended.
     """
 
     def __init__(self, milliseconds: float) -> None:
         self.milliseconds = milliseconds
+        self.suspended = 0.0
+        self._suspended_before = 0.0
         self._task: asyncio.Task[Any] | None = None
         self._deadline = self._started = 0.0
         self._bound: Token[float | None] | None = None
@@ -278,6 +333,9 @@ class TimeLimit:
         if self._timer is None:
             self._timer = loop.call_at(self._deadline, self._ring)
         self._started = time.monotonic()
+        if self._started - _PULSE.beat > _SUSPENDED_SECONDS:
+            _PULSE.note()
+        self._suspended_before = _PULSE.suspended
         return self._deadline
 
     def end(self) -> bool:
@@ -288,7 +346,11 @@ class TimeLimit:
         if self._expired and task is not None:
             task.uncancel()
         # Code that blocked the event loop comes back before the timer has its turn.
-        return self._expired or time.monotonic() - self._started > self.milliseconds / 1000
+        now = time.monotonic()
+        if now - _PULSE.beat > _SUSPENDED_SECONDS:
+            _PULSE.note()
+        self.suspended = _PULSE.suspended - self._suspended_before
+        return self._expired or now - self._started - self.suspended > self.milliseconds / 1000
 
     def close(self) -> None:
         """Stop the timer."""
@@ -301,8 +363,13 @@ class TimeLimit:
         self._timer = None
         if self._task is None:
             return
+        if time.monotonic() - _PULSE.beat > _SUSPENDED_SECONDS:
+            _PULSE.note()
+        latest = self._deadline + _PULSE.suspended - self._suspended_before
         if rang_at < self._deadline:
             self._timer = asyncio.get_running_loop().call_at(self._deadline, self._ring)
+        elif rang_at < latest:
+            self._timer = asyncio.get_running_loop().call_at(latest, self._ring)
         else:
             self._expired = True
             self._task.cancel()
@@ -345,6 +412,7 @@ class Watchdog:
         self._handlers[signal.SIGURG] = signal.signal(signal.SIGURG, self._on_signal)
         if callable(signal.getsignal(signal.SIGINT)):
             self._handlers[signal.SIGINT] = signal.signal(signal.SIGINT, self._on_interrupt)
+        _PULSE.start()
         self._thread = threading.Thread(target=self._watch, name="evalc-watchdog", daemon=True)
         self._thread.start()
         return self
@@ -353,6 +421,7 @@ class Watchdog:
         self._over.set()
         if self._handlers:
             self._thread.join()  # a late signal would find its handler gone
+            _PULSE.stop()
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
         self._handlers.clear()
@@ -360,6 +429,10 @@ class Watchdog:
     def _watch(self) -> None:
         stands_since = time.monotonic()
         while not self._over.wait(_BEAT_SECONDS):
+            suspended = _PULSE.suspended
+            _PULSE.note()
+            if _PULSE.suspended > suspended:
+                stands_since = time.monotonic()
             if self._turned:
                 self._turned = False
                 stands_since = time.monotonic()

@@ -366,8 +366,11 @@ def supervise(timeout_ms: float, advice: Callable[[], str]) -> None:
 
 
 def _go_on(writing: int, parent: int) -> None:
-    """In the child: breathe, and say at the end how it ended."""
-    _die_with(parent)
+    """In the child: breathe, and say at the end how it ended. It dies with its parent, and with it what code forks."""
+    die_with = _dying_with()
+    die_with(parent)
+    forking = [os.getpid()]
+    os.register_at_fork(before=lambda: forking.__setitem__(0, os.getpid()), after_in_child=lambda: die_with(forking[0]))
 
     def breathe() -> None:
         while True:
@@ -381,16 +384,23 @@ def _go_on(writing: int, parent: int) -> None:
     at_the_end.append(lambda code: os.write(writing, bytes([code])))
 
 
-def _die_with(parent: int) -> None:
-    """Let the kernel kill this process with its parent, if it can; elsewhere the missing reader is noticed."""
+def _dying_with() -> Callable[[int], None]:
+    """Lets the kernel kill a process with its parent, if it can; elsewhere the missing reader is noticed."""
     if not sys.platform.startswith("linux"):
-        return
+        return lambda _: None
     import ctypes  # noqa: PLC0415 - for start-up: only if a process is doubled
 
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_KILL_WITH_PARENT, signal.SIGKILL)
-    if os.getppid() != parent:  # it was quicker
-        os.kill(os.getpid(), signal.SIGKILL)
+    try:
+        prctl = ctypes.CDLL(None).prctl
+    except (OSError, AttributeError):
+        return lambda _: None
+
+    def die_with(parent: int) -> None:
+        prctl(_KILL_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:  # it was quicker
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return die_with
 
 
 @final
@@ -403,7 +413,7 @@ class _Parent:
         self._reading = reading
         self._silence = silence
         self._advice = advice
-        self._breathed = time.monotonic()
+        self._breathed = self._looked = time.monotonic()
         self._to_end_since: float | None = None
         self._reported: int | None = None
         self._reported_at = 0.0
@@ -448,6 +458,11 @@ class _Parent:
         return True
 
     def _look_after(self) -> None:
+        looked, self._looked = self._looked, time.monotonic()
+        if (lost := self._looked - looked - _BREATH_SECONDS) > _BREATH_SECONDS:
+            # Suspended, as the run may have been: it gets its time to breathe again.
+            self._breathed += lost
+            self._reported_at += lost
         if self._reported is not None:
             if time.monotonic() - self._reported_at > _SILENCE_SECONDS:
                 self._give_up(

@@ -74,6 +74,17 @@ def forks_and_returns(message):
         os.waitpid(child, 0)
     return "hi"
 
+def forks_and_hangs(message):
+    child = os.fork()
+    if child == 0:
+        if os.fork() == 0:
+            Path("orphans").open("a").write(f"{os.getpid()} ")
+            Path("hangs").touch()
+        time.sleep(600)
+    while not Path("hangs").exists():
+        time.sleep(0.01)
+    return "hi"
+
 async def forks_and_returns_async(message):
     return forks_and_returns(message)
 """
@@ -248,6 +259,50 @@ def test_a_child_of_the_agent_ends_as_it_likes_and_goes_on_with_no_run(project: 
     """The agent waits for its child, which would never end with a run of its own."""
     code, out, _ = run(project, "--agent", f"python:own_code:{agent}", "--timeout", "20000ms")
     assert (code, "3/3 passed" in out) == (0, True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends them")
+def test_no_child_of_the_agent_outlives_the_run(project: Path) -> None:
+    code, out, _ = run(project, "--agent", "python:own_code:forks_and_hangs", "--concurrency", "1")
+    assert (code, "3/3 passed" in out) == (0, True)
+    deadline = time.monotonic() + 30
+    while any(runs(int(orphan)) for orphan in (project / "orphans").read_text().split()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_an_agent_that_holds_the_interpreter_is_late_and_not_suspended(project: Path) -> None:
+    (project / "late.py").write_text(
+        "import ctypes\n\ndef ask(message):\n    ctypes.PyDLL(None).sleep(4)\n    return 'hi'\n"
+    )
+    code, out, _ = run(project, "--agent", "python:late:ask", "--timeout", "2s", "--concurrency", "1", "--json")
+    assert code == 1
+    cases = [case for suite in json.loads(out)["suites"] for case in suite["cases"]]
+    assert [case["error"].partition(":")[0] for case in cases] == ["timeout"] * 3
+
+
+def stop_for(seconds: float, *processes: int) -> None:
+    for process in processes:
+        os.kill(process, signal.SIGSTOP)
+    time.sleep(seconds)
+    for process in processes:
+        os.kill(process, signal.SIGCONT)
+
+
+def test_a_process_that_is_suspended_is_no_fault_of_the_agent(project: Path) -> None:
+    (project / "slow.py").write_text(
+        "import os, time\nfrom pathlib import Path\n\ndef ask(message):\n"
+        "    Path('asked').write_text(str(os.getpid()))\n    time.sleep(1)\n    return 'hi'\n"
+    )
+    with begin(project, "--agent", "python:slow:ask", "--timeout", "3s", "--json", hasty=True) as process:
+        wait_for(project / "asked")
+        time.sleep(0.3)
+        stop_for(6, int((project / "asked").read_text()), process.pid)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    cases = [case for suite in json.loads(out)["suites"] for case in suite["cases"]]
+    assert [case["status"] for case in cases] == ["passed"] * 3
+    assert max(case["durationMs"] for case in cases) < 5000
 
 
 def test_code_that_holds_the_interpreter_is_ended(project: Path) -> None:

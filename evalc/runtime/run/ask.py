@@ -224,7 +224,7 @@ async def _ask(request: AgentRequest, session: Session, limit: TimeLimit) -> Age
         timed_out, unreachable = isinstance(exception, AgentTimeout), isinstance(exception, AgentUnavailable)
         status = "failed" if timed_out else "error"
         error = f"timeout: {error_text(exception)}" if timed_out else _agent_error(exception)
-    duration_ms = round((time.perf_counter() - started) * 1000, 3)
+    duration_ms = round((time.perf_counter() - started - limit.suspended) * 1000, 3)
     recorded_ms = None if response is None else response.duration_ms
     if recorded_ms is not None:
         duration_ms = recorded_ms
