@@ -146,6 +146,8 @@ def _unlike(type_: str, value: Node) -> str | None:
 _NAMES_OF_CASES: Final = frozenset({"cases", "test_cases", "test-cases", "tests", "eval", "evals"})
 _COMMENT: Final = re.compile(r"(?<!\S)#")
 """The beginning of a comment outside of texts."""
+_OTHER_BRACES: Final = re.compile(r"(?<![{\\])\$?\{\s*(?P<name>[A-Za-z_][\w.-]*)\s*\}(?!\})")
+"""Matches a name in the braces of other template languages, such as `{city}` and `${city}`."""
 
 
 @final
@@ -313,6 +315,7 @@ def resolve_names(
             if finding is not None:
                 problems.add(source, declaration.default.span, finding)
     _check_used(tree, names, inputs_sent, problems)
+    _check_braces(tree.source, given.union(each.name.value for each in tree.inputs or ()), problems)
     return names
 
 
@@ -546,6 +549,15 @@ def _check_used(tree: SuiteTree, names: Names, inputs_sent: frozenset[str], prob
         use = re.compile(rf"\{{\{{[^}}]*\b{re.escape(name)}\b")
         if name not in inputs_sent and not any(map(use.search, texts)) and not _is_used(tree.source, use):
             problems.add(tree.source, declared.name.span, Finding("EV217", name=name))
+
+
+def _check_braces(source: Source, known: frozenset[str], problems: Diagnostics) -> None:
+    """Report names in the braces of another template language, which are plain text."""
+    for found in _OTHER_BRACES.finditer(source.text) if known else ():
+        line = source.text.rfind("\n", 0, found.start()) + 1
+        if found["name"] in known and not source.text[line : found.start()].lstrip().startswith("#"):
+            finding = Finding("EV224", written=found[0], name=found["name"])
+            problems.add(source, Span(*found.span()), finding)
 
 
 def _is_used(source: Source, use: re.Pattern[str]) -> bool:

@@ -46,6 +46,7 @@ def test_a_default_that_is_no_number_of_json() -> None:
 def test_an_input_that_nothing_uses() -> None:
     declared = "inputs: [{name: n, required: false}]\n"
     assert codes(declared + CASE) == ["EV217"]
+
     assert codes(declared + CASE.replace("hi", '"hi {{n}}"')) == []
     made_of_inputs = CASE.replace("message: hi", "inputs: {n: 1}")
     assert codes(declared + made_of_inputs) == ["EV410"]
@@ -74,3 +75,19 @@ def test_odd_weights_are_reported_beside_other_mistakes() -> None:
 )
 def test_the_meaning_of_a_broken_text_is_suggested(text: str, expected: bool) -> None:
     assert looks_like_eval(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("Weather in {city}?", ["EV224"]),
+        ("Weather in ${ city }?", ["EV224"]),
+        ("{{city}} and {city}", ["EV224"]),
+        ("Weather in {town}?", []),
+        ("{{city}} {{ city }}", []),
+    ],
+)
+def test_names_in_the_braces_of_another_language_are_plain_text(said: str, found: list[str]) -> None:
+    head = "eval:\n  test_cases:\n    # {city} in a comment\n    - name: a\n      inputs: {city: Oslo}\n"
+    rest = f'      message: "{said}"\n      validate: [contains "x"]\n'
+    assert codes(head + rest) == found

@@ -29,6 +29,7 @@ ELSEWHERE = {
     "EV211": "takes a folder of prompts: tests/compiler",
     "EV222": "takes a file of checks: tests/cli/test_project_checks.py",
     "EV223": "likewise",
+    "EV224": "is about braces of other tools: tests/compiler/test_silent.py",
     "EV230": "takes a tool registry: tests/compiler/passes/test_tools.py",
     "EV231": "likewise",
     "EV232": "likewise",
