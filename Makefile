@@ -11,7 +11,7 @@ DEMO     := examples/code-review
 QUICK    := tests/golden tests/conformance tests/grammar tests/report tests/cli/test_check.py tests/cli/test_run.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour quick test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-frameworks test-model test-promptfoo demo-local bench bench-run bench-http bench-editor bench-report fuzz soak mutants requirements clean
+.PHONY: help demo tour quick test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-frameworks test-model test-promptfoo demo-local bench bench-run bench-http bench-editor bench-rates bench-report fuzz soak mutants requirements clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -105,6 +105,9 @@ bench-http: $(READY) ## Measure cases over HTTP beside bare loops; writes benchm
 
 bench-editor: $(READY) ## Measure a keystroke in large files; writes its section of benchmarks/results/check.md
 	$(BIN)/python -m benchmarks.editor
+
+bench-rates: $(READY) ## Simulate how often gates, plans and comparisons are wrong; writes benchmarks/results/rates.md
+	$(BIN)/python -m benchmarks.rates
 
 bench-report: $(READY) ## Measure the HTML report with 10,000 cases; writes benchmarks/results/report.md
 	$(BIN)/python -m benchmarks.report
