@@ -161,6 +161,8 @@ def _make_folder(output_dir: Path, run_id: str) -> Path:
         raise UsageError(f"the run's folder `{folder}` cannot be made: a file has its name") from None
     except OSError as error:
         raise UsageError(f"the run's folder `{folder}` cannot be made: {error.strerror}") from error
+    if (folder / FILE_NAME).exists():
+        raise UsageError(f"the run's folder `{folder}` already exists, with a run in it")
     return folder
 
 
