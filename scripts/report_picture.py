@@ -22,7 +22,7 @@ from tests.report.html.sample import FILE, SOURCE, reported, run_of, trends  # n
 
 CASES: Final = 48
 WIDTH: Final = 1280
-HEIGHT: Final = {"light": 1400, "dark": 800}
+HEIGHT: Final = {"light": 1000, "dark": 800}
 FAILED: Final = "#get_weather.labeled%2Fweather%2Fcairo"
 
 
@@ -47,7 +47,7 @@ def _written(folder: Path) -> Path:
     os.utime(source, (0, 0))
     report = folder / "report.html"
     suites = reported(CASES)
-    run = run_of(*suites, root=folder, trends=trends(now=suites[0]))
+    run = run_of(*suites, root=folder, trends=trends(now=suites[0]), exit_code=1)
     report.write_bytes(b"".join(render(run)))
     return report
 

@@ -404,7 +404,9 @@ def _indented(value: object) -> str:
 
 
 def _before(case: CaseResult) -> Record:
-    calls = tuple(map(_tool_call, case.details.tool_calls[:MOST_CALLS]))
+    """The case in the run that this one is compared with: also what it called, but not what came back."""
+    made = map(_tool_call, case.details.tool_calls[:MOST_CALLS])
+    calls = tuple([{key: call[key] for key in ("name", "params") if key in call} for call in made])
     return {**_outcome(case, case.why, case.details.response), **_present({"toolCalls": calls})}
 
 

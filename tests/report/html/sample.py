@@ -238,6 +238,7 @@ def _case(index: int, chance: random.Random, tier: str = "labeled") -> CaseResul
         score=None if status == "error" or tier == "golden" else round(0.6 * grounded + 0.4 * tone, 3),
         criteria=() if tier == "golden" else _criteria(status, grounded, tone),
         error=_ERRORS.get(status, UNSET),
+        error_at="/expect/checks/1" if failed else UNSET,
         expected_failure="The agent does not know fog yet" if status == "expected-failure" else UNSET,
         tags=("smoke",) if index % 6 == 0 else UNSET,
         details=details,
@@ -248,6 +249,7 @@ def _case(index: int, chance: random.Random, tier: str = "labeled") -> CaseResul
     )
 
 
+_DEGREES: Final = 'contains "°C" or contains "degrees" for grounded'
 _WEIGHTS: Final = {"grounded": 0.6, "tone": 0.4}
 _STATUSES: Final[Mapping[int, Status]] = {
     3: "failed",
@@ -287,18 +289,20 @@ def _criteria(status: Status, grounded: float, tone: float) -> tuple[CriterionRe
 def _assertions(status: Status, city: str) -> tuple[AssertionResult, ...]:
     if status == "error":
         return ()
+    lines = ("tools called [get_weather]", f'contains "{city}" for grounded', _DEGREES, "latency <= 30s")
     failed = AssertionResult(
         at="/expect/checks/1",
         outcome="failed",
         field="or",
+        line=lines[2],
         message="no part of it holds: '°C' is not in the response; 'degrees' is not in the response",
         place=Place(file=FILE, line=16, column=11),
     )
     return (
-        AssertionResult(at="/expect/toolsCalled", outcome="passed"),
-        AssertionResult(at="/expect/responseContains/0", outcome="passed"),
-        failed if status == "failed" else AssertionResult(at="/expect/checks/1", outcome="passed"),
-        AssertionResult(at="/expect/maxLatencyMs", outcome="passed"),
+        AssertionResult(at="/expect/toolsCalled", outcome="passed", line=lines[0]),
+        AssertionResult(at="/expect/responseContains/0", outcome="passed", line=lines[1]),
+        failed if status == "failed" else AssertionResult(at="/expect/checks/1", outcome="passed", line=lines[2]),
+        AssertionResult(at="/expect/maxLatencyMs", outcome="passed", line=lines[3]),
     )
 
 

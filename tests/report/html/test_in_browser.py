@@ -366,7 +366,11 @@ def test_calls_that_differ_stand_side_by_side(shown: Shown) -> None:
             details=msgspec.structs.replace(
                 answered("oslo", "Booked.").details,
                 tool_calls=(
-                    {"name": "book", "params": {"flight": "LH1824", "people": people, "a b": [2**70, "x: y"]}},
+                    {
+                        "name": "book",
+                        "result": "QX7F2A",
+                        "params": {"flight": "LH1824", "people": people, "a b": [2**70, "x: y"]},
+                    },
                 ),
             ),
         )
@@ -377,6 +381,8 @@ def test_calls_that_differ_stand_side_by_side(shown: Shown) -> None:
     assert called.nth(0).inner_text() == f'book(flight: "LH1824", people: 2, "a b": [{2**70}, "x: y"])'
     assert called.nth(0).locator("del").all_inner_texts() == ["2"]
     assert called.nth(1).locator("ins").all_inner_texts() == ["1"]
+    page.locator("#query").fill("QX7F2A")
+    assert page.locator("#count").inner_text() == "1 of 2 cases"
     call = page.locator(".calls details")
     call.locator("summary").press("Enter")
     assert '"people": 1' in call.inner_text()
@@ -575,6 +581,7 @@ def test_without_scripts_it_says_the_result(shown: Shown, browser: Any, root: An
     page = context.new_page()
     page.goto((root / "report.html").as_uri())
     assert "25 of 29 cases passed." in page.locator("noscript").inner_text()
+    expect(page.locator("#page")).to_be_hidden()
     context.close()
 
 

@@ -71,7 +71,7 @@ function searched(entry) {
       textOf(entry.response),
       ...(entry.turns ?? []).map(turn => textOf(turn.message)),
       ...(entry.assertions ?? []).map(assertion => `${assertion.line ?? ""} ${assertion.message ?? ""}`),
-      ...(entry.toolCalls ?? []).map(call => `${textOf(call.name)} ${textOf(call.params)}`),
+      ...(entry.toolCalls ?? []).map(call => `${textOf(call.name)} ${textOf(call.params)} ${textOf(call.result)} ${textOf(call.error)}`),
       ...entry.tags,
     ].join("\n"),
   ).toLowerCase();

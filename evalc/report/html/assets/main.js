@@ -154,6 +154,7 @@ addEventListener("scroll", drawRows, { passive: true });
 addEventListener("resize", drawRows);
 addEventListener("hashchange", read);
 
+document.getElementById("page").hidden = false; // without a script there is nothing to see in it
 showHead();
 showVerdict();
 showNotices();
