@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
+from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, MachineFailed, UsageError
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.case import Case, Expect, Input
 from evalc.model.result import CaseResult
@@ -211,7 +211,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         recording(ScriptedAgent(default="a"), tmp_path / "file")
 
 
-def test_an_answer_that_cannot_be_recorded_is_an_error_of_its_case(
+def test_an_answer_that_cannot_be_recorded_is_no_error_of_the_agent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded = recording(ScriptedAgent(default="a"), tmp_path)
@@ -220,7 +220,8 @@ def test_an_answer_that_cannot_be_recorded_is_an_error_of_its_case(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("evalc.runtime.agents.recording.write_atomic", full)
-    assert str(failure(recorded)) == "what it answered cannot be recorded: No space left on device"
+    with pytest.raises(MachineFailed, match=r"nothing can be recorded in `.*`: No space left on device"):
+        ask(recorded)
 
 
 def test_an_interrupted_request_is_not_recorded(tmp_path: Path) -> None:
