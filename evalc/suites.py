@@ -134,7 +134,7 @@ class Suite(Source):
         test_cases = _data_of(self.cases, Case, "cases")
         data = {"suite": name, **keys, "eval": {**scored, "test_cases": test_cases}}
         try:
-            text = write_yaml(_written(data, self.functions))
+            text = write_yaml(_written(data, self.functions), for_others=False)
         except RecursionError:
             raise ValueError("the suite holds data that are nested too deeply, or hold themselves") from None
         file = Path(self._call.file)

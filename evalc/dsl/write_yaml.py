@@ -2,7 +2,7 @@
 
 Checks are a line each, texts of several lines are literal, long ones are folded, small lists and mappings are on one
 line, quotes are used where YAML needs them. The result is in the style of `evalc fmt`, and was read back: it means what
-was to be written.
+was to be written. What other programs may read is read back by ruamel.yaml, which shares no code with evalc's reader.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class NotWritable(ValueError):
     """The data hold what YAML cannot: half of a surrogate pair, a number that is not finite, an object."""
 
 
-def write_yaml(data: Mapping[str, Data], *, head: Sequence[str] = ()) -> str:
-    """The YAML of a mapping, with `head` as comments above it.
+def write_yaml(data: Mapping[str, Data], *, head: Sequence[str] = (), for_others: bool = True) -> str:
+    """The YAML of a mapping, with `head` as comments above it; `for_others` where other programs may read it.
 
     Raises:
         NotWritable: the data hold what YAML cannot.
@@ -61,7 +61,7 @@ def write_yaml(data: Mapping[str, Data], *, head: Sequence[str] = ()) -> str:
     text = "".join(f"{line}\n" for line in lines)
     if _HALF.search(text):
         raise NotWritable("a text holds half of a surrogate pair")
-    if _read_back(text) != _bare(data):
+    if (_read_elsewhere(text) if for_others else _read_back(text)) != _bare(data):
         raise NotWritable("what was written reads differently")
     return text
 
@@ -209,3 +209,16 @@ def _read_back(text: str) -> object:
     documents = read_yaml(Source("", text), lambda span, _finding: broken.append(span))
     root = documents[0] if len(documents) == 1 and not broken else None
     return None if root is None else to_plain(root, lambda span, _finding: broken.append(span))
+
+
+def _read_elsewhere(text: str) -> object:
+    """The text as ruamel.yaml reads it, by YAML 1.2; None if it cannot."""
+    from ruamel.yaml import YAML  # noqa: PLC0415 - for start-up: slow to import
+    from ruamel.yaml.error import YAMLError  # noqa: PLC0415 - as above
+
+    reader = YAML(typ="safe", pure=True)
+    reader.version = (1, 2)
+    try:
+        return reader.load(text)
+    except YAMLError:
+        return None

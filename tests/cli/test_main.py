@@ -155,7 +155,7 @@ eval:
 def test_check_imports_only_what_a_sound_suite_needs(tmp_path: Path) -> None:
     suite = tmp_path / "greeting.eval.yaml"
     suite.write_text(SUITE, encoding="utf-8")
-    unneeded = {"typer", "lark", "httpx", "jsonschema", "rich", "asyncio", "hashlib", "tempfile", "pickle"}
+    unneeded = {"typer", "lark", "httpx", "jsonschema", "ruamel", "rich", "asyncio", "hashlib", "tempfile", "pickle"}
     unneeded |= {"evalc.compiler.lift", "evalc.dsl.yaml_complaints", "evalc.diagnostics.fixing", "secrets"}
     unneeded |= {"evalc.diagnostics.catalogue", "evalc.diagnostics.render"}
     assert not unneeded & modules_after("check", str(suite))
