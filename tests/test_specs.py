@@ -1,4 +1,4 @@
-"""The pages of `specs/` and the README: their examples compile, their tables name all that the code knows."""
+"""The pages of `specs/`, the guide and the README: examples compile, tables name all that the code knows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from evalc.model import case as m
 from evalc.setup.flags import FLAGS, KEYWORDS
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "specs").glob("*.md")))
+PAGES = (ROOT / "README.md", ROOT / "docs" / "guide.md", *sorted((ROOT / "specs").glob("*.md")))
 LINKING = (
     *PAGES,
     *sorted((ROOT / "docs").rglob("*.md")),

@@ -1,4 +1,4 @@
-"""The commands of the README: typed one after the other in a new project, each does what is said of it."""
+"""The commands of the README and the guide, one after the other in a new project: each does what is said of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 
 from tests.cli.conftest import Invoke
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README, GUIDE = ROOT / "README.md", ROOT / "docs" / "guide.md"
 NEVER_ENDS = "evalc watch"
 OLD = """\
 prompts: ["What is the weather in {{city}}?"]
@@ -25,8 +26,9 @@ YOUR_AGENT = "http://localhost:3000/chat"
 
 
 def commands() -> Iterator[str]:
-    for block in re.findall(r"^```sh\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        yield from (line for line in block.splitlines() if line.startswith(("evalc ", "git ")))
+    for page in (README, GUIDE):
+        for block in re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+            yield from (line for line in block.splitlines() if line.startswith(("evalc ", "git ")))
 
 
 def git(*arguments: str) -> None:
