@@ -320,6 +320,14 @@ def test_a_verdict_belongs_to_the_text_that_the_run_has_read(project: Path, monk
     assert old.endswith("changed since")
 
 
+def test_of_several_agents_the_one_that_failed_a_case_is_shown(project: Path, started: list[Watched]) -> None:
+    (project / "agent.py").write_text(f"{AGENT}\n\ndef other(message):\n    return 'Oslo'\n")
+    agents = ("--agent", "python:agent:other", "--agent", "python:agent:ask")
+    watched = Watched(project, "evals", *agents)
+    started.append(watched)
+    assert "✗ weather/paris" in watched.until("1 passed, 1 did not pass")
+
+
 def test_flags_that_do_not_go_together(project: Path) -> None:
     command = [sys.executable, "-m", "evalc", "watch", "--no-run", "--run-all"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=SECONDS, check=False)

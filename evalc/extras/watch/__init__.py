@@ -165,12 +165,18 @@ def _run_of(
 
 
 def _results_in(folder: Path) -> dict[CaseKey, CaseResult]:
-    """How the cases ended; none if there was no run."""
+    """How the cases ended, of several agents with the first whose answer did not pass; none if there was no run."""
     try:
         run = load_run(find_results(LATEST, folder))[0]
     except (EvalcError, OSError):
         return {}
-    return {CaseKey(key_of(suite.result), case.id): case for suite in run.suites for case in suite.cases}
+    results: dict[CaseKey, CaseResult] = {}
+    for suite in run.suites:
+        for case in suite.cases:
+            key = CaseKey(key_of(suite.result), case.id)
+            if key not in results or results[key].passed:
+                results[key] = case
+    return results
 
 
 _ENDS_SECONDS: Final = 10
