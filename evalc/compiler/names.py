@@ -146,6 +146,7 @@ def _unlike(type_: str, value: Node) -> str | None:
 _NAMES_OF_CASES: Final = frozenset({"cases", "test_cases", "test-cases", "tests", "eval", "evals"})
 _COMMENT: Final = re.compile(r"(?<!\S)#")
 """The beginning of a comment outside of texts."""
+_COMMENT_LINE: Final = re.compile(r"[^\S\n]*#")
 _OTHER_BRACES: Final = re.compile(r"(?<![{\\])\$?\{\s*(?P<name>[A-Za-z_][\w.-]*)\s*\}(?!\})")
 """Matches a name in the braces of other template languages, such as `{city}` and `${city}`."""
 
@@ -315,7 +316,7 @@ def resolve_names(
             if finding is not None:
                 problems.add(source, declaration.default.span, finding)
     _check_used(tree, names, inputs_sent, problems)
-    _check_braces(tree.source, given.union(each.name.value for each in tree.inputs or ()), problems)
+    _check_braces(tree, given.union(each.name.value for each in tree.inputs or ()), problems)
     return names
 
 
@@ -551,20 +552,26 @@ def _check_used(tree: SuiteTree, names: Names, inputs_sent: frozenset[str], prob
             problems.add(tree.source, declared.name.span, Finding("EV217", name=name))
 
 
-def _check_braces(source: Source, known: frozenset[str], problems: Diagnostics) -> None:
+def _check_braces(tree: SuiteTree, known: frozenset[str], problems: Diagnostics) -> None:
     """Report names in the braces of another template language, which are plain text."""
-    for found in _OTHER_BRACES.finditer(source.text) if known else ():
-        line = source.text.rfind("\n", 0, found.start()) + 1
-        if found["name"] in known and not source.text[line : found.start()].lstrip().startswith("#"):
+    text = tree.source.text
+    line = seen = text.rfind("\n---", 0, tree.span.start) + 1  # where the suite's document begins, of several
+    end = text.find("\n---", tree.span.start)
+    for found in _OTHER_BRACES.finditer(text, line, end if end >= 0 else len(text)) if known else ():
+        line, seen = max(line, text.rfind("\n", seen, found.start()) + 1), found.start()
+        if found["name"] in known and not _COMMENT_LINE.match(text, line):
             finding = Finding("EV224", written=found[0], name=found["name"])
-            problems.add(source, Span(*found.span()), finding)
+            problems.add(tree.source, Span(*found.span()), finding)
 
 
 def _is_used(source: Source, use: re.Pattern[str]) -> bool:
     """Whether a suite's file uses an input outside of its comments."""
-    places = [match.start() for match in use.finditer(source.text)]
-    signs = {at: [*_COMMENT.finditer(source.text, source.text.rfind("\n", 0, at) + 1, at)] for at in places}
-    if not all(signs.values()):
-        return True
-    texts = list(texts_of(source)) if places else []
-    return any(all(any(text.start <= sign.start() < text.end for text in texts) for sign in signs[at]) for at in places)
+    behind: list[list[int]] = []  # of each use, where signs of comments stand before it
+    for found in use.finditer(source.text):
+        line = source.text.rfind("\n", 0, found.start()) + 1
+        signs = [sign.start() for sign in _COMMENT.finditer(source.text, line, found.start())]
+        if not signs:
+            return True
+        behind.append(signs)
+    texts = list(texts_of(source)) if behind else []
+    return any(all(any(text.start <= sign < text.end for text in texts) for sign in signs) for signs in behind)

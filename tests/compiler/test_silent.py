@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
 import evalc
+from evalc.compiler import names
 from evalc.dsl.document_kind import looks_like_eval
 
 CASE = """eval:
@@ -91,3 +94,20 @@ def test_names_in_the_braces_of_another_language_are_plain_text(said: str, found
     head = "eval:\n  test_cases:\n    # {city} in a comment\n    - name: a\n      inputs: {city: Oslo}\n"
     rest = f'      message: "{said}"\n      validate: [contains "x"]\n'
     assert codes(head + rest) == found
+
+
+def test_braces_of_another_suite_in_the_file_are_none_of_a_suite_s_inputs() -> None:
+    one = "suite: %s\neval:\n  test_cases:\n    - name: a\n      inputs: {%s: Oslo}\n      message: '{city} {{%s}}'\n"
+    rest = "      validate: [non-empty]\n"
+    texts = [one % (name, given, given) + rest for name, given in (("a", "town"), ("b", "city"), ("c", "x"))]
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", "---\n".join(texts)))
+    assert str(problem).startswith("s.eval.yaml:14:17: warning[EV224]")
+
+
+def test_the_line_of_an_input_s_uses_is_searched_for_comments_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = Mock(finditer=Mock(side_effect=names._COMMENT.finditer))
+    monkeypatch.setattr(names, "_COMMENT", searched)
+    said = "{{city}} {city} " * 200
+    case = f"{{name: a, inputs: {{city: Oslo}}, message: '{said}', validate: [non-empty]}}"
+    assert codes(f"inputs: [city]\neval: {{test_cases: [{case}]}}\n") == ["EV224"] * 200
+    assert searched.finditer.call_count == 1
