@@ -247,8 +247,8 @@ class Slices:
         self._counts: dict[str, list[int]] = {}
 
     def add(self, tags: Iterable[str], *, passed: bool, error: bool) -> None:
-        """Count a case that has tags."""
-        for tag in tags:
+        """Count a case that has tags, each once."""
+        for tag in dict.fromkeys(tags):
             counts = self._counts.setdefault(tag, [0, 0, 0])
             counts[0] += passed and not error
             counts[1] += not error

@@ -103,6 +103,13 @@ def test_broken_cases_are_left_out_and_counted() -> None:
     assert (found.tag, found.passed, found.of, found.errors) == ("a", 2, 3, 1)
 
 
+def test_a_case_that_has_a_tag_twice_is_one_case() -> None:
+    slices = Slices()
+    for tags in (["a", "a"], []):
+        slices.add(tags, passed=True, error=False)
+    assert [(each.tag, each.passed, each.of) for each in slices.summaries(2)] == [("a", 1, 1)]
+
+
 def test_of_very_many_tags_those_with_the_most_cases_are_kept() -> None:
     slices = Slices()
     for number in range(1_000):
