@@ -147,7 +147,7 @@ class Suite(Source):
 
         Raises:
             SourceError: the file cannot be read.
-            UsageError: it has several suites and none is named, or none of that name.
+            UsageError: it has several suites and none is named, or none or more than one of that name.
         """
         problems = Diagnostics()
         source = read_source(Path(path), problems.add, limit=JSON_LIMIT)
@@ -158,6 +158,10 @@ class Suite(Source):
         if suite is None and len(found) > 1:
             raise UsageError(
                 f"`{path}` has the suites {listed(names)}: name one, as in `Suite.from_file(..., suite={names[0]!r})`"
+            )
+        if suite is not None and names.count(suite) > 1:
+            raise UsageError(
+                f"`{path}` has {names.count(suite)} suites that are called `{suite}`: give each its own name"
             )
         if suite is not None and suite not in names:
             raise UsageError(f"`{path}` has no suite `{suite}`{f': it has {listed(names)}' if names else ''}")

@@ -355,6 +355,9 @@ def test_one_of_several_suites_of_a_file_keeps_its_places(folder: Path) -> None:
         evalc.Suite.from_file("two.eval.yaml")
     with pytest.raises(evalc.UsageError, match="has no suite `three`: it has `one`, `two`"):
         evalc.Suite.from_file("two.eval.yaml", suite="three")
+    (folder / "same.eval.yaml").write_text(f"{TWO}---\n{TWO}")
+    with pytest.raises(evalc.UsageError, match="has 2 suites that are called `two`"):
+        evalc.Suite.from_file("same.eval.yaml", suite="two")
     two = evalc.Suite.from_file("two.eval.yaml", suite="two")
     assert [case.name for case in two.cases] == ["b", "c"]
     (problem,) = evalc.check(two)
