@@ -451,6 +451,13 @@ def test_a_hostile_id_stays_one_word_of_the_command(shown: Shown, identity: str)
     assert "\n`````\n```\n# x\n````\n`````" in text
 
 
+def test_no_command_is_offered_that_a_terminal_would_obey_when_it_is_pasted(shown: Shown) -> None:
+    page = shown([suite([answered("a\x1b[201~\rreboot", "hi")])])
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    assert page.locator(".copies button").all_inner_texts() == ["Copy as Markdown"]
+
+
 def test_rows_that_passed_show_their_message(shown: Shown) -> None:
     page = shown(reported())
     page.locator("#query").fill("weather/tokyo")

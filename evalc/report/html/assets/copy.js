@@ -33,11 +33,13 @@ function markdownOf(entry) {
 
 const quotedForShell = text => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`);
 
-// Null where a command would not run the same: a suite in Python, and an agent whose name in results is not whole.
+// Null where a command would not run the same: a suite in Python, an agent whose name in results is not whole, and names
+// with characters that a terminal obeys.
 function commandOf({ id, place, suite }) {
   const agent = suites[suite].agentEndpoint;
   if (/\.py$/.test(place?.file ?? "") || /\*\*\*| at https?:/.test(agent)) return null;
-  return ["evalc", "run", place ? `${place.file}::${id}` : id, "--agent", agent].map(quotedForShell).join(" ");
+  const command = ["evalc", "run", place ? `${place.file}::${id}` : id, "--agent", agent].map(quotedForShell).join(" ");
+  return plain(command) === command ? command : null;
 }
 
 function copyButtons(entry) {
