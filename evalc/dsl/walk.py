@@ -233,7 +233,7 @@ class Fields:
 
     def _report_unknown(self, shape: Shape) -> None:
         foreign = shape.foreign
-        for key, _ in self.by_key.values():
+        for key, value in list(self.by_key.values()):
             if key.text in shape.keys or (shape.extensible and key.text.startswith("x-")):
                 continue
             near = nearest(key.text, shape.keys)
@@ -243,9 +243,19 @@ class Fields:
                 meant = other if near != key.text else ""
                 self._misspelt |= {meant} if meant else set()
                 self.fault(key, self.tree.unknown(key.text, shape, self._what, meant))
+                self._read_as(meant, key, value, shape)
             elif near is not None and not shape.keys[near].kept and near not in self.by_key:
                 self._misspelt |= {near}
                 self.warn(key, Finding("EV219", key=key.text, what=self._what, meant=near))
+
+    def _read_as(self, meant: str, key: Any, value: Any, shape: Shape) -> None:
+        """Read the list or mapping of an unknown key as that of the key that is meant, to find what is wrong in it."""
+        if not (self.tree.items(value) or self.tree.pairs(value)):
+            return
+        typo = typo_of(key.text, shape.keys)
+        name = meant or (typo.meant if typo is not None else "")
+        if name and name not in self.by_key:
+            self.by_key[name] = key, value
 
     def __contains__(self, key: str) -> bool:
         return key in self.by_key

@@ -114,3 +114,43 @@ def test_a_value_without_an_end_hides_nothing_below_it(torn: list[str], line_end
     below = [number for number, line in enumerate(text.split("\n"), 1) if "contians" in line]
     assert [problem.start.line for problem in found if problem.code == "EV203"] == below
     assert len(found) == len(below) + len(torn), "one message for each value"
+
+
+BELOW = """\
+eval:
+  tests:
+    - name: a
+      vars: {q: x}
+      message: '{{q}}'
+      assert:
+        - contians "x"
+    - name: b
+      turn:
+        - user: hi
+          expect:
+            - contians "x"
+      stubs: {t: {wen: {a: 1}, answer: 1}}
+"""
+
+
+def test_below_a_key_of_other_tools_mistakes_are_found() -> None:
+    problems = evalc.check(evalc.Source("x.eval.yaml", BELOW))
+    assert [f"{problem.start.line} {problem.code}" for problem in problems] == [
+        "2 EV201",
+        "4 EV201",
+        "6 EV201",
+        "7 EV203",
+        "9 EV201",
+        "10 EV201",
+        "11 EV201",
+        "12 EV203",
+        "13 EV201",
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines", ["asserting: [contians]", "timeout: [x]", "env: {x: y}", "assert: contians", "turn: {}"]
+)
+def test_nothing_is_said_of_what_is_below_a_key_that_may_mean_anything(lines: str) -> None:
+    text = f"eval:\n  test_cases:\n    - name: a\n      message: hi\n      {lines}\n      validate: [json]\n"
+    assert [problem.code for problem in evalc.check(evalc.Source("x.eval.yaml", text))] == ["EV201"]
