@@ -25,7 +25,7 @@ from evalc.model.result import (
     Summary,
 )
 from evalc.model.suite import Place, key_of
-from evalc.report.groups import FailureGroup, failure_groups
+from evalc.report.groups import FailureGroup, failure_groups, group_lines
 from evalc.report.reported import (
     Highlight,
     ReportedRun,
@@ -60,7 +60,6 @@ _BAR_WIDTH: Final = 20
 _MOST_SKIPPED: Final = 10
 _MOST_LISTED: Final = 30
 """The cases of a suite that are all listed; of more, those that passed are only counted."""
-_MOST_GROUPS: Final = 10
 _MEASURED_CASES: Final = 500
 """The columns are as wide as these first cases need: all may be too many to hold."""
 
@@ -315,14 +314,7 @@ def _groups(groups: Sequence[FailureGroup], writer: Writer) -> Iterator[str]:
         return
     failures = sum(group.cases for group in groups)
     yield writer.painted(f"  REASONS ({counted(len(groups), 'reason')} of {counted(failures, 'failure')})", "bold")
-    width = len(str(groups[0].cases))
-    for group in groups[:_MOST_GROUPS]:
-        room = writer.width - len("    ") - width - 2
-        said, first = writer.shortened(group.reason, room), f"as in {group.first}"
-        yield f"    {group.cases:>{width}}  {said}"
-        yield writer.painted(f"    {'':{width}}  {writer.shortened(first, room)}", "dim")
-    if len(groups) > _MOST_GROUPS:
-        yield f"    and {counted(len(groups) - _MOST_GROUPS, 'more reason')}"
+    yield from group_lines(groups, writer)
     yield ""
 
 

@@ -212,7 +212,7 @@ def _overview(run: ReportedRun) -> Iterator[str]:
             yield _table(header, rows)
     groups = failure_groups(case for _, case in _not_passed(run))
     if groups:
-        yield _table(_GROUPS, ((str(group.cases), _name(group.reason), _name(group.first)) for group in groups))
+        yield _table(_GROUPS, ((str(group.cases), _name(group.reason), _name(group.ids[0])) for group in groups))
     notes = list(_notes(run))
     if notes:
         yield "\n".join([*(f"- {note}" for note in notes[:_MOST_NOTES]), *_more(len(notes), _MOST_NOTES)])

@@ -22,6 +22,7 @@ from evalc.model.result import (
     Verdict,
 )
 from evalc.model.suite import key_of
+from evalc.report.groups import group_lines, grouped
 from evalc.report.reported import ReportedSuite
 from evalc.report.words import (
     Writer,
@@ -225,6 +226,7 @@ def _left_out(rows: _Rows) -> Iterator[str]:
 
 _MOST_NAMED: Final = 10
 _MOST_SLICES: Final = 5
+_MOST_CASES: Final = 30
 
 _COLORS: dict[Verdict, Color] = {"worse": "red", "better": "green", "inconclusive": "yellow", "unchanged": "dim"}
 
@@ -333,16 +335,23 @@ def _counts(rate: Rate) -> str:
 
 
 def _cases(heading: str, cases: Sequence[ChangedCase], color: Color, writer: Writer) -> Iterator[str]:
+    """The cases that changed: by their reasons if that is shorter, else the first of them."""
     if not cases:
         return
     yield writer.painted(f"  {heading} ({len(cases)})", color)
-    for case in cases:
+    groups = grouped((case.id, case.after) for case in cases if case.after is not None)
+    if groups:
+        yield from group_lines(groups, writer)
+        return
+    for case in cases[:_MOST_CASES]:
         yield f"    {visible(case.id)}"
         if case.after is None:
             continue
         if case.before is not None:
             yield f"      was: {writer.in_short(case.before)}"
         yield f"      {writer.symbols.arrow} {writer.in_short(case.after)}"
+    if len(cases) > _MOST_CASES:
+        yield f"    and {len(cases) - _MOST_CASES} more; --json has all"
 
 
 def _named(names: Sequence[str]) -> str:

@@ -44,7 +44,7 @@ def shown(before: list[bool], after: list[bool], screen: Screen | None = None, *
 
 def test_a_planted_regression() -> None:
     text = shown([True] * 200, [number >= 12 for number in range(200)])
-    head, _, listed = text.partition("    c0\n")
+    head, _, listed = text.partition("    12  equals: no\n")
     assert head == (
         """\
 ═══ get_weather (golden)  run-a → run-b
@@ -56,8 +56,16 @@ def test_a_planted_regression() -> None:
   REGRESSIONS (12)
 """
     )
-    assert listed.count("→ equals: no") == 12
+    assert listed.startswith("        c0, c1, c2 and 9 more\n")
     assert text.endswith("\n\nrun-a → run-b | 1 suite | 12 regressions | 0 new passes")
+
+
+def test_few_regressions_are_listed_and_of_many_passes_the_first() -> None:
+    text = shown([number >= 40 for number in range(200)], [number < 195 for number in range(200)])
+    assert text.count("→ equals: no") == 5
+    listed = text.partition("  NEW PASSES (40)\n")[2].splitlines()
+    assert listed[:30] == [f"    c{number}" for number in range(30)]
+    assert listed[30] == "    and 10 more; --json has all"
 
 
 def test_noise() -> None:
