@@ -37,11 +37,20 @@ def lasting(value: Any) -> Any:
     return [lasting(each) for each in value] if isinstance(value, list) else value
 
 
+def as_then(case: dict[str, Any]) -> dict[str, Any]:
+    """A result as the earlier version wrote it: without lines of checks and failures after the verdict."""
+    decided = [each for each in case["assertions"] if each["outcome"] == "passed" or each["at"] == case.get("errorAt")]
+    case["assertions"] = [{key: said for key, said in each.items() if key != "line"} for each in decided]
+    for attempt in case.get("attempts", ()):
+        attempt["error"] = "error" in attempt  # by the check's line now
+    return case
+
+
 def cases_of(text: str | bytes) -> dict[str, Any]:
     """The results of the cases by their ids; of a whole run, or of the one suite that is in a file."""
     found = json.loads(text)
     (suite,) = found.get("suites", [found])
-    return {case["id"]: lasting(case) for case in suite["cases"]}
+    return {case["id"]: lasting(as_then(case)) for case in suite["cases"]}
 
 
 def written(results: Path) -> dict[str, Any]:
