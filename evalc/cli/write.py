@@ -336,7 +336,7 @@ def explain(
         ),
     ] = None,
 ) -> int:
-    """Explain a problem, a check, a key of an eval file or a setting.
+    """Explain a problem, a check, a key or setting.
 
     Of a problem it says why it matters, and shows an example and a fix.
 

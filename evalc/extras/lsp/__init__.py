@@ -197,7 +197,7 @@ _AT_ONCE: Final = 0.005
 """Seconds until what was typed is checked: changes that arrive together are checked together."""
 _ONCE_QUIET: Final = 0.4
 """Seconds until the other open documents are checked, which may include what was typed."""
-_LAST_LINES: Final = 3
+_LAST_LINES: Final = 4
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 _LONGEST_NAME: Final = 80
 

@@ -182,7 +182,10 @@ _SAME: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
     "expected": ("expected", ("{{name}} - or so", "yes")),
     "tags": ("tags", (["slow"], ["a b", "#", "of {{name}}"])),
     "threshold": ("threshold", (0.5, 1)),
-    "stubs": ("stubs", ({"get_weather": {"t": [1, None, {}]}, "book.table": "ok"}, {"get_weather": _ANSWERS})),
+    "stubs": (
+        "stubs",
+        ({"get_weather": {"t": [1, None, {}]}, "book.table": "ok"}, {"get_weather": _ANSWERS, "book.table": "ok"}),
+    ),
     "max_turns": ("maxTurns", (1, 7)),
     "expected_failure": ("expectedFailure", ("known: #4", "of {{name}}: #4")),
     "skip": ("skip", ("too slow", "no {{name}}")),
