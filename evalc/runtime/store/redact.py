@@ -6,11 +6,13 @@ import base64
 import html
 import json
 import re
+import sys
+import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator
-from html.entities import codepoint2name
-from itertools import count, groupby
-from typing import Any, Final, TypeVar, final
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, reduce
+from html.entities import html5
+from typing import Any, Final, NamedTuple, TypeVar, final
 from urllib.parse import quote, quote_plus
 
 import msgspec
@@ -199,184 +201,225 @@ def _as_json(value: str) -> Iterator[str]:
         yield escaped.replace("/", "\\/")
 
 
-_SLASHES: Final = r"\\\\{0,7}"
-"""The prefix of an escape: as many backslashes as there are languages around it."""
-
-_SPACE_HEX: Final = "(?:0[AaDd9]|20)"
-_WRITTEN_BREAK: Final = (
-    rf"{_SLASHES}(?:[nrt]|(?=\s)|(?:x|u00|U0{{6}}){_SPACE_HEX}|[xu]\{{0*(?:[AaDd9]|20)\}}|0?0(?:1[125]|40))|"
-    rf"%(?:25)?{_SPACE_HEX}|={_SPACE_HEX}|&(?:amp;)?#(?:0*(?:9|1[03]|32)|[xX]0*(?:[AaDd9]|20));"
-)
-"""A piece of whitespace in an encoding."""
-_BREAK: Final = rf"(?:\s|{_WRITTEN_BREAK})"
-"""A piece of whitespace, however it is written."""
 _WHITESPACE: Final = b" \t\n\r\v\f"
+_HEX: Final = "[0-9A-Fa-f]"
+_ESCAPE: Final = (
+    rf"\\+(?:[xu]\{{0*({_HEX}{{1,6}})\}}|u({_HEX}{{4}})|U({_HEX}{{8}})|x({_HEX}{{2}})|"
+    r"(?:0(?=[0-3][0-7]{2})(?!1[125][0-7][0-9A-Za-z]))?(?P<octal>[0-3][0-7]{2})|"
+    r"N\{(?P<name>[A-Z0-9 -]{2,80})\}|(?P<space>[nrt])|(?P<itself>[^%&=]?))|"
+    rf"%(?:25)*(?:u({_HEX}{{4}})|({_HEX}{{2}}))|"
+    rf"&(?:amp;)*(?:#[xX]0*({_HEX}{{1,6}});?|#0*(?P<decimal>[0-9]{{1,7}});?|(?P<entity>[A-Za-z][A-Za-z0-9]{{1,31}};))"
+)
+"""A character as Python, JSON, JavaScript and shells escape it, or URLs, or HTML. A backslash alone goes."""
+_PRINTABLE: Final = rf"=(?:(?P<soft>\r?\n|(?:\\+r)?\\+n)|({_HEX}{{2}}))"
+"""A byte or a soft line break in quoted-printable."""
+_BYTES: Final = re.compile(
+    "[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\ud800-\udbff][\udc00-\udfff]"
+)
+"""The bytes of a character in UTF-8, each read as a character, or its two units of UTF-16."""
+_DEPTH: Final = 4
+"""How many encodings within one another are undone."""
 
-_SOFT_BREAKS: Final = re.compile(rf"=(?:\r?\n|{_SLASHES}r{_SLASHES}n|{_SLASHES}n)")
-"""Where quoted-printable breaks a line."""
+_GAPS: Final = re.compile(r"(?:0[xX]|[:;,\s-])+")
+"""Separators of the bytes of a text in hexadecimal: `73:65`, `0x73, 0x65`."""
+_BREAKS: Final = re.compile(r"\s+")
 
-_HEX_GAP: Final = rf"(?:{_SLASHES}(?:[nrt]|[xu]\{{0*|[xuU])|%(?:25)?u?|&(?:amp;)?#[xX]0*|0[xX]|[=}};:,\s-])"
-"""The separators of the bytes of a text in hexadecimal: `73:65`, `0x73, 0x65`, `%73%65`, `\\u0073\\u0065`."""
-_DECIMAL_GAP: Final = r"(?:&(?:amp;)?#0*)"
-"""The prefix of each number in `&#115;&#101;`."""
-_OCTAL_GAP: Final = rf"(?:{_SLASHES}(?:0(?=[0-7]{{3}}))?)"
-"""The prefix of each number in `\\163\\145`."""
+_ESCAPES: Final = re.compile(_ESCAPE)
+_PRINTABLES: Final = re.compile(_PRINTABLE)
+_ESCAPES_OR_PRINTABLES: Final = re.compile(f"{_PRINTABLE}|{_ESCAPE}")
+_BEGINNINGS: Final = re.compile(r"[\\%&=]")
 
-_ESCAPES: Final = re.compile(r"[\\%=&]")
-_BREAKS: Final = re.compile(f"{_BREAK}+")
-_WRITTEN_BREAKS: Final = re.compile(_WRITTEN_BREAK)
-_NEVER_ENCODED: Final = re.compile("[A-Za-z0-9]+")
+
+def _plain(text: str, escapes: re.Pattern[str]) -> str:
+    """The text with what is escaped as it is."""
+    if _BEGINNINGS.search(text) is None:
+        return text
+    for _ in range(_DEPTH):
+        text, changed = escapes.subn(_unescaped, text)
+        if not changed:
+            break
+        text = text if text.isascii() else _BYTES.sub(_character, text)
+    return text
+
+
+def _steps(text: str, escapes: re.Pattern[str]) -> list[_Rewritten]:
+    """The steps of `_plain`, with the way back from each."""
+    steps: list[_Rewritten] = []
+    for _ in range(_DEPTH):
+        unescaped = _Rewritten(text, escapes, _unescaped)
+        if not unescaped.is_changed:
+            break
+        steps += (unescaped, _Rewritten(unescaped.text, _BYTES, _character))
+        text = steps[-1].text
+    return steps
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    text = escape[0]
+    return _known_meaning(text) if len(text) <= _SHORT else _meaning(text)
+
+
+def _meaning(text: str) -> str:
+    """The character or byte that an escape means; itself if it means none."""
+    escape = _ESCAPES_OR_PRINTABLES.fullmatch(text)
+    assert escape is not None  # noqa: S101 - for the type checker: it is one
+    written = escape[escape.lastindex or 0]
+    match escape.lastgroup:
+        case "itself":
+            return written
+        case "space":
+            return "\n"
+        case "soft":
+            return ""
+        case "entity":
+            return html5.get(written, text)
+        case "name":
+            try:
+                return unicodedata.lookup(written)
+            except KeyError:
+                return text
+        case kind:
+            code = int(written, {"octal": 8, "decimal": 10}.get(kind or "", 16))
+            return chr(code) if code <= sys.maxunicode else text
+
+
+_SHORT: Final = 16
+"""The length of escapes that are kept, since texts have the same ones again and again."""
+_known_meaning: Final = lru_cache(4096)(_meaning)
+
+
+def _character(units: re.Match[str]) -> str:
+    """The character that bytes of UTF-8 or units of UTF-16 make; themselves if they make none."""
+    written = units[0]
+    try:
+        return (
+            written.encode("latin-1").decode()
+            if written <= "\xff"
+            else written.encode("utf-16", "surrogatepass").decode("utf-16")
+        )
+    except UnicodeError:
+        return written
 
 
 @final
 class AnyEncoding:
-    """Finds secrets: each way of encoding looks first, cheaply, whether the text can hold any."""
+    """Finds secrets: compares them with the text as it is without its encodings, or in base64, base32 or hexadecimal.
+
+    Each search looks first, cheaply, whether the text can hold any.
+    """
 
     def __init__(self, secrets: Iterable[str]) -> None:
         values = sorted(secrets, key=lambda secret: (-len(secret), secret))
-        self._written_out = [(_never_encoded(value), re.compile(_written_out(value))) for value in values]
+        self._secrets = {
+            escapes: [plain for secret in values if (plain := _plain_secret(_plain(secret, escapes))) is not None]
+            for escapes in (_ESCAPES, _ESCAPES_OR_PRINTABLES)
+        }
         bases = {written for secret in values for written in (*_base64_of(secret), *_base32_of(secret))}
         self._bases = [(written, written.encode()) for written in bases]
-        self._numbers = [
-            _Numbers(gap, {units for secret in values for units in units_of(secret)})
-            for gap, units_of in ((_HEX_GAP, _hex_of), (_DECIMAL_GAP, _decimal_of), (_OCTAL_GAP, _octal_of))
-        ]
+        self._hex = [_InHex(secret.encode(errors="replace").hex()) for secret in values]
         self._in_one_case = [written for secret in values for written in _in_one_case(secret)]
 
     def places(self, text: str) -> Iterator[tuple[int, int]]:
         """Where the secrets are, in no order; places may overlap."""
-        joined = _SOFT_BREAKS.sub("", text)
-        for part, pattern in self._written_out:
-            if part in joined:
-                yield from _places_written_out(pattern, text, joined)
-        unescaped = _WRITTEN_BREAKS.sub("", text) if _ESCAPES.search(text) else text
-        unbroken = unescaped.encode(errors="replace").translate(None, _WHITESPACE)
+        plain = _plain(text, _ESCAPES)
+        yield from self._places(text, plain, _ESCAPES)
+        # What follows a `=` may also be a value in a query, so that this is another reading of the same text.
+        if _PRINTABLES.search(plain) is not None:
+            yield from self._places(text, _plain(text, _ESCAPES_OR_PRINTABLES), _ESCAPES_OR_PRINTABLES)
+
+    def _places(self, text: str, plain: str, escapes: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+        found = list(self._in_plain(plain, self._secrets[escapes]))
+        steps = _steps(text, escapes)[::-1] if found else ()
+        for place in found:
+            yield reduce(lambda place, step: step.place(*place), steps, place)
+
+    def _in_plain(self, text: str, secrets: Iterable[_PlainSecret]) -> Iterator[tuple[int, int]]:
+        for part, whole in secrets:
+            if part in text:
+                yield from (match.span() for match in whole.finditer(text))
+        unbroken = text.encode(errors="replace").translate(None, _WHITESPACE)
         for written, raw in self._bases:
             if raw in unbroken:
-                bare = _Bare(text, _BREAKS)
+                bare = _Rewritten(text, _BREAKS)
                 yield from (bare.place(*place) for place in _stretches(written, bare.text))
         small = text.lower()
-        for numbers in self._numbers:
-            for first in numbers.firsts:
-                if first in small:
-                    yield from numbers.places(text, small)
-                    break
+        for in_hex in self._hex:
+            yield from in_hex.places(text, small)
         for written in self._in_one_case:
             if written in text:
                 yield from _stretches(written, text)
 
 
-def _places_written_out(pattern: re.Pattern[str], text: str, joined: str) -> Iterator[tuple[int, int]]:
-    yield from (match.span() for match in pattern.finditer(text))
-    if joined != text:
-        bare = _Bare(text, _SOFT_BREAKS)
-        yield from (bare.place(*match.span()) for match in pattern.finditer(joined))
+class _PlainSecret(NamedTuple):
+    """A secret without encodings: its longest part, which is quick to look for, and an expression for the whole."""
+
+    part: str
+    whole: re.Pattern[str]
+
+
+def _plain_secret(secret: str) -> _PlainSecret | None:
+    """How a secret without encodings is found, in which whitespace may be any or none.
+
+    None if it has become so short that it is like other words.
+    """
+    parts = secret.split()
+    if len("".join(parts)) < SHORTEST:
+        return None
+    return _PlainSecret(max(parts, key=len), re.compile(r"\s*".join(map(re.escape, parts))))
 
 
 @final
-class _Numbers:
-    """Finds secrets whose characters or bytes are numbers in the text, in small letters, with gaps between them.
+class _InHex:
+    """Finds a secret in hexadecimal, with gaps between its bytes: a text that holds it holds its first two bytes."""
 
-    A text that holds the numbers of one holds one of `firsts`, which is cheap to see, and the second number behind it.
-    """
-
-    def __init__(self, gap: str, secrets: Collection[tuple[str, ...]]) -> None:
-        self._gaps = re.compile(f"{gap}+")
-        firsts = {first for first, *_ in secrets}
-        self.firsts = [first for first in firsts if not any(less in first for less in firsts - {first})]
-        self._secrets = [
-            (re.compile(f"{first}{gap}*{second}"), re.compile("".join((first, second, *more)), re.IGNORECASE))
-            for first, second, *more in secrets
-        ]
+    def __init__(self, digits: str) -> None:
+        self._first = digits[:2]
+        self._begin = re.compile(f"{self._first}(?:{_GAPS.pattern})?{digits[2:4]}")
+        self._whole = re.compile(digits, re.IGNORECASE)
 
     def places(self, text: str, small: str) -> Iterator[tuple[int, int]]:
-        """Where the secrets are, in no order; `small` is the text in small letters."""
-        if patterns := [pattern for begin, pattern in self._secrets if begin.search(small) is not None]:
-            bare = _Bare(text, self._gaps)
-            for pattern in patterns:
-                yield from (bare.place(*match.span()) for match in pattern.finditer(bare.text))
+        """Where the secret is; `small` is the text in small letters."""
+        if self._first in small and self._begin.search(small) is not None:
+            bare = _Rewritten(text, _GAPS)
+            yield from (bare.place(*match.span()) for match in self._whole.finditer(bare.text))
+
+
+def _nothing(_: re.Match[str]) -> str:
+    return ""
 
 
 @final
-class _Bare:
-    """A text without what matches `gaps`, such as whitespace, and where its characters were."""
+class _Rewritten:
+    """A text in which what matches a pattern is written anew, and where its characters were before."""
 
-    def __init__(self, text: str, gaps: re.Pattern[str]) -> None:
+    def __init__(self, text: str, pattern: re.Pattern[str], change: Callable[[re.Match[str]], str] = _nothing) -> None:
         pieces: list[str] = []
-        self._starts: list[int] = []  # of the pieces, in the bare text
-        self._places: list[int] = []  # of the pieces, in the text
+        self._starts: list[int] = []  # of the pieces, in the new text
+        self._places: list[tuple[int, int]] = []  # of the pieces, in the old text
         at = size = 0
-        for gap in gaps.finditer(text):
-            size = self._add(pieces, text[at : gap.start()], at, size)
-            at = gap.end()
-        self._add(pieces, text[at:], at, size)
-        self.text = "".join(pieces)
-
-    def _add(self, pieces: list[str], piece: str, at: int, size: int) -> int:
-        pieces.append(piece)
+        for match in pattern.finditer(text):
+            for piece, place in ((text[at : match.start()], (at, match.start())), (change(match), match.span())):
+                pieces.append(piece)
+                self._starts.append(size)
+                self._places.append(place)
+                size += len(piece)
+            at = match.end()
         self._starts.append(size)
-        self._places.append(at)
-        return size + len(piece)
+        self._places.append((at, len(text)))
+        self.is_changed = bool(pieces)
+        self.text = "".join([*pieces, text[at:]])
 
     def place(self, start: int, end: int) -> tuple[int, int]:
-        """Where a stretch of the bare text is in the text."""
-        return self._at(start), self._at(end - 1) + 1
+        """Where a stretch of the new text was in the old one."""
+        return self._at(start)[0], self._at(end - 1)[1]
 
-    def _at(self, offset: int) -> int:
+    def _at(self, offset: int) -> tuple[int, int]:
         piece = bisect_right(self._starts, offset) - 1
-        return self._places[piece] + offset - self._starts[piece]
-
-
-def _never_encoded(secret: str) -> str:
-    """The longest part of the secret that is itself where only other characters are encoded; empty if there is none."""
-    return max(_NEVER_ENCODED.findall(secret), key=len, default="")
-
-
-def _written_out(secret: str) -> str:
-    """An expression for the secret, in which runs of whitespace may be any or none.
-
-    A run is taken whole, by a lookahead and its group: before 3.11.5, Python mismatches `*+` after alternatives.
-    The empty comment keeps digits of the secret from being read as the end of the group's number.
-    """
-    groups = count(1)
-    parts = (
-        rf"(?=({_BREAK}*))\{next(groups)}(?#)" if is_space else "".join(map(_character, characters))
-        for is_space, characters in groupby(secret, key=str.isspace)
-    )
-    return "".join(parts)
-
-
-def _character(character: str) -> str:
-    if character.isascii() and character.isalnum():
-        return character
-    return f"(?:{'|'.join(dict.fromkeys(_ways(character)))})"
-
-
-def _ways(character: str) -> Iterator[str]:
-    """The ways in which a character is written, as expressions."""
-    code = ord(character)
-    yield rf"\\{{0,8}}{re.escape(character)}"
-    raw = character.encode(errors="surrogatepass")
-    yield "".join(f"%(?:25)?{_hex(byte, 2)}" for byte in raw)
-    yield "".join(f"{_SLASHES}x{_hex(byte, 2)}" for byte in raw)
-    units = character.encode("utf-16-be", errors="surrogatepass")
-    yield "".join(rf"{_SLASHES}u{_hex(high << 8 | low, 4)}" for high, low in zip(units[::2], units[1::2], strict=True))
-    if code < 256:
-        yield f"{_SLASHES}x{_hex(code, 2)}"
-    yield rf"{_SLASHES}(?:U{_hex(code, 8)}|[ux]\{{0*{_hex(code)}\}})"
-    yield "".join(f"{_SLASHES}0?{byte:03o}" for byte in raw)
-    yield "".join(f"={_hex(byte, 2)}" for byte in raw)
-    yield f"&(?:amp;)?#(?:0*{code}|[xX]0*{_hex(code)});"
-    if (name := _NAMES.get(code)) is not None:
-        yield f"&(?:amp;)?{name};"
-
-
-_NAMES: Final = {**codepoint2name, ord("'"): "apos"}
-
-
-def _hex(number: int, digits: int = 0) -> str:
-    """The digits, letters in either size."""
-    return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in f"{number:0{digits}x}")
+        first, last = self._places[piece]
+        if piece % 2:  # written anew, and as a whole
+            return first, last
+        at = first + offset - self._starts[piece]
+        return at, at + 1
 
 
 def _base64_of(secret: str) -> Iterator[str]:
@@ -399,22 +442,6 @@ def _base32_of(secret: str) -> Iterator[str]:
         first, last = -(-before * 8 // 5), (before + len(raw)) * 8 // 5
         written = base64.b32encode(b"\0" * before + raw).decode()[first:last]
         yield from (written, written.lower())
-
-
-def _hex_of(secret: str) -> Iterator[tuple[str, ...]]:
-    """The secret's bytes, in UTF-8, UTF-16 (`\\u0073`) and UTF-32 (`\\U00000073`), and its characters (`&#x73;`)."""
-    for encoding, size in (("utf-8", 1), ("utf-16-be", 2), ("utf-32-be", 4)):
-        raw = secret.encode(encoding, errors="replace")
-        yield tuple(raw[at : at + size].hex() for at in range(0, len(raw), size))
-    yield tuple(f"{ord(character):x}" for character in secret)
-
-
-def _decimal_of(secret: str) -> Iterator[tuple[str, ...]]:
-    yield tuple(f"{ord(character)};" for character in secret)
-
-
-def _octal_of(secret: str) -> Iterator[tuple[str, ...]]:
-    yield tuple(f"{byte:03o}" for byte in secret.encode(errors="replace"))
 
 
 _DISTINCT: Final = 16
