@@ -55,7 +55,8 @@ RunName = Annotated[
     str,
     typer.Argument(
         metavar="[RUN]",
-        help="The run: its id or the beginning of it, latest, latest~1, its folder or a result file. Default: latest.",
+        help="The run: its id or the beginning of it, latest, latest~1, its folder or a result file; RUN/AGENT is one "
+        "agent's part of it. Default: latest.",
     ),
 ]
 

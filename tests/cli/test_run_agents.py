@@ -127,11 +127,41 @@ def test_several_agents_are_each_compared_with_a_run_of_one(invoke: Invoke, proj
     assert [suite["baselineRunId"] for suite in json.loads(outcome.out)["suites"]] == [None, kind]
 
 
-def test_two_agents_of_one_run_are_compared(invoke: Invoke, project: Path) -> None:
+@pytest.mark.parametrize("run", ["latest", "latest~0", "{id}", "{id:.13}"])
+@pytest.mark.parametrize("agents", [("python-asked-dry", "python-asked-kind"), (DRY, KIND)])
+def test_two_agents_of_one_run_are_compared(invoke: Invoke, project: Path, run: str, agents: tuple[str, str]) -> None:
     invoke("run", "--agent", DRY, "--agent", KIND)
     (folder,) = runs(project)
-    parts = [str(folder / name) for name in ("python-asked-dry", "python-asked-kind")]
-    assert "1 new pass" in invoke("diff", *parts).out
+    dry, kind = (f"{run.format(id=folder.name)}/{agent}" for agent in agents)
+    assert "1 new pass" in invoke("diff", dry, kind).out
+
+
+def test_every_command_takes_an_agent_of_a_run(invoke: Invoke, project: Path) -> None:
+    invoke("run", "--agent", DRY, "--agent", KIND)
+    (folder,) = runs(project)
+    shown = invoke("show", f"latest/{KIND}")
+    assert (shown.code, "| 1 suite | 2/2 passed" in shown.out) == (0, True)
+    assert invoke("report", f"latest/{KIND}", "-o", "kind.html").code == 0
+    again = invoke("run", "--agent", "demo", "--baseline", f"{folder.name}/{KIND}", "--json")
+    (suite,) = json.loads(again.out)["suites"]
+    assert suite["baselineRunId"] == folder.name
+    assert "1 of 2 cases selected" in invoke("run", "--failed-from", f"{folder.name}/{DRY}", "--dry-run").out
+
+
+@pytest.mark.parametrize(
+    ("run", "why"),
+    [
+        ("latest/nobody", f"has no agent `nobody`: its agents are `{DRY}`, `{KIND}`"),
+        ("latest/../latest", "has no agent `../latest`"),
+        ("latest~9/nobody", "so none is `latest~9`"),
+        ("nothing/nobody", "is neither a run with results"),
+    ],
+)
+def test_an_agent_that_a_run_does_not_have_is_refused(invoke: Invoke, project: Path, run: str, why: str) -> None:
+    invoke("run", "--agent", DRY, "--agent", KIND)
+    outcome = invoke("show", run)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert why in outcome.err
 
 
 def test_the_answers_of_each_agent_are_checked_again_and_compared(invoke: Invoke, project: Path) -> None:
@@ -144,7 +174,13 @@ def test_the_answers_of_each_agent_are_checked_again_and_compared(invoke: Invoke
         assert f"agent {agent}\n" in rescored.out
     assert len(runs(project)) == 2
     assert invoke("show").out == rescored.out
-    compared = invoke("diff", "--json")
+    first_id = runs(project)[0].name
+    again = json.loads(invoke("rescore", first_id, "--json").out)
+    assert [suite["baselineRunId"] for suite in again["suites"]] == [first_id, first_id]
+    assert [suite["regressions"] for suite in again["suites"]] == [["weather/paris"], ["weather/paris", "weather/lima"]]
+    assert [suite.get("newPasses") for suite in again["suites"]] == [["weather/lima"], []]
+    assert not any(suite.get("warnings") for suite in again["suites"])
+    compared = invoke("diff", first_id, "latest", "--json")
     found = {each["agentEndpoint"]: each for each in json.loads(compared.out)["suites"]}
     assert list(found) == [DRY, KIND]
     assert compared.code == 1

@@ -2,7 +2,7 @@
 
 An id is a UUID of version 7, so that ids sort as the runs began. Wherever a command takes a run, it is named by
 `latest`, `latest~N` (the N-th before it), its id, the beginning of an id that no other run has, or the path of its
-folder.
+folder. `RUN/AGENT` names the results of one of several agents.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def find_folder(name: str, output_dir: Path, holds: Holds) -> Path | None:
     """The folder (or where `holds` allows it the file) of the run called `name`; None if there is none.
 
     Raises:
-        UsageError: the name is empty, several runs begin with it, or there are not as many as `latest~N` goes back.
+        UsageError: the name is empty, several runs begin with it, there are not as many as `latest~N` goes back, or
+            the run has no such agent.
     """
     if not name:
         raise UsageError(f"an empty text names no run; the newest is `{LATEST}`")
@@ -73,7 +74,22 @@ def find_folder(name: str, output_dir: Path, holds: Holds) -> Path | None:
     if back is not None:
         return _newest(back, output_dir, holds)
     named = (output_dir / name, Path(name)) if Path(name).name == name else (Path(name),)
-    return next((path for path in named if _holds(path, holds)), None) or _beginning_with(name, output_dir, holds)
+    found = next((path for path in named if _holds(path, holds)), None)
+    return found or _of_agent(name, output_dir, holds) or _beginning_with(name, output_dir, holds)
+
+
+def _of_agent(name: str, output_dir: Path, holds: Holds) -> Path | None:
+    """The folder of an agent of a run, which is named as its folder is, or as results call it."""
+    run, _, agent = name.partition("/")
+    folder = find_folder(run, output_dir, has_results) if run and agent else None
+    header = None if folder is None else header_beside(folder)
+    if folder is None or header is None or not header.agents:
+        return None
+    for called, own in agent_folders(header.agents).items():
+        if agent in (called, own):
+            return folder / own if _holds(folder / own, holds) else None
+    there = first_of(header.agents, _MOST_LISTED, "`{}`".format)
+    raise UsageError(f"the run `{folder.name}` has no agent `{agent}`: its agents are {there}")
 
 
 def _newest(back: int, output_dir: Path, holds: Holds) -> Path | None:
