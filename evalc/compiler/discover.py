@@ -320,6 +320,7 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
 
     exclude: tuple[str, ...] = ()  # patterns of files and folders to leave out, as in a `.gitignore`
     outputs: tuple[Path, ...] = ()  # folders and files that evalc writes
+    named: bool = True  # whether somebody named the files among the paths; else another search found them
 
     def expand(self, paths: Iterable[str | Path], report: ReportIn | None = None) -> Iterator[Found]:
         """The files of all paths, each once, in the order of the paths; a folder's files in the order of names.
@@ -358,7 +359,7 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
                 else:
                     yield Found(match, named=is_eval_name(match.name))
         else:
-            yield Found(path, named=True)
+            yield Found(path, named=self.named or is_eval_name(path.name), legible=self.named)
 
     def _named_folder(self, folder: Path, report: ReportIn | None) -> Iterator[Found]:
         link = link_out(folder)

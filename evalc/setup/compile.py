@@ -38,14 +38,20 @@ def compiled(
     policy: Policy,
     *,
     errors_stay: bool,
+    named: bool = True,
     prompt_id: str | None = None,
     known_prompts: PromptLibrary | None = None,
     kept_alive: list[object] | None = None,
     output_folder: Path | None = None,
 ) -> Compilation:
-    """Compile under a policy; `errors_stay` where something is to be made of the suites."""
+    """Compile under a policy; `errors_stay` where something is to be made of the suites.
+
+    Files that nobody `named` come from another search, and need not hold evals.
+    """
+    options = options_for(settings, prompt_id)
     options = msgspec.structs.replace(
-        options_for(settings, prompt_id),
+        options,
+        finder=msgspec.structs.replace(options.finder, named=named),
         hashed=errors_stay,
         known_prompts=known_prompts,
         kept_alive=kept_alive,

@@ -10,9 +10,11 @@ import pytest
 
 import evalc.dsl.read_events
 import evalc.extras.pytest.session  # noqa: F401 - sessions within this process forget what they import themselves
+from evalc.config.load import load_settings
 from evalc.report.words import main_reason
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.store.runs import find_results, read_closing
+from evalc.setup.compile import soundly_compiled
 
 pytest_plugins = ["pytester"]
 
@@ -341,3 +343,74 @@ def test_files_that_are_excluded_are_no_tests(
     found = run(pytester, "--evalc-agent", "demo", "--collect-only", "-q")
     found.stdout.fnmatch_lines(["weather.eval.yaml::*paris"])
     found.stdout.no_fnmatch_line("*drafts*")
+
+
+PROMPT = """\
+id: greeting-v1
+name: Greeting
+prompt: Greet {{city}}
+inputs:
+  - {name: city, required: true}
+tool: greet
+"""
+PROMPT_WITH_EVALS = (
+    PROMPT
+    + """\
+eval:
+  test_cases:
+    - name: oslo
+      inputs: {city: Oslo}
+      validate:
+        - non-empty
+"""
+)
+
+
+def collected(pytester: pytest.Pytester, *arguments: str) -> list[str]:
+    """The tests that pytest finds."""
+    found = run(pytester, "--evalc-agent", "demo", "--collect-only", "-q", *arguments)
+    return [line for line in found.stdout.lines if "::" in line]
+
+
+@pytest.mark.parametrize(
+    "named", [(), ("evals",), ("evals/greet.prompt.yaml",), ("./evals/../evals/greet.prompt.yaml",)]
+)
+def test_prompt_files_with_evals_are_collected(pytester: pytest.Pytester, named: tuple[str, ...]) -> None:
+    write(pytester, "evals/greet.prompt.yaml", PROMPT_WITH_EVALS)
+    write(pytester, "evals/without.prompt.yaml", PROMPT.replace("greeting", "other"))
+    write(pytester, "evals/of-another-kind.yaml", "services:\n  web: {image: x}\n")
+    write(pytester, "evals/broken.yaml", "a: [")
+    write(pytester, "evals/data.json", "[1, 2")
+    assert collected(pytester, *named) == ["evals/greet.prompt.yaml::greeting-v1/oslo"]
+
+
+def test_pytest_finds_the_cases_that_a_run_finds(pytester: pytest.Pytester) -> None:
+    for folder in ("evals", "ignored", "excluded", "evals/results"):
+        write(pytester, f"{folder}/weather.eval.yaml", SUITE.replace("weather\n", f"{folder[-3:]}\n", 1))
+    write(pytester, "plain.yaml", PROMPT_WITH_EVALS)
+    write(pytester, "evalc.toml", "exclude = ['excluded/']\nagent = 'demo'\n")
+    write(pytester, ".gitignore", "ignored/\n")
+    (pytester.path / ".git").mkdir()
+    suites = soundly_compiled(["."], load_settings(Path.cwd(), None, []).sound(), None).suites
+    expected = {located.case.id for suite in suites for located in suite.to_suite().cases}
+    found = collected(pytester)
+    assert {line.partition("::")[2] for line in found} == expected
+    assert {line.partition("::")[0] for line in found} == {"evals/weather.eval.yaml", "plain.yaml"}
+
+
+def test_a_named_file_is_collected_whatever_leaves_it_out(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nevalc_files = *.eval.yaml\n")
+    write(pytester, "plain.yaml", PROMPT_WITH_EVALS)
+    write(pytester, "drafts/weather.eval.yaml", SUITE)
+    write(pytester, ".gitignore", "drafts/\n")
+    assert collected(pytester) == []
+    assert collected(pytester, "plain.yaml") == ["plain.yaml::greeting-v1/oslo"]
+    assert len(collected(pytester, "drafts/weather.eval.yaml")) == 6
+    assert collected(pytester, "plain.yaml::greeting-v1/oslo") == ["plain.yaml::greeting-v1/oslo"]
+
+
+def test_a_named_file_without_evals_is_an_error_that_says_so(pytester: pytest.Pytester) -> None:
+    write(pytester, "compose.yaml", "services:\n  web: {image: x}\n")
+    result = run(pytester, "--evalc-agent", "demo", "compose.yaml")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["error*EV640*"])

@@ -6,6 +6,7 @@ nothing until it is asked for.
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,8 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from evalc.extras.pytest.session import EvalFile, EvalSession
 
-_TIERS: Final = ("golden", "labeled", "regression", "rubric", "eval")
-_FILES: Final = ("*.eval.yaml", "*.eval.yml", *(f"*.{tier}.json" for tier in _TIERS))
+_SUFFIXES: Final = (".yaml", ".yml", ".json")
 _SESSION: Final[pytest.StashKey[EvalSession]] = pytest.StashKey()
 
 
@@ -37,7 +37,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("evalc_config", "As --evalc-config; relative to the rootdir.")
     parser.addini("evalc_strict", "As --evalc-strict.", type="bool", default=False)
     parser.addini("evalc_output_dir", "As --evalc-output-dir; relative to the rootdir.")
-    parser.addini("evalc_files", "Names of files that hold evals.", type="args", default=list(_FILES))
+    parser.addini(
+        "evalc_files", "Names of files that may hold evals; default: those that `evalc run` reads.", type="args"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -76,13 +78,22 @@ def _release_output(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalFile | None:
     """An eval file, where evals are asked for."""
     session = parent.config.stash.get(_SESSION, None)
-    if session is None or not any(
-        fnmatchcase(file_path.name.lower(), name.lower()) for name in parent.config.getini("evalc_files")
-    ):
+    if session is None or file_path.suffix.lower() not in _SUFFIXES:
+        return None
+    is_named = _is_named(file_path, parent.config)
+    patterns = parent.config.getini("evalc_files")
+    name = file_path.name.lower()
+    if patterns and not is_named and not any(fnmatchcase(name, pattern.lower()) for pattern in patterns):
         return None
     from evalc.extras.pytest.session import EvalFile  # noqa: PLC0415 - as above
 
-    return EvalFile.from_parent(parent, path=file_path, evals=session)
+    return EvalFile.from_parent(parent, path=file_path, evals=session, is_named=is_named)
+
+
+def _is_named(file: Path, config: pytest.Config) -> bool:
+    """Whether the file is among the arguments of the session, and not only its folder."""
+    named = (str(argument).partition("::")[0] for argument in config.args)
+    return any(os.path.abspath(config.invocation_params.dir / name) == str(file) for name in named)  # noqa: PTH100 - follows no link, as pytest
 
 
 @pytest.fixture(scope="session")

@@ -16,10 +16,10 @@ import pytest
 from msgspec import UNSET
 
 from evalc.base.errors import EvalcError, SourceError, UsageError
-from evalc.base.files import JSON_LIMIT, exclusion, read_limited
+from evalc.base.files import JSON_LIMIT, read_limited
 from evalc.base.guard import exits_reported, watched
 from evalc.base.terminal import Screen, shortened, visible
-from evalc.compiler.discover import shown
+from evalc.compiler.discover import SUFFIXES, shown
 from evalc.config import Settings
 from evalc.config.load import Override, load_settings
 from evalc.diagnostics import Problem
@@ -39,7 +39,7 @@ from evalc.runtime.run.run import begin_run
 from evalc.runtime.store.journal import CaseRun
 from evalc.runtime.store.redact import encoded, redacted
 from evalc.runtime.store.runs import Closing, write_closing
-from evalc.setup.compile import compiled, policy_of
+from evalc.setup.compile import compiled, options_for, policy_of
 from evalc.setup.runner import agents_of, options_of, redactor_of
 from evalc.tools.registry import ToolRegistry
 
@@ -216,6 +216,7 @@ class EvalSession:
         self._output_dir = output_dir
         self._release_output = release_output
         self._began = datetime.now(UTC).isoformat()
+        self._found: dict[Path, frozenset[Path]] = {}
         self._suites: list[Suite] = []
         self._tools: ToolRegistry | None = None
         # Loops by the identity of what the fixture gave, which may not be hashable. It is kept, so that no number is
@@ -240,14 +241,14 @@ class EvalSession:
         """The lines that failures are reported with."""
         return SourceLines(Path.cwd(), redactor_of(self.settings, os.environ).redact).of_run(self._began)
 
-    def compiled(self, name: str) -> tuple[Sequence[tuple[int, Suite]], Sequence[Problem]]:
+    def compiled(self, name: str, *, is_named: bool) -> tuple[Sequence[tuple[int, Suite]], Sequence[Problem]]:
         """The suites of an eval file, each with its number in the session, and the warnings about it.
 
         Raises:
             SourceError: the file, or the configuration, has errors.
         """
         settings = self.settings
-        compilation = compiled([name], settings, policy_of(settings), errors_stay=True)
+        compilation = compiled([name], settings, policy_of(settings), errors_stay=True, named=is_named)
         if compilation.has_errors:
             raise SourceError(compilation.problems)
         self._tools = compilation.tools
@@ -255,20 +256,21 @@ class EvalSession:
         self._suites += [suite.to_suite() for suite in compilation.suites]
         return list(enumerate(self._suites))[first:], compilation.problems
 
-    def leaves_out(self, path: Path) -> bool:
-        """Whether a search for evals passes by a file: it is excluded, or evalc wrote it.
+    def leaves_out(self, path: Path, root: Path) -> bool:
+        """Whether a search for evals passes by a file: it is excluded, git ignores it, or evalc wrote it.
 
         Raises:
             SourceError: the configuration has errors.
         """
-        settings = self.settings
-        if any(path.is_relative_to(folder) for folder in settings.written_paths):
-            return True
-        if path.is_relative_to(settings.root) and exclusion(settings.exclude).match_file(
-            path.relative_to(settings.root).as_posix()
-        ):
-            return True
-        return path.suffix.lower() == ".json" and _is_written(path)
+        found = self._found_in(root if path.is_relative_to(root) else path.parent)
+        return path.resolve() not in found or (path.suffix.lower() == ".json" and _is_written(path))
+
+    def _found_in(self, folder: Path) -> frozenset[Path]:
+        """The files below a folder that `evalc run` reads."""
+        if folder not in self._found:
+            search = options_for(self.settings).finder.search(folder, SUFFIXES)
+            self._found[folder] = frozenset(path.resolve() for path in search)
+        return self._found[folder]
 
     def run(self, number: tuple[int, int], located: LocatedCase, agent: object) -> CaseResult:
         """Run a case against the agent that the fixture gives; its result has no secrets in it.
@@ -425,23 +427,21 @@ class EvalcWarning(pytest.PytestWarning):
 class EvalFile(pytest.File):
     """An eval file: its cases are its items."""
 
-    def __init__(self, *, evals: EvalSession, **given: Any) -> None:
+    def __init__(self, *, evals: EvalSession, is_named: bool, **given: Any) -> None:
         super().__init__(**given)
         self.evals = evals
+        self._is_named = is_named
 
     def collect(self) -> Iterable[EvalCase]:
-        """The cases of all its suites.
+        """The cases of all its suites; none if a search found the file and it is no eval file.
 
         Raises:
             CollectError: the file or the configuration has errors.
         """
         try:
-            folder = self.config.invocation_params.dir
-            arguments = (str(argument).partition("::")[0] for argument in self.config.args)
-            is_named = any(folder / argument == self.path for argument in arguments)  # the file, and not its folder
-            if not is_named and self.evals.leaves_out(self.path):
+            if not self._is_named and self.evals.leaves_out(self.path, self.config.rootpath):
                 return
-            suites, problems = self.evals.compiled(shown(self.path))
+            suites, problems = self.evals.compiled(shown(self.path), is_named=self._is_named)
         except SourceError as error:
             raise self.CollectError(f"{render_text(error.problems)}\n{summary_line(error.problems)}") from None
         except EvalcError as error:
