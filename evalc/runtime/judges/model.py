@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple, final
@@ -13,6 +14,7 @@ import msgspec
 
 from evalc.base.errors import AgentProtocolError, JudgeError
 from evalc.base.terminal import excerpt
+from evalc.compare.totals import DECIMALS
 from evalc.model.answer import AgentRequest, Exhibit, Question
 from evalc.runtime.agents import Agent, Session, wire
 from evalc.runtime.judges import JudgeSession, Said
@@ -34,9 +36,10 @@ class Malformed(Exception):
     """The answer is not a score; the message says why, in words for the judge."""
 
 
-class _Verdict(msgspec.Struct, frozen=True):
+class _Verdict(msgspec.Struct, frozen=True, rename="camel"):
     score: int | float
     reason: str = ""
+    max_score: int | float | None = None
 
 
 def answer_schema(question: Question) -> dict[str, Any]:
@@ -73,12 +76,25 @@ def read_score(said: Said, question: Question) -> Score:
         verdict = msgspec.convert(value, type=_Verdict)
     except msgspec.ValidationError as error:
         raise Malformed(f"it is not of the form {{reason, score}}: {error}") from None
-    score = verdict.score
-    if not 0 <= score <= top:
-        raise Malformed(f"the score is {_shown(score)}, and not between 0 and {_shown(top)}")
+    score = _on_scale(verdict, top)
+    if said.final and verdict.max_score is None and 0 < score < 1 < top:
+        raise Malformed(
+            f"the score is {_shown(score)}, which may be a share or one of {_shown(top)}: return it with its scale, as "
+            f'{{"score": {_shown(score)}, "maxScore": 1}}'
+        )
     if said.whole and not float(score).is_integer():
         raise Malformed(f"the score is {score:.15g}, and not a whole number")
     return Score(score, verdict.reason)
+
+
+def _on_scale(verdict: _Verdict, top: float) -> float:
+    """The score on the scale of the question; the judge may have another, which it declares."""
+    score, own = verdict.score, top if verdict.max_score is None else verdict.max_score
+    if not 0 < own <= sys.float_info.max:
+        raise Malformed(f"its `maxScore` is {_shown(own)}, which is not the top of a scale")
+    if not 0 <= score <= own:
+        raise Malformed(f"the score is {_shown(score)}, and not between 0 and {_shown(own)}")
+    return score if own == top else round(score / own * top, DECIMALS)
 
 
 def _shown(score: float) -> str:

@@ -32,8 +32,9 @@ from evalc.runtime.judges import JudgeSession, Said
 class PythonJudge:
     """A function or async function, given `{question, message, response, ...}` as the specification has it.
 
-    It returns a number, a pair of a number and a reason, or `{"score", "reason"}`; on a scale to 1 the number may be
-    true or false. Its answers are never cached: nothing distinguishes one version of code from the next.
+    It returns a number, a pair of a number and a reason, or `{"score", "reason"}`, with `maxScore` if its scale is not
+    that of the question; on a scale to 1 the number may be true or false. Its answers are never cached: nothing
+    distinguishes one version of code from the next.
 
     Raises:
         UsageError: it cannot be imported, is not there, or cannot be called.
@@ -90,7 +91,7 @@ def _value_of(answer: object, *, binary: bool) -> object:
         case (int() | float() as score, str() as reason):
             return {"score": _number(score, binary=binary), "reason": reason}
         case {"score": bool() as score, **rest}:
-            return {**rest, "score": _number(score, binary=binary)}
+            return {**rest, "score": _number(score, binary=binary or rest.get("maxScore") == 1)}
         case _:
             return answer
 

@@ -60,11 +60,39 @@ def test_scores(said: Any, score: Score) -> None:
         (object(), "but a Python `object`"),
         ({"score": 10**400}, "the score is an integer of hundreds of digits"),
         ("[" * 100_000, "is"),
+        ({"score": 2, "maxScore": 1}, "the score is 2, and not between 0 and 1"),
+        ({"score": 1, "maxScore": 0}, "its `maxScore` is 0, which is not the top of a scale"),
+        ({"score": 1, "maxScore": float("nan")}, "its `maxScore` is nan"),
+        ({"score": 1, "maxScore": float("inf")}, "its `maxScore` is inf"),
+        ({"score": 1, "maxScore": 10**400}, "its `maxScore` is an integer of hundreds of digits"),
+        ({"score": 1, "maxScore": "5"}, "is not of the form"),
     ],
 )
 def test_invalid_scores_are_refused(said: Any, why: str) -> None:
     with pytest.raises(Malformed, match=why):
         read_score(Said(said, whole=True), FIVE)
+
+
+@pytest.mark.parametrize(
+    ("score", "scale", "on_ours"),
+    [(0.8, 1, 4), (0.57, 1, 2.85), (8, 10, 4), (1, 1, 5), (0, 1, 0), (3, 5, 3), (1e308, 1e308, 5)],
+)
+@pytest.mark.parametrize("final", [True, False])
+def test_a_score_is_on_the_scale_that_the_judge_declares(
+    score: float, scale: float, on_ours: float, final: bool
+) -> None:
+    assert read_score(Said({"score": score, "maxScore": scale}, final=final), FIVE).score == on_ours
+
+
+def test_a_share_without_a_scale_is_refused_of_code() -> None:
+    with pytest.raises(
+        Malformed, match=r'may be a share or one of 5: return it with its scale, as \{"score": 0.8, "maxS'
+    ):
+        read_score(Said({"score": 0.8}, final=True), FIVE)
+    for share in (0, 1, 1.5, 5):
+        assert read_score(Said({"score": share}, final=True), FIVE).score == share
+    assert read_score(Said({"score": 0.8}, final=True), Question(name="q", max_score=1)).score == 0.8
+    assert read_score(Said({"score": 0.8}), FIVE).score == 0.8
 
 
 def test_code_may_give_parts_of_a_step() -> None:

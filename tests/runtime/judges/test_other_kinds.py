@@ -28,6 +28,9 @@ def yes(query): return True
 def surely(query): return True, "sure"
 def pair(query): return 2.5, "half"
 def mapping(query): return {"score": False, "reason": "none"}
+def share(query): return 0.8
+def declared(query): return {"score": 0.8, "maxScore": 1, "reason": "a share"}
+def declared_yes(query): return {"score": True, "maxScore": 1}
 def text(query): return '{"score": 1, "reason": "as text"}'
 async def waits(query): await asyncio.sleep(0); return 4
 def hands_over(query): return waits(query)
@@ -72,6 +75,8 @@ def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("text", 1, "as text"),
         ("waits", 4, None),
         ("hands_over", 4, None),
+        ("declared", 4, "a share"),
+        ("declared_yes", 5, None),
     ],
 )
 def test_a_function_scores(code: Path, name: str, value: float, reason: str | None) -> None:
@@ -93,6 +98,7 @@ def test_a_function_that_gives_no_score_is_called_once(code: Path) -> None:
         ("exits", "SystemExit: 3"),
         ("none", "its answer is not a score: "),
         ("nan", "the score is nan"),
+        ("share", 'the score is 0.8, which may be a share or one of 5: return it with its scale, as {"score": 0.8,'),
         ("fails", "beside the score it has an `error`: no model"),
         ("yes", "its answer is not a score: the score is true, and not a number between 0 and 5"),
         ("surely", "the score is true, and not a number between 0 and 5"),
