@@ -336,7 +336,7 @@ def explain(
         ),
     ] = None,
 ) -> int:
-    """Explain a problem, a check, a key or setting.
+    """Explain a problem, a check, a key or a setting.
 
     Of a problem it says why it matters, and shows an example and a fix.
 
@@ -430,9 +430,10 @@ def watch(
     ] = None,
     **flags: Any,
 ) -> int:
-    """Check on each save, and run the cases that changed; at the start, run all of them.
+    """Check on each save, and run the cases that changed.
 
-    A save during a run ends it if it changes what is run. The results are shown and not kept. Ctrl-C ends the command.
+    At the start, all cases run. A save during a run ends it if it changes what is run. The results are shown and not
+    kept. Ctrl-C ends the command.
 
     \b
     Examples:
