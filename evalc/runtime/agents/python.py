@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn, Self, TypeGuard, TypeVar, final
+from typing import Any, Final, NamedTuple, NoReturn, Self, TypeGuard, TypeVar, final, get_origin
 
 import msgspec
 
@@ -363,18 +363,29 @@ def _parameters(function: Callable[..., Any]) -> list[str]:
 
 
 def _refuse_other_parameters(function: Callable[..., Any], target: str) -> None:
-    """Refuse a function that a message alone cannot call."""
+    """Refuse a function that a message alone cannot call, or that says it takes a list."""
     try:
         # Those of a decorator's own function, which may pass more to the function that it decorates.
         signature = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):
         return
     try:
-        signature.bind("")
+        first = next(iter(signature.bind("").signature.parameters.values()))
     except TypeError:
+        first = None
+    if first is None or _is_list(first.annotation):
         raise UsageError(
             f"`python:{target}` takes `{signature}`: an agent takes the message, `messages` or both, and `stubs`"
-        ) from None
+        )
+
+
+def _is_list(annotation: object) -> bool:
+    """Whether a parameter's annotation, which may be written as a text, is that of a list."""
+    if isinstance(annotation, str):
+        name = annotation.partition("[")[0].rpartition(".")[2]
+    else:
+        name = getattr(get_origin(annotation) or annotation, "__name__", "")
+    return name in ("list", "List", "Sequence")
 
 
 def _makes_agents(found: object) -> bool:

@@ -19,7 +19,7 @@ from tests.support.asking import ask, ask_all, failure
 from tests.support.packages import install
 
 MODULE = """
-import functools, threading
+import collections.abc, functools, threading
 from dataclasses import dataclass, field
 
 def text(message): return message.upper()
@@ -78,6 +78,14 @@ class Desk:
         return ", ".join(self.said)
 def desk(): return Desk()
 
+def with_history(message, history): return message
+def list_only(history: list): return "x"
+def list_of_dicts(turns: list[dict]): return "x"
+def list_as_text(turns: "typing.List[dict]"): return "x"
+def sequence(turns: collections.abc.Sequence[dict]): return "x"
+class RunsLists:
+    def run(self, turns: list): return "x"
+def listed(messages: list): return roles(messages)
 def roles(messages): return " ".join(each["role"] for each in messages)
 async def async_roles(messages): return roles(messages)
 def both(message, messages): return f"{message} {len(messages)}"
@@ -133,6 +141,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
         ("surrogate", "a\ufffd"),
         ("desk", "hi"),
         ("roles", "user"),
+        ("listed", "user"),
         ("async_roles", "user"),
         ("both", "hi 1"),
         ("turned", "hi 1"),
@@ -266,6 +275,12 @@ def test_an_invalid_answer_is_a_protocol_error(root: Path, name: str, words: str
         ("sample_agent:makes_text", "is a `str`, not a function"),
         ("sample_agent:more", "takes `(message, client)`: an agent takes the message, `messages` or both, and `stubs`"),
         ("sample_agent:nothing", "takes `()`"),
+        ("sample_agent:with_history", "takes `(message, history)`: an agent takes the message, `messages` or both"),
+        ("sample_agent:list_only", "takes `(history: list)`: an agent takes the message, `messages` or both"),
+        ("sample_agent:list_of_dicts", "takes `(turns: list[dict])`: an agent takes the message, `messages`"),
+        ("sample_agent:list_as_text", "takes `(turns: 'typing.List[dict]')`: an agent takes the message, `messages`"),
+        ("sample_agent:sequence", "an agent takes the message, `messages` or both"),
+        ("sample_agent:RunsLists", "takes `(turns: list)`: an agent takes the message, `messages` or both"),
         ("sample_agent.py:txt", "has no `txt`; there is `text`"),
         ("absent.py:text", "there is no file `"),
         ("itertools:nothing", "has no `nothing`"),
