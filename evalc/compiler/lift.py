@@ -478,15 +478,16 @@ def _without_own_keys(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     return {
-        key: value if key in _FREE else _without_own_keys(value)
+        key: value if key in FREE else _without_own_keys(value)
         for key, value in data.items()
         if not key.startswith("x-")
     }
 
 
-_FREE: Final = frozenset(
+FREE: Final = frozenset(
     {"inputs", "stubs", "referenceData", "schema", "args", "options", "typeChecks", "when", "answer"}
 )
+"""The keys of eval JSON below which every key is the author's own."""
 
 
 def _checks(

@@ -13,7 +13,7 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.compiler.compiled import CompiledSuite
-from evalc.compiler.lift import is_eval_json, read_document
+from evalc.compiler.lift import FREE, is_eval_json, read_document
 from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest, typo_of
@@ -39,7 +39,7 @@ from evalc.extras.importers.imported import (
 from evalc.extras.importers.promptfoo import import_promptfoo, is_promptfoo
 from evalc.grammar.write_check import escaped
 from evalc.model import case as m
-from evalc.model.json import to_json
+from evalc.model.json import pointer_step, to_json
 from evalc.model.suite import slug
 
 __all__ = ["ImportFormat", "Imported", "import_source"]
@@ -127,6 +127,7 @@ class _Importer:
         prefix = f"{self._suite.ir.name}/"
         names = CaseNames(case.id.removeprefix(prefix) for case in cases if case.id.startswith(prefix))
         written = [self._case(case, f"{self._base}/{index}", names, prefix) for index, case in enumerate(cases)]
+        self._keep_own_keys(written)
         criteria = self._suite.metadata.criteria or ()
         scored = {"criteria": msgspec.to_builtins(criteria)} if criteria else {}
         data = {**self._head(), "eval": {**scored, "test_cases": written}}
@@ -181,6 +182,16 @@ class _Importer:
         written |= _fields_of(case, tuple(field for field in others if field not in ("description", "difficulty")))
         return written
 
+    def _keep_own_keys(self, written: list[dict[str, Any]]) -> None:
+        """Keep the `x-` keys of cases, and report all others, which have no place in YAML."""
+        for pointer, value in _own_keys(read_document(self._source, Diagnostics()), ""):
+            index, _, key = pointer.removeprefix(f"{self._base}/").partition("/")
+            if index.isdecimal() and key.startswith("x-"):
+                written[int(index)][key.replace("~1", "/").replace("~0", "~")] = value
+            else:
+                finding = Finding("EV651", what=f"`{pointer}`", why=NO_COUNTERPART)
+                self._problems.add(self._source, self._places.key(pointer), finding)
+
     def _leave_out(self, case: str, pointer: str, why: str) -> str:
         self._incomplete.add(case)
         finding = Finding("EV651", what=f"`{pointer}`", why=why)
@@ -211,6 +222,19 @@ class _Importer:
 
     def _differs(self, pointer: str, what: str) -> None:
         self._problems.add(self._source, self._places.value(pointer), Finding("EV653", what=what))
+
+
+def _own_keys(data: object, pointer: str) -> Iterator[tuple[str, object]]:
+    """The `x-` keys, by their JSON pointers, with their values."""
+    if isinstance(data, list):
+        for index, item in enumerate(data):
+            yield from _own_keys(item, f"{pointer}/{index}")
+    for key, value in data.items() if isinstance(data, dict) else ():
+        at = f"{pointer}/{pointer_step(key)}"
+        if key.startswith("x-"):
+            yield at, value
+        elif key not in FREE:
+            yield from _own_keys(value, at)
 
 
 # --- parts of a case -------------------------------------------------------------------------------------------------

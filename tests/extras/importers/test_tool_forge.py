@@ -120,6 +120,28 @@ def test_a_bare_array_takes_tool_and_tier_from_its_name() -> None:
     assert "suite: x\ntier: golden\n" in suite.text
 
 
+def test_keys_of_ones_own_are_kept_in_cases_and_named_elsewhere(tmp_path: Path) -> None:
+    case = {
+        "id": "t/a",
+        "description": "a",
+        "difficulty": "edge",
+        "input": {"message": "m", "x-note": 1},
+        "expect": {"responseNonEmpty": True},
+        "stubs": {"x-tool": {"x-key": 1}},
+        "x-a/b": {"who": "{{me}}"},
+    }
+    envelope = {"metadata": {"toolName": "t", "tier": "labeled", "x-team": "one"}, "cases": [case], "x-top": 2}
+    suite, problems = imported(envelope)
+    assert suite is not None
+    assert "x-a/b: {who:" in suite.text
+    assert [problem.finding.fields["what"] for problem in problems] == [
+        "`/metadata/x-team`",
+        "`/cases/0/input/x-note`",
+        "`/x-top`",
+    ]
+    assert compiled(suite.write(tmp_path)) == compiled(Source("get-weather.labeled.json", json.dumps(envelope)))
+
+
 def test_criteria_weights_and_links() -> None:
     envelope = {
         "metadata": {"toolName": "t", "tier": "labeled", "criteria": [{"name": "my facts", "weight": 1}]},
