@@ -399,7 +399,8 @@ def _listed(fields: Fields, key: str, column: Str | None) -> ForEachTree | None:
 
 def _row(fields: Fields, item: Node) -> Mapping | None:
     if isinstance(item, Mapping):
-        return item
+        fields.partial |= item.cut
+        return None if item.cut else item
     fields.fault(item, Finding("EV301", what="a row of `for_each`", expected="a mapping", found=described(item)))
     return None
 

@@ -270,8 +270,6 @@ def _items_with_care(fields: Fields, key: str, node: Node | None) -> Iterable[No
     for span in torn:
         fields.fault(span, _unquoted("EV122", fields.source, *span))
     items = fields.items(key) or ()
-    if node.cut:
-        items = items[:-1]  # the syntax error that ended the list may have torn its last item
     return [item for item in items if not any(span.start <= item.start < span.end for span in torn)]
 
 

@@ -100,7 +100,7 @@ class Scalar(InSource, frozen=True, gc=False):
 
 
 class Sequence(InSource, frozen=True, gc=False):
-    """A list. `cut` says that a syntax error ended the file inside it: more items may have been meant."""
+    """A list. `cut` says that a syntax error hid something inside it: more items may have been meant."""
 
     items: tuple[Node, ...]
     cut: bool = False
@@ -109,7 +109,7 @@ class Sequence(InSource, frozen=True, gc=False):
 class Mapping(InSource, frozen=True, gc=False):
     """Pairs in the order of the source, each key once; merge keys are already replaced by what they bring.
 
-    `cut` says that a syntax error ended the file inside it: more keys may have been meant.
+    `cut` says that a syntax error hid something inside it: more keys may have been meant.
     """
 
     pairs: tuple[tuple[Scalar, Node], ...]

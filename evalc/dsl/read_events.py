@@ -95,6 +95,18 @@ _ENTRY: Final = re.compile(
 )
 """The part before the value of a line: dashes, and a key, which begins at the group."""
 _FOLLOWING: Final = re.compile(r"(?P<indent>[ ]*)(?P<entry>-(?:\s|\Z)|[\w\"'.][^\r\n]*?:(?:\s|\Z)|---|\.\.\.)?[^\r\n]*")
+_LOST_LINE: Final = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<rest>(?P<entry>-(?=\s|\Z)|[\w\"'.][^\r\n]*?:(?=\s|\Z)|---|\.\.\.)?[^\r\n]*)", re.MULTILINE
+)
+_COMPLETE: Final = re.compile(
+    r"""
+    (?: (?:-[ \t]+)* (?:[^\s\#].*?:[ \t]+)?
+        (?: [^\s\#|>&!\[{"'-](?:(?:(?!:[ \t]).)*[^:\s])? | \[[^\[\]]*\] | \{[^{}]*\} | "[^"]*" | '[^']*' )
+    )? \s* (?:\#.*)?
+    """,
+    re.VERBOSE,
+)
+"""A line without lines of its own below it: no key without its value, nothing open."""
 _PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*|#[^\r\n]*|\s+)*")
 
 
@@ -141,6 +153,7 @@ class _Constructor:
         self._given = ""  # what the parser gets
         self._hidden: list[Span] = []  # what is masked in it since it lacks quotes
         self._torn: list[Span] = []  # what is masked in it since nobody knows where it ends
+        self._lost: dict[int, int] = {}  # where lines begin that are left out of it, by the ends of what precedes them
         self._read_again = 0
         self._begin()
 
@@ -217,7 +230,8 @@ class _Constructor:
                 items = handlers[type(event)](event)
                 continue
             text, style = event.value, event.style
-            if (style in _BLOCK_STYLES) or event.anchor or event.tag or (careful and not text.isascii()):
+            odd = careful and (not text.isascii() or event.end_mark.index in self._lost)
+            if (style in _BLOCK_STYLES) or event.anchor or event.tag or odd:
                 self._scalar(event, items)
             else:
                 at = stretch(event.start_mark.index, event.end_mark.index)
@@ -266,7 +280,7 @@ class _Constructor:
                 style = "hole"
         elif self._mask is not None:
             text = self._mask.unmasked(text)
-        if any(torn.start == start for torn in self._torn):
+        if any(torn.start == start for torn in self._torn) or (style == "plain" and end in self._lost):
             style = "hole"
         tag = self._tag(event.tag, event.start_mark.index, end, _SCALAR_TAGS) if event.tag else ""
         if event.tag and not tag and event.tag.startswith("!"):
@@ -342,14 +356,21 @@ class _Constructor:
     def _sequence_end(self, event: _Event) -> list[Node]:
         opened = self._open.pop()
         end = event.end_mark.index if opened.flow else opened.last_end()
-        return self._close(opened, Sequence(stretch(opened.start, end), tuple(opened.items)))
+        return self._close(
+            opened, Sequence(stretch(opened.start, end), tuple(opened.items), cut=self._cut(opened, event))
+        )
 
     def _mapping_end(self, event: _Event) -> list[Node]:
         opened = self._open.pop()
         end = event.end_mark.index if opened.flow else opened.last_end()
         if opened.flow and self._text.startswith("{{", opened.start):
             return self._close(opened, self._template(opened.start, end))
-        return self._close(opened, Mapping(stretch(opened.start, end), self._pairs(opened.items)))
+        pairs = self._pairs(opened.items)
+        return self._close(opened, Mapping(stretch(opened.start, end), pairs, cut=self._cut(opened, event)))
+
+    def _cut(self, opened: _Open, ending: _Event) -> bool:
+        """Whether lines are left out that may belong to a collection."""
+        return any(opened.start < lost <= ending.end_mark.index for lost in self._lost.values())
 
     def _close(self, opened: _Open, node: Node) -> list[Node]:
         weight = len(opened.items) + opened.extra_weight
@@ -369,6 +390,8 @@ class _Constructor:
         """End every open collection where the text broke off; a key without its value is dropped."""
         if not self._open and not self._root:
             return
+        if self._open and (items := self._items()) and isinstance(items[-1], Scalar) and not self._open[-1].mapping:
+            items[-1] = Scalar(items[-1].at, items[-1].text, "hole")  # the error may have torn it
         while self._open:
             opened = self._open.pop()
             items = opened.items
@@ -451,6 +474,8 @@ class _Constructor:
 
     def _resolved(self, name: str, start: int, end: int) -> Node:
         hole = Scalar(stretch(start, end), self._text[start:end], "hole")
+        if name not in self._anchors and (self._torn or self._lost) and f"&{name}" in self._text:
+            return hole  # what it names may be within what is left out
         if name not in self._anchors:
             known = tuple(islice(self._anchors, _NAMES_TO_COMPARE))
             self._report(Span(start, end), Finding("EV114", name=name, known=known))
@@ -507,6 +532,8 @@ class _Constructor:
         if torn is not None and any(torn.start <= before.start < torn.end for before in self._torn):
             return self._leave_out(torn)  # it follows from what is reported
         self._report(span, finding)
+        if finding.code == "EV101" and not brackets:
+            return self._leave_out_lines(span.start)
         if finding.code in _HIDDEN:
             return self._hide(span.start, unquoted_line(finding.fields.get("quoted", "")))
         return torn is not None and self._leave_out(torn)
@@ -537,6 +564,46 @@ class _Constructor:
         """Mask a value whose end nobody knows, so that what is below it can be read; whether that could be done."""
         self._torn.append(torn)
         return self._masked(torn)
+
+    def _leave_out_lines(self, at: int) -> bool:
+        """Blank the line of a tab, and those below it up to an entry that cannot be within it; whether that may be.
+
+        What is around is cut, for nobody knows what the lines belong to.
+        """
+        start = self._text.rfind("\n", 0, at) + 1
+        end = self._end_of_lost(start)
+        if self._mask is None:
+            self._mask = Mask.of(self._given, always=True)
+        self._read_again += len(self._given)
+        if self._mask is None or self._read_again > _READ_AGAIN:
+            return False
+        self._lost[len(self._text[:start].rstrip())] = start
+        self._mask.blank(start, end)
+        self._given = self._mask.masked
+        return True
+
+    def _end_of_lost(self, start: int) -> int:
+        """Where the entry begins that cannot be within the lines from a place: without indentation, or in an open list.
+
+        A list is no longer open where a line that is indented less, or may be, has ended it.
+        """
+        text = self._text
+        dashes = (text.rfind("-", 0, opened.start + 1) for opened in self._open if not opened.mapping)
+        lists = {dash - text.rfind("\n", 0, dash) - 1 for dash in dashes}
+        keys = [opened.start - text.rfind("\n", 0, opened.start) - 1 for opened in self._open if opened.mapping]
+        for line in _LOST_LINE.finditer(text, start):
+            before, entry = line["indent"], line["entry"]
+            column, is_item = len(before), entry == "-"
+            if "\t" in before:
+                if _COMPLETE.fullmatch(line["rest"]) is None:  # lists below it may be its own
+                    widths = [len(before.expandtabs(width)) for width in (2, 3, 4, 8)]
+                    column = min([width for width in widths if width in keys] or widths)
+                    lists = {each for each in lists if each < column}
+            elif entry and (column in lists if is_item else not column):
+                return line.start()
+            elif entry:
+                lists = {each for each in lists if each < column}
+        return len(text)
 
     def _hide(self, at: int, raw: str) -> bool:
         """Mask a raw text about a place in what the parser gets."""

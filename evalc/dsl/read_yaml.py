@@ -23,8 +23,9 @@ def read_yaml(
     """The documents of a YAML text, None for an empty one.
 
     A text that only lacks its quotes is reported, and read as if it had them. A value with an unclosed bracket or quote
-    is reported and becomes a hole, and what is below it is read. Any other syntax error ends the document: what
-    precedes it is kept, its open collections marked as `cut`.
+    is reported and becomes a hole, and what is below it is read. Lines that a tab indents are left out up to the next
+    entry that cannot be within them. Any other syntax error ends the document: what precedes it is kept. The open
+    collections are marked as `cut`.
 
     Of a long text of the usual form, items of lists are kept as `keep` has it.
     """

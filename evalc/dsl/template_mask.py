@@ -71,6 +71,10 @@ class Mask:
         self.masked = hidden
         return changed
 
+    def blank(self, start: int, end: int) -> None:
+        """Leave nothing of a stretch but its line breaks."""
+        self.masked = self.masked[:start] + re.sub(r"[^\r\n]", " ", self.masked[start:end]) + self.masked[end:]
+
     def unmasked(self, text: str) -> str:
         """The text as it was written."""
         return text if text.isascii() else text.translate(self._from_private)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import evalc
@@ -47,6 +47,21 @@ ALONE = {
             "eval: {test_cases: [{name: a, inputs: {a: x, b: [y]}, validate: [json]}]}\n"
         ),
         ["1:22 EV153"],
+    ),
+    "an anchor within a value that is never closed": (
+        "rules:\n  r: &r [json\neval:\n  test_cases:\n    - {name: a, message: x, validate: *r}\n",
+        ["2:9 EV104"],
+    ),
+    "an anchor within lines that a tab indents": (
+        "rules:\n\tr: &r [json]\neval:\n  test_cases:\n    - {name: a, message: x, validate: *r}\n",
+        ["2:1 EV101"],
+    ),
+    "a tab in a row": (
+        (
+            "eval:\n  test_cases:\n    - name: a\n      message: '{{q}} {{r}}'\n      validate: [json]\n"
+            "      for_each:\n        - {id: x, q: 1, r: 1}\n        - id: y\n          q: 2\n\t\tr: 2\n"
+        ),
+        ["10:1 EV101"],
     ),
 }
 
@@ -154,3 +169,72 @@ def test_below_a_key_of_other_tools_mistakes_are_found() -> None:
 def test_nothing_is_said_of_what_is_below_a_key_that_may_mean_anything(lines: str) -> None:
     text = f"eval:\n  test_cases:\n    - name: a\n      message: hi\n      {lines}\n      validate: [json]\n"
     assert [problem.code for problem in evalc.check(evalc.Source("x.eval.yaml", text))] == ["EV201"]
+
+
+WHOLE = """\
+suite: s
+prompt: "{{q}}"
+inputs:
+  q: {required: true}
+  tone: {default: kind}
+rules:
+  polite: &polite
+    - contains "please"
+    - length <= 9
+defaults:
+  inputs:
+    tone: rude
+  stubs:
+    book: {rooms: 3}
+eval:
+  criteria:
+    - "facts (0.5): Right."
+    - "style (0.5): Kind."
+  test_cases:
+    - name: a
+      inputs:
+        q: one
+      validate:
+        - use: polite
+        - contains "x" for facts
+        - json for style
+    - name: b
+      for_each:
+        - {id: x, city: Rome}
+        - id: y
+          city: Oslo
+      turns:
+        - say: "{{city}}"
+          validate: *polite
+        - say: |
+            and
+            then
+          validate:
+            - tools called [book]
+      validate:
+        - contains "{{city}}"
+    - name: c
+      inputs: {q: x}
+      expected: over
+        two lines
+      repeat: 3
+      require: 2/3
+      validate: [length <= 9]
+"""
+MOST = WHOLE.count("\n")
+
+
+@given(st.sets(st.integers(0, MOST - 1), min_size=1, max_size=4), st.sampled_from(("\n", "\r\n")))
+@example(set(), "\n")
+def test_a_tab_brings_about_no_other_error(tabs: set[int], line_end: str) -> None:
+    lines = [f"\t{line.lstrip()}" if at in tabs else line for at, line in enumerate(WHOLE.split("\n"))]
+    found = evalc.check(evalc.Source("x.eval.yaml", line_end.join(lines)))
+    assert {problem.code for problem in found if problem.severity == "error"} <= {"EV101"}
+
+
+@pytest.mark.parametrize("torn", ["\t  validate:\n\t\t- json", "\ttags: [a]", "      validate:\n\t- json", "\t- json"])
+def test_a_tab_hides_nothing_below_its_case(torn: str) -> None:
+    wrong = '      validate:\n        - contians "x"\n'
+    text = f"eval:\n  test_cases:\n    - name: a\n      message: hi\n{torn}\n    - name: b\n      message: hi\n{wrong}"
+    found = [problem.code for problem in evalc.check(evalc.Source("x.eval.yaml", f"{text}rulse: 3\n"))]
+    assert found == ["EV101", "EV203", "EV201"]
