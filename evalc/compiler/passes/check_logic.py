@@ -76,9 +76,11 @@ def _check_calls(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> None:
         if call is None or call in reported:
             continue
         reported.add(call)
-        asked = there_is(call)
-        if not any(implies(other, asked) or implies(other, negation(asked)) for other in formulas):
-            found = Finding("EV427", tool=call[-1].tool)
+        asked, turn = there_is(call), call[0] if isinstance(call[0], t.Turn) else None
+        is_whole = turn is not None and case.user is None and not case.follow_ups  # the only turn has all calls
+        enough = (asked, negation(asked), *((there_is(call[1:]),) if is_whole else ()))
+        if not any(implies(other, each) for other in formulas for each in enough):
+            found = Finding("EV427", tool=call[-1].tool, turn=0 if turn is None or is_whole else turn.number)
             problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most="warning")
 
 

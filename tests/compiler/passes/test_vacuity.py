@@ -294,6 +294,7 @@ def test_a_parameter_of_a_tool_that_must_not_be_called(lines: tuple[str, ...]) -
         ('turn 1 contains "x"', 'not contains "x"'),
         ("turn 1 tools called [a]", "tools called [a, b]"),
         ("turn 1 tool t.p exists", "tools not called [t]"),
+        ('turn 1 tool t.p equals "2"', "tools called [t]"),
         ("at a >= 3", "at a >= 4 or at b equals null"),
         ("any call of a has x 1", "any call of a has x 1"),
         ("turn 1 any call of a has x 1", "turn 1 any call of a has x 1"),
@@ -418,7 +419,7 @@ def test_many_checks_and_deep_ones_take_no_time_that_doubles() -> None:
         ('tool t.p equals "a"', "tools include [t] or json"),
         ('tool t.p equals "a"', "every call of t has q 1"),
         ('tool t.p exists and tool t.q equals "a"',),
-        ('turn 1 tool t.p equals "a"', "tools include [t]"),
+        ('turn 1 tool t.p equals "a"', "tools include [u]"),
     ],
     ids=" | ".join,
 )
@@ -437,6 +438,7 @@ def test_a_call_is_not_asked_for(lines: tuple[str, ...]) -> None:
         ('tool t.p equals "a"', "call 2 of t has q 1"),
         ('tool t.p equals "a"', "json and tools include [t]"),
         ('turn 1 tool t.p equals "a"', "turn 1 tools include [t]"),
+        ('turn 1 tool t.p equals "a"', "tools called [t]"),
         ('tool t.p not equals "a"',),
         ('not tool t.p equals "a"',),
         ('json or tool t.p equals "a"',),
@@ -446,3 +448,12 @@ def test_a_call_is_not_asked_for(lines: tuple[str, ...]) -> None:
 )
 def test_a_call_is_asked_for_or_need_not_be(lines: tuple[str, ...]) -> None:
     assert all_said(*lines) == []
+
+
+def test_a_call_in_the_conversation_is_not_yet_a_call_in_the_turn() -> None:
+    head = "eval:\n  test_cases:\n    - name: a\n      validate: ['tools called [t]']\n"
+    turns = "      turns:\n        - {say: hi, validate: ['tool t.p equals \"2\"']}\n"
+    assert codes(f"{head}{turns}") == []
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{head}{turns}        - say: and then\n"))
+    assert problem.code == "EV427"
+    assert "not called in turn 1" in problem.finding.message()
