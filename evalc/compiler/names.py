@@ -22,7 +22,7 @@ from evalc.compiler.rows import Row
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest
 from evalc.dsl import nodes as n
-from evalc.dsl.build_case import CaseTree
+from evalc.dsl.build_case import CaseTree, StubAnswerTree
 from evalc.dsl.build_prompt import InputTree, PromptTree
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.build_suite import SuiteTree
@@ -147,6 +147,7 @@ _NAMES_OF_CASES: Final = frozenset({"cases", "test_cases", "test-cases", "tests"
 _COMMENT: Final = re.compile(r"(?<!\S)#")
 """The beginning of a comment outside of texts."""
 _COMMENT_LINE: Final = re.compile(r"[^\S\n]*#")
+_TEMPLATE: Final = re.compile(r"(?<!\\)\{\{\s*(?P<name>[A-Za-z_][\w.-]*)\s*\}\}")
 _OTHER_BRACES: Final = re.compile(r"(?<![{\\])\$?\{\s*(?P<name>[A-Za-z_][\w.-]*)\s*\}(?!\})")
 """Matches a name in the braces of other template languages, such as `{city}` and `${city}`."""
 
@@ -316,7 +317,9 @@ def resolve_names(
             if finding is not None:
                 problems.add(source, declaration.default.span, finding)
     _check_used(tree, names, inputs_sent, problems)
-    _check_braces(tree, given.union(each.name.value for each in tree.inputs or ()), problems)
+    known = given.union(each.name.value for each in tree.inputs or ())
+    _check_braces(tree, known, problems)
+    _check_stubs(suite.cases, known, problems)
     return names
 
 
@@ -562,6 +565,26 @@ def _check_braces(tree: SuiteTree, known: frozenset[str], problems: Diagnostics)
         if found["name"] in known and not _COMMENT_LINE.match(text, line):
             finding = Finding("EV224", written=found[0], name=found["name"])
             problems.add(tree.source, Span(*found.span()), finding)
+
+
+def _check_stubs(cases: Sequence[MergedCase], known: frozenset[str], problems: Diagnostics) -> None:
+    """Report names in the braces of templates in what stubs answer and depend on, which is plain text."""
+    if not known:
+        return
+    layers = [layer.fields for case in cases for layer in case.layers if layer.fields.stubs]
+    for fields in {id(fields): fields for fields in layers}.values():
+        source = fields.source
+        spans = (span for stub in fields.stubs or () for answer in stub.answers for span in _said_by_stub(answer))
+        for span in spans:
+            for found in _TEMPLATE.finditer(source.text, span.start, span.end):
+                if root_of(found["name"], known) is not None:
+                    problems.add(source, Span(*found.span()), Finding("EV225", written=found[0], name=found["name"]))
+
+
+def _said_by_stub(answer: StubAnswerTree) -> Iterator[Span]:
+    yield from (part.span for part in (answer.when, answer.answer, answer.error) if part is not None)
+    for each in answer.sequence or ():
+        yield from _said_by_stub(each)
 
 
 def _is_used(source: Source, use: re.Pattern[str]) -> bool:

@@ -131,6 +131,26 @@ def test_mistakes_are_found_all_at_once_where_they_stand(stubs: str, problems: l
 
 
 @pytest.mark.parametrize(
+    ("stubs", "found"),
+    [
+        ('{a: "in {{city}}", b: [{when: {city: "{{ n }}"}, error: "{{city}}"}]}', ["{{city}}", "{{ n }}", "{{city}}"]),
+        ('{a: {answer: {x: ["{{city.name}}"]}}}', ["{{city.name}}"]),
+        ('{a: {sequence: [{error: "no {{city}}"}, {answer: "{{city}}"}]}}', ["{{city}}", "{{city}}"]),
+        ("{a: \"{{town}} {city and {{ }}\", b: '\\{{city}}'}", []),
+    ],
+)
+def test_names_in_braces_within_stubs_are_plain_text(stubs: str, found: list[str]) -> None:
+    head = "suite: s\neval:\n  test_cases:\n    - name: a\n      message: hi {{city}}\n      inputs: {city: x}\n"
+    text = f"{head}      for_each: [{{id: i, n: 1}}]\n      stubs: {stubs}\n      validate: [json]\n"
+    assert said(text) == [f"EV225 8 {each}" for each in found]
+
+
+def test_stubs_of_defaults_are_looked_at_once_and_where_they_are_written() -> None:
+    text = SUITE.replace("{a: 1}", '"{{n}}"')
+    assert [each for each in said(text) if each.startswith("EV225")] == ["EV225 3 {{n}}"]
+
+
+@pytest.mark.parametrize(
     ("answers", "problems"),
     [
         ([{"answer": 1}, {"when": {"x": 1}, "answer": 2}], ["EV429"]),

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "EV222": "takes a file of checks: tests/cli/test_project_checks.py",
     "EV223": "likewise",
     "EV224": "is about braces of other tools: tests/compiler/test_silent.py",
+    "EV225": "is about templates in stubs: tests/compiler/test_stubs.py",
     "EV230": "takes a tool registry: tests/compiler/passes/test_tools.py",
     "EV231": "likewise",
     "EV232": "likewise",
