@@ -405,7 +405,8 @@ def exporter_of(settings: Settings) -> extras.otel.Exporter | None:
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
     """Strikes out what may be written nowhere: secrets of the configuration, and within agents' and judges' specs."""
     asked = ((spec, _agent_settings(own, environ)) for spec, own in _everybody(settings))
-    of_specs = (secret for spec, own in asked for secret in secrets_of(spec, settings=own))
+    unasked = ((agent.use, AgentSettings()) for _, agent in settings.agents)
+    of_specs = (secret for spec, own in (*asked, *unasked) for secret in secrets_of(spec, settings=own))
     return Redactor((*settings.secret_values(environ), *of_specs))
 
 

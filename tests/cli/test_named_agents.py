@@ -74,6 +74,14 @@ def test_no_secret_of_an_agent_is_written_or_shown(invoke: Invoke, project: Path
     assert not [text for text in written if SECRET in text]
 
 
+def test_the_password_of_an_agent_is_struck_out_where_another_one_says_it(invoke: Invoke, project: Path) -> None:
+    table = '[agents.staging]\nuse = "https://evalc:pass-of-staging@staging.example.com/"\n'
+    (project / "evalc.toml").write_text(f'{table}[agents.talks]\nuse = "python:{project.name}.py:talks"\n')
+    (project / f"{project.name}.py").write_text("def talks(message): return 'Paris, pass-of-staging'\n")
+    (case,) = json.loads(invoke("run", "--agent", "talks", "--json").out)["suites"][0]["cases"]
+    assert case["details"]["response"] == "Paris, ***"
+
+
 def test_a_path_into_an_answer_is_shown_as_it_is_written(invoke: Invoke, project: Path) -> None:
     (project / "evalc.toml").write_text('[agents.fast]\nuse = "http://a/"\nresponse = { response = "a.b" }\n')
     assert 'agents.fast.response    = {"response": "a.b"}' in invoke("config").out
