@@ -84,6 +84,13 @@ def test_a_check_that_raises_is_an_error_with_its_line(invoke: Invoke, declared:
     assert "→ check breaks()\n      breaks: ValueError: no luck (checks_of_a_project.py:23)" in outcome.out
 
 
+def test_no_check_of_the_project_is_run_after_the_verdict(invoke: Invoke, declared: Path) -> None:
+    suite_of(declared, 'contains "never said"', "check breaks()")
+    outcome = invoke("run")
+    assert (outcome.code, "breaks" in outcome.out) == (1, False)
+    assert invoke("run", "--all-assertions").code == 3
+
+
 def test_a_share_is_compared(invoke: Invoke, declared: Path) -> None:
     suite_of(declared, 'check overlap("zebra") >= 0.7')
     outcome = invoke("run")

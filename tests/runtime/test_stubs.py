@@ -154,7 +154,7 @@ def test_a_failing_stub_fails_no_tool_errors(tmp_path: Path) -> None:
         ([{"name": "get", "params": {"n": 2}}, {"name": "get", "params": {"n": 1}}], [(True, 2), (False, "one")]),
         ([{"name": "get", "params": {"n": 1}, "success": True, "result": "?"}], [(False, "one")]),
         ([{"name": "get", "params": {"m": 3}}, {"name": "own", "success": False}], [(False, "one"), (False, None)]),
-        ([], []),
+        ([], [(False, "one")]),
     ],
 )
 def test_calls_that_an_agent_reports_ended_as_its_stubs_ended_them(

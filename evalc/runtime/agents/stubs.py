@@ -96,10 +96,16 @@ class StubTools(Mapping[str, Callable[..., Any]]):
         return deepcopy(result.answer)  # which the agent may change, and other cases get, too
 
     def completed(self, response: AgentResponse) -> AgentResponse:
-        """The response with what the stubs know: their calls if it reports none, else how each of these ended."""
+        """The response with what the stubs know: their calls if it reports none, else how each of these ended.
+
+        A failed call that it does not report is added.
+        """
         if not self._stubs.tools:
             return response
-        calls = self._calls if not response.reports_calls else [*map(self._ended, response.tool_calls)]
+        calls = self._calls
+        if response.reports_calls:
+            calls = [*map(self._ended, response.tool_calls)]
+            calls += (call for call in self._calls if call.success is False)  # those that are left
         return msgspec.structs.replace(
             response,
             tool_calls=tuple(calls),

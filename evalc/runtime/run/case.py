@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from evalc.base.errors import JudgeError
 from evalc.check.contract import Assertion, assertions, judge_check
-from evalc.check.tree import Check, Test
+from evalc.check.tree import Check, Test, asks
 from evalc.checks import ProjectChecks
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
 from evalc.model.case import Case, Label, Message, stubbed
@@ -103,7 +103,8 @@ class Checked(msgspec.Struct):
 async def _check(located: LocatedCase, evidence: Evidence, options: CaseOptions) -> Checked:
     """Evaluate the assertions in the contract's order, up to the first that does not pass unless all must run.
 
-    Those after it are evaluated too, for people: what else does not hold is among the results, and counts for nothing.
+    Those after it are evaluated too, for people, but for checks of one's own: what else does not hold is among the
+    results, and counts for nothing.
     Assertions that ask a judge come last, and only if no other fails; one with a linked criterion is part of its
     score, and is asked in any case.
     """
@@ -115,7 +116,9 @@ async def _check(located: LocatedCase, evidence: Evidence, options: CaseOptions)
     for assertion in _in_order(case, made):
         at, field = assertion.at, assertion.field
         is_decided = bool(checked.error or checked.failure)
-        if is_decided and assertion.is_judged and not (run_all and _scores(at, case, evidence)):
+        if is_decided and not run_all and (assertion.is_judged or asks(assertion.check, "check")):
+            continue  # which takes time or money, and counts for nothing
+        if is_decided and assertion.is_judged and not _scores(at, case, evidence):
             continue
         try:
             asked = _asked(assertion, case, view) if case.criteria else view
