@@ -88,7 +88,7 @@ def test_a_rule_with_a_criterion_cannot_stand_within_a_composition() -> None:
         ("rules: {a: }\n" + case_with("contains 'x'"), "1:9 EV309"),
         ("rules: [a]\n" + case_with("contains 'x'"), "1:8 EV301"),
         ("rules: {a: [containz 'x']}\n" + case_with("{use: a}"), "1:13 EV203"),
-        ("defaults: {validat: [contains 'x']}\n" + case_with("contains 'x'"), "1:12 EV201"),
+        ("defaults: {validat: [contains 'y']}\n" + case_with("contains 'x'"), "1:12 EV201"),
         ("include: [nowhere.yaml]\n" + case_with("contains 'x'"), "1:11 EV600"),
         ("include: [../../x.yaml]\n" + case_with("contains 'x'"), "1:11 EV608"),
         ("include: []\n" + case_with("contains 'x'"), "1:1 EV309"),
