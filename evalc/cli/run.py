@@ -478,7 +478,7 @@ def run_evals(
         if not quiet:
             stdout.flush()
             sys.stderr.writelines(inventory_lines(finished.inventory, verbose=verbose))
-            if finished.summary.failed:
+            if finished.exit_code and finished.summary.failed:
                 sys.stderr.write(_NEXT_STEPS)
     return finished.exit_code
 
