@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import msgspec
 
-from evalc.base import PROVIDERS
+from evalc.base import PROVIDERS, kind_of
 from evalc.base.errors import UsageError
 from evalc.base.files import TemporaryFolder, find_project
 from evalc.base.source import Source
@@ -379,7 +379,7 @@ def _refuse_what_a_stranger_may_say(given: RunRequest, said: Mapping[str, Any], 
 def _is_harmless(specs: object) -> bool:
     """Whether anyone may name these agents or judges."""
     listed = specs if isinstance(specs, list) else [] if specs is None else [specs]
-    return all(str(spec).strip().lower().partition(":")[0] in _HARMLESS for spec in listed)
+    return all(kind_of(str(spec)) in _HARMLESS for spec in listed)
 
 
 def _spec_of(given: object, brought: dict[str, object]) -> str:

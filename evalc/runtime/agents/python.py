@@ -437,7 +437,7 @@ def unknown_agent(name: str, forms: Sequence[str], named: Sequence[str]) -> NoRe
     """
     offered = base.names_offered("evalc.agents")
     packages = f", or of an installed package: {', '.join(f'`{offer}:...`' for offer in offered)}" if offered else ""
-    near = or_rather(name, (*named, *dict.fromkeys(form.partition(":")[0] for form in forms), *offered))
+    near = or_rather(name, (*named, *dict.fromkeys(map(base.kind_of, forms)), *offered))
     listed = ", ".join(f"`{form}`" for form in (*named, *forms))
     raise UsageError(f"`{name}` names no kind of agent{near}; an agent is one of {listed}{packages}")
 
