@@ -27,6 +27,7 @@ from evalc.config.tables import (
     ProviderTable,
     Setting,
     Table,
+    declared_for,
     declared_in,
     provider_table,
 )
@@ -272,16 +273,14 @@ _TABLES: Final[Mapping[str, type[Table]]] = {
 
 
 def _declared() -> Iterator[Setting[Any]]:
-    """Every setting, the agent first; a provider with one API has none for it."""
+    """Every setting, the agent first."""
     yield AgentTable.use.within("agent")
     yield from declared_in(Settings)
     for name, table in _TABLES.items():
         yield from (each.within(name) for each in declared_in(table))
     for name, provider in PROVIDERS.items():
         own = {"base_url": {"variable": provider.base_url_variable}, "key_variable": {"default": provider.key_variable}}
-        for each in declared_in(ProviderTable):
-            if each.name != "api" or len(provider.apis) > 1:
-                yield each.within(name, **own.get(each.name, {}))
+        yield from (each.within(name, **own.get(each.name, {})) for each in declared_for(provider))
 
 
 ALL_KEYS: Final[Mapping[str, Setting[Any]]] = {each.name: each for each in _declared()}

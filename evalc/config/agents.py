@@ -17,6 +17,7 @@ from evalc.config.tables import (
     ProviderTable,
     Setting,
     Table,
+    declared_for,
     declared_in,
 )
 from evalc.dsl.kinds import Key, Schema, Shape
@@ -58,7 +59,7 @@ def _keys_of(kind: str) -> Iterator[Setting[Any]]:
     if kind in {*PROVIDERS, "local", "replay"}:
         yield from declared_in(ModelTable)
     if kind in PROVIDERS:
-        yield from (each for each in declared_in(ProviderTable) if each.name != "api" or len(PROVIDERS[kind].apis) > 1)
+        yield from declared_for(PROVIDERS[kind])
         yield from _OF_MODELS
     if kind == "local":
         yield from declared_in(LocalTable)

@@ -222,6 +222,11 @@ class ProviderTable(Table):
     headers = HttpTable.headers
 
 
+def declared_for(provider: Provider) -> Iterator[Setting[Any]]:
+    """The settings of a provider; with one API it has none for which of them is asked."""
+    return (each for each in declared_in(ProviderTable) if each.name != "api" or len(provider.apis) > 1)
+
+
 class LocalTable(Table):
     """How models on this machine are served."""
 
