@@ -73,7 +73,8 @@ def _of_html(text: str) -> Iterator[tuple[str, str]]:
             if entry["status"] in ("failed", "error", "unexpected-pass"):
                 places = [entry.get("place"), *(each.get("place") for each in entry.get("assertions", ()))]
                 named = places[1] if len(places) > 1 else places[0]
-                yield entry["error"], "{file}:{line}:{column}".format(**named) if named else ""
+                said = ": ".join(entry["reason"][key] for key in ("check", "message") if key in entry["reason"])
+                yield said, "{file}:{line}:{column}".format(**named) if named else ""
 
 
 def _of_junit(text: str) -> Iterator[tuple[str, str]]:

@@ -97,9 +97,13 @@ def _of_page(file: Path) -> tuple[Reasons, str]:
         for name in PLACES:
             page.evaluate("name => { location.hash = encodeURIComponent(`weather.labeled/${name}`); }", name)
             page.wait_for_function("name => document.getElementById('details-title')?.textContent === name", arg=name)
-            quoted = page.locator(".assertions li:has(.mark.failed) figcaption")
-            place = quoted.first if quoted.count() else page.locator("#details .place")
-            reasons[name] = (page.locator("#details .reason").inner_text(), place.inner_text())
+            failing = page.locator("#details .assertions.failing li").first
+            if failing.count():
+                check, message = failing.locator(".at").inner_text(), failing.locator("p").first.inner_text()
+                reasons[name] = (f"{check}: {message}", failing.locator("figcaption").inner_text())
+            else:
+                said, place = (page.locator(f"#details {part}").inner_text() for part in (".reason", ".place"))
+                reasons[name] = (said, place)
             text += page.locator("body").inner_text()
         browser.close()
     return reasons, text
@@ -110,7 +114,8 @@ def _of_data(page: str) -> Iterator[tuple[str, tuple[str, str]]]:
         for case in json.loads(block):
             broken = (check for check in case["assertions"] if check["outcome"] != "passed")
             place = next(broken, case)["place"]
-            yield case["id"], (case["error"], f"{place['file']}:{place['line']}:{place['column']}")
+            said = ": ".join(case["reason"][key] for key in ("check", "message") if key in case["reason"])
+            yield case["id"], (said, f"{place['file']}:{place['line']}:{place['column']}")
 
 
 def test_a_failed_case_names_the_same_line_and_the_same_reason_wherever_it_is_shown(
