@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -266,6 +266,7 @@ def checks_in(settings: Settings) -> ChecksOf:
         suites = compile_sources([file], options_for(settings)).suites
         return {located.case.id: located for suite in suites for located in suite.to_suite().cases}
 
+    @lru_cache(1)  # it is asked for each assertion of one case after the other
     def of_case(file: str, id_: str) -> Mapping[str, AuthoredCheck]:
         from evalc.report.reported import AuthoredCheck  # noqa: PLC0415 - for start-up: few reports show what passed
         from evalc.runtime.run.case import lines_of, place_of  # noqa: PLC0415 - as above
