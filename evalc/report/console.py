@@ -87,7 +87,7 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
     if not quiet:
         yield from side_by_side_lines(run.suites, screen)
         yield from _of_all_suites(run)
-        yield from _groups(failure_groups(chain.from_iterable(suite.cases for suite in run.suites)), Writer(screen))
+        yield from _groups(failure_groups(run), Writer(screen))
     if slowest:
         yield from _slowest(chain.from_iterable(suite.cases for suite in run.suites), slowest)
     yield from _missing_suites(run, Writer(screen))

@@ -210,7 +210,7 @@ def _overview(run: ReportedRun) -> Iterator[str]:
     for header, rows_of in ((_CRITERIA, _criterion_rows), (_CLASSES, _class_rows), (_SLICES, _slice_rows)):
         if rows := [row for name, result in named for row in rows_of(name, result)]:
             yield _table(header, rows)
-    groups = failure_groups(case for _, case in _not_passed(run))
+    groups = failure_groups(run)
     if groups:
         yield _table(_GROUPS, ((str(group.cases), _name(group.reason), _name(group.ids[0])) for group in groups))
     notes = list(_notes(run))

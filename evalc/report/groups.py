@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from evalc.base.terminal import counted
-from evalc.model.result import CaseResult
+from evalc.report.reported import ReportedRun
 from evalc.report.words import Writer, main_reason
 
 _VALUES: Final = re.compile(r"""(?<!\w)(?:'[^']*'|"(?:[^"\\]|\\.)*"|`[^`]*`)|(?<![\w.])-?\d+(?:[.,]\d+)*""")
@@ -30,9 +30,12 @@ class FailureGroup(NamedTuple):
     """The ids of the first cases, three at most."""
 
 
-def failure_groups(cases: Iterable[CaseResult]) -> tuple[FailureGroup, ...]:
-    """The cases that did not pass by their main reasons, the largest group first."""
-    reasons = ((case.id, main_reason(case)) for case in cases if not case.passed)
+def failure_groups(run: ReportedRun) -> tuple[FailureGroup, ...]:
+    """The cases that did not pass by their main reasons, the largest group first; few failures are not read."""
+    if run.summary.failed <= _FEW:
+        return ()
+    failed = (case for suite in run.suites for case in suite.cases if not case.passed)
+    reasons = ((case.id, main_reason(case)) for case in failed)
     return grouped((identity, reason.words) for identity, reason in reasons if reason is not None)
 
 

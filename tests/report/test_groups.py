@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from evalc.base.terminal import Screen
 from evalc.model.result import AssertionResult, CaseResult
 from evalc.report.console import summary_lines
-from evalc.report.groups import failure_groups, pattern_of
+from evalc.report.groups import FailureGroup, failure_groups, pattern_of
 from evalc.report.outputs import render
 from tests.report.results import case, suite
 from tests.report.runs import reported
@@ -23,10 +23,20 @@ def failing(identity: str, line: str, message: str) -> CaseResult:
     return replace(result, error_at=at)
 
 
+def groups_of(*cases: CaseResult) -> tuple[FailureGroup, ...]:
+    return failure_groups(reported(suite(*cases)))
+
+
+def test_no_case_is_read_again_where_few_failed() -> None:
+    run = reported(suite(case("fine"), failing("a", "json", "no")))
+    unread = replace(run.suites[0], cases=iter(lambda: pytest.fail("a case is read"), None))
+    assert failure_groups(replace(run, suites=(unread,))) == ()
+
+
 def test_values_and_numbers_make_no_other_reason() -> None:
     rows = [failing(f"a{n}", f'contains "it\'s {n}"', f"expected 'City {n}', found {n}.5") for n in range(4)]
     same = [failing(f"b{n}", "no tool errors", "expected no failing call") for n in range(3)]
-    assert failure_groups([case("fine"), *same, *rows]) == (
+    assert groups_of(case("fine"), *same, *rows) == (
         ("contains …: expected …, found …", 4, ("a0", "a1", "a2")),
         ("no tool errors: expected no failing call", 3, ("b0", "b1", "b2")),
     )
@@ -35,8 +45,8 @@ def test_values_and_numbers_make_no_other_reason() -> None:
 @pytest.mark.parametrize("count", [5, 6])
 def test_few_failures_and_failures_that_all_differ_have_no_groups(count: int) -> None:
     alike = [failing(f"a{n}", "valid json", "expected JSON") for n in range(count)]
-    assert bool(failure_groups(alike)) == (count > 5)
-    assert failure_groups([failing(f"a{n}", f"check {'x' * n}(1)", "no") for n in range(count)]) == ()
+    assert bool(groups_of(*alike)) == (count > 5)
+    assert groups_of(*[failing(f"a{n}", f"check {'x' * n}(1)", "no") for n in range(count)]) == ()
 
 
 @given(st.text())
