@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any, NamedTuple, final
 
 
@@ -37,6 +38,12 @@ class AliasedSpan(Span):
 def where_used(span: Span) -> Span:
     """Where a stretch is used: its alias's place if an alias refers to it, else its own."""
     return span.alias if isinstance(span, AliasedSpan) else span
+
+
+def is_within(offset: int, spans: Sequence[Span]) -> bool:
+    """Whether an offset is within one of the spans, which are sorted and do not overlap."""
+    before = bisect_right(spans, offset, key=itemgetter(0))
+    return before > 0 and offset < spans[before - 1].end
 
 
 class Position(NamedTuple):

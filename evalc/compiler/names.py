@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from copy import copy
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
@@ -14,7 +15,7 @@ import msgspec
 
 from evalc import base
 from evalc.base.files import project_root
-from evalc.base.source import Source, Span, where_used
+from evalc.base.source import Source, Span, is_within, where_used
 from evalc.compiler.fill import readings, root_of, tokens, variables
 from evalc.compiler.libraries import PromptLibrary, named_file, read_named, read_prompts
 from evalc.compiler.merge import GivenInput, MergedCase, MergedSuite
@@ -144,9 +145,8 @@ def _unlike(type_: str, value: Node) -> str | None:
 
 
 _NAMES_OF_CASES: Final = frozenset({"cases", "test_cases", "test-cases", "tests", "eval", "evals"})
-_COMMENT: Final = re.compile(r"(?<!\S)#")
+_COMMENT: Final = re.compile(r"#(?<!\S#)")
 """The beginning of a comment outside of texts."""
-_COMMENT_LINE: Final = re.compile(r"[^\S\n]*#")
 _TEMPLATE: Final = re.compile(r"(?<!\\)\{\{\s*(?P<name>[A-Za-z_][\w.-]*)\s*\}\}")
 _OTHER_BRACES: Final = re.compile(r"(?<![{\\])\$?\{\s*(?P<name>[A-Za-z_][\w.-]*)\s*\}(?!\})")
 """Matches a name in the braces of other template languages, such as `{city}` and `${city}`."""
@@ -316,10 +316,11 @@ def resolve_names(
             finding = _misfit(declaration, declaration.default)
             if finding is not None:
                 problems.add(source, declaration.default.span, finding)
-    _check_used(tree, names, inputs_sent, problems)
+    comments_of = cache(_Comments)
+    _check_used(tree, names, inputs_sent, comments_of(tree.source), problems)
     known = given.union(each.name.value for each in tree.inputs or ())
-    _check_braces(tree, known, problems)
-    _check_stubs(suite.cases, known, problems)
+    _check_braces(tree, known, comments_of(tree.source), problems)
+    _check_stubs(suite.cases, known, comments_of, problems)
     return names
 
 
@@ -537,7 +538,9 @@ def _check_prompt_variables(tree: SuiteTree, names: Names, problems: Diagnostics
                 problems.add(prompt.tree.source, span, finding)
 
 
-def _check_used(tree: SuiteTree, names: Names, inputs_sent: frozenset[str], problems: Diagnostics) -> None:
+def _check_used(
+    tree: SuiteTree, names: Names, inputs_sent: frozenset[str], comments: _Comments, problems: Diagnostics
+) -> None:
     """Report inputs that the suite declares and nothing uses, if that is sure: all its templates are at hand.
 
     A case with neither prompt nor message sends its inputs themselves, and some are sent beside the message.
@@ -551,23 +554,27 @@ def _check_used(tree: SuiteTree, names: Names, inputs_sent: frozenset[str], prob
     for declared in tree.inputs or ():
         name = declared.name.value
         use = re.compile(rf"\{{\{{[^}}]*\b{re.escape(name)}\b")
-        if name not in inputs_sent and not any(map(use.search, texts)) and not _is_used(tree.source, use):
+        if name not in inputs_sent and not any(map(use.search, texts)) and not any(comments.outside(use)):
             problems.add(tree.source, declared.name.span, Finding("EV217", name=name))
 
 
-def _check_braces(tree: SuiteTree, known: frozenset[str], problems: Diagnostics) -> None:
+def _check_braces(tree: SuiteTree, known: frozenset[str], comments: _Comments, problems: Diagnostics) -> None:
     """Report names in the braces of another template language, which are plain text."""
     text = tree.source.text
-    line = seen = text.rfind("\n---", 0, tree.span.start) + 1  # where the suite's document begins, of several
+    start = text.rfind("\n---", 0, tree.span.start) + 1  # where the suite's document begins, of several
     end = text.find("\n---", tree.span.start)
-    for found in _OTHER_BRACES.finditer(text, line, end if end >= 0 else len(text)) if known else ():
-        line, seen = max(line, text.rfind("\n", seen, found.start()) + 1), found.start()
-        if found["name"] in known and not _COMMENT_LINE.match(text, line):
+    for found in comments.outside(_OTHER_BRACES, start, end if end >= 0 else len(text)) if known else ():
+        if found["name"] in known:
             finding = Finding("EV224", written=found[0], name=found["name"])
             problems.add(tree.source, Span(*found.span()), finding)
 
 
-def _check_stubs(cases: Sequence[MergedCase], known: frozenset[str], problems: Diagnostics) -> None:
+def _check_stubs(
+    cases: Sequence[MergedCase],
+    known: frozenset[str],
+    comments_of: Callable[[Source], _Comments],
+    problems: Diagnostics,
+) -> None:
     """Report names in the braces of templates in what stubs answer and depend on, which is plain text."""
     if not known:
         return
@@ -576,7 +583,7 @@ def _check_stubs(cases: Sequence[MergedCase], known: frozenset[str], problems: D
         source = fields.source
         spans = (span for stub in fields.stubs or () for answer in stub.answers for span in _said_by_stub(answer))
         for span in spans:
-            for found in _TEMPLATE.finditer(source.text, span.start, span.end):
+            for found in comments_of(source).outside(_TEMPLATE, *span):
                 if root_of(found["name"], known) is not None:
                     problems.add(source, Span(*found.span()), Finding("EV225", written=found[0], name=found["name"]))
 
@@ -587,14 +594,38 @@ def _said_by_stub(answer: StubAnswerTree) -> Iterator[Span]:
         yield from _said_by_stub(each)
 
 
-def _is_used(source: Source, use: re.Pattern[str]) -> bool:
-    """Whether a suite's file uses an input outside of its comments."""
-    behind: list[list[int]] = []  # of each use, where signs of comments stand before it
-    for found in use.finditer(source.text):
-        line = source.text.rfind("\n", 0, found.start()) + 1
-        signs = [sign.start() for sign in _COMMENT.finditer(source.text, line, found.start())]
-        if not signs:
-            return True
-        behind.append(signs)
-    texts = list(texts_of(source)) if behind else []
-    return any(all(any(text.start <= sign < text.end for text in texts) for sign in signs) for signs in behind)
+@final
+class _Comments:
+    """The comments of a source; its YAML is read only where a `#` may be part of a text."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def outside(self, pattern: re.Pattern[str], start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[str]]:
+        """The matches outside of comments: first those that no `#` precedes on their lines."""
+        doubtful: list[re.Match[str]] = []
+        for found in pattern.finditer(self._source.text, start, end):
+            if is_within(found.start(), self._possible):
+                doubtful.append(found)
+            else:
+                yield found
+        yield from (found for found in doubtful if not is_within(found.start(), self._sure))
+
+    @cached_property
+    def _possible(self) -> list[Span]:
+        return self._begun_outside(())
+
+    @cached_property
+    def _sure(self) -> list[Span]:
+        return self._begun_outside(sorted(texts_of(self._source)))
+
+    def _begun_outside(self, texts: Sequence[Span]) -> list[Span]:
+        """The comments, of which each goes on to the end of its line, if these are all texts that hold a `#`."""
+        text = self._source.text
+        comments: list[Span] = []
+        for sign in _COMMENT.finditer(text):
+            start = sign.start()
+            if not is_within(start, comments[-1:]) and not is_within(start, texts):
+                end = text.find("\n", start)
+                comments.append(Span(start, end if end >= 0 else len(text)))
+        return comments

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Final, Literal, final
 
 import msgspec
 
-from evalc.base.source import Source, Span
+from evalc.base.source import Source, Span, is_within
 from evalc.diagnostics import Diagnostics, Finding, Problem, Severity
 from evalc.diagnostics.near import as_code, did_you_mean, nearest
 
@@ -226,8 +225,7 @@ class _IgnoreComments:
         lines = _LinesMeant(source)
         for match in re.finditer(_COMMENT, source.text):
             at = match.start()
-            text = bisect_right(inside, (at, len(source.text))) - 1
-            if text >= 0 and at < inside[text].end:
+            if is_within(at, inside):
                 continue
             if match["file"] and (preamble is None or at >= preamble.end()):
                 problems.add(source, Span(*match.span()), Finding("EV683"))

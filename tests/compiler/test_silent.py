@@ -85,14 +85,17 @@ def test_the_meaning_of_a_broken_text_is_suggested(text: str, expected: bool) ->
     [
         ("Weather in {city}?", ["EV224"]),
         ("Weather in ${ city }?", ["EV224"]),
-        ("{{city}} and {city}", ["EV224"]),
+        ('"{{city}} and {city}"', ["EV224"]),
         ("Weather in {town}?", []),
-        ("{{city}} {{ city }}", []),
+        ('"{{city}} {{ city }}"', []),
+        ('"{{city}} #1 # {city}"  # {city}', ["EV224"]),
+        ("|\n        # Weather in {city}\n        {{city}}", ["EV224"]),
+        ("hi {{city}}  # {city}", []),
     ],
 )
 def test_names_in_the_braces_of_another_language_are_plain_text(said: str, found: list[str]) -> None:
     head = "eval:\n  test_cases:\n    # {city} in a comment\n    - name: a\n      inputs: {city: Oslo}\n"
-    rest = f'      message: "{said}"\n      validate: [contains "x"]\n'
+    rest = f"      message: {said}\n      validate: [contains 'x']\n"
     assert codes(head + rest) == found
 
 

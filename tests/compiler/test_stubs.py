@@ -145,6 +145,14 @@ def test_names_in_braces_within_stubs_are_plain_text(stubs: str, found: list[str
     assert said(text) == [f"EV225 8 {each}" for each in found]
 
 
+def test_comments_within_stubs_are_no_part_of_them() -> None:
+    head = "suite: s\neval:\n  test_cases:\n    - name: a\n      message: hi {{city}}\n      inputs: {city: x}\n"
+    stubs = (
+        "      stubs:\n        a:  # {{city}}\n          b: 1  # {{city}}\n          c: '# {{city}}'\n          d: 2\n"
+    )
+    assert said(f"{head}{stubs}      validate: [json]\n") == ["EV225 10 {{city}}"]
+
+
 def test_stubs_of_defaults_are_looked_at_once_and_where_they_are_written() -> None:
     text = SUITE.replace("{a: 1}", '"{{n}}"')
     assert [each for each in said(text) if each.startswith("EV225")] == ["EV225 3 {{n}}"]
