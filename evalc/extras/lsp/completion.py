@@ -194,8 +194,6 @@ _NAMES: Final = frozenset({"PATH", "NAME", "CHECK_NAME", "PARAM"})
 """Terminals of words that an author chooses."""
 _SAMPLES: Final = (("NAME.PARAM", "t.p"), ("NAME", "t"), ("TOOL", "t"), ("PATH", "x"), ("N", "2"))
 """Stand-ins for words in capitals while a line is read."""
-_SUBJECTS: Final = ("", "at x ", "tools ", "tool t ", "any call of t ")
-"""Subjects, one of which each predicate may follow."""
 
 
 following_check = partial(following, load("check"), "line")
@@ -227,9 +225,9 @@ def phrases() -> tuple[Phrase, ...]:
 def _of_predicate(row: Predicate) -> Iterator[Phrase]:
     """The phrases that the examples of a predicate begin with."""
     listed = "\n".join(f"`{example}`  " for example in row.examples)
-    for example in row.examples:
-        subject = next(each for each in _SUBJECTS if following_check(each + example).at == len(each + example))
-        tokens = [token for token in following_check(subject + example).tokens if token.start_pos >= len(subject)]
+    for example, line in zip(row.examples, row.lines, strict=True):
+        subject = line.removesuffix(example)
+        tokens = [token for token in following_check(line).tokens if token.start_pos >= len(subject)]
         fixed = [*takewhile(lambda token: _KEYWORD.fullmatch(token) and token.type not in _NAMES, tokens)]
         words = example[: fixed[-1].end_pos - len(subject)] if fixed else ""
         title = f"{subject * (subject == 'tools ')}{words or 'a number'}"
