@@ -121,10 +121,13 @@ class MachineFailed(BaseException):
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """The exception, and those that it was made of."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, BaseExceptionGroup):
-            seen = seen.exceptions[0]
-        yield seen
-        seen = seen.__cause__ or seen.__context__
+    """The exception, and those that it was made of: of a group its first. Chains end where they lead back to a link."""
+    seen: set[int] = set()
+    each: BaseException | None = error
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        if isinstance(each, BaseExceptionGroup):
+            each = each.exceptions[0]
+            continue
+        yield each
+        each = each.__context__ if each.__cause__ is None else each.__cause__

@@ -129,6 +129,8 @@ def test_only_what_a_machine_lacks_is_its_failure() -> None:
     wrapped = RuntimeError("wrapped")
     wrapped.__cause__ = lacks
     assert str(MachineFailed.of("it cannot", wrapped)).startswith("it cannot: Too many open files: run fewer cases")
+    groups = BaseExceptionGroup("of workers", [BaseExceptionGroup("of one", [wrapped])])
+    assert MachineFailed.of("it cannot", groups) is not None
     assert MachineFailed.of("it cannot", RuntimeError("can't start new thread")) is not None
     assert MachineFailed.of("it cannot", OSError(errno.ENOENT, "No such file")) is None
     assert not issubclass(MachineFailed, Exception)

@@ -43,6 +43,11 @@ def unspeakable(message): raise Unspeakable
 async def cancels_itself(message): raise asyncio.CancelledError
 def recursion(message): return recursion(message)
 def moody(message): return Moody()
+def from_itself(message):
+    try:
+        raise ValueError("again")
+    except ValueError as error:
+        raise error from error
 
 class Unspeakable(BaseException):
     def __str__(self): raise Unspeakable
@@ -103,6 +108,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
         ("unspeakable", "Unspeakable (faulty_agent.py:21)"),
         ("cancels_itself", "the agent cancelled itself"),
         ("moody", "ValueError: moody (faulty_agent.py:9)"),
+        ("from_itself", "ValueError: again (faulty_agent.py:27)"),
     ],
 )
 def test_whatever_it_raises_is_an_agent_error(root: Path, name: str, message: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, Protocol, final
 
 import msgspec
 
-from evalc.base.errors import MachineError, MachineFailed, UsageError
+from evalc.base.errors import MachineError, MachineFailed, UsageError, causes
 from evalc.base.files import make_folder
 from evalc.base.guard import exits_reported
 from evalc.base.terminal import counted
@@ -590,7 +590,5 @@ def _named(agent: str | None) -> str:
 
 def _raise_first(errors: BaseExceptionGroup[BaseException]) -> NoReturn:
     """A worker's exception ends the others; it is the exception that callers know how to catch."""
-    error: BaseException = errors
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+    error = next(causes(errors))
     raise MachineError(str(error)) if isinstance(error, MachineFailed) else error from None
