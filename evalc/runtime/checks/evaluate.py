@@ -25,6 +25,7 @@ from evalc.check.values import CannotAsk, is_a, is_text, text_of, type_of
 from evalc.ecma import UNDEFINED, Unresolved, find_tokens, resolve, walk
 from evalc.ecma.regexp import compile_pattern, test_async
 from evalc.ecma.regexp.nodes import PatternError, RegexpError, RegexpTimeout
+from evalc.model.answer import ToolCall
 from evalc.model.json import MISSING, is_number, only_key, values_at
 from evalc.model.result import TextFinding
 from evalc.runtime.checks import words
@@ -592,15 +593,12 @@ def _no_errors(_: Test, view: View) -> Found:
     """
     evidence = view.evidence
     failing = next(iter(errors(evidence)), None)
-    by_stubs = evidence.every_tool_has_a_stub
-    if failing is None and not by_stubs:
-        return True
-    has_stub = failing is not None and failing.name in (evidence.stubs or ())
-    if failing is not None and (not by_stubs or (has_stub and failing.arguments is None)):
-        why = f": {shown(failing.error)}" if failing.error else ""
-        return f"expected no failing tool call but {quoted(failing.name)} failed{why}"
-    if failing is not None and has_stub:
-        found = quoted(failing.arguments or "")
+    if not evidence.every_tool_has_a_stub:
+        return failing is None or _failed(failing)
+    if failing is not None and failing.name in (evidence.stubs or ()):
+        if failing.arguments is None:
+            return _failed(failing)
+        found = quoted(failing.arguments)
         return f"expected a JSON object as arguments of {quoted(failing.name)} but got {found}"
     fact = "noToolErrors: the case has stubs, and the agent runs its tools itself"
     notes = (Note(fact, "checked by the names of the stubs"),) if evidence.tool_mode == "executed" else ()
@@ -608,6 +606,11 @@ def _no_errors(_: Test, view: View) -> Found:
         return msgspec.structs.replace(PASSED, notes=notes)
     message = f"expected only tools with a stub but {quoted(failing.name)} has none"
     return Verdict(outcome="failed", message=message, notes=notes)
+
+
+def _failed(call: ToolCall) -> str:
+    why = f": {shown(call.error)}" if call.error else ""
+    return f"expected no failing tool call but {quoted(call.name)} failed{why}"
 
 
 def _fails(_: Test, view: View) -> Found:
