@@ -94,10 +94,9 @@ _ENTRY: Final = re.compile(
     re.VERBOSE,
 )
 """The part before the value of a line: dashes, and a key, which begins at the group."""
-_FOLLOWING: Final = re.compile(r"(?P<indent>[ ]*)(?P<entry>-(?:\s|\Z)|[\w\"'.][^\r\n]*?:(?:\s|\Z)|---|\.\.\.)?[^\r\n]*")
-_LOST_LINE: Final = re.compile(
-    r"^(?P<indent>[ \t]*)(?P<rest>(?P<entry>-(?=\s|\Z)|[\w\"'.][^\r\n]*?:(?=\s|\Z)|---|\.\.\.)?[^\r\n]*)", re.MULTILINE
-)
+_REST: Final = r"(?P<rest>(?P<entry>-(?=\s|\Z)|[\w\"'.][^\r\n]*?:(?=\s|\Z)|---|\.\.\.)?[^\r\n]*)"
+_FOLLOWING: Final = re.compile(rf"(?P<indent>[ ]*){_REST}")
+_LOST_LINE: Final = re.compile(rf"^(?P<indent>[ \t]*){_REST}", re.MULTILINE)
 _COMPLETE: Final = re.compile(
     r"""
     (?: (?:-[ \t]+)* (?:[^\s\#].*?:[ \t]+)?
@@ -572,14 +571,12 @@ class _Constructor:
         """
         start = self._text.rfind("\n", 0, at) + 1
         end = self._end_of_lost(start)
-        if self._mask is None:
-            self._mask = Mask.of(self._given, always=True)
-        self._read_again += len(self._given)
-        if self._mask is None or self._read_again > _READ_AGAIN:
+        mask = self._mask_for_another_reading()
+        if mask is None:
             return False
         self._lost[len(self._text[:start].rstrip())] = start
-        self._mask.blank(start, end)
-        self._given = self._mask.masked
+        mask.blank(start, end)
+        self._given = mask.masked
         return True
 
     def _end_of_lost(self, start: int) -> int:
@@ -614,14 +611,19 @@ class _Constructor:
 
     def _masked(self, hidden: Span) -> bool:
         """Mask a stretch in what the parser gets; whether that could be done, and may."""
+        mask = self._mask_for_another_reading()
+        if mask is None or not mask.hide(*hidden):
+            return False
+        self._hidden.append(hidden)
+        self._given = mask.masked
+        return True
+
+    def _mask_for_another_reading(self) -> Mask | None:
+        """The mask of what the parser gets; None if that cannot be masked, or may not be read once more."""
         self._read_again += len(self._given)
         if self._mask is None:
             self._mask = Mask.of(self._given, always=True)
-        if self._mask is None or self._read_again > _READ_AGAIN or not self._mask.hide(*hidden):
-            return False
-        self._hidden.append(hidden)
-        self._given = self._mask.masked
-        return True
+        return self._mask if self._read_again <= _READ_AGAIN else None
 
     def _last_quoted(self, before: int) -> Span | None:
         """The last text in quotes that ends before the place of an error: the events may not have come to it yet."""

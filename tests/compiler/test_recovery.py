@@ -112,6 +112,8 @@ TORN = st.sampled_from(
         'description: "never closed',
         "description: 'it's'",
         "description: 'never\n        closed",
+        "description: 'never\n        closed:",
+        "tags: [\n        -",
         'description: "over\n        two" lines',
         'description: "a\\d"',
         "description: 'x' y",
