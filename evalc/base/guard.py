@@ -366,9 +366,7 @@ class TimeLimit:
         if time.monotonic() - _PULSE.beat > _SUSPENDED_SECONDS:
             _PULSE.note()
         latest = self._deadline + _PULSE.suspended - self._suspended_before
-        if rang_at < self._deadline:
-            self._timer = asyncio.get_running_loop().call_at(self._deadline, self._ring)
-        elif rang_at < latest:
+        if rang_at < latest:
             self._timer = asyncio.get_running_loop().call_at(latest, self._ring)
         else:
             self._expired = True
