@@ -374,11 +374,10 @@ class TimeLimit:
 
 
 def is_of_the_run(error: BaseException) -> bool:
-    """Whether an error ends the run, whatever code of others it came through: Ctrl-C, or the machine lacks something.
+    """Whether an error ends the run, whatever code of others it came through.
 
-    The task may also have been cancelled.
-
-    If the task is not, the code has cancelled itself, or something that it waits for.
+    That is Ctrl-C, a cancelled task, or a machine that lacks something. If the error is a cancellation and the task is
+    not cancelled, the code has cancelled itself, or something that it waits for.
     """
     if isinstance(error, asyncio.CancelledError):
         return (task := asyncio.current_task()) is None or task.cancelling() > 0
