@@ -424,12 +424,11 @@ class Watchdog:
         self._handlers.clear()
 
     def _watch(self) -> None:
-        stands_since = time.monotonic()
+        stands_since, suspended = time.monotonic(), _PULSE.suspended
         while not self._over.wait(_BEAT_SECONDS):
-            suspended = _PULSE.suspended
             _PULSE.note()
-            if _PULSE.suspended > suspended:
-                stands_since = time.monotonic()
+            if _PULSE.suspended > suspended:  # which another thread may have noted before
+                stands_since, suspended = time.monotonic(), _PULSE.suspended
             if self._turned:
                 self._turned = False
                 stands_since = time.monotonic()
