@@ -179,7 +179,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     flags: Mapping[str, Any] = msgspec.field(default_factory=dict)
     past: PastRun | None = None  # the run that is resumed; None for a new one
     retry_errors: bool = False  # whether its cases that ended in error are run again
-    command: str = "evalc run --resume latest"  # the command that resumes the run; empty if it is not saved
+    command: str  # the command that resumes the run; empty if it is not saved
     record: Path | None = None  # where what is sent and answered is recorded
     selection: CaseFilter = EVERY_CASE  # which cases are run
     max_fail: int | None = None  # after so many cases that did not pass the run stops; None for never
@@ -431,10 +431,11 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
         selection=selection_of([each for each in subjects if isinstance(each, str)], said),
         max_fail=said.get("maxfail"),
         save=said.get("save"),
+        retry_errors=bool(said.get("retry_errors")),
     )
-    past, retry_errors = said.get("resume"), bool(said.get("retry_errors"))
+    past = said.get("resume")
     if past is not None:
-        return resumed(msgspec.structs.replace(given, retry_errors=retry_errors), past)
-    if retry_errors:
+        return resumed(given, past)
+    if given.retry_errors:
         raise UsageError("`--retry-errors` runs the cases of an earlier run again: name it with `--resume RUN`")
     return given
