@@ -319,13 +319,16 @@ def recorded(agent: Agent, folder: Path, settings: Settings, tools: ToolRegistry
 
 
 def _agent_settings(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None = None) -> AgentSettings:
+    asked = {provider_of(spec) for spec, _ in _everybody(settings)}
     return AgentSettings(
         brought=settings.brought,
         named=tuple(dict(settings.agents)),
         headers=expanded(settings.agent.headers, environ),
         project_root=settings.root,
         http=_http_options(settings),
-        providers={name: _access(name, settings, environ) for name in PROVIDERS},
+        providers={
+            name: _access(name, settings, environ, is_asked=provider in asked) for name, provider in PROVIDERS.items()
+        },
         model=_model(settings, tools),
         local=Serving(context_tokens=settings.local.context_tokens, load_ms=settings.local.load_timeout_ms),
     )
@@ -349,13 +352,12 @@ def _http_options(settings: Settings) -> HttpOptions:
     )
 
 
-def _access(name: str, settings: Settings, environ: Mapping[str, str]) -> Access:
+def _access(name: str, settings: Settings, environ: Mapping[str, str], *, is_asked: bool) -> Access:
     """How a provider's API is reached: as configured, else as the environment says it to its own library too.
 
     Of a provider that is not asked, the variables in headers need not be set.
     """
     table = settings.providers[name]
-    is_asked = any(PROVIDERS[name] == provider_of(spec) for spec, _ in _everybody(settings))
     return Access(
         base_url=_base_url(name, settings, environ),
         key=environ.get(table.key_variable) or None,
