@@ -154,7 +154,7 @@ class Suite(Source):
         if source is None or problems.has_errors:
             raise SourceError(tuple(problems))
         found = [] if source.name.lower().endswith(".json") else list(_suites_in(source))
-        names = [name for name, _, _ in found]
+        names = [name for name, _ in found]
         if suite is None and len(found) > 1:
             raise UsageError(
                 f"`{path}` has the suites {listed(names)}: name one, as in `Suite.from_file(..., suite={names[0]!r})`"
@@ -165,10 +165,9 @@ class Suite(Source):
             )
         if suite is not None and suite not in names:
             raise UsageError(f"`{path}` has no suite `{suite}`{f': it has {listed(names)}' if names else ''}")
+        chosen = source if suite is None or len(found) == 1 else dict(found)[suite]
         made = cls.__new__(cls)
-        whole = ("", source.text, 1)
-        _, text, first_line = whole if len(found) < 2 else found[names.index(str(suite))]
-        Source.__init__(made, source.name, text, first_line=first_line)
+        Source.__init__(made, chosen.name, chosen.text, first_line=chosen.first_line)
         made.functions = {}
         made._in_python = False
         return made
@@ -241,16 +240,16 @@ def _nth(piece: str, text: str, before: int) -> int:
     return found
 
 
-def _suites_in(source: Source) -> Iterator[tuple[str, str, int]]:
-    """The suites of a file: the name of each, the text of its document and the number of that text's first line."""
+def _suites_in(source: Source) -> Iterator[tuple[str, Source]]:
+    """The suites of a file: the name of each, and its document alone, which keeps its lines."""
     starts = [0, *(found.start() for found in re.finditer(r"(?m)^---(?=\s|$)", source.text))]
     for number, (start, end) in enumerate(pairwise([*starts, len(source.text)]), 1):
-        text = source.text[start:end]
-        for node in read_yaml(Source(source.name, text), lambda _span, _finding: None):
+        document = Source(source.name, source.text[start:end], first_line=source.position(start).line)
+        for node in read_yaml(document, lambda _span, _finding: None):
             if isinstance(node, MappingNode) and kind_of_document(node) not in (None, Kind.SHARED):
                 said = {key.text: value for key, value in node.pairs}
                 names = (getattr(said.get(key), "text", None) for key in ("suite", "tool", "id", "prompt_id"))
-                yield next(filter(None, names), str(number)), text, source.position(start).line
+                yield next(filter(None, names), str(number)), document
 
 
 def _list_of_cases(node: Any) -> Sequence[Any]:
