@@ -11,17 +11,17 @@ const casesOf = agent => ran.filter(entry => agentOf(entry) === agent);
 function showVersions(choose) {
   const columns = Map.groupBy(ran, versionOf);
   if (columns.size < 2) return;
-  const criteria = Map.groupBy(ran.flatMap(entry => entry.criteria.map(({ name }) => JSON.stringify([SUITES > 1 ? suites[entry.suite].suite : null, name]))), key => key);
-  const mean = values => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null);
+  const criteria = new Set(ran.flatMap(entry => entry.criteria.map(({ name }) => JSON.stringify([SUITES > 1 ? suites[entry.suite].suite : null, name]))));
   const known = value => value !== undefined && value !== null;
-  const quick = (entries, share) => percentile(entries.map(entry => entry.durationMs).filter(known).sort((a, b) => a - b), share) ?? null;
+  const meanOf = values => (values.some(known) ? mean(values.filter(known)) : null);
+  const quick = (entries, share) => percentile(durationsOf(entries), share) ?? null;
   const measures = [
-    ["passed", entries => mean(entries.map(entry => Number(entry.good))), percent, 1],
-    ["score", entries => mean(entries.map(entry => entry.score).filter(known)), score, 1],
-    ...[...criteria.keys()].map(key => {
+    ["passed", entries => meanOf(entries.map(entry => Number(entry.good))), percent, 1],
+    ["score", entries => meanOf(entries.map(entry => entry.score)), score, 1],
+    ...[...criteria].map(key => {
       const [suite, name] = JSON.parse(key);
       const own = entry => suite === null || suites[entry.suite].suite === suite;
-      return [[suite, name].filter(Boolean).join(" › "), entries => mean(entries.filter(own).flatMap(entry => entry.criteria.filter(each => each.name === name).map(each => each.score)).filter(known)), score, 1];
+      return [[suite, name].filter(Boolean).join(" › "), entries => meanOf(entries.filter(own).flatMap(entry => entry.criteria.filter(each => each.name === name).map(each => each.score))), score, 1];
     }),
     ["p50", entries => quick(entries, 0.5), duration, -1],
     ["p95", entries => quick(entries, 0.95), duration, -1],

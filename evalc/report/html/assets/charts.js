@@ -21,6 +21,11 @@ function statusBar(counts, total) {
   return bar;
 }
 
+const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+// How long the cases took, the quickest first.
+const durationsOf = entries => entries.map(entry => entry.durationMs).filter(ms => ms !== undefined).sort((a, b) => a - b);
+
 // The nearest rank, as the gate on latency has it.
 const percentile = (ordered, share) => ordered[Math.ceil(ordered.length * share) - 1];
 

@@ -91,20 +91,22 @@ function responses(entry) {
   const others = othersOf(entry);
   const found = evidenceOf(entry);
   if (!others.length) return entry.response === undefined ? null : block(entry.response, marked(textOf(entry.response), found));
-  const beside = others.map(([name, other]) => version(name, other, compared(other, entry, "gone", []), other.good ? "" : textOf(other.error) || reasonOf(other)));
-  beside.splice(1, 0, version([kinOf(entry).length ? versionOf(entry) : null, "this case"].filter(Boolean).join(" · "), entry, compared(others[0][1], entry, "new", found)));
+  const sides = others.map(([, other]) => compared(other, entry));
+  const beside = others.map(([name, other], index) => version(name, other, sides[index]("gone", []), other.good ? "" : textOf(other.error) || reasonOf(other)));
+  beside.splice(1, 0, version([kinOf(entry).length ? versionOf(entry) : null, "this case"].filter(Boolean).join(" · "), entry, sides[0]("new", found)));
   return el("div", { class: "beside" }, beside);
 }
 
-// The calls and the response of one side as nodes; the words that only it has are marked, unless nearly all have changed.
-function compared(other, entry, kind, found) {
-  const nodes = (before, after) => {
+// Each side's calls and response as nodes; the words that only it has are marked, unless nearly all have changed.
+function compared(other, entry) {
+  const sides = (before, after) => {
     const parts = differences(before, after);
     const same = parts.reduce((sum, [part, text]) => sum + (part === "same" ? text.length : 0), 0);
-    const own = kind === "gone" ? before : after;
-    return same * 3 < Math.min(before.length, after.length) ? marked(own, found) : side(parts, kind, text => marked(text, found));
+    const differ = same * 3 < Math.min(before.length, after.length);
+    return (kind, found) => (differ ? marked(kind === "gone" ? before : after, found) : side(parts, kind, text => marked(text, found)));
   };
-  return { calls: nodes(callTexts(other), callTexts(entry)), response: nodes(textOf(other.response), textOf(entry.response)) };
+  const [calls, response] = [sides(callTexts(other), callTexts(entry)), sides(textOf(other.response), textOf(entry.response))];
+  return (kind, found) => ({ calls: calls(kind, found), response: response(kind, found) });
 }
 
 const callTexts = ({ toolCalls = [] }) => toolCalls.map(callText).join("\n");

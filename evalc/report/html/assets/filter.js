@@ -1,6 +1,7 @@
 // From what the reader asks for to the cases in their order.
 
-const asked = { query: "", statuses: new Set(), suite: "", criterion: "", tag: "", group: "", label: "", version: "", sort: "status", down: false };
+const ANYTHING = { query: "", suite: "", criterion: "", tag: "", group: "", label: "", version: "" };
+const asked = { ...ANYTHING, statuses: new Set(), sort: "status", down: false };
 
 // By status, what did not pass comes first. What is equal stands in source order.
 const SORTED_BY = {
@@ -101,9 +102,9 @@ function showAsked() {
   if (query.value !== asked.query) query.value = asked.query;
 }
 
-const isAsked = () => Boolean(asked.statuses.size || asked.query || asked.suite || asked.criterion || asked.tag || asked.group || asked.label || asked.version);
+const isAsked = () => asked.statuses.size > 0 || Object.keys(ANYTHING).some(key => asked[key]);
 
 function askForAll() {
   asked.statuses.clear();
-  Object.assign(asked, { query: "", suite: "", criterion: "", tag: "", group: "", label: "", version: "" });
+  Object.assign(asked, ANYTHING);
 }

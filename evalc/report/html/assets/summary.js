@@ -30,11 +30,11 @@ function showHead() {
 function showVerdict() {
   const [passed, all] = [total("passed"), total("totalCases")];
   const scored = suites.map(suite => suite.summary.score).filter(value => value !== null);
-  const times = cases.map(entry => entry.durationMs).filter(ms => ms !== undefined).sort((a, b) => a - b);
+  const times = durationsOf(cases);
   const tiles = [
     // Of several agents together they would be those of none.
     ["passed", all && agents.length < 2 ? [percent(passed / all), since(entry => Number(entry.good), was => Number(GOOD.has(was.status)), 100, " points")] : null],
-    ["score", scored.length && agents.length < 2 ? [score(scored.reduce((sum, value) => sum + value, 0) / scored.length), since(entry => entry.score, was => was.score, 1, "")] : null],
+    ["score", scored.length && agents.length < 2 ? [score(mean(scored)), since(entry => entry.score, was => was.score, 1, "")] : null],
     ["p95", times.length ? duration(percentile(times, 0.95)) : null],
     ["cost", suites.some(suite => suite.summary.estimatedCostUsd !== undefined) ? dollars(total("estimatedCostUsd")) : null],
   ];
@@ -52,7 +52,7 @@ function showVerdict() {
 function since(now, before, times, unit) {
   const both = cases.filter(entry => entry.baseline).map(entry => [now(entry), before(entry.baseline)]).filter(([one, other]) => one !== undefined && other !== undefined);
   if (!both.length) return null;
-  const change = (both.reduce((sum, [one, other]) => sum + one - other, 0) / both.length) * times;
+  const change = mean(both.map(([one, other]) => one - other)) * times;
   const digits = Math.abs(change).toFixed(times === 1 ? 2 : 1);
   if (!Number(digits)) return null;
   const [way, sign, word] = change > 0 ? ["up", "▲", "up by "] : ["down", "▼", "down by "];
