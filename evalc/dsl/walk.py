@@ -125,10 +125,12 @@ class Tree:
 
     def _place_of(self, key: str, shape: Shape, meant: str) -> str:
         """Says where a key, or what other tools call so, would be right: at the nearest level; empty if nowhere."""
-        if shape.otherwise and not meant and typo_of(key, shape.known) is None:
+        if meant:
+            return f"`{key}` is called `{meant}`, {shape.where}" if shape.where else ""
+        if not (shape.otherwise or shape.where) or typo_of(key, shape.known) is not None:
+            return ""
+        if shape.otherwise:
             return shape.otherwise
-        if not shape.where or meant or typo_of(key, shape.known) is not None:
-            return f"`{key}` is called `{meant}`, {shape.where}" if shape.where and meant else ""
         levels = [each.where for each in self.language]
         level = levels.index(shape.where) if shape.where in levels else len(levels) // 2
         for each in sorted(self.language, key=lambda each: abs(levels.index(each.where) - level)):
