@@ -28,10 +28,10 @@ def failing(
     message: str, response: str, finding: TextFinding | None = None, *, file: str = "w.eval.yaml", line: int = 2
 ) -> SuiteResult:
     place = Place(file=file, line=line, column=5)
-    at = "/expect/checks/0"
-    broken = AssertionResult(at=at, outcome="failed", field="contains", message=message, place=place, finding=finding)
+    broken = AssertionResult(
+        at="/expect/checks/0", outcome="failed", field="contains", message=message, place=place, finding=finding
+    )
     result = case("a", status="failed", error=f"contains: {message}", assertions=(broken,))
-    result = msgspec.structs.replace(result, error_at=at)
     details = msgspec.structs.replace(result.details, response=response)
     return suite(msgspec.structs.replace(result, details=details))
 
