@@ -366,8 +366,8 @@ def run_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal") ->
     if nothing is not None:  # last, for readers who skip the rest
         yield writer.warning(nothing)
     elif run.exit_code is not None:
-        status: Status = "failed" if run.exit_code else "passed"
-        yield writer.by_status(f"{writer.mark(status)} {verdict(run)}", status)
+        status, why = verdict(run)
+        yield writer.by_status(f"{writer.mark(status)} {status}: {why}", status)
 
 
 # --- a case ----------------------------------------------------------------------------------------------------------

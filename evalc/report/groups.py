@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, final
 
 from evalc.base.terminal import counted
 from evalc.report.reported import ReportedRun
@@ -23,42 +23,69 @@ _MOST_IDS: Final = 3
 class FailureGroup(NamedTuple):
     """Cases that did not pass for the same reason, in the order in which they were found."""
 
-    reason: str
-    """The check and the reason of the first case if all have the same, else with `…` for what differs."""
+    check: str | None
+    """The line of the check, None where no check says so. It has `…` for what differs between the cases."""
+    message: str
+    """Its message, likewise."""
     cases: int
     ids: tuple[str, ...]
     """The ids of the first cases, three at most."""
+
+    @property
+    def reason(self) -> str:
+        """The check and the message on one line."""
+        return self.message if self.check is None else f"{self.check}: {self.message}"
+
+
+@final
+class FailureGroups:
+    """Puts failures together whose reasons differ in nothing but quoted values and numbers; at most 1,000 groups."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str | None, str], int] = {}
+        self._found: list[FailureGroup] = []
+        self._failures = 0
+
+    def add(self, identity: str, check: str | None, message: str) -> int | None:
+        """The number of the group that the failure belongs to, from 0; None where there are too many groups."""
+        self._failures += 1
+        check, message = check and check[:_LONGEST], message[:_LONGEST]
+        pattern = (check and pattern_of(check), pattern_of(message))
+        number = self._numbers.get(pattern)
+        if number is not None:
+            group = self._found[number]
+            self._found[number] = FailureGroup(
+                check=check if check == group.check else pattern[0],
+                message=message if message == group.message else pattern[1],
+                cases=group.cases + 1,
+                ids=group.ids if len(group.ids) == _MOST_IDS else (*group.ids, identity),
+            )
+        elif (number := len(self._found)) < _MOST_GROUPS:
+            self._numbers[pattern] = number
+            self._found.append(FailureGroup(check, message, 1, (identity,)))
+        else:
+            return None
+        return number
+
+    @property
+    def numbered(self) -> Sequence[FailureGroup]:
+        """The groups by their numbers; none if each failure has a reason of its own, which makes nothing shorter."""
+        return () if len(self._found) == self._failures else self._found
+
+    def largest(self) -> tuple[FailureGroup, ...]:
+        """The groups, the largest first; none if there are few failures."""
+        return () if self._failures <= _FEW else tuple(sorted(self.numbered, key=lambda group: -group.cases))
 
 
 def failure_groups(run: ReportedRun) -> tuple[FailureGroup, ...]:
     """The cases that did not pass by their main reasons, the largest group first; few failures are not read."""
     if run.summary.failed <= _FEW:
         return ()
-    failed = (case for suite in run.suites for case in suite.cases if not case.passed)
-    reasons = ((case.id, main_reason(case)) for case in failed)
-    return grouped((identity, reason.words) for identity, reason in reasons if reason is not None)
-
-
-def grouped(failures: Iterable[tuple[str, str]]) -> tuple[FailureGroup, ...]:
-    """Cases by their reasons, each an id and a reason; the largest group first, at most 1,000.
-
-    None if that makes nothing shorter: there are few cases, or each has a reason of its own.
-    """
-    found: dict[str, FailureGroup] = {}
-    count = 0
-    for identity, reason in failures:
-        count += 1
-        words = reason[:_LONGEST]
-        key = pattern_of(words)
-        group = found.get(key)
-        if group is not None:
-            ids = group.ids if len(group.ids) == _MOST_IDS else (*group.ids, identity)
-            found[key] = FailureGroup(words if words == group.reason else key, group.cases + 1, ids)
-        elif len(found) < _MOST_GROUPS:
-            found[key] = FailureGroup(words, 1, (identity,))
-    if count <= _FEW or len(found) == count:
-        return ()
-    return tuple(sorted(found.values(), key=lambda group: -group.cases))
+    groups = FailureGroups()
+    for case in (case for suite in run.suites for case in suite.cases if not case.passed):
+        if (reason := main_reason(case)) is not None:
+            groups.add(case.id, reason.check, reason.message)
+    return groups.largest()
 
 
 def group_lines(groups: Sequence[FailureGroup], writer: Writer) -> Iterator[str]:

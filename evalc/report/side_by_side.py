@@ -22,7 +22,7 @@ from evalc.model.result import (
     Verdict,
 )
 from evalc.model.suite import key_of
-from evalc.report.groups import group_lines, grouped
+from evalc.report.groups import FailureGroups, group_lines
 from evalc.report.reported import ReportedSuite
 from evalc.report.words import (
     Writer,
@@ -339,9 +339,12 @@ def _cases(heading: str, cases: Sequence[ChangedCase], color: Color, writer: Wri
     if not cases:
         return
     yield writer.painted(f"  {heading} ({len(cases)})", color)
-    groups = grouped((case.id, case.after) for case in cases if case.after is not None)
-    if groups:
-        yield from group_lines(groups, writer)
+    groups = FailureGroups()
+    for case in cases:
+        if case.after is not None:
+            groups.add(case.id, None, case.after)
+    if largest := groups.largest():
+        yield from group_lines(largest, writer)
         return
     for case in cases[:_MOST_CASES]:
         yield f"    {visible(case.id)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final, NamedTuple, final
+from typing import Final, Literal, NamedTuple, final
 
 import msgspec
 from msgspec import UNSET
@@ -315,20 +315,20 @@ def not_met(run: ReportedRun) -> Iterator[str]:
     yield from (gate_line(gate) for gate in run.gates if not gate.passed)
 
 
-def verdict(run: ReportedRun) -> str:
-    """How the run ended, in a line: `failed: 3 of 40 cases failed, 1 gate is not met`."""
+def verdict(run: ReportedRun) -> tuple[Literal["passed", "failed"], str]:
+    """How the run ended, and why: `failed`, `3 of 40 cases failed, 1 gate is not met`."""
     summary, total = run.summary, run.summary.total_cases
     failed, missed = summary.failed - summary.errors, sum(1 for _ in not_met(run))
     if not run.exit_code:
         allowed = f", {counted(failed, 'failure')} allowed" if failed else ""
-        return f"passed: {summary.passed} of {counted(total, 'case')}{allowed}"
+        return "passed", f"{summary.passed} of {counted(total, 'case')}{allowed}"
     parts = [
         f"{counted(summary.errors, 'case')} ended in error" if summary.errors else "",
         f"{failed} of {counted(total, 'case')} failed" if failed else "",
         f"{counted(missed, 'gate')} {'is' if missed == 1 else 'are'} not met" if missed else "",
         "the run stopped" if any(result.stopped for result in run.results) else "",
     ]
-    return f"failed: {', '.join(filter(None, parts)) or 'nothing was verified'}"
+    return "failed", ", ".join(filter(None, parts)) or "nothing was verified"
 
 
 def missing_suite(suite: MissingSuite) -> str:

@@ -35,8 +35,8 @@ def test_values_and_numbers_make_no_other_reason() -> None:
     rows = [failing(f"a{n}", f'contains "it\'s {n}"', f"expected 'City {n}', found {n}.5") for n in range(4)]
     same = [failing(f"b{n}", "no tool errors", "expected no failing call") for n in range(3)]
     assert groups_of(case("fine"), *same, *rows) == (
-        ("contains …: expected …, found …", 4, ("a0", "a1", "a2")),
-        ("no tool errors: expected no failing call", 3, ("b0", "b1", "b2")),
+        ("contains …", "expected …, found …", 4, ("a0", "a1", "a2")),
+        ("no tool errors", "expected no failing call", 3, ("b0", "b1", "b2")),
     )
 
 

@@ -25,7 +25,7 @@ from evalc.compare.totals import significance_of_all
 from evalc.model.reports import CheckStrength, Coverage, Strength, Trend
 from evalc.model.result import AssertionResult, AttemptResult, CaseResult
 from evalc.model.suite import Place, key_of
-from evalc.report.groups import pattern_of
+from evalc.report.groups import FailureGroups
 from evalc.report.others import (
     PARTS,
     coverage_total,
@@ -100,10 +100,12 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     yield filled.replace("{{style}}", style).replace("{{in short}}", escape(in_short)).encode()
     yield _block("run", _run_record(run))
     sources, lines = _Sources(run.root, run.redact), SourceLines(run.root, run.redact, run.checks)
+    groups = FailureGroups()
     for index, suite in enumerate(run.suites):
-        records = _case_records(index, suite, sources, lines.of_run(suite.result.timestamp))
+        records = _case_records(index, suite, sources, lines.of_run(suite.result.timestamp), groups)
         while block := list(islice(records, _CASES_A_BLOCK)):
             yield _block("cases", block)
+    yield _block("groups", [_present({"check": each.check, "message": each.message}) for each in groups.numbered])
     yield _block("sources", sources.excerpts())
     yield after.replace("{{script}}", script).encode()
 
@@ -176,8 +178,7 @@ def _run_record(run: ReportedRun) -> Record:
             msgspec.structs.replace(result, suite=key_of(result).name, cases=(), skipped=()) for result in run.results
         ],
         # Null where it is not known how the run ended.
-        "passed": None if run.exit_code is None else run.exit_code == 0,
-        "verdict": verdict(run),
+        "verdict": None if run.exit_code is None else verdict(run),
         "significance": _significance(run),
         "gates": tuple(not_met(run)),
         "warnings": (*_failures_allowed(run), *missing_lines(run), *run.warnings),
@@ -299,7 +300,9 @@ def _short(text: str, redact: Redact) -> str:
 # --- cases -----------------------------------------------------------------------------------------------------------
 
 
-def _case_records(index: int, suite: ReportedSuite, sources: _Sources, lines: SourceLines) -> Iterator[Record]:
+def _case_records(
+    index: int, suite: ReportedSuite, sources: _Sources, lines: SourceLines, groups: FailureGroups
+) -> Iterator[Record]:
     """The records of the suite with that index: its cases in source order, then those that were skipped.
 
     The places whose lines the page shows are asked for on the way.
@@ -308,7 +311,7 @@ def _case_records(index: int, suite: ReportedSuite, sources: _Sources, lines: So
         for assertion in case.assertions:
             if assertion.place is not None:
                 sources.want(assertion.place, suite.result.timestamp)
-        yield {"suite": index, **_present(_case(case, suite.baseline.get(case.id), lines))}
+        yield {"suite": index, **_present(_case(case, suite.baseline.get(case.id), lines, groups))}
     for skipped in suite.skipped:
         yield {
             "suite": index,
@@ -319,7 +322,7 @@ def _case_records(index: int, suite: ReportedSuite, sources: _Sources, lines: So
         }
 
 
-def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines) -> Record:
+def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines, groups: FailureGroups) -> Record:
     details = case.details
     return {
         "id": case.id,
@@ -327,7 +330,7 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines) -> Re
         "status": case.status,
         "durationMs": case.duration_ms,
         "score": case.score,
-        "reason": _reason(case),
+        "reason": _reason(case, groups),
         "flaky": case.flaky or None,
         "variant": case.variant,
         "tags": case.tags,
@@ -358,19 +361,13 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines) -> Re
     }
 
 
-def _reason(case: CaseResult) -> Record | None:
-    """Why the case did not simply pass; the `group` is what it has in common with others."""
+def _reason(case: CaseResult, groups: FailureGroups) -> Record | None:
+    """Why the case did not simply pass, and in which of the groups it is."""
     why = main_reason(case)
     if why is None:
         return None
-    check = None if why.check is None else pattern_of(why.check[:_LONGEST_LINE])
-    return _present(
-        {
-            "check": why.check,
-            "message": _cut(why.message, _LONGEST_NOTE),
-            "group": None if case.passed else (check, pattern_of(why.message[:_LONGEST_LINE])),
-        }
-    )
+    group = None if case.passed else groups.add(case.id, why.check, why.message)
+    return _present({"check": why.check, "message": _cut(why.message, _LONGEST_NOTE), "group": group})
 
 
 def _with_line(assertion: AssertionResult, check: AuthoredCheck | None) -> AssertionResult:

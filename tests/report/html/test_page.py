@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from evalc.model.result import AssertionResult, CaseResult
 from evalc.model.suite import Place
+from evalc.report.groups import failure_groups
 from evalc.report.html import LONGEST_TEXT, MOST_CALLS, in_html, render
 from evalc.report.reported import ReportedSuite, beside
 from tests.report.html.sample import FILE, SOURCE, answered, reported, run_of, suite
@@ -94,6 +95,23 @@ def test_a_case_in_which_nothing_was_checked_says_why() -> None:
     (cases,) = data(rendered(suite([case, answered("c", "d")])), "cases")
     assert cases[0]["reason"] == {"message": "nothing was checked, no value for {{seed:x}}"}
     assert "reason" not in cases[1]
+
+
+def test_the_groups_of_failures_are_those_of_the_console() -> None:
+    def failing(n: int) -> CaseResult:
+        message = f"expected '{n}' in response"
+        check = AssertionResult(at="/x", outcome="failed", field="contains", line=f'contains "{n}"', message=message)
+        error = {"status": "failed", "passed": False, "error": f"contains: {message}", "error_at": "/x"}
+        return msgspec.structs.replace(answered(f"a{n}", "no"), assertions=(check,), **error)
+
+    made = suite([*map(failing, range(6)), answered("fine", "yes")])
+    page = rendered(made)
+    assert data(page, "groups") == [[{"check": "contains …", "message": "expected … in response"}]]
+    assert [case["reason"].get("group") for case in data(page, "cases")[0] if "reason" in case] == [*[0] * 6, None]
+    assert [group[:2] for group in failure_groups(run_of(made, root=Path()))] == [
+        ("contains …", "expected … in response")
+    ]
+    assert data(rendered(suite([failing(1), answered("fine", "yes")])), "groups") == [[]]
 
 
 def test_long_texts_and_many_calls_are_cut_and_counted() -> None:

@@ -4,6 +4,7 @@ const blocks = name => [...document.querySelectorAll(`script[data-holds="${name}
 
 const [run] = blocks("run");
 const [sources] = blocks("sources");
+const [groups] = blocks("groups");
 const suites = run.suites;
 const cases = blocks("cases").flat();
 

@@ -51,7 +51,7 @@ function orderedCases() {
 function matches(entry, words) {
   if (asked.statuses.size && !asked.statuses.has(entry.status) && !asked.statuses.has(entry.change) && !(entry.flaky && asked.statuses.has("flaky"))) return false;
   if (asked.suite !== "" && entry.suite !== Number(asked.suite)) return false;
-  if (asked.group && entry.group !== asked.group) return false;
+  if (asked.group && String(entry.reason?.group) !== asked.group) return false;
   if (asked.label && (!entry.label || labelOf(entry.label) !== asked.label)) return false;
   if (asked.version && versionOf(entry) !== asked.version) return false;
   if (asked.tag && !entry.tags.includes(asked.tag)) return false;

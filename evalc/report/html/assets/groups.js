@@ -3,37 +3,26 @@
 const MOST_GROUPS = 6;
 const SUITES = new Set(suites.map(({ suite }) => suite)).size;
 
-// By what the reasons have in common, the largest first. What is equal stands in source order.
-const groups = new Map();
-for (const entry of cases) {
-  if (!entry.reason?.group) continue;
-  entry.group = entry.reason.group.filter(Boolean).join(": ");
-  if (!groups.has(entry.group)) groups.set(entry.group, []);
-  groups.get(entry.group).push(entry);
-}
-
 function showGroups(choose) {
-  const ordered = [...groups].sort(([, one], [, other]) => other.length - one.length);
+  if (!groups.length) return;
+  const byNumber = Map.groupBy(cases.filter(entry => entry.reason?.group !== undefined), entry => entry.reason.group);
+  const ordered = [...byNumber].sort(([, one], [, other]) => other.length - one.length);
   const failed = ordered.reduce((sum, [, entries]) => sum + entries.length, 0);
-  if (ordered.length === failed) return;
   document.getElementById("groups").hidden = false;
   document.getElementById("groups-title").textContent = `${counted(failed, "case")} did not pass, for ${counted(ordered.length, "reason")}`;
-  document.getElementById("reasons").append(...shortList(ordered.map(([group, entries]) => groupRow(group, entries, choose)), MOST_GROUPS, { class: "reasons" }));
+  document.getElementById("reasons").append(...shortList(ordered.map(([number, entries]) => groupRow(number, entries, choose)), MOST_GROUPS, { class: "reasons" }));
 }
 
-function groupRow(group, entries, choose) {
-  const [{ reason }] = entries;
-  // The words themselves where all have the same.
-  const same = (text, common) => (entries.every(entry => text(entry) === text(entries[0])) ? text(entries[0]) : common);
-  const [check, message] = [same(entry => entry.reason.check, reason.group[0]), same(entry => textOf(entry.reason.message), reason.group[1])];
+function groupRow(number, entries, choose) {
+  const { check, message } = groups[number];
   const since = entries.filter(entry => entry.change === "regression").length;
   const names = [...new Set(entries.map(entry => suites[entry.suite].suite))];
-  const button = el("button", { type: "button", "aria-pressed": "false", "data-group": group, title: "Show only these cases" },
+  const button = el("button", { type: "button", "aria-pressed": "false", "data-group": number, title: "Show only these cases" },
     el("b", null, entries.length.toLocaleString("en")),
     el("span", { class: "said" }, check ? el("code", null, shown(check)) : null, el("span", { class: check ? "why" : null }, shown(message.slice(0, 300)))),
     el("span", { class: "of" },
       SUITES > 1 ? names.slice(0, 2).map(name => el("span", { class: "badge" }, shown(name))) : null,
       since ? el("span", { class: "badge bad" }, `${since.toLocaleString("en")} new`) : null));
-  button.addEventListener("click", () => choose(group));
+  button.addEventListener("click", () => choose(String(number)));
   return el("li", null, button);
 }

@@ -38,12 +38,12 @@ function showVerdict() {
     ["p95", times.length ? duration(percentile(times, 0.95)) : null],
     ["cost", suites.some(suite => suite.summary.estimatedCostUsd !== undefined) ? dollars(total("estimatedCostUsd")) : null],
   ];
-  const [word, ...why] = run.verdict.split(": ");
-  const ended = run.passed === null ? [null, all ? `${percent(passed / all)} passed` : "No case", `${passed.toLocaleString("en")} of ${counted(all, "case")} passed`] : [run.passed ? "passed" : "failed", word[0].toUpperCase() + word.slice(1), why.join(": ")];
+  const [word, why] = run.verdict ?? [null, `${passed.toLocaleString("en")} of ${counted(all, "case")} passed`];
+  const title = word ? word[0].toUpperCase() + word.slice(1) : all ? `${percent(passed / all)} passed` : "No case";
   const verdict = document.getElementById("verdict");
-  if (ended[0]) verdict.classList.add(ended[0]);
+  if (word) verdict.classList.add(word);
   verdict.append(
-    el("div", { class: "ended" }, el("p", { class: "big" }, ended[0] ? el("span", { class: `mark ${ended[0]}`, "aria-hidden": "true" }, STATUSES[ended[0]].mark) : null, ended[1]), el("p", null, ended[2])),
+    el("div", { class: "ended" }, el("p", { class: "big" }, word ? el("span", { class: `mark ${word}`, "aria-hidden": "true" }, STATUSES[word].mark) : null, title), el("p", null, why)),
     el("div", { class: "meter" }, statusBar(counts, all), legend(), run.significance ? el("p", { class: "soft" }, "Since the baseline: ", shown(run.significance.whole)) : null),
     el("dl", { class: "tiles" }, tiles.filter(([, value]) => value !== null).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, value)))));
 }
