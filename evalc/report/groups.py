@@ -39,7 +39,7 @@ class FailureGroup(NamedTuple):
 
 @final
 class FailureGroups:
-    """Puts failures together whose reasons differ in nothing but quoted values and numbers; at most 1,000 groups."""
+    """Puts failures together whose reasons differ only in quoted values and numbers; at most 1,000 groups."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[str | None, str], int] = {}
