@@ -3,15 +3,16 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# What is installed: evalc alone, evalc and all that its tests need, and in an environment of its own what external tests need.
+# What is installed: evalc alone, evalc and all that its tests need, and in environments of their own what external tests and the site need.
 EVALC    := $(VENV)/.evalc
 READY    := $(VENV)/.tests
 EXTERNAL := .venv-external/.ready
+DOCS     := .venv-docs/.ready
 DEMO     := examples/code-review
 QUICK    := tests/golden tests/conformance tests/grammar tests/report tests/cli/test_check.py tests/cli/test_run.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour quick test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-frameworks test-model test-promptfoo demo-local bench bench-run bench-http bench-editor bench-rates bench-report fuzz soak mutants requirements clean
+.PHONY: help demo tour quick test test-package test-pythons browser neovim vscode check format pages docs picture tables test-editor test-frameworks test-model test-promptfoo demo-local bench bench-run bench-http bench-editor bench-rates bench-report fuzz soak mutants requirements clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -71,6 +72,10 @@ pages: $(READY) ## Generate the page of diagnostics, the tables of settings and 
 	$(BIN)/evalc schema -o specs/schema
 	$(BIN)/python scripts/write_textmate_grammar.py
 
+docs: $(DOCS) ## Build the documentation site into site/; a broken link is an error
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+	@echo 'read it with: python3 -m http.server --directory site'
+
 picture: $(READY) ## Draw the pictures of the README anew
 	$(BIN)/python scripts/terminal_picture.py
 	$(BIN)/python scripts/editor_picture.py
@@ -129,7 +134,7 @@ mutants: $(READY) ## Break the code that verdicts rest on, and see whether tests
 
 clean: ## Remove what the other commands wrote
 	rm -rf editors/vscode/node_modules editors/vscode/dist editors/vscode/evalc.vsix
-	rm -rf $(VENV) .venv-external .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results examples/evals/build examples/evals/results
+	rm -rf $(VENV) .venv-external .venv-docs .venv-lock site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results examples/evals/build examples/evals/results
 
 # Installs locked requirements into an environment, and evalc from this folder: environment, names of locks.
 define environment
@@ -147,6 +152,10 @@ $(EVALC): pyproject.toml requirements/runtime.txt
 
 $(READY): $(EVALC) requirements/tests.txt
 	$(call environment,$(VENV),runtime tests)
+	@touch $@
+
+$(DOCS): pyproject.toml requirements/runtime.txt requirements/docs.txt
+	$(call environment,.venv-docs,runtime docs)
 	@touch $@
 
 $(EXTERNAL): pyproject.toml requirements/runtime.txt requirements/external.txt

@@ -19,6 +19,7 @@ PURPOSES: Final = {
     "runtime": "What evalc needs to run",
     "tests": "What `make test` needs beyond runtime.txt",
     "external": "What the tests against other programs need beyond runtime.txt",
+    "docs": "What `make docs` needs beyond runtime.txt",
 }
 HEAD: Final = "# {purpose}, with the hashes of every file of each version. Written by `make requirements`.\n"
 FLAGS: Final = (

@@ -55,30 +55,34 @@ A code, once published, keeps its meaning. The words of a message may change.
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([HEAD, *_index(), *_entries()])
+    return "\n".join([index(), "# Entries\n", *map(entry_text, entries().values())])
 
 
-def _index() -> Iterator[str]:
+def index(address: str = "#{}") -> str:
+    """The table of each family, in which a code leads to the address of its entry."""
+    return "\n".join([HEAD, *_tables(address)])
+
+
+def _tables(address: str) -> Iterator[str]:
     for family, members in groupby(entries().values(), _family):
         yield f"## {family}\n"
         yield "| code | severity | what it says |\n|---|---|---|"
         for entry in members:
             summary = entry.summary.replace("|", "\\|")
-            yield f"| [{entry.code}](#{entry.code.lower()}) | {entry.severity} | {summary} |"
+            yield f"| [{entry.code}]({address.format(entry.code.lower())}) | {entry.severity} | {summary} |"
         yield ""
 
 
-def _entries() -> Iterator[str]:
-    yield "# Entries\n"
-    for entry in entries().values():
-        yield f"## {entry.code}\n\n{entry.summary}\n"
-        if entry.why:
-            yield f"{entry.why}\n"
-        language = _language(entry)
-        if entry.example:
-            yield f"Example:\n\n```{language} wrong\n{entry.example}```\n"
-        if entry.cure:
-            yield f"Cure:\n\n```{language} cure\n{entry.cure}```\n"
+def entry_text(entry: Entry) -> str:
+    """The section of an entry."""
+    parts = [f"## {entry.code}\n\n{entry.summary}\n"]
+    if entry.why:
+        parts.append(f"{entry.why}\n")
+    if entry.example:
+        parts.append(f"Example:\n\n```{_language(entry)} wrong\n{entry.example}```\n")
+    if entry.cure:
+        parts.append(f"Cure:\n\n```{_language(entry)} cure\n{entry.cure}```\n")
+    return "\n".join(parts)
 
 
 def _family(entry: Entry) -> str:

@@ -152,6 +152,14 @@ def test_links_between_pages_lead_somewhere() -> None:
                 assert anchor in slugs, f"{page.name}: {target}#{anchor}"
 
 
+def test_the_menu_of_the_site_has_every_page_once() -> None:
+    listed = re.findall(r"^ +- (?:Start: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    pages = [path for folder in ("docs", "docs/guides", "specs") for path in (ROOT / folder).glob("*.md")]
+    assert sorted(listed) == sorted(set(listed))
+    assert {path.relative_to(ROOT).as_posix() for path in pages} <= set(listed)
+    assert [path for path in listed if not (ROOT / path).is_file()] == []
+
+
 def test_the_readme_says_what_was_measured() -> None:
     measured = (ROOT / "benchmarks" / "results" / "run.md").read_text(encoding="utf-8")
     (seconds,) = re.findall(r"^\| evalc, YAML \| ([\d.]+) ", measured, re.MULTILINE)
