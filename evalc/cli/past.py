@@ -95,7 +95,7 @@ def show(
     settings = settings_of(flags)
     past, outputs = past_run(run, settings), outputs_of(output or (), as_json=json)
     shown = Shown(detail="quiet" if quiet else "verbose" if verbose else "normal")
-    report(beside_past(past, settings.results_folder) if outputs else past, sys.stdout, outputs, shown)
+    report(beside_past(past, outputs, settings.results_folder), sys.stdout, outputs, shown)
     if run == "latest":
         warn_of_unfinished(settings, Path(past.folder))
     return ExitCode.OK
@@ -130,7 +130,7 @@ def report_run(
 
     settings = settings_of(flags)
     outputs = outputs_of(output or ["html:report.html"])
-    reported = beside_past(past_run(run, settings), settings.results_folder, baseline)
+    reported = beside_past(past_run(run, settings), outputs, settings.results_folder, baseline)
     if challenge:
         from evalc.setup.request import origins_of  # noqa: PLC0415 - for start-up: a report needs no compiler
 

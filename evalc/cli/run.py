@@ -6,7 +6,8 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar, Unpack, cast, final
@@ -40,6 +41,7 @@ from evalc.setup.flags import INSTEAD, SHOWN, STOPS, RunFlags
 if TYPE_CHECKING:
     from evalc.config import Settings
     from evalc.model.case import Case
+    from evalc.model.result import SuiteComparison
     from evalc.model.suite import Suite
     from evalc.report.console import Detail
     from evalc.report.outputs import Format
@@ -59,8 +61,8 @@ Outputs = Annotated[
         "-o",
         metavar="[FORMAT:]FILE",
         rich_help_panel=SHOWN,
-        help="Write a report to a file: text, json, html, junit, xunit, markdown, csv, parquet, github or sarif; by "
-        "default what the file's name says, else json. May be repeated; - is standard output.",
+        help="Write a report to a file: text, json, html, junit, xunit, markdown, csv, parquet, github, sarif or "
+        "pr-comment; by default what the file's name says, else json. May be repeated; - is standard output.",
     ),
 ]
 
@@ -175,23 +177,44 @@ def do_all(steps: Iterable[Step]) -> None:
 
 
 def reported(run: Run, outputs: Sequence[Output]) -> ReportedRun:
-    """The run as reports show it; for HTML, beside earlier runs."""
-    plain = run.reported()
-    with_past = any(output.format == "html" for output in outputs)
-    return beside_past(plain, run.folder.parent) if with_past else plain
+    """The run as reports show it, beside earlier runs."""
+    return beside_past(run.reported(), outputs, run.folder.parent)
 
 
-def beside_past(run: ReportedRun, folder: Path, baseline: str | None = None) -> ReportedRun:
-    """The run beside the runs that it was compared with, or another baseline, and with the courses of its suites."""
-    from evalc.report.reported import beside  # noqa: PLC0415 - for start-up
-    from evalc.runtime.store.runs import has_results  # noqa: PLC0415 - as above
-
+def beside_past(run: ReportedRun, outputs: Sequence[Output], folder: Path, baseline: str | None = None) -> ReportedRun:
+    """The run with what these outputs show of earlier ones: those that it was compared with, or another baseline."""
+    formats = {output.format for output in outputs}
     results = [suite.result for suite in run.suites]
     names = dict.fromkeys(suite.baseline_run_id for suite in results)
+    # For start-up: most runs write no report.
+    from evalc.runtime.store.runs import has_results  # noqa: PLC0415
+
     # A name that leads elsewhere is not ours: a result file may come from anyone.
     there = [name for name in names if name and Path(name).name == name and has_results(folder / name)]
-    before = [suite for name in (there if baseline is None else [baseline]) for suite in _suites_of(name, folder)]
-    return replace(run, suites=beside(run.suites, before), trends=extras.history.trends_beside(results, folder))
+    if formats & _IN_MARKDOWN:
+        run = replace(run, comparisons=tuple(_comparisons(run, [folder / name for name in there])))
+    if "html" in formats:
+        from evalc.report.reported import beside  # noqa: PLC0415 - as above
+
+        before = [suite for name in (there if baseline is None else [baseline]) for suite in _suites_of(name, folder)]
+        run = replace(run, suites=beside(run.suites, before), trends=extras.history.trends_beside(results, folder))
+    return run
+
+
+_IN_MARKDOWN: Final[Set[Format]] = {"markdown", "github", "pr-comment"}
+
+
+def _comparisons(run: ReportedRun, baselines: Iterable[Path]) -> Iterator[SuiteComparison]:
+    """The suites beside those of the runs that they were compared with."""
+    # For start-up, as above.
+    from evalc.model.suite import key_of  # noqa: PLC0415
+    from evalc.runtime.run.again_load import compare_past  # noqa: PLC0415
+
+    since = {(key_of(result), result.baseline_run_id) for result in run.results}
+    for baseline in baselines:
+        with suppress(UsageError):  # a run that cannot be read: then there are only the verdicts
+            suites = compare_past(str(baseline), run.folder, baseline.parent).suites
+            yield from (each for each in suites if (key_of(each), baseline.name) in since)
 
 
 def past_run(name: str, settings: Settings) -> ReportedRun:
@@ -264,7 +287,7 @@ def _print_annotated(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
 
 def _append_step_summary(run: ReportedRun) -> None:
     """Add the Markdown to the summary of the job's step, where GitHub Actions asks for one."""
-    from evalc.report.formats import MOST_BYTES, markdown  # noqa: PLC0415 - for start-up
+    from evalc.report.markdown import MOST_BYTES, markdown  # noqa: PLC0415 - for start-up
 
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name:

@@ -1,4 +1,4 @@
-"""Reports for programs and pages: CSV, Markdown, SARIF, annotations of GitHub Actions."""
+"""Reports for programs: CSV, SARIF, annotations of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import csv
 import hashlib
 import io
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -21,30 +20,20 @@ from evalc.base.terminal import (
     annotation,
     artifact_location,
     counted,
-    first_of,
     message_text,
-    shortened,
     visible,
 )
-from evalc.model.numbers import rounded
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import key_of
-from evalc.report.groups import failure_groups
-from evalc.report.reported import ReportedRun, message_of, transcript
+from evalc.report.reported import ReportedRun, message_of
 from evalc.report.words import (
     Reason,
-    class_cells,
-    failures_allowed,
-    gate_line,
     legible,
     main_reason,
     missing_lines,
     not_met,
     place_of,
-    rate_words,
     reasons,
-    reasons_in_full,
-    selected_line,
     why_skipped,
 )
 
@@ -150,161 +139,6 @@ def _guarded(cell: Cell) -> str | float | int:
     return f"'{text}" if text.startswith(_FORMULAS) else text
 
 
-# --- Markdown --------------------------------------------------------------------------------------------------------
-
-MOST_BYTES: Final = 1_000_000
-"""GitHub refuses the summary of a step that is larger than 1 MiB."""
-
-_ROOM_FOR_CUT: Final = 200
-_LONGEST_NAME: Final = 200
-_LONGEST_MESSAGE: Final = 2_000
-_LONGEST_RESPONSE: Final = 500
-_MOST_IN_FULL: Final = 5
-_MOST_ROWS: Final = 200
-_MOST_NOTES: Final = 100
-_MOST_REGRESSIONS: Final = 20
-_MARKUP: Final = re.compile(r"[!#$&()*+:<>@\[\\\]^`{|}~]|(?<=[wW])\.|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-"""Characters that may begin or end markup, a link or a cell; an underscore within a word does not."""
-_BACKTICKS: Final = re.compile("`+")
-_SUITES: Final = "| suite | passed | failed | errors | skipped | score | time |\n|---|--:|--:|--:|--:|--:|--:|"
-_CRITERIA: Final = "| suite | criterion | weight | score | cases |\n|---|---|--:|--:|--:|"
-_GROUPS: Final = "| failures | reason | first |\n|--:|---|---|"
-_CLASSES: Final = "| suite | class | recall | precision | F1 |\n|---|---|--:|--:|--:|"
-_SLICES: Final = "| suite | tag | passed | pass rate (95 % interval) |\n|---|---|--:|--:|"
-
-
-def markdown(run: ReportedRun, *, most_bytes: int = MOST_BYTES) -> Iterator[bytes]:
-    """The summary in GitHub's Markdown, UTF-8, at most `most_bytes` long; the cases that had no room are counted.
-
-    Whatever an agent said is in fenced blocks, which nothing in it can end; names have markup as character
-    references. So neither has links, mentions, HTML or cells of its own.
-    """
-    room = most_bytes - _ROOM_FOR_CUT
-    for block in _overview(run):
-        written = f"{block}\n\n".encode()
-        room -= len(written)
-        yield written
-    shown = left_out = 0
-    for suite, case in _not_passed(run):
-        heading = "" if shown else "### Cases that did not pass\n\n"
-        failure = f"{heading}{_failure(case, run.name_of(suite))}\n\n".encode()
-        if left_out or len(failure) > room:
-            left_out += 1
-            continue
-        shown += 1
-        room -= len(failure)
-        yield failure
-    if left_out:
-        cases = f"{left_out} more case{' is' if left_out == 1 else 's are'}"
-        yield f"{cases} not shown: the summary is kept below {most_bytes} bytes.\n".encode()
-
-
-def _overview(run: ReportedRun) -> Iterator[str]:
-    summary = run.summary
-    is_met = not run.below and all(gate.passed for gate in run.all_gates)
-    score = "" if summary.score is None else f", score {rounded(summary.score)}"
-    passed = f"{summary.passed} of {counted(summary.total_cases, 'case')} passed{score}"
-    yield f"## {'✅' if is_met and not summary.failed else '❌'} evalc: {passed}"
-    named = [(_name(run.name_of(result)), result) for result in run.results]
-    yield _table(_SUITES, (_suite_row(name, result) for name, result in named))
-    for header, rows_of in ((_CRITERIA, _criterion_rows), (_CLASSES, _class_rows), (_SLICES, _slice_rows)):
-        if rows := [row for name, result in named for row in rows_of(name, result)]:
-            yield _table(header, rows)
-    groups = failure_groups(run)
-    if groups:
-        yield _table(_GROUPS, ((str(group.cases), _name(group.reason), _name(group.ids[0])) for group in groups))
-    notes = list(_notes(run))
-    if notes:
-        yield "\n".join([*(f"- {note}" for note in notes[:_MOST_NOTES]), *_more(len(notes), _MOST_NOTES)])
-
-
-def _table(header: str, rows: Iterable[Sequence[str]]) -> str:
-    """The table; its first rows if there are many."""
-    remaining = iter(rows)
-    shown = [f"| {' | '.join(cells)} |" for cells in islice(remaining, _MOST_ROWS)]
-    return "\n".join([header, *shown, *_more(_MOST_ROWS + sum(1 for _ in remaining), _MOST_ROWS, "\n")])
-
-
-def _more(count: int, shown: int, before: str = "") -> Iterator[str]:
-    if count > shown:
-        yield f"{before}- and {count - shown} more"
-
-
-def _suite_row(name: str, result: SuiteResult) -> Sequence[str]:
-    counts = result.summary
-    passed, failed = f"{counts.passed}/{counts.total_cases}", f"{counts.failed - counts.errors}"
-    time = f"{counts.total_duration_ms / 1000:.1f} s"
-    return name, passed, failed, f"{counts.errors}", f"{counts.skipped}", _score(counts.score), time
-
-
-def _criterion_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
-    for each in result.summary.criteria:
-        yield name, _name(each.name), f"{each.weight:g}", _score(each.score), f"{each.cases} of {each.of}"
-
-
-def _class_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
-    labels = result.summary.labels
-    for each in () if labels is UNSET else labels.classes:
-        yield name, _name(each.name), *class_cells(each)
-
-
-def _slice_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
-    slices = result.summary.slices
-    for each in () if slices is UNSET else slices:
-        yield name, _name(each.tag), f"{each.passed}/{each.of}", rate_words(each)
-
-
-def _notes(run: ReportedRun) -> Iterator[str]:
-    if run.selected is not None:
-        yield _name(selected_line(run.selected, run.summary.total_cases))
-    yield from _gates(run)
-    for words in run.below:
-        yield f"**not met**: {_name(words)}"
-    for result in run.results:
-        suite = _name(run.name_of(result))
-        yield from (f"{suite}: {note}" for note in _gates(result))
-        if result.stopped:
-            yield f"{suite}: the run stopped: {_name(result.stopped)}"
-        if result.regressions:
-            yield f"{suite}: regressions: {first_of(result.regressions, _MOST_REGRESSIONS, _name)}"
-        for warning in (*result.staleness_warnings, *result.warnings):
-            yield f"{suite}: warning: {_name(warning)}"
-    yield from map(_name, missing_lines(run))
-    for warning in run.warnings:
-        yield f"warning: {_name(warning)}"
-
-
-def _gates(of: SuiteResult | ReportedRun) -> Iterator[str]:
-    for gate in of.gates or ():
-        yield f"{'met' if gate.passed else '**not met**'}: {_name(gate_line(gate))}"
-    uncounted = failures_allowed(of)
-    if uncounted is not None:
-        yield f"**{uncounted}**"
-
-
-def _failure(case: CaseResult, suite: str) -> str:
-    """The case's reasons and what it answered, in a block whose fence is longer than any run of backticks in it."""
-    text = reasons_in_full(case, most=_MOST_IN_FULL, longest=_LONGEST_MESSAGE)
-    response, head = transcript(case), "response: " if case.details.turns is UNSET else ""
-    if response is not None:
-        text += f"\n{head}{legible(response, _LONGEST_RESPONSE) or '(empty)'}"
-    fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
-    return f"**{_name(case.id)}** in {_name(suite)}: {case.status}\n\n{fence}text\n{text}\n{fence}"
-
-
-def _name(text: str) -> str:
-    """The text on one line, markup as character references, which are not markup; an invisible space follows an `@`.
-
-    Mentions are looked for in what has been rendered, where a reference is the character again.
-    """
-    named = _MARKUP.sub(lambda found: f"&#{ord(found[0])};", shortened(visible(text), _LONGEST_NAME))
-    return named.replace("&#64;", "&#64;&#8203;")
-
-
-def _score(score: float | None) -> str:
-    return "" if score is None else rounded(score)
-
-
 # --- SARIF -----------------------------------------------------------------------------------------------------------
 
 _RULES: Final = {
@@ -407,7 +241,6 @@ def _written(command: str) -> bytes:
 
 
 WRITERS: Final[dict[str, Callable[[ReportedRun], Iterator[bytes]]]] = {
-    "markdown": markdown,
     "csv": csv_table,
     "github": github,
     "sarif": sarif,

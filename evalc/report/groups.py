@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, final
 
 from evalc.base.terminal import counted
+from evalc.model.suite import Place
 from evalc.report.reported import ReportedRun
 from evalc.report.words import Writer, main_reason
 
@@ -18,6 +19,7 @@ _LONGEST: Final = 400
 _MOST_GROUPS: Final = 1_000
 _MOST_SHOWN: Final = 10
 _MOST_IDS: Final = 3
+_MOST_PLACES: Final = 3
 
 
 class FailureGroup(NamedTuple):
@@ -30,6 +32,8 @@ class FailureGroup(NamedTuple):
     cases: int
     ids: tuple[str, ...]
     """The ids of the first cases, three at most."""
+    places: tuple[Place, ...] = ()
+    """The first places in eval files that the reasons are about, three at most."""
 
     @property
     def reason(self) -> str:
@@ -46,7 +50,7 @@ class FailureGroups:
         self._found: list[FailureGroup] = []
         self._failures = 0
 
-    def add(self, identity: str, check: str | None, message: str) -> int | None:
+    def add(self, identity: str, check: str | None, message: str, place: Place | None = None) -> int | None:
         """The number of the group that the failure belongs to, from 0; None where there are too many groups."""
         self._failures += 1
         check, message = check and check[:_LONGEST], message[:_LONGEST]
@@ -54,15 +58,17 @@ class FailureGroups:
         number = self._numbers.get(pattern)
         if number is not None:
             group = self._found[number]
+            is_new = place not in group.places and len(group.places) < _MOST_PLACES
             self._found[number] = FailureGroup(
                 check=check if check == group.check else pattern[0],
                 message=message if message == group.message else pattern[1],
                 cases=group.cases + 1,
                 ids=group.ids if len(group.ids) == _MOST_IDS else (*group.ids, identity),
+                places=(*group.places, place) if place is not None and is_new else group.places,
             )
         elif (number := len(self._found)) < _MOST_GROUPS:
             self._numbers[pattern] = number
-            self._found.append(FailureGroup(check, message, 1, (identity,)))
+            self._found.append(FailureGroup(check, message, 1, (identity,), () if place is None else (place,)))
         else:
             return None
         return number
@@ -84,7 +90,7 @@ def failure_groups(run: ReportedRun) -> tuple[FailureGroup, ...]:
     groups = FailureGroups()
     for case in (case for suite in run.suites for case in suite.cases if not case.passed):
         if (reason := main_reason(case)) is not None:
-            groups.add(case.id, reason.check, reason.message)
+            groups.add(case.id, reason.check, reason.message, reason.place)
     return groups.largest()
 
 

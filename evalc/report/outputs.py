@@ -17,7 +17,9 @@ from evalc.model.json import to_json
 from evalc.model.result import RunResult
 from evalc.report.reported import ReportedRun, ReportedSuite
 
-Format = Literal["text", "json", "html", "junit", "xunit", "markdown", "csv", "parquet", "github", "sarif"]
+Format = Literal[
+    "text", "json", "html", "junit", "xunit", "markdown", "csv", "parquet", "github", "sarif", "pr-comment"
+]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 SUFFIXES: Final[dict[str, Format]] = {
@@ -53,6 +55,7 @@ _BEGINNINGS: Final[Mapping[Format, re.Pattern[bytes]]] = {
     "junit": re.compile(rb"\s*(<\?xml[^>]*>)?\s*<testsuites?[\s>]"),
     "xunit": re.compile(rb"\s*(<\?xml[^>]*>)?\s*<testsuites?[\s>]"),
     "markdown": re.compile("## (✅|❌) evalc: ".encode()),
+    "pr-comment": re.compile(rb"<!-- evalc: pr-comment"),
     "csv": re.compile(rb'"suite","tier","agent","case",'),
     "parquet": re.compile(rb"PAR1"),
     "github": re.compile(rb"::(error|notice|warning) "),
@@ -107,6 +110,10 @@ def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
             from evalc.report import junit  # noqa: PLC0415
 
             return junit.render(run, strict=chosen == "xunit")
+        case "markdown" | "pr-comment":
+            from evalc.report import markdown  # noqa: PLC0415
+
+            return markdown.markdown(run) if chosen == "markdown" else markdown.comment(run)
         case "parquet":
             return extras.parquet.render(run)
         case "json":

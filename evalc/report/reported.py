@@ -26,6 +26,7 @@ from evalc.model.result import (
     MissingSuite,
     RunSummary,
     SkippedCase,
+    SuiteComparison,
     SuiteResult,
     TextFinding,
 )
@@ -46,6 +47,14 @@ ChecksOf = Callable[[str, str], Mapping[str, AuthoredCheck]]
 def no_checks(_file: str, _id: str) -> Mapping[str, AuthoredCheck]:
     """Nothing is known of any case."""
     return {}
+
+
+Address = Callable[[Place], str | None]
+"""The address of a place on the code host, for links; None if it is not known."""
+
+
+def no_address(_place: Place) -> None:
+    """No address is known."""
 
 
 # --- a run -----------------------------------------------------------------------------------------------------------
@@ -90,6 +99,8 @@ class ReportedRun(msgspec.Struct, frozen=True, kw_only=True):
     redact: Callable[[str], str] = str
     # the checks of a case of an eval file, given the file and the id of the case: results have only those that fail
     checks: ChecksOf = no_checks
+    comparisons: tuple[SuiteComparison, ...] = ()  # its suites beside those of the baseline, where that is a saved run
+    address: Address = no_address  # of places in eval files
 
     @property
     def results(self) -> tuple[SuiteResult, ...]:

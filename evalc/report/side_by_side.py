@@ -278,7 +278,7 @@ def _diff_table(suite: SuiteComparison, writer: Writer) -> Iterator[str]:
     rows += _slice_rows(suite, writer.symbols.arrow)
     rows += [
         (name, rounded(found.before, digits=3), rounded(found.after, digits=3), difference_words(found))
-        for name, found in _differences(suite)
+        for name, found in differences(suite)
     ]
     rows += [
         _medians("latency, median", suite.latency_ms, milliseconds),
@@ -304,7 +304,8 @@ def _slice_rows(suite: SuiteComparison, arrow: str) -> Iterator[tuple[str, str, 
         yield f"  tag {each.tag}", _percent(each.before), _percent(each.after), words
 
 
-def _differences(suite: SuiteComparison) -> Iterator[tuple[str, Difference]]:
+def differences(suite: SuiteComparison) -> Iterator[tuple[str, Difference]]:
+    """The means of the suite that both runs have, by name; those of its criteria are indented."""
     if suite.pass_share is not None:
         yield "passing attempts", suite.pass_share
     if suite.score is not None:

@@ -53,7 +53,7 @@ def test_outputs_by_their_names(project: Path, asked: str, chosen: Format, file:
             ["pdf:a.pdf"],
             (
                 "`pdf` is not a report format; there are `text`, `json`, `html`, `junit`, `xunit`, `markdown`, `csv`, "
-                "`parquet`, `github`, `sarif`"
+                "`parquet`, `github`, `sarif`, `pr-comment`"
             ),
         ),
         (["csv:"], "`--output` names no file"),

@@ -33,6 +33,7 @@ GOLDEN: dict[Format, str] = {
     "csv": "run.csv",
     "github": "run.github.txt",
     "sarif": "run.sarif",
+    "pr-comment": "run.comment.md",
 }
 
 
@@ -51,7 +52,7 @@ def test_golden(chosen: Format, update_goldens: bool) -> None:
 
 def test_the_page_has_its_own_tests_and_every_suffix_a_format() -> None:
     assert {*GOLDEN, "html", "parquet"} == set(FORMATS)
-    assert set(SUFFIXES.values()) == set(FORMATS) - {"github", "xunit"}
+    assert set(SUFFIXES.values()) == set(FORMATS) - {"github", "xunit", "pr-comment"}
 
 
 def test_json_is_what_encoding_the_whole_run_gives() -> None:

@@ -35,8 +35,8 @@ def test_values_and_numbers_make_no_other_reason() -> None:
     rows = [failing(f"a{n}", f'contains "it\'s {n}"', f"expected 'City {n}', found {n}.5") for n in range(4)]
     same = [failing(f"b{n}", "no tool errors", "expected no failing call") for n in range(3)]
     assert groups_of(case("fine"), *same, *rows) == (
-        ("contains …", "expected …, found …", 4, ("a0", "a1", "a2")),
-        ("no tool errors", "expected no failing call", 3, ("b0", "b1", "b2")),
+        ("contains …", "expected …, found …", 4, ("a0", "a1", "a2"), ()),
+        ("no tool errors", "expected no failing call", 3, ("b0", "b1", "b2"), ()),
     )
 
 
@@ -76,6 +76,9 @@ def test_a_run_that_passed_says_so_last() -> None:
 
 def test_markdown_has_the_groups_before_the_failures() -> None:
     text = b"".join(render("markdown", reported(suite(*many())))).decode()
-    table = "| failures | reason | first |\n|--:|---|---|\n| 6 | contains …&#58; expected … in response | w/f0 |"
+    table = (
+        "### 6 failures for 1 reason\n\n| failures | reason | at | cases |\n|--:|---|---|---|\n"
+        "| 6 | contains …&#58; expected … in response |  | w/f0, w/f1, w/f2 and 3 more |"
+    )
     assert table in text
     assert text.index(table) < text.index("### Cases that did not pass")

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from junitparser import JUnitXml
 from markdown_it import MarkdownIt
 
-from evalc.report import console, formats, junit
+from evalc.report import console, formats, junit, markdown
 from evalc.report.words import reasons
 from tests.report.results import case, suite
 from tests.report.runs import HOSTILE, every_status, place, reported, saying, texts
@@ -83,7 +83,7 @@ def test_junit_is_sound_whatever_is_said(said: str) -> None:
 @example(HOSTILE[5])
 @example(HOSTILE[17])
 def test_markdown_holds_it_in_one_block(said: str) -> None:
-    document = everything(formats.markdown, said, "next")
+    document = everything(markdown.markdown, said, "next")
     assert not OBEYED.search(document)
     tokens = MarkdownIt("commonmark").enable("table").parse(document)
     kinds = [token.type for token in tokens]
@@ -96,11 +96,11 @@ def test_markdown_holds_it_in_one_block(said: str) -> None:
 
 
 def test_names_in_tables_and_headings_are_names() -> None:
-    name = "a | b `c` <b> @octocat [x](y) **z** \\| &amp; https://x.org\n| new | row |"
+    name = "a | b `c` <b> @octocat [x](y) **z** \\| &amp; https://x.org #1 !2 &3 $4 GH-5 %v1 ~bug\n| new | row |"
     run = reported(suite(case(name, status="failed", error="no"), tool=name, warnings=(name,)))
-    rendered = MarkdownIt("commonmark").enable("table").render(b"".join(formats.markdown(run)).decode())
-    shown = name.replace("\n", "\\n").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    shown = shown.replace("@", "@\u200b")
+    rendered = MarkdownIt("commonmark").enable("table").render(b"".join(markdown.markdown(run)).decode())
+    apart = re.sub(r"@|https:|#|!|&(?=3)|\$|GH-|%|~", "\\g<0>\u200b", name)
+    shown = apart.replace("\n", "\\n").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     assert rendered.count(f"<td>{shown}.golden</td>") == 1
     assert rendered.count("<tr>") == 2
     assert f"<strong>{shown}</strong>" in rendered
@@ -109,12 +109,12 @@ def test_names_in_tables_and_headings_are_names() -> None:
 
 def test_markdown_is_cut_where_it_would_be_too_long_and_says_so() -> None:
     cases = [case(f"case-{index}", status="failed", error="x" * 1_500, place=place(3)) for index in range(2_000)]
-    document = b"".join(formats.markdown(reported(suite(*cases))))
+    document = b"".join(markdown.markdown(reported(suite(*cases))))
     shown = document.count(b"**case")
     assert 500 < shown < 700
-    assert len(document) < formats.MOST_BYTES
+    assert len(document) < markdown.MOST_BYTES
     assert document.endswith(
-        f"{2_000 - shown} more cases are not shown: the summary is kept below 1000000 bytes.\n".encode()
+        f"{2_000 - shown} more cases are not shown: the report is kept below 1000000 bytes.\n\n".encode()
     )
 
 
