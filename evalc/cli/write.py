@@ -17,7 +17,7 @@ import typer
 
 from evalc import extras
 from evalc.base.errors import UsageError
-from evalc.base.files import JSON_LIMIT, make_folder, only_writer, write_atomic
+from evalc.base.files import JSON_LIMIT, below_working_folder, make_folder, only_writer, write_atomic
 from evalc.base.terminal import Screen, counted, first_of, shown_path, visible
 from evalc.cli.checking import ProblemFormat, check_files, difference
 from evalc.cli.ending import (
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from evalc.config import Settings
     from evalc.dsl.format.eval_file import FormattedFile
     from evalc.extras.importers import Imported
+    from evalc.extras.scaffold import Found
     from evalc.extras.watch import Seen, Watcher
     from evalc.model.suite import CaseKey
 
@@ -47,10 +48,12 @@ _STDIN: Final = "<stdin>"
 def init(
     folder: Annotated[str, typer.Argument(metavar="[DIR]", help="The folder. Default: the working folder.")] = ".",
 ) -> int:
-    """Set up a project with evals that run out of the box.
+    """Set up a project with a first suite for what the folder has.
 
-    evalc writes a configuration, two suites for the demo agent, and a CI workflow. It overwrites nothing: of a project
-    that is there it adds what is missing, and the suites only if there is no folder of evals.
+    evalc looks for agents in Python, apps of FastAPI, promptfooconfig.yaml, prompts of PromptOS and Agent Skills, and
+    writes a configuration, a suite and a CI workflow. In a folder without any of these, there are two suites for the
+    demo agent. evalc reads only files in the folder, runs none of them and overwrites nothing: it adds what is
+    missing, and suites only if there are none.
 
     \b
     Example:
@@ -64,21 +67,80 @@ def init(
         named = ", ".join(f"`{shown_path(path)}`" for path in obstacles)
         raise UsageError(f"nothing was written, since this is in the way: {named}")
     make_folder(target)
+    found = extras.scaffold.found_in(target)
     installed_from = extras.scaffold.requirement()
-    written = list(extras.scaffold.write_project(target, requirement=installed_from))
-    sys.stdout.writelines(f"wrote {shown_path(file)}\n" for file in written)
+    lacks_evals = extras.scaffold.lacks_evals(target)
+    written = list(extras.scaffold.write_project(target, found, requirement=installed_from))
+    for file, text in _first_suite(target, found) if lacks_evals else ():
+        if not file.exists():
+            make_folder(file.parent)
+            write_atomic(file, text.encode())
+            written.append(file)
     if not written:
         sys.stdout.write("nothing is missing: all of it is there\n")
         return ExitCode.OK
+    agents = found.agents[: target / "evalc.toml" in written]
+    evals = found.evals[:lacks_evals]
+    sys.stdout.writelines(
+        f"found {visible(what)}\n" for what in [each.what for each in agents] + [each.what for each in evals]
+    )
+    sys.stdout.writelines(f"wrote {shown_path(file)}\n" for file in written)
     change = "" if target.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(folder)} && "
+    start = "".join(f"  {change}{each.start}    # your agent, in another terminal\n" for each in agents if each.start)
+    demo = "" if found.agents or found.evals else " --agent demo"
     sys.stdout.write(
-        f"\nNext:\n  {change}evalc check\n  evalc run --agent demo\n"
+        f"\nNext:\n{start}  {change}evalc check\n  evalc run{demo}\n"
         "  evalc accept    # the baseline for CI: commit evals/baseline.json\n"
     )
+    _list_others("Other agents, for evalc.toml:", [(each.line, each.what) for each in found.agents[len(agents) :]])
+    _list_others("Other evals:", [(each.instead, each.what) for each in found.evals[len(evals) :]])
+    if found.evals and not found.agents and target / "evalc.toml" in written:
+        print_warning("no agent was found, so `demo` stands in: name yours in evalc.toml")
     workflow = extras.scaffold.WORKFLOW
     if installed_from is None and target / workflow in written:
         print_warning(f"evalc was installed from this machine: say in {workflow} what CI installs it from")
     return ExitCode.OK
+
+
+_MOST_OTHERS: Final = 5
+
+
+def _list_others(title: str, others: Sequence[tuple[str, str]]) -> None:
+    if not others:
+        return
+    sys.stdout.write(f"\n{title}\n")
+    sys.stdout.writelines(f"  {visible(line)}    # {visible(what)}\n" for line, what in others[:_MOST_OTHERS])
+    if len(others) > _MOST_OTHERS:
+        sys.stdout.write(f"  and {len(others) - _MOST_OTHERS} more\n")
+
+
+_BY_WORDS: Final = """\
+# Until evalc.toml names a judge, `expected` is compared by its words.
+# evalc: ignore-file[EV411]
+"""
+
+
+def _first_suite(target: Path, found: Found) -> Iterator[tuple[Path, str]]:
+    """The files of the first suite: of the likeliest evals that can be made into one, else of the agent alone."""
+    folder = target / "evals"
+    for evals in found.evals:
+        if evals.text:
+            yield folder / evals.file, evals.text
+            return
+        problems = Diagnostics()
+        source = str(below_working_folder(target / evals.source))
+        imported = next(_imported([source], From.AUTO, folder, problems), None)
+        if imported is None:
+            print_warning(f"{visible(evals.source)} cannot be imported: `{visible(evals.instead)}` says why")
+            continue
+        if left_out := len(tuple(problems)):
+            parts = counted(left_out, "part")
+            print_warning(f"{parts} of {visible(evals.source)} not imported: the suite says which, and why")
+        yield from ((folder / side.path, side.text) for side in imported.side_files)
+        yield folder / imported.file_name, (_BY_WORDS if "expected:" in imported.text else "") + imported.text
+        return
+    if found.agents:
+        yield folder / extras.scaffold.FIRST_SUITE, extras.scaffold.first_suite(found.agents[0])
 
 
 @with_flags("prompts", "tools", "strict", "config")

@@ -1,4 +1,4 @@
-"""Creates the files of a new project, or says what is in their way."""
+"""Creates the files of a new project for what its folder has, or says what is in their way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,23 @@ from typing import Final
 import msgspec
 
 from evalc.base.files import make_folder, read_limited, write_atomic
+from evalc.dsl.document_kind import names_an_eval
+from evalc.extras.scaffold.found import FIRST_SUITE, Agent, Evals, Found, first_suite, found_in
 from evalc.schema.published import schema_text
+
+__all__ = [
+    "FIRST_SUITE",
+    "WORKFLOW",
+    "Agent",
+    "Evals",
+    "Found",
+    "first_suite",
+    "found_in",
+    "in_the_way",
+    "lacks_evals",
+    "requirement",
+    "write_project",
+]
 
 WORKFLOW: Final = ".github/workflows/evals.yml"
 _NOT_SAID: Final = b'EVALC: ""'
@@ -28,6 +44,14 @@ _TEMPLATES: Final[Mapping[str, str]] = {
 }
 """The files of a project, and what each is written from."""
 
+_CONFIGURATION: Final = "evalc.toml"
+_NO_AGENT: Final = '# agent = "http://localhost:3000/chat"'
+"""Where the configuration says which agent there is."""
+_STAND_IN: Final = """\
+# "demo" only stands in: it knows the weather, and nothing of this project.
+agent = "demo\""""
+_DEMO: Final = " --agent demo"
+
 _SCHEMA: Final = ".evalc/schema/language.json"
 _IGNORE: Final = ".gitignore"
 _EVALS: Final = "evals/"
@@ -42,10 +66,11 @@ def in_the_way(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(occupied | blocked))
 
 
-def write_project(folder: Path, *, requirement: str | None) -> Iterator[Path]:
-    """Write the files of a project that are missing; yields each that is written.
+def write_project(folder: Path, found: Found, *, requirement: str | None) -> Iterator[Path]:
+    """Write the files of a project that are missing, but for a suite of what was found; yields each that is written.
 
-    The suites are missing only where there is no folder of evals, which may be anybody's.
+    If nothing was found, there are suites for the demo agent. They are missing only where there is no folder of evals,
+    which may be anybody's.
 
     `requirement` is what the workflow installs evalc from; None leaves that to the user.
 
@@ -55,7 +80,12 @@ def write_project(folder: Path, *, requirement: str | None) -> Iterator[Path]:
     contents = {name: _template(source) for name, source in _TEMPLATES.items()}
     contents[WORKFLOW] = contents[WORKFLOW].replace(_NOT_SAID, f"EVALC: {json.dumps(requirement or '')}".encode())
     contents[_SCHEMA] = schema_text("language")
-    has_evals = (folder / _EVALS).exists()
+    if found.agents or found.evals:
+        judge = found.evals[0].judge if found.evals else ""
+        named = "\n".join(filter(None, (found.agents[0].line if found.agents else _STAND_IN, judge)))
+        contents[_CONFIGURATION] = contents[_CONFIGURATION].replace(_NO_AGENT.encode(), named.encode())
+        contents[WORKFLOW] = contents[WORKFLOW].replace(_DEMO.encode(), b"")
+    has_evals = (folder / _EVALS).exists() or found.agents or found.evals
     for name, content in contents.items():
         path = folder / name
         if path.exists() or (has_evals and name.startswith(_EVALS)):
@@ -67,6 +97,12 @@ def write_project(folder: Path, *, requirement: str | None) -> Iterator[Path]:
     if ignored is not None:
         write_atomic(folder / _IGNORE, ignored)
         yield folder / _IGNORE
+
+
+def lacks_evals(folder: Path) -> bool:
+    """Whether no file in the folder of evals has the name of one."""
+    evals = folder / _EVALS
+    return not evals.is_dir() or not any(names_an_eval(each.name) for each in evals.iterdir())
 
 
 def _template(name: str) -> bytes:
