@@ -23,7 +23,7 @@ from msgspec import UNSET, UnsetType
 from evalc.base.terminal import counted
 from evalc.compare.totals import significance_of_all
 from evalc.model.reports import CheckStrength, Coverage, Strength, Trend
-from evalc.model.result import AssertionResult, AttemptResult, CaseResult
+from evalc.model.result import AssertionResult, AttemptResult, CaseDetails, CaseResult
 from evalc.model.suite import Place, key_of
 from evalc.report.groups import FailureGroups
 from evalc.report.others import (
@@ -81,7 +81,7 @@ _AROUND: Final = 1
 
 SCRIPTS: Final = (
     *("texts.js", "data.js", "charts.js", "summary.js", "groups.js", "agents.js", "history.js", "strength.js"),
-    *("filter.js", "list.js", "differences.js", "details.js", "copy.js", "print.js", "main.js"),
+    *("filter.js", "list.js", "differences.js", "markdown.js", "details.js", "copy.js", "print.js", "main.js"),
 )
 """The page's scripts in the order in which they are joined: each uses only what precedes it."""
 
@@ -342,16 +342,7 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines, group
         "message": _cut(details.message, LONGEST_TEXT),
         "messages": details.messages,
         "response": _cut(details.response, LONGEST_TEXT),
-        # The case's calls are those of one turn after the other.
-        "turns": tuple(
-            {
-                "message": _cut(turn.message, LONGEST_TEXT),
-                "response": _cut(turn.response, LONGEST_TEXT),
-                "durationMs": turn.duration_ms,
-                "calls": turn.calls,
-            }
-            for turn in details.turns or ()
-        ),
+        "turns": _turns(details),
         "toolCalls": tuple(map(_tool_call, details.tool_calls[:MOST_CALLS])),
         "moreCalls": max(len(details.tool_calls) - MOST_CALLS, 0) or None,
         "usage": details.usage,
@@ -359,6 +350,19 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines, group
         "attempts": tuple(_outcome(each, each.error, each.response) for each in case.attempts or ()),
         "baseline": None if before is None else _before(before),
     }
+
+
+def _turns(details: CaseDetails) -> tuple[Record, ...]:
+    """The turns of a conversation; the case's calls are those of one turn after the other."""
+    return tuple(
+        {
+            "message": _cut(turn.message, LONGEST_TEXT),
+            "response": _cut(turn.response, LONGEST_TEXT),
+            "durationMs": turn.duration_ms,
+            "calls": turn.calls,
+        }
+        for turn in details.turns or ()
+    )
 
 
 def _reason(case: CaseResult, groups: FailureGroups) -> Record | None:
@@ -404,7 +408,8 @@ def _before(case: CaseResult) -> Record:
     """The case in the run that this one is compared with: also what it called, but not what came back."""
     made = map(_tool_call, case.details.tool_calls[:MOST_CALLS])
     calls = tuple([{key: call[key] for key in ("name", "params") if key in call} for call in made])
-    return {**_outcome(case, case.why, case.details.response), **_present({"toolCalls": calls})}
+    more = {"turns": _turns(case.details), "toolCalls": calls}
+    return {**_outcome(case, case.why, case.details.response), **_present(more)}
 
 
 def _outcome(ended: AttemptResult | CaseResult, why: str | UnsetType | None, response: str | None) -> Record:

@@ -87,6 +87,76 @@ def test_no_script_of_an_answer_runs_and_its_text_is_shown(shown: Shown) -> None
     assert page.locator("#details section:has(h3:text-is('Response')) pre").inner_text() == HOSTILE[3]
 
 
+MARKDOWN = """## Refunds
+You get **10 *working* days** for `a | b`, see [the terms](https://example.com/a_(b)) ![logo](https://example.com/l.png).
+
+1. Open \\*bookings\\*
+   - *snake_case*
+2. [Confirm](javascript:alert(1)) <img src=x onerror=alert(1)>
+
+| Fare | |
+|---|--:|
+| Flex | 0 |
+
+> So
+
+```
+<b>code</b>
+"""
+
+
+def test_an_answer_in_markdown_is_rendered_and_its_source_a_click_away(shown: Shown) -> None:
+    page = shown([suite([answered("refund", MARKDOWN)])], "#get_weather.labeled%2Frefund")
+    answer = page.locator(".markdown")
+    assert answer.locator("strong").all_inner_texts() == ["10 working days"]
+    assert answer.locator("em").all_inner_texts() == ["working", "snake_case"]
+    assert answer.locator(":scope > p code").all_inner_texts() == ["a | b"]
+    assert answer.locator("ol > li").first.inner_text().startswith("Open *bookings*")
+    assert answer.locator("ol > li ul > li").all_inner_texts() == ["snake_case"]
+    assert answer.locator("th").all_inner_texts() == ["Fare"]
+    assert answer.locator("td.right").all_inner_texts() == ["", "0"]
+    assert answer.locator("pre").inner_text() == "<b>code</b>\n"
+    assert answer.locator("img, b").count() == 0
+    links = answer.locator("a").evaluate_all("links => links.map(link => [link.textContent, link.href, link.rel])")
+    rel = "noopener noreferrer nofollow"
+    assert links == [
+        ["the terms", "https://example.com/a_(b)", rel],
+        ["image: logo", "https://example.com/l.png", rel],
+    ]
+    assert "Confirm (javascript:alert(1)) <img src=x onerror=alert(1)>" in answer.inner_text()
+    sound(page)
+    page.get_by_role("button", name="Source").press("Enter")
+    assert page.locator(".answer pre").inner_text() == MARKDOWN
+    page.get_by_role("button", name="Source").press("Enter")
+    expect(answer).to_be_visible()
+
+
+def test_markdown_in_which_something_is_marked_shows_its_source_first(shown: Shown) -> None:
+    before = answered("refund", MARKDOWN.replace("10", "12"))
+    page = shown([suite([answered("refund", MARKDOWN)], baseline={"refund": before})], "#get_weather.labeled%2Frefund")
+    assert page.locator(".version .answer ins").all_inner_texts() == ["10"]
+    page.get_by_role("button", name="Source").last.click()
+    assert page.locator(".markdown strong").all_inner_texts() == ["10 working days"]
+
+
+HURTFUL = (
+    *("> ", "- ", "[", "![](", "**a ", "*_", "`", "`a``", "|", "|\n-\n", "\\\n", "<a:"),
+    *(f"{' ' * depth * 2}- **x**\n" for depth in (1, 2, 3)),
+)
+
+
+def test_markdown_made_to_hurt_is_shown(shown: Shown) -> None:
+    nested = "\n".join(f"{' ' * depth * 2}- **x**" for depth in range(150))
+    texts = [*(piece * (20_000 // len(piece)) for piece in HURTFUL), nested]
+    page = shown([suite([answered(f"a{number}", f"# x\n{text}") for number, text in enumerate(texts)])])
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    for number in range(len(texts)):
+        expect(page.locator("#details-title")).to_have_text(f"a{number}")
+        assert page.locator(".markdown .heading").first.inner_text() == "x"
+        page.keyboard.press("j")
+
+
 @pytest.mark.parametrize(
     ("text", "visible"),
     [
@@ -335,17 +405,50 @@ def test_a_conversation_is_shown_turn_by_turn(shown: Shown) -> None:
             TurnDetails(message="Now", response="Booked.", calls=2, duration_ms=4),
         ),
     )
-    failed = AssertionResult(at="/expect/checks/0", outcome="failed", field="turn 2", message="expected 'x'", turn=2)
+    failed = AssertionResult(
+        at="/expect/checks/0", outcome="failed", line="contains 'x'", message="expected 'x'", turn=2
+    )
     case = msgspec.structs.replace(case, status="failed", passed=False, details=details, assertions=(failed,))
     page = shown([suite([case])], "#get_weather.labeled%2Ftokyo")
     first, second = (page.locator("#details section", has=page.locator("h3", has_text=f"Turn {n}")) for n in (1, 2))
     assert "A room <i>please</i>" in first.inner_text()
     assert "search" not in first.inner_text()
     visible = second.inner_text()
-    for text in ("Now", 'search() → ["<b>Ritz</b>"]', "book(nights: 2) failed: no room", "Booked.", "expected 'x'"):
+    for text in ("Now", 'search() → ["<b>Ritz</b>"]', "book(nights: 2) failed: no room", "Booked.", "contains 'x'"):
         assert text in visible
     assert second.locator("img, b i").count() == 0
     assert page.locator("#details h3", has_text="Response").count() == 0
+
+
+def test_conversations_stand_side_by_side_where_they_differ(shown: Shown) -> None:
+    def talk(*turns: tuple[str, str, int]) -> CaseResult:
+        case = answered("oslo", "".join(response for _, response, _ in turns))
+        details = msgspec.structs.replace(
+            case.details,
+            tool_calls=tuple({"name": "book", "params": {"people": people}} for _, _, people in turns if people),
+            turns=tuple(
+                TurnDetails(message=message, response=response, calls=bool(people), duration_ms=1)
+                for message, response, people in turns
+            ),
+        )
+        return msgspec.structs.replace(case, details=details)
+
+    hello, other = ("Hello", "For how many?", 0), ("I am Ann", "For how many?", 0)
+    case = talk(hello, ("Two", "Booked.", 1))
+    before = talk(hello, ("Two", "Booked.", 2), ("Bye", "Good bye!", 0))
+    page = shown([suite([case], baseline={"oslo": before})], "#get_weather.labeled%2Foslo")
+    first, second, third = (page.locator("#details section").filter(has_text=f"Turn {n}") for n in (1, 2, 3))
+    assert "the same in baseline" in first.inner_text()
+    assert first.locator(".version").count() == 0
+    assert second.locator(".user pre").all_inner_texts() == ["Two"]
+    assert second.locator(".version h4").all_inner_texts() == ["baseline", "this case"]
+    assert second.locator(".version del").all_inner_texts() == ["2"]
+    assert second.locator(".version ins").all_inner_texts() == ["1"]
+    assert third.locator(".version pre").all_inner_texts() == ["Bye", "Good bye!"]
+    assert "The conversation had ended." in third.locator(".version").last.inner_text()
+    sound(page)
+    page = shown([suite([talk(other)], baseline={"oslo": talk(hello)})], "#get_weather.labeled%2Foslo")
+    assert page.locator(".version .user pre").all_inner_texts() == ["Hello", "I am Ann"]
 
 
 def test_agents_stand_side_by_side(shown: Shown) -> None:

@@ -14,10 +14,8 @@ const coded = text => {
 
 function markdownOf(entry) {
   const failed = failedOf(entry).map(each => `- ✗ ${coded(checkOf(each))}${each.message ? `\n\n${fenced(plain(each.message)).replace(/^/gm, "  ")}` : ""}`);
-  const turns = entry.turns ?? [{ message: sentTo(entry), response: entry.response, calls: entry.toolCalls?.length }];
-  let from = 0;
-  const said = turns.flatMap(({ message, response, calls = 0 }, index) => {
-    const made = (entry.toolCalls ?? []).slice(from, (from += calls)).map(callText).join("\n");
+  const said = turnsOf(entry).flatMap(({ message, response, toolCalls }, index) => {
+    const made = toolCalls.map(callText).join("\n");
     const title = name => `**${entry.turns ? `Turn ${index + 1}, ` : ""}${name}**`;
     return [
       textOf(message) && `${title("message")}\n\n${fenced(plain(textOf(message)))}`,

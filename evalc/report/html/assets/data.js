@@ -60,6 +60,13 @@ const reasonOf = ({ reason }) => (reason ? `${reason.check ? `${reason.check}: `
 // The message as sent; of a conversation the first.
 const sentTo = ({ turns, messages, message }) => textOf(turns?.[0]?.message ?? messages?.at(-1)?.content ?? message);
 
+// What was said and called, turn by turn; a case that is no conversation is one turn.
+function turnsOf({ turns = null, message, messages, response, toolCalls = [], durationMs }) {
+  if (!turns) return [{ message: sentTo({ message, messages }), response, toolCalls, durationMs }];
+  let from = 0;
+  return turns.map(turn => ({ ...turn, toolCalls: toolCalls.slice(from, (from += turn.calls ?? 0)) }));
+}
+
 // All that a search looks at, in small letters, made when it is first searched.
 function searched(entry) {
   entry.text ??= plain(

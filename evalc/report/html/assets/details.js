@@ -11,9 +11,8 @@ function detailsOf(entry) {
     entry.place ? el("p", { class: "place" }, shown(placed(entry.place))) : null,
     reason(entry),
     assertionsOf(entry, failedOf(entry), true),
-    ...(entry.turns ? turnsOf(entry) : sentOf(entry)),
-    entry.turns && !othersOf(entry).length ? null : part(othersOf(entry).length ? "Side by side" : "Response", responses(entry)),
-    entry.turns ? null : part("Tool calls", callsOf(entry, entry.toolCalls)),
+    ...(entry.turns ? conversation(entry) : [...sentOf(entry), part(othersOf(entry).length ? "Side by side" : "Response", responses(entry))]),
+    part("Tool calls", callsOf(entry, entry.turns ? [] : entry.toolCalls)),
     part("All checks", assertionsOf(entry, entry.assertions ?? [], false)),
     part("Scores", entry.criteria.length ? el("ul", { class: "criteria" }, entry.criteria.map(criterionRow)) : null),
     part("Attempts", attemptsOf(entry)),
@@ -69,7 +68,7 @@ function excerpt(place) {
   const indented = Math.min(...lines.filter(([, text]) => text.trim()).map(([, text]) => text.search(/\S/)));
   return el("figure", { class: "excerpt" },
     el("figcaption", null, shown(placed(place)), source?.changed ? " (the file has changed since the run)" : null),
-    lines.length ? el("pre", { tabindex: "0", "aria-label": `Lines of ${plain(place.file)}` }, lines.map(([number, text]) => el("span", { class: number === place.line ? "line here" : "line" }, el("span", { class: "line-number" }, String(number)), shown(text.slice(indented))))) : null);
+    lines.length ? el("pre", null, lines.map(([number, text]) => el("span", { class: number === place.line ? "line here" : "line" }, el("span", { class: "line-number" }, String(number)), shown(text.slice(indented))))) : null);
 }
 
 function criterionRow({ name, weight, score: value, scoredBy, judged: said }, _, criteria) {
@@ -88,37 +87,47 @@ const othersOf = entry => [...(entry.baseline ? [["baseline", entry.baseline]] :
 
 // The response, what its checks found in it marked; beside it, if there are others, theirs and the calls.
 function responses(entry) {
+  const [turn] = turnsOf(entry);
   const others = othersOf(entry);
-  const found = evidenceOf(entry);
-  if (!others.length) return entry.response === undefined ? null : block(entry.response, marked(textOf(entry.response), found));
-  const sides = others.map(([, other]) => compared(other, entry));
-  const beside = others.map(([name, other], index) => version(name, other, sides[index]("gone", []), other.good ? "" : textOf(other.error) || reasonOf(other)));
-  beside.splice(1, 0, version([kinOf(entry).length ? versionOf(entry) : null, "this case"].filter(Boolean).join(" · "), entry, sides[0]("new", found)));
-  return el("div", { class: "beside" }, beside);
+  if (!others.length) return entry.response === undefined ? null : answer(entry.response, marked(textOf(entry.response), evidenceOf(entry)));
+  return beside(entry, turn, others.map(([name, other]) => [name, turnsOf(other)[0], headOf(other, whyNot(other))]), evidenceOf(entry), headOf(entry));
 }
 
+// A turn and that of others in columns, the first of the others leading; the words that only one has are marked.
+function beside(entry, turn, others, found, head) {
+  const sides = others.map(([, other]) => compared(other, turn));
+  const called = others.some(([, other]) => callTexts(other) !== callTexts(turn));
+  const column = (name, of, { calls, response }, about) =>
+    el("div", { class: "version" }, el("h4", null, shown(name)), about,
+      called && of?.toolCalls.length ? el("div", { class: "called" }, block(callTexts(of), calls)) : null,
+      of?.response === undefined ? el("p", { class: "soft" }, of ? "There was no answer." : "The conversation had ended.") : answer(of.response, response));
+  const columns = others.map(([name, other, about], index) => column(name, other, sides[index]("gone", []), about));
+  columns.splice(1, 0, column(nameHere(entry), turn, sides[0]("new", found), head));
+  return el("div", { class: "beside" }, columns);
+}
+
+const nameHere = entry => [kinOf(entry).length ? versionOf(entry) : null, "this case"].filter(Boolean).join(" · ");
+
+const headOf = (entry, why) => [
+  el("p", { class: "facts" }, statusLabel(entry.status), fact("score", entry.score === undefined ? "" : score(entry.score)), fact("time", duration(entry.durationMs))),
+  why ? el("p", { class: "soft" }, shown(why)) : null,
+];
+
+const whyNot = other => (other.good ? "" : textOf(other.error) || reasonOf(other));
+
 // Each side's calls and response as nodes; the words that only it has are marked, unless nearly all have changed.
-function compared(other, entry) {
+function compared(other, turn) {
   const sides = (before, after) => {
     const parts = differences(before, after);
     const same = parts.reduce((sum, [part, text]) => sum + (part === "same" ? text.length : 0), 0);
     const differ = same * 3 < Math.min(before.length, after.length);
     return (kind, found) => (differ ? marked(kind === "gone" ? before : after, found) : side(parts, kind, text => marked(text, found)));
   };
-  const [calls, response] = [sides(callTexts(other), callTexts(entry)), sides(textOf(other.response), textOf(entry.response))];
+  const [calls, response] = [sides(callTexts(other), callTexts(turn)), sides(textOf(other?.response), textOf(turn?.response))];
   return (kind, found) => ({ calls: calls(kind, found), response: response(kind, found) });
 }
 
-const callTexts = ({ toolCalls = [] }) => toolCalls.map(callText).join("\n");
-
-function version(name, entry, { calls, response }, reason) {
-  return el("div", { class: "version" },
-    el("h4", null, shown(name)),
-    el("p", { class: "facts" }, statusLabel(entry.status), fact("score", entry.score === undefined ? "" : score(entry.score)), fact("time", duration(entry.durationMs))),
-    entry.toolCalls?.length ? el("div", { class: "called" }, block(callTexts(entry), calls)) : null,
-    entry.response === undefined ? el("p", { class: "soft" }, "There was no answer.") : block(entry.response, response),
-    reason ? el("p", { class: "soft" }, shown(reason)) : null);
-}
+const callTexts = turn => (turn?.toolCalls ?? []).map(callText).join("\n");
 
 // What the failing checks found in a response: of a conversation that of the turn, the last if they name none.
 function evidenceOf(entry, turn = entry.turns?.length) {
@@ -152,7 +161,7 @@ function rangeOf(text, { kind, text: sought, path }) {
 // A text in its own lines; a long one is folded, a cut one says so.
 function block(value, nodes = shown(textOf(value))) {
   const text = textOf(value);
-  const node = el("div", { class: "block" }, el("pre", { tabindex: "0", dir: "auto" }, text ? nodes : el("i", null, "empty")));
+  const node = el("div", { class: "block" }, el("pre", { dir: "auto" }, text ? nodes : el("i", null, "empty")));
   if (text.length > 2000 || text.split("\n", COLLAPSED_LINES + 1).length > COLLAPSED_LINES) {
     const more = el("button", { type: "button", class: "more", "aria-expanded": "false" }, "Show all");
     node.classList.add("folded");
@@ -167,24 +176,56 @@ function block(value, nodes = shown(textOf(value))) {
   return node;
 }
 
-// A conversation, turn by turn: what was said, what was called and answered, and what failed in it.
-function turnsOf(entry) {
-  let from = 0;
-  const parts = entry.turns.map((turn, index) => {
-    const calls = entry.toolCalls?.slice(from, from + (turn.calls ?? 0));
-    from += turn.calls ?? 0;
-    const failed = failedOf(entry).filter(each => each.turn === index + 1);
-    return part(`Turn ${index + 1}`, [
-      el("p", { class: "facts" }, failed.length ? statusMark("failed") : null, fact("time", duration(turn.durationMs))),
-      el("p", { class: "soft" }, "user"),
-      block(turn.message),
-      callsOf({}, calls),
-      el("p", { class: "soft" }, "agent"),
-      block(turn.response, marked(textOf(turn.response), evidenceOf(entry, index + 1))),
-      failed.map(each => el("p", { class: "reason failed" }, el("b", null, shown(checkOf(each))), el("br"), shown(each.message ?? ""))),
-    ]);
-  });
-  return [...parts, part("Tool calls", callsOf(entry, []))];
+// An answer, rendered if it is Markdown, with a switch to its source, which comes first if anything is marked in it.
+function answer(value, nodes) {
+  const node = block(value, nodes);
+  node.classList.add("answer");
+  const text = textOf(value);
+  if (!isMarkdown(text)) return node;
+  const [source, rendered] = [node.firstChild, markdown(text)];
+  const button = el("button", { type: "button", class: "switch" }, "Source");
+  const show = raw => {
+    button.setAttribute("aria-pressed", String(raw));
+    (raw ? rendered : source).replaceWith(raw ? source : rendered);
+  };
+  button.addEventListener("click", () => show(button.getAttribute("aria-pressed") === "false"));
+  node.prepend(button);
+  show(Boolean(source.querySelector("mark, ins, del")));
+  return node;
+}
+
+// A conversation, turn by turn: what was said, called and answered, and what failed in it. Where another version went
+// another way, both stand side by side.
+function conversation(entry) {
+  const others = othersOf(entry).map(([name, other]) => ({ name, other, turns: turnsOf(other) }));
+  const own = turnsOf(entry);
+  const most = Math.max(own.length, ...others.map(({ turns }) => turns.length));
+  const heads = others.map(({ name, other }) => [name, headOf(other, whyNot(other))]);
+  heads.splice(1, 0, [nameHere(entry), headOf(entry)]);
+  return [
+    others.length ? part("Side by side", el("div", { class: "beside" }, heads.map(([name, about]) => el("div", { class: "version" }, el("h4", null, shown(name)), about)))) : null,
+    ...Array.from({ length: most }, (_, index) => turnPart(entry, own[index], others.map(({ name, turns }) => [name, turns[index]]), index + 1)),
+  ];
+}
+
+function turnPart(entry, turn, others, number) {
+  const failed = failedOf(entry).filter(each => each.turn === number);
+  const found = evidenceOf(entry, number);
+  const spoken = other => textOf(turn?.message) === textOf(other?.message);
+  const alike = ([, other]) => turn && other && spoken(other) && callTexts(turn) === callTexts(other) && textOf(turn.response) === textOf(other.response);
+  const differing = others.filter(each => !alike(each));
+  const same = others.filter(alike).map(([name]) => name);
+  const user = each => (each ? el("div", { class: "user" }, el("p", { class: "who" }, "user"), block(each.message)) : null);
+  const together = turn && differing.every(([, other]) => !other || spoken(other));
+  return part(`Turn ${number}`, [
+    el("p", { class: "facts" }, failed.length ? statusMark("failed") : null, fact("time", duration(turn?.durationMs)), same.length ? el("small", null, "the same in ", shown(same.join(", "))) : null),
+    together ? user(turn) : null,
+    turn ? callsOf({}, turn.toolCalls) : null,
+    differing.length
+      ? beside(entry, turn, differing.map(([name, other]) => [name, other, together ? null : user(other)]), found, together ? null : user(turn))
+      : [el("p", { class: "who" }, "agent"), answer(turn.response, marked(textOf(turn.response), found))],
+    failed.map(each => el("p", { class: "broken" }, statusMark("failed"), el("span", { class: "at" }, shown(checkOf(each))))),
+  ]);
 }
 
 function callsOf(entry, calls) {

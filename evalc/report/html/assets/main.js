@@ -113,11 +113,10 @@ const KEYS = {
   Escape: () => (panel.hidden ? showAll() : close()),
 };
 
-// Keys that a control or a text that scrolls understands itself are left to it.
+// Keys that a control understands itself are left to it.
 function taken(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || help.open) return true;
-  const within = event.target.closest?.("input, select, textarea, pre");
-  return within && event.key !== "Escape" && !(within.matches("pre") && event.key.length === 1);
+  return event.target.closest?.("input, select, textarea") && event.key !== "Escape";
 }
 
 addEventListener("keydown", event => {
