@@ -287,6 +287,10 @@ class _Located(Iterable[LocatedCase]):
         return self._suite.located()
 
 
+_OF_CHECKS: Final = ("/expect/", "/rubric/")
+"""The beginnings of the pointers for which checks have to be lowered."""
+
+
 @final
 class _Places(Mapping[str, Place]):
     """JSON pointers from a case's root to places, which are computed when they are looked up."""
@@ -306,7 +310,15 @@ class _Places(Mapping[str, Place]):
         return self._found
 
     def __getitem__(self, pointer: str) -> Place:
-        where = self._wheres[pointer] if pointer else self._case.where
+        case = self._case
+        if not pointer:
+            where = case.where
+        elif pointer.startswith(_OF_CHECKS):
+            where = self._wheres[pointer]
+        elif self._authored and isinstance(case.where, str):
+            return self._authored[case.where + pointer]
+        else:
+            where = case.wheres[pointer]
         if isinstance(where, str) and where in self._authored:
             return self._authored[where]
         source, span = self._suite.place(where)

@@ -154,7 +154,8 @@ class AgentAnswer(msgspec.Struct, frozen=True):
     """An agent's answer: a response, or the status and the words of its absence; and when.
 
     Of a conversation, the response is that of all its turns together, and `turns` are those that were answered.
-    `unreachable` says that there is none since the agent could not be reached.
+    `unreachable` says that there is none since the agent could not be reached, and `unanswered` is the message of the
+    turn that has none.
     """
 
     duration_ms: float
@@ -164,6 +165,7 @@ class AgentAnswer(msgspec.Struct, frozen=True):
     turns: tuple[AnsweredTurn, ...] = ()
     user: PlayedUser | None = None
     unreachable: bool = False
+    unanswered: str | None = None
 
 
 class AnsweredTurn(NamedTuple):

@@ -252,7 +252,8 @@ class CaseDetails(_Record, frozen=True, kw_only=True):
     """The contract's `details`, the response and the tool calls as they came (secrets struck out).
 
     `usage` has `inputTokens`, `outputTokens` and `costUsd`, each where known, `judge_usage` also `requests` and
-    `cached`, `user_usage` `requests` and `costUsd`. Of a conversation, `response` is that of all turns.
+    `cached`, `user_usage` `requests` and `costUsd`. Of a conversation, `response` is that of all turns, and
+    `unanswered` the message of the turn that it broke in.
     """
 
     tools_called: tuple[str, ...] = ()
@@ -268,6 +269,7 @@ class CaseDetails(_Record, frozen=True, kw_only=True):
     messages: tuple[Message, ...] | msgspec.UnsetType = msgspec.UNSET
     near_calls: str | msgspec.UnsetType = msgspec.UNSET
     turns: tuple[TurnDetails, ...] | msgspec.UnsetType = msgspec.UNSET
+    unanswered: str | msgspec.UnsetType = msgspec.UNSET
     user_usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -320,6 +322,7 @@ class CaseResult(_Record, frozen=True, kw_only=True):
     not_attempted: int | msgspec.UnsetType = msgspec.UNSET
     label: LabelResult | msgspec.UnsetType = msgspec.UNSET
     place: Place | msgspec.UnsetType = msgspec.UNSET
+    row: Place | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def why(self) -> str | None:

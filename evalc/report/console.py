@@ -30,10 +30,12 @@ from evalc.report.reported import (
     Highlight,
     ReportedRun,
     ReportedSuite,
+    SaidTurn,
     SourceLines,
     highlight,
     message_of,
     response_of,
+    said_in,
     transcript,
 )
 from evalc.report.side_by_side import side_by_side_lines
@@ -126,8 +128,9 @@ def suite_lines(
             continue
         yield _case_line(case, columns, writer)
         if not case.passed:
-            yield from _message(case, writer)
-        yield from reason_lines(case, writer, None if case.passed else sources, answers=detail != "verbose")
+            yield from asked_lines(case, writer, sources, answers=detail != "verbose")
+        answers = detail != "verbose" and not any(said_in(case))
+        yield from reason_lines(case, writer, None if case.passed else sources, answers=answers)
         if detail == "verbose":
             yield from _whole_response(case)
             yield from _assertions(case, writer, sources)
@@ -375,6 +378,8 @@ def run_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal") ->
 
 _MOST_REASONS: Final = 5
 _WIDEST_PART: Final = 76
+_MOST_TURNS: Final = 4
+"""The turns of a failed conversation that are shown: the failed turn, and those before it."""
 _MOST_RESPONSE_LINES: Final = 3
 _LONGEST_QUOTED: Final = 200
 """The characters of a response that a message may quote whole."""
@@ -422,13 +427,34 @@ def _case_line(case: CaseResult, columns: _Columns, writer: Writer) -> str:
     return f"  {mark} {identity}  {padded(description, columns.description)}  {duration}{_attempts(case)}"
 
 
-def _message(case: CaseResult, writer: Writer) -> Iterator[str]:
-    """The message that was sent, on one line: of a conversation that of the turn which failed."""
+def asked_lines(case: CaseResult, writer: Writer, sources: SourceLines, *, answers: bool) -> Iterator[str]:
+    """The row that a case is made from, and the message that was sent, each on one line.
+
+    Of a conversation, with `answers`, what was said up to the turn that failed; without, the message of that turn.
+    """
+    if case.row is not UNSET:
+        row = f"      row {case.row.file}:{case.row.line}"
+        line = (sources.line(case.row) or "").strip()
+        yield writer.painted(writer.shortened(f"{row} | {line}" if line else row, writer.width), "dim")
     reason = main_reason(case)
-    sent = message_of(case, None if reason is None else reason.turn)
-    if sent:
-        room = writer.width - len(_MESSAGE_MARGIN)
-        yield writer.painted(f"{_MESSAGE_MARGIN}{writer.shortened(sent[: room + 1], room)}", "dim")
+    turn = None if reason is None else reason.turn
+    said = list(said_in(case))[:turn] if answers else []
+    message = message_of(case, turn)
+    for margin, text in _said(said) if said else [(_MESSAGE_MARGIN, message)] if message else ():
+        room = writer.width - cells(margin)
+        yield writer.painted(f"{margin}{writer.shortened(text[: room + 1], room)}", "dim")
+
+
+def _said(turns: Sequence[SaidTurn]) -> Iterator[tuple[str, str]]:
+    """A margin and a text for each message of the turns; of many turns the last."""
+    if len(turns) > _MOST_TURNS:
+        yield "      ", f"{counted(len(turns) - _MOST_TURNS, 'earlier turn')}; -v shows all"
+    for turn in turns[-_MOST_TURNS:]:
+        margin = f"      turn {turn.number} user: "
+        yield margin, turn.message
+        if turn.calls:
+            yield "calls: ".rjust(len(margin)), ", ".join(turn.calls)
+        yield "agent: ".rjust(len(margin)), "(no answer)" if turn.response is None else turn.response or "(empty)"
 
 
 def _attempts(case: CaseResult) -> str:

@@ -25,7 +25,7 @@ from evalc.base.terminal import (
 )
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import key_of
-from evalc.report.reported import ReportedRun, message_of
+from evalc.report.reported import ReportedRun, message_of, said_in, transcript
 from evalc.report.words import (
     Reason,
     legible,
@@ -72,6 +72,9 @@ def cells_of(suite: SuiteResult, case: CaseResult | SkippedCase) -> dict[str, Ce
         "column": None if place is None else place.column,
         "message": message_of(case, None if reason is None else reason.turn),
         "response": case.details.response,
+        "transcript": transcript(case) if any(said_in(case)) else None,
+        "row_file": case.row.file if case.row else None,
+        "row_line": case.row.line if case.row else None,
         "expected": case.label.expected if case.label else None,
         "predicted": case.label.predicted if case.label else None,
         "not_attempted": case.not_attempted or None,
@@ -81,7 +84,7 @@ def cells_of(suite: SuiteResult, case: CaseResult | SkippedCase) -> dict[str, Ce
 COLUMNS: Final = (
     *("suite", "tier", "agent", "case", "status", "passed", "score", "duration_ms", "file", "line", "column", "reason"),
     *("description", "variant", "tags", "attempts_passed", "attempts", "flaky", "criteria", "tools_called", "response"),
-    *("not_attempted", "tool", "message", "expected", "predicted"),
+    *("not_attempted", "tool", "message", "expected", "predicted", "row_file", "row_line", "transcript"),
 )
 """The columns of the CSV in their order; new ones are added at the end."""
 

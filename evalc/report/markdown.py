@@ -20,7 +20,7 @@ from evalc.model.numbers import rounded
 from evalc.model.result import PASSING, CaseResult, Significance, SuiteComparison, SuiteResult
 from evalc.model.suite import Place, key_of
 from evalc.report.groups import FailureGroup, failure_groups
-from evalc.report.reported import ReportedRun, transcript
+from evalc.report.reported import ReportedRun, said_in, transcript
 from evalc.report.side_by_side import differences
 from evalc.report.words import (
     class_cells,
@@ -364,7 +364,7 @@ def _failure(case: CaseResult, suite: SuiteResult, run: ReportedRun) -> str:
     No line of it begins with a slash, which GitLab might take for a command.
     """
     text = reasons_in_full(case, most=_MOST_IN_FULL, longest=_LONGEST_MESSAGE)
-    response, head = transcript(case), "response: " if case.details.turns is UNSET else ""
+    response, head = transcript(case), "" if any(said_in(case)) else "response: "
     if response is not None:
         text += f"\n{head}{legible(response, _LONGEST_RESPONSE) or '(empty)'}"
     fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))

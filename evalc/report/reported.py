@@ -236,26 +236,50 @@ def seconds_of(timestamp: str) -> float:
 # --- what was said ---------------------------------------------------------------------------------------------------
 
 
+class SaidTurn(NamedTuple):
+    """A turn of a conversation: the user's message, the calls by their names, and the answer, None if none came."""
+
+    number: int
+    message: str
+    calls: tuple[str, ...]
+    response: str | None
+    failed: bool
+
+
+def said_in(case: CaseResult) -> Iterator[SaidTurn]:
+    """The turns of a conversation, with the unanswered turn that ended it; none of a case that is no conversation."""
+    details, number = case.details, 0
+    names = iter([str(call.get("name")) for call in details.tool_calls])
+    for number, turn in enumerate(details.turns or (), 1):
+        failed = any(each.turn == number and each.outcome in ("failed", "error") for each in case.assertions)
+        yield SaidTurn(number, turn.message, tuple(islice(names, turn.calls)), turn.response, failed)
+    if details.unanswered is not UNSET:
+        yield SaidTurn(number + 1, details.unanswered, (), None, failed=True)
+
+
 def transcript(case: CaseResult) -> str | None:
     """The transcript as text: the response, or each turn with the user's message and the calls."""
-    turns, lines = case.details.turns, list[str]()
-    if turns is UNSET:
+    turns = list(said_in(case))
+    if not turns:
         return case.details.response
-    names = iter([str(call.get("name")) for call in case.details.tool_calls])
-    for number, turn in enumerate(turns, 1):
-        failed = any(each.turn == number and each.outcome in ("failed", "error") for each in case.assertions)
-        calls = ", ".join(islice(names, turn.calls))
-        lines += [f"turn {number}{' (failed)' if failed else ''}", f"  user: {turn.message}"]
-        lines += [f"  calls: {calls}"] if calls else []
-        lines += [f"  agent: {turn.response}"]
-    return "\n".join(lines)
+    return "\n".join(line for turn in turns for line in _of_turn(turn))
+
+
+def _of_turn(turn: SaidTurn) -> Iterator[str]:
+    yield f"turn {turn.number}{' (failed)' if turn.failed else ''}"
+    yield f"  user: {turn.message}"
+    if turn.calls:
+        yield f"  calls: {', '.join(turn.calls)}"
+    if turn.response is not None:
+        yield f"  agent: {turn.response}"
 
 
 def message_of(case: CaseResult, turn: int | None) -> str | None:
     """The message that was sent: of a conversation that of the turn, or the last; None if the result does not say."""
     details = case.details
-    if details.turns:
-        return details.turns[-1 if turn is None else min(turn, len(details.turns)) - 1].message
+    turns = list(said_in(case))
+    if turns:
+        return turns[-1 if turn is None else min(turn, len(turns)) - 1].message
     if details.message is not UNSET:
         return details.message
     return details.messages[-1].content if details.messages else None

@@ -250,14 +250,19 @@ def place_of(case: CaseResult) -> Place | None:
 
 
 def reasons_in_full(case: CaseResult, *, most: int, longest: int) -> str:
-    """The reasons in lines of their own, at most `longest` characters of each, with their places; `most` of them."""
+    """The reasons in lines of their own, at most `longest` characters of each, with their places; `most` of them.
+
+    The row that the case is made from follows.
+    """
     every = reasons(case)
     lines: list[str] = []
     for reason in islice(every, most):
         lines.append(legible(reason.words, longest))
         lines += [] if reason.place is None else [f"  at {visible(str(reason.place))}"]
     more = sum(1 for _ in every)
-    return "\n".join([*lines, *([f"and {more} more"] if more else [])])
+    lines += [f"and {more} more"] if more else []
+    lines += [f"row {visible(f'{case.row.file}:{case.row.line}')}"] if case.row else []
+    return "\n".join(lines)
 
 
 def why_skipped(case: SkippedCase) -> str:

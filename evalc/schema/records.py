@@ -176,6 +176,7 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "details": "What the agent answered and did.",
         "assertions": "The assertions that were reached.",
         "place": "Where the case was written.",
+        "row": "The row of a table that the case is made from.",
         "attempts": "The repeated runs of the case.",
         "flaky": "Whether some attempts passed and others did not.",
         "expectedFailure": "Why the case was expected to fail.",
@@ -226,6 +227,7 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "message": "The message that was sent, shortened, secrets struck out.",
         "messages": "The conversation that was sent, where it was one, each message shortened.",
         "turns": "Of a conversation, the turns that were answered.",
+        "unanswered": "Of a conversation that broke, the message that was not answered, shortened, secrets struck out.",
         "userUsage": "What playing the user took: requests and cost.",
     },
     "TurnDetails": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import evalc
 from evalc.agents import Agent, AgentRequest, AgentResponse, Session
 from evalc.base.errors import EngineError, UsageError
 from evalc.extras import ray as ray_engine
-from evalc.model.suite import Place
+from evalc.model.suite import LocatedCase
 from evalc.runtime.run.case import with_places
 from evalc.runtime.store.journal import CaseRun
 from tests.extras.test_otel import plain, receiving, spans_at
@@ -139,10 +139,10 @@ def test_an_agent_that_blocks_its_worker_holds_nothing_up(project: Path, monkeyp
 def test_without_any_worker_the_run_ends_and_keeps_what_was_finished(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def placed(run: CaseRun, places: Mapping[str, Place]) -> CaseRun:
+    def placed(run: CaseRun, located: LocatedCase) -> CaseRun:
         # The first case has ended; from now on no worker can be replaced.
         monkeypatch.setattr(ray_engine, "__version__", "0.0.0")
-        return with_places(run, places)
+        return with_places(run, located)
 
     monkeypatch.setattr(ray_engine, "with_places", placed)
     monkeypatch.setattr(ray_engine, "_BEAT_SECONDS", 0.1)

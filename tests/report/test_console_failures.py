@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.terminal import Screen, cells, visible
-from evalc.model.result import AssertionResult, SuiteResult, TextFinding
+from evalc.model.result import AssertionResult, SuiteResult, TextFinding, TurnDetails
 from evalc.model.suite import Place
 from evalc.report.console import suite_lines
 from evalc.report.reported import AuthoredCheck, ReportedSuite, SourceLines, highlight
@@ -215,3 +215,19 @@ def test_verbose_seeks_the_checks_that_passed_in_their_file(tmp_path: Path) -> N
         )
         lines = list(suite_lines(ReportedSuite.of(whole), Screen(), sources, detail="verbose"))
         assert [line for line in lines if line.startswith("    ✓")] == expected
+
+
+def test_of_a_long_conversation_the_turn_that_failed_and_those_before_it_are_shown(tmp_path: Path) -> None:
+    failed = AssertionResult(at="/expect/checks/0", outcome="failed", field="turn 6", line="turn 6 empty", turn=6)
+    broken = case("a", status="failed", error="turn 6: no", assertions=(failed,))
+    turns = [TurnDetails(message=f"say {n}", response="\x1b" * 200, calls=n % 2, duration_ms=1) for n in range(1, 9)]
+    details = msgspec.structs.replace(
+        broken.details, turns=tuple(turns), response="all of it", tool_calls=({"name": "a"},) * 4
+    )
+    result = suite(msgspec.structs.replace(broken, details=details, error_at=failed.at))
+    lines = shown(result, authored(tmp_path, ""), Screen(width=40))
+    assert lines[0] == "      2 earlier turns; -v shows all"
+    assert [line for line in lines if " user: " in line] == [f"      turn {n} user: say {n}" for n in (3, 4, 5, 6)]
+    assert lines.count("            calls: a") == 2
+    assert [line for line in lines if "agent: " in line] == ["            agent: " + "\\x1b" * 5 + "…"] * 4
+    assert not any("all of it" in line for line in lines)

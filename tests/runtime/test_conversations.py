@@ -16,6 +16,7 @@ import pytest
 
 import evalc
 from evalc.model.result import CaseResult
+from evalc.report.reported import transcript
 from tests.cli.conftest import Invoke, invoke, project
 from tests.runtime.agents.model.apis import Called, TestedApi
 from tests.runtime.agents.model.conftest import api
@@ -254,6 +255,11 @@ def test_a_turn_that_breaks_is_an_error_that_says_which_and_keeps_the_others(
     assert case.details.turns
     assert [turn.response for turn in case.details.turns] == ["When?"]
     assert case.details.response is None
+    assert case.details.unanswered == "Tomorrow, two nights."
+    assert transcript(case) == (
+        "turn 1\n  user: A room in Paris, please.\n  calls: t\n  agent: When?\n"
+        "turn 2 (failed)\n  user: Tomorrow, two nights."
+    )
 
 
 def turns(*checks: str, whole: str = "[]") -> str:
@@ -379,11 +385,15 @@ def test_one_turn_is_a_case_whose_checks_may_name_it(tmp_path: Path) -> None:
 def test_every_report_shows_the_turns(invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(SUITE.replace('equals "Booked."', 'equals "Done."'))
     spec = agent_of(project, monkeypatch, "reported_agent", HISTORY)
-    outcome = invoke("run", "--agent", spec, "-o", "markdown:out.md", "-o", "junit:out.xml", "-o", "html:out.html")
+    outputs = ("-o", "markdown:out.md", "-o", "junit:out.xml", "-o", "html:out.html", "-o", "csv:out.csv")
+    outcome = invoke("run", "--agent", spec, *outputs)
+    said = ("turn 1 user: A room in Paris, please.", "      agent: When?", "turn 2 user: Tomorrow, two nights.")
+    made = ("      calls: search, book", "      agent: Booked.")
+    assert "".join(f"      {line}\n" for line in (*said, *made)) + "    → turn 2 equals" in outcome.out
     assert '→ turn 2 equals "Done."\n      response is `Booked.`, expected `Done.`\n' in outcome.out
-    transcript = "turn 1\n  user: A room in Paris, please.\n  agent: When?\nturn 2 (failed)\n"
-    for name in ("out.md", "out.xml"):
-        assert transcript in (project / name).read_text()
+    turns = "turn 1\n  user: A room in Paris, please.\n  agent: When?\nturn 2 (failed)\n"
+    for name in ("out.md", "out.xml", "out.csv"):
+        assert turns in (project / name).read_text()
         assert "  calls: search, book\n  agent: Booked." in (project / name).read_text()
     assert '"turns":[{"message":"A room in Paris, please."' in (project / "out.html").read_text()
     shown = invoke("show", "latest", "-v").out

@@ -52,6 +52,9 @@ SCHEMA: Final = pa.schema(
         ("tool", _TEXT),
         ("expected", _TEXT),
         ("predicted", _TEXT),
+        ("row_file", _TEXT),
+        ("row_line", pa.int32()),
+        ("transcript", _TEXT),
     ]
 )
 """The columns in their order; new ones are added at the end."""

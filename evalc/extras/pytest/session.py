@@ -26,7 +26,7 @@ from evalc.diagnostics import Problem
 from evalc.diagnostics.render import render_text, summary_line
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Selected, Suite
-from evalc.report.console import reason_lines
+from evalc.report.console import asked_lines, reason_lines
 from evalc.report.reported import SourceLines, transcript
 from evalc.report.words import Writer, main_reason, why_skipped
 from evalc.runtime.agents import Agent
@@ -399,10 +399,12 @@ class CaseFailure(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join(self.lines(Screen())).lstrip()
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The reasons with their authored lines, then the response and the tools that were called."""
+        """The reasons with their authored lines, then what was asked, the response and the tools that were called."""
         if self.result.status == "error":
             yield "    error: the agent or a check broke, so the case neither passed nor failed"
-        yield from reason_lines(self.result, Writer(screen), self.sources)
+        writer = Writer(screen)
+        yield from reason_lines(self.result, writer, self.sources)
+        yield from asked_lines(self.result, writer, self.sources, answers=False)
         details = self.result.details
         if details.turns is not UNSET:
             for line in (transcript(self.result) or "").splitlines():

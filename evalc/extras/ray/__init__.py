@@ -250,7 +250,7 @@ class _CaseWorker:
             run = await self._pool.ask(self._agent, located.case, trace)
         except AgentError as error:
             return agent_broke(located, error)
-        return with_places(run, located.places)
+        return with_places(run, located)
 
     async def close(self) -> str | None:
         """Nothing: the pool closes what its workers hold."""

@@ -335,6 +335,7 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines, group
         "variant": case.variant,
         "tags": case.tags,
         "place": case.place,
+        "row": case.row,
         "label": case.label,
         "criteria": case.criteria,
         "assertions": tuple([_with_line(each, lines.check_of(case, each)) for each in case.assertions]),
@@ -354,7 +355,7 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines, group
 
 def _turns(details: CaseDetails) -> tuple[Record, ...]:
     """The turns of a conversation; the case's calls are those of one turn after the other."""
-    return tuple(
+    turns: list[Record] = [
         {
             "message": _cut(turn.message, LONGEST_TEXT),
             "response": _cut(turn.response, LONGEST_TEXT),
@@ -362,7 +363,10 @@ def _turns(details: CaseDetails) -> tuple[Record, ...]:
             "calls": turn.calls,
         }
         for turn in details.turns or ()
-    )
+    ]
+    if details.unanswered is not UNSET:
+        turns.append({"message": _cut(details.unanswered, LONGEST_TEXT), "calls": 0})
+    return tuple(turns)
 
 
 def _reason(case: CaseResult, groups: FailureGroups) -> Record | None:

@@ -66,7 +66,8 @@ def _answer(recorded: RecordedAnswer) -> AgentAnswer:
     if details.response is None or recorded.tool_mode is None:
         error = recorded.error or "agent: no response was recorded"
         status: Status = "failed" if recorded.timed_out is True else "error"
-        return AgentAnswer(recorded.duration_ms, None, status, error, _turns(details, None))
+        turns, unanswered = _turns(details, None), details.unanswered or None
+        return AgentAnswer(recorded.duration_ms, None, status, error, turns, unanswered=unanswered)
     response = _response(recorded, details.response, recorded.tool_mode)
     return AgentAnswer(recorded.duration_ms, response, turns=_turns(details, response))
 

@@ -145,7 +145,8 @@ async def _turns(
             duration_ms = _sum_of([*turns, answer])
             said = f"{kind}: turn {count}: {why}"
             unreachable = answer.unreachable and not turns
-            return AgentAnswer(duration_ms, None, answer.status, said, tuple(turns), unreachable=unreachable)
+            status = answer.status
+            return AgentAnswer(duration_ms, None, status, said, tuple(turns), unreachable=unreachable, unanswered=text)
         played = None if player is None else player.played
         turns.append(AnsweredTurn(text, answer.response, answer.duration_ms, played))
         if log is not None:

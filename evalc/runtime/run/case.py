@@ -444,6 +444,7 @@ def _result(
         assertions=tuple(checked.results),
         label=msgspec.UNSET if label is None or status == "error" else _label(label, answer),
         place=msgspec.UNSET if place is None else place,
+        row=_row(case, places),
     )
     return CaseRun(
         result,
@@ -454,18 +455,25 @@ def _result(
     )
 
 
+def _row(case: Case, places: Mapping[str, Place]) -> Place | msgspec.UnsetType:
+    """The row that the case is made from: that of a table gives both its id and its inputs."""
+    row = places.get("/input/inputs") if case.input.inputs else None
+    return msgspec.UNSET if row is None or row != places.get("/id") else row
+
+
 def _label(label: Label, answer: AgentAnswer) -> LabelResult:
     return label_result(label, None if answer.response is None else answer.response.response)
 
 
-def with_places(run: CaseRun, places: Mapping[str, Place]) -> CaseRun:
+def with_places(run: CaseRun, located: LocatedCase) -> CaseRun:
     """The run of a case that was run without its places: with those of the case and of what did not pass."""
-    result = run.result
+    result, places = run.result, located.places
     return replace(
         run,
         result=replace(
             result,
             place=places.get("", msgspec.UNSET),
+            row=_row(located.case, places),
             assertions=tuple(
                 assertion if assertion.outcome == "passed" else replace(assertion, place=place_of(places, assertion.at))
                 for assertion in result.assertions
@@ -497,7 +505,12 @@ def _details(case: Case, answer: AgentAnswer, checked: Checked, judge: CaseJudge
     if response is None:
         calls = [call for turn in answer.turns for call in turn.response.tool_calls]
         return CaseDetails(
-            message=message, messages=sent, tool_calls=tuple(map(_tool_call, calls)), turns=turns, user_usage=user_usage
+            message=message,
+            messages=sent,
+            tool_calls=tuple(map(_tool_call, calls)),
+            turns=turns,
+            unanswered=msgspec.UNSET if answer.unanswered is None else _sent(answer.unanswered),
+            user_usage=user_usage,
         )
     return CaseDetails(
         tools_called=tuple(map(_NAME, response.tool_calls)),

@@ -9,6 +9,7 @@ function detailsOf(entry) {
     el("div", { class: "facts" }, statusLabel(entry.status), ...badges(entry), fact("score", entry.score === undefined ? "" : score(entry.score)), fact("time", duration(entry.durationMs)), ...usageOf(entry), fact("suite", nameOf(suite)), fact("variant", entry.variant), fact("finish reason", entry.finishReason)),
     textOf(entry.description) ? el("p", { class: "description" }, shown(textOf(entry.description))) : null,
     entry.place ? el("p", { class: "place" }, shown(placed(entry.place))) : null,
+    entry.row ? el("p", { class: "place" }, shown(`row ${entry.row.file}:${entry.row.line}`)) : null,
     reason(entry),
     assertionsOf(entry, failedOf(entry), true),
     ...(entry.turns ? conversation(entry) : [...sentOf(entry), part(othersOf(entry).length ? "Side by side" : "Response", responses(entry))]),
@@ -223,7 +224,7 @@ function turnPart(entry, turn, others, number) {
     turn ? callsOf({}, turn.toolCalls) : null,
     differing.length
       ? beside(entry, turn, differing.map(([name, other]) => [name, other, together ? null : user(other)]), found, together ? null : user(turn))
-      : [el("p", { class: "who" }, "agent"), answer(turn.response, marked(textOf(turn.response), found))],
+      : [el("p", { class: "who" }, "agent"), turn.response === undefined ? el("p", null, "no answer") : answer(turn.response, marked(textOf(turn.response), found))],
     failed.map(each => el("p", { class: "broken" }, statusMark("failed"), el("span", { class: "at" }, shown(checkOf(each))))),
   ]);
 }
