@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TextIO, TypeVar
@@ -93,6 +93,31 @@ def shortened(text: str, width: int, ellipsis: str = "…") -> str:
         elif taken > width:
             return text[:cut] + ellipsis if room >= 0 else ""
     return text
+
+
+def cut_in_middle(text: str, width: int, ellipsis: str = "…") -> str:
+    """The text, cut in its middle so that it takes at most `width` columns: names differ at their ends."""
+    if cells(text) <= width:
+        return text
+    end = text
+    while cells(end) > (width - cells(ellipsis)) // 2:
+        end = end[1:]
+    return shortened(text, max(width - cells(end), cells(ellipsis)), ellipsis) + end
+
+
+def wrapped(text: str, width: int, margin: str = "", hanging: str | None = None) -> Iterator[str]:
+    """The text in lines of at most `width` columns, broken between words; a longer word has a line of its own.
+
+    `margin` begins the first line, and `hanging` the others, by default as many spaces as the margin has columns.
+    """
+    begin, line = margin, ""
+    for word in text.split(" "):
+        if line and cells(begin) + cells(line) + 1 + cells(word) > width:
+            yield f"{begin}{line}".rstrip()
+            begin, line = " " * cells(margin) if hanging is None else hanging, word
+        else:
+            line = f"{line} {word}" if line else word
+    yield f"{begin}{line}".rstrip()
 
 
 class Screen(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,7 @@ import typer
 
 from evalc import extras
 from evalc.base.errors import UsageError
-from evalc.base.terminal import counted, visible
+from evalc.base.terminal import Screen, counted, visible
 from evalc.cli.checking import difference, write_unless_changed
 from evalc.cli.ending import (
     ExitCode,
@@ -201,7 +202,7 @@ def coverage(
     settings = settings_of(flags)
     what, found = covered(with_standard_input(settings.looked_at(paths or ())), settings)
     print_problems(what.problems, sys.stderr)
-    print_result(found, coverage_lines(found), as_json=json)
+    print_result(found, coverage_lines(found, Screen.of(sys.stdout, os.environ)), as_json=json)
     return _exit_code(found.coverage, min_coverage, f"there is no coverage to reach: {coverage_total(found)}")
 
 
@@ -241,7 +242,7 @@ def plan(paths: PathsOrStdin = None, json: Json = False, **flags: Any) -> int:
     what = to_run(with_standard_input(settings.looked_at(paths or ())), settings)
     found = plan_of(what, settings)
     print_problems(what.problems, sys.stderr)
-    print_result(found, plan_lines(found), as_json=json)
+    print_result(found, plan_lines(found, Screen.of(sys.stdout, os.environ)), as_json=json)
     return ExitCode.OK
 
 

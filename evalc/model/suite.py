@@ -40,6 +40,12 @@ class SuiteKey(NamedTuple):
         """`NAME.TIER`, as files are called."""
         return f"{self.name}.{self.tier}"
 
+    def short(self, agent: str | None = None) -> str:
+        """The suite on a screen: as its title, but without the usual tier."""
+        if self.tier != "labeled":
+            return self.title(agent)
+        return self.name if agent is None else f"{self.name} ({agent})"
+
     def title(self, agent: str | None = None) -> str:
         """The suite in messages: `NAME (TIER)`, with its agent where the run has several."""
         return f"{self.name} ({self.tier})" if agent is None else f"{self.name} ({self.tier}, {agent})"

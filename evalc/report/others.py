@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import ceil
 from typing import Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from evalc.base.terminal import Screen, cells, counted, in_common, padded, visible
+from evalc.base.terminal import Screen, cells, counted, first_of, in_common, padded, visible
 from evalc.model.numbers import percent, rounded, shown_confidence
 from evalc.model.reports import (
     CaseStrength,
@@ -22,15 +23,16 @@ from evalc.model.reports import (
     HistoryEntry,
     Kind,
     NoisePlan,
-    Option,
     Plan,
     Strength,
+    SuitePlan,
     SuiteStrength,
     Survivor,
     ToolCoverage,
     Trend,
     TurnStrength,
 )
+from evalc.model.result import Status
 from evalc.model.suite import key_of
 from evalc.report.words import Writer
 
@@ -125,19 +127,29 @@ PARTS: Final[Mapping[Kind, str]] = {
 """The unit of each kind of part, in words that follow a number."""
 
 
-def coverage_lines(coverage: Coverage) -> Iterator[str]:
-    """A table of the tools, what is missing of each kind, and the share of all."""
-    if coverage.tools:
-        yield "Tools:"
-        yield from map(_tool, coverage.tools)
+def coverage_lines(coverage: Coverage, screen: Screen) -> Iterator[str]:
+    """The share of all parts, then a line for each kind with what it lacks, and a table of the tools."""
+    writer = Writer(screen)
+    first, *more = writer.wrapped(coverage_total(coverage))
+    yield from (writer.painted(first, "bold"), *more)
+    if coverage.parts:
         yield ""
     for part in coverage.parts:
-        yield f"{part.covered} of {part.total} {PARTS[part.kind]}"
-        for name in part.missing[:_MOST_MISSING]:
-            yield f"  not {visible(name)}"
+        status: Status = "passed" if part.covered == part.total else "failed"
+        yield from _beside(writer.mark(status), status, f"{part.covered} of {part.total} {PARTS[part.kind]}", writer)
+        if part.missing:
+            yield from writer.wrapped(f"not {first_of(part.missing, _MOST_MISSING)}", "    ")
         if len(part.missing) > _MOST_MISSING:
-            yield f"  and {len(part.missing) - _MOST_MISSING} more; `--json` lists them all"
-    yield coverage_total(coverage)
+            yield "    `--json` lists them all"
+    if coverage.tools:
+        yield ""
+        yield from writer.table([("tool", "cases", "arguments checked"), *map(_tool, coverage.tools)], right=(1,))
+
+
+def _beside(mark: str, status: Status, words: str, writer: Writer) -> Iterator[str]:
+    """Words beside a mark, which alone has a colour."""
+    first, *more = writer.wrapped(words, "    ")
+    yield from (f"  {writer.by_status(mark, status)} {first[4:]}", *more)
 
 
 def coverage_total(coverage: Coverage) -> str:
@@ -149,43 +161,83 @@ def coverage_total(coverage: Coverage) -> str:
         )
     if coverage.coverage is None:
         return "there is nothing to cover: no tools, no seed manifest, no criteria and no prompts"
-    return f"coverage {rounded(coverage.coverage)}: {coverage.covered} of {coverage.total}"
+    return f"coverage {rounded(coverage.coverage)}: cases test {coverage.covered} of {coverage.total} parts"
 
 
-def _tool(tool: ToolCoverage) -> str:
-    parts = [f"{count} {name}" for name, count in tool.tiers.items()]
-    difficulties = [f"{count} {name}" for name, count in tool.difficulties.items() if name != "none"]
+def _tool(tool: ToolCoverage) -> tuple[str, str, str]:
     checked = [name for name, cases in tool.arguments.items() if cases]
-    arguments = f"; checks {', '.join(map(visible, checked))}" if checked else ""
-    levels = f"; difficulty: {', '.join(difficulties)}" if difficulties else ""
-    by = f" ({', '.join(parts)}{levels})" if parts else ""
-    return f"  {visible(tool.name)}: {counted(tool.cases, 'case')}{by}{arguments}"
+    return tool.name, str(tool.cases), ", ".join(checked) or "-"
 
 
 # --- plan ------------------------------------------------------------------------------------------------------------
 
 
-def plan_lines(plan: Plan) -> Iterator[str]:
-    """A paragraph a suite: its size, what its gate needs, what so many cases can show."""
+_FALL: Final = 0.1
+"""The fall of the pass rate that a plan says how to catch."""
+
+
+def plan_lines(plan: Plan, screen: Screen) -> Iterator[str]:
+    """A table of what the suites can show, what their gates need, how to catch more, and how all of that is known."""
+    writer = Writer(screen)
+    yield writer.painted(f"What these cases can show, at {shown_confidence(plan.confidence)} confidence", "bold")
+    yield ""
+    yield from writer.wrapped("The smallest fall of the pass rate, in points, that four of five runs show:")
+    yield ""
+    heading = ("suite", "cases", "now", *(f"with {times}x" for times in (2, 4)), "cost")
+    rows = [(key_of(suite).short(), *_numbers(suite)) for suite in plan.suites]
+    yield from writer.table([heading, *rows], right=range(1, len(heading)))
+    yield ""
+    changed = sorted({suite.options[0].changed for suite in plan.suites if suite.options[0].changed is not None})
+    if changed:
+        at_least = counted(changed[0], "case") if len(changed) == 1 else f"{changed[0]} to {changed[-1]} cases"
+        yield from writer.wrapped(f"No fall shows before {at_least} got worse, and more if others got better.")
     for suite in plan.suites:
-        yield visible(key_of(suite).title())
-        attempts = "" if suite.attempts == suite.cases else f", {counted(suite.attempts, 'attempt')}"
-        yield f"  {counted(suite.cases, 'case')}{attempts}"
         if suite.gate is not None:
-            yield f"  {_gate(suite.gate, suite.cases)}"
-        yield f"  {_noise(suite.noise)}"
-        for number, option in enumerate(suite.options):
-            yield f"  {_option(option, suite.noise, now=not number)}"
-        yield ""
-    costs = "no earlier run says what a case costs" if plan.costs_of is None else f"costs are those of {plan.costs_of}"
-    yield f"regressions at {shown_confidence(plan.confidence)} unless a suite says otherwise; {costs}"
+            yield from writer.wrapped(f"{key_of(suite).short()}: {_gate(suite.gate, suite.cases)}")
+    yield from _to_catch(plan, writer)
+    yield ""
+    for noise, suites in _by_noise(plan).items():
+        of = "" if len(suites) == len(plan.suites) else f"{', '.join(key_of(suite).short() for suite in suites)}: "
+        yield from writer.wrapped(f"{of}{_noise(noise)}")
+    costs = "No earlier run says what a case costs." if plan.costs_of is None else "Costs are those of the latest run."
+    yield from writer.wrapped(costs)
+
+
+def _numbers(suite: SuitePlan) -> tuple[str, ...]:
+    """The cells of a suite: its cases and attempts, the falls that show, and the cost."""
+    attempts = "" if suite.attempts == suite.cases else f" x {suite.attempts / suite.cases:.3g}"
+    falls = ("none" if each.likely is None else str(ceil(100 * each.likely - 1e-6)) for each in suite.options)
+    cost = suite.options[0].cost_usd
+    return f"{suite.cases}{attempts}", *falls, "-" if cost is None else f"${cost:.3g}"
+
+
+def _to_catch(plan: Plan, writer: Writer) -> Iterator[str]:
+    """How many cases the suites lack to show a fall of ten points, as far as the plan knows."""
+    more = []
+    for suite in plan.suites:
+        enough = next((each.cases for each in suite.options if (each.likely or 1) <= _FALL), None)
+        if enough is None:
+            more.append(f"more than {suite.options[-1].cases - suite.cases} to {key_of(suite).short()}")
+        elif enough > suite.cases:
+            more.append(f"{enough - suite.cases} or fewer to {key_of(suite).short()}")
+    if more:
+        yield from writer.wrapped(f"To show a fall of 10 points, add {', '.join(more)}.")
+
+
+def _by_noise(plan: Plan) -> Mapping[NoisePlan, list[SuitePlan]]:
+    found: dict[NoisePlan, list[SuitePlan]] = {}
+    for suite in plan.suites:
+        found.setdefault(suite.noise, []).append(suite)
+    return found
 
 
 def _gate(gate: GatePlan, cases: int) -> str:
+    if gate.confidence is None and gate.holds_from is not None:
+        return f"its gate, a pass rate of {gate.limit:g}, needs {gate.holds_from} of {cases} passes."
     sure = "" if gate.confidence is None else f" at {shown_confidence(gate.confidence)}"
-    holds = "never holds" if gate.holds_from is None else f"holds from {gate.holds_from} of {cases} passes on"
-    fails = "never fails" if gate.fails_to is None else f"fails up to {gate.fails_to}"
-    return f"a pass rate of {gate.limit:g}{sure} {holds}, and {fails}"
+    holds = "cannot be met" if gate.holds_from is None else f"is met from {gate.holds_from} of {cases} passes on"
+    fails = "cannot be missed" if gate.fails_to is None else f"is missed up to {gate.fails_to}"
+    return f"its gate, a pass rate of {gate.limit:g}{sure}, {holds} and {fails}."
 
 
 def _noise(noise: NoisePlan) -> str:
@@ -193,25 +245,12 @@ def _noise(noise: NoisePlan) -> str:
     varies = f"{percent(noise.flips)} of the verdicts change between two runs of the same agent"
     match noise.source:
         case "attempts":
-            return f"noise: {varies}, as {noise.of} attempts of an earlier run show; {percent(noise.passes)} pass"
+            return f"Noise: {varies}, as {noise.of} attempts of an earlier run show; {percent(noise.passes)} pass."
         case "runs":
-            return f"noise: {varies}, as {noise.of} verdicts of earlier runs show; {percent(noise.passes)} pass"
+            return f"Noise: {varies}, as {noise.of} verdicts of earlier runs show; {percent(noise.passes)} pass."
         case "assumed":
-            why = "assumed, since there are too few earlier runs: each case passes nine times in ten"
-            return f"noise: {varies} ({why}); `evalc run --repeat 5` measures it"
-
-
-def _option(option: Option, noise: NoisePlan, *, now: bool) -> str:
-    cases = "this many cases" if now else f"{option.cases} cases"
-    cost = "" if option.cost_usd is None else f"; ${option.cost_usd:.4g}"
-    if option.changed is None or option.smallest is None:
-        return f"{cases}: no regression can be shown{cost}"
-    worse = counted(option.changed, "case")
-    shown = f"a regression shows once {worse} got worse ({percent(option.smallest)}) and none better"
-    if option.likely is None:
-        return f"{cases}: {shown}; with this noise, none shows four times in five{cost}"
-    fall = f"from {percent(noise.passes)} to {percent(noise.passes - option.likely)} of passes"
-    return f"{cases}: {shown}; with this noise, a fall {fall} shows four times in five{cost}"
+            why = "this is assumed, since there are too few earlier runs: each case passes nine times in ten"
+            return f"Noise: {varies}; {why}. `evalc run --repeat 5` measures it."
 
 
 # --- challenge -------------------------------------------------------------------------------------------------------

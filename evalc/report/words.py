@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, Literal, NamedTuple, final
 
 import msgspec
 from msgspec import UNSET
 
-from evalc.base.terminal import Color, Screen, cells, counted, first_of, padded, painted, shortened, visible
+from evalc.base.terminal import (
+    Color,
+    Screen,
+    cells,
+    counted,
+    cut_in_middle,
+    first_of,
+    padded,
+    painted,
+    shortened,
+    visible,
+    wrapped,
+)
 from evalc.model.numbers import outward, rounded, shown_confidence
 from evalc.model.result import (
     AssertionResult,
@@ -68,6 +80,14 @@ _MARKS: Final[Mapping[Status, tuple[str, str, Color]]] = {
 """How a case may have ended, with the mark for it, the mark in ASCII, and the colour."""
 
 
+_GAP: Final = "  "
+_NARROWEST_WORDS: Final = 24
+_NARROWEST_NAME: Final = 12
+
+Cell = str | tuple[str, Color]
+"""A cell of a table, which may have a colour."""
+
+
 @final
 class Writer:
     """Writes for a screen, in what it can show: symbols and colours."""
@@ -101,6 +121,43 @@ class Writer:
     def shortened(self, text: str, width: int) -> str:
         """The text, made safe, and cut where it takes more columns."""
         return shortened(visible(text), width, self.symbols.ellipsis)
+
+    def wrapped(self, text: str, margin: str = "", hanging: str | None = None) -> Iterator[str]:
+        """The text, made safe, in lines that the screen has room for, broken between words."""
+        return wrapped(visible(text), self.width, margin, hanging)
+
+    def table(self, rows: Sequence[Sequence[Cell]], *, right: Collection[int] = ()) -> Iterator[str]:
+        """Rows of as many cells each, the heading first; `right` numbers the columns that are set to the right.
+
+        On a narrow screen the words in the last column are wrapped, beside their rows or below them, and the names in
+        the first are cut in their middle.
+        """
+        texts = [[visible(cell if isinstance(cell, str) else cell[0]) for cell in row] for row in rows]
+        *widths, last = [max(map(cells, column)) for column in zip(*texts, strict=True)]
+        room = self.width - sum(len(_GAP) + width for width in widths) - len(_GAP)
+        is_below = room < min(last, _NARROWEST_WORDS) and len(widths) not in right
+        lacking = last - room if len(widths) in right else -room if is_below else 0
+        widths[0] = max(widths[0] - max(lacking, 0), min(widths[0], _NARROWEST_NAME))
+        for number, (row, of) in enumerate(zip(rows, texts, strict=True)):
+            line = "".join(
+                f"{_GAP}{self._cell(cell, text, width, right=column in right)}"
+                for column, (cell, text, width) in enumerate(zip(row, of, widths, strict=False))
+            )
+            words = of[-1].rjust(last) if len(widths) in right else of[-1]
+            beside = sum(len(_GAP) + width for width in widths) + len(_GAP)
+            if is_below:
+                lines = [line.rstrip(), *(wrapped(words, self.width, _GAP * 3) if words else ())]
+            else:
+                first, *more = wrapped(words, self.width - beside)
+                shown = first if isinstance(row[-1], str) else self.painted(first, row[-1][1])
+                lines = [f"{line}{_GAP}{shown}".rstrip(), *(f"{'':{beside}}{each}" for each in more)]
+            yield from lines if number else (self.painted(each, "bold") for each in lines)
+
+    def _cell(self, cell: Cell, text: str, width: int, *, right: bool) -> str:
+        short = cut_in_middle(text, width, self.symbols.ellipsis)
+        space = " " * (width - cells(short))
+        shown = short if isinstance(cell, str) else self.painted(short, cell[1])
+        return space + shown if right else shown + space
 
     def in_short(self, text: str) -> str:
         """The text, made safe, as far as it has room on one line that may be long."""

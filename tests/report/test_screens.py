@@ -1,0 +1,115 @@
+"""Screens of 60, 80 and 120 columns: no line is wider if it can be broken, and no word is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.base.terminal import Screen, cells, cut_in_middle, wrapped
+from evalc.model.reports import Coverage, GatePlan, NoisePlan, Option, Part, Plan, SuitePlan, ToolCoverage
+from evalc.report.others import coverage_lines, plan_lines
+from evalc.report.words import Writer
+
+LONG: Final = "book_a_flight_for_the_whole_family_and_its_dog"
+
+
+def planned(name: str, cases: int, likely: float | None, gate: GatePlan | None) -> SuitePlan:
+    options = tuple(
+        Option(cases=cases * times, changed=5, smallest=0.1, likely=likely and likely / times, cost_usd=0.0042)
+        for times in (1, 2, 4)
+    )
+    noise = NoisePlan(source="assumed" if gate else "runs", passes=0.9, flips=0.18, of=100)
+    return SuitePlan(
+        tool_name=name,
+        suite=name,
+        tier="golden" if gate else "labeled",
+        cases=cases,
+        attempts=3 * cases,
+        gate=gate,
+        noise=noise,
+        options=options,
+    )
+
+
+PLAN = Plan(
+    confidence=0.95,
+    costs_of="01a21978-8524-7630-a752-b312a23d548c",
+    suites=(
+        planned(LONG, 17, 0.45, GatePlan(limit=0.9, confidence=0.95, holds_from=49, fails_to=40)),
+        planned("intents", 2, None, None),
+    ),
+)
+COVERAGE = Coverage(
+    coverage=0.3,
+    covered=3,
+    total=10,
+    parts=(
+        Part(kind="tools", total=30, covered=1, missing=tuple(f"find_something_number_{n}" for n in range(25))),
+        Part(kind="toolPairs", total=1, covered=0, missing=("search_flights and find_flights",)),
+        Part(kind="criteria", total=2, covered=2, missing=()),
+    ),
+    tools=tuple(
+        ToolCoverage(name=f"{LONG}_{n}", cases=n, tiers={}, difficulties={}, arguments={f"argument_{n}": n} | {"to": 1})
+        for n in range(3)
+    ),
+)
+
+SCREENS: Mapping[str, Callable[[Screen], Iterable[str]]] = {
+    "plan": lambda screen: plan_lines(PLAN, screen),
+    "coverage": lambda screen: coverage_lines(COVERAGE, screen),
+}
+
+
+@pytest.mark.parametrize("name", SCREENS)
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_lines_fit_the_screen_and_words_are_whole(name: str, width: int) -> None:
+    words = {word for line in SCREENS[name](Screen(width=1000)) for word in line.split()}
+    lines = list(SCREENS[name](Screen(width=width)))
+    assert [line for line in lines if cells(line) > width and " " in line.strip()] == []
+    assert [word for line in lines for word in line.split() if "…" not in word and word not in words] == []
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_colours_take_no_room(name: str) -> None:
+    plain, coloured = ("\n".join(SCREENS[name](Screen(width=60, color=color))) for color in (False, True))
+    for code in ("1", "2", "1;31", "32", "1;33", "1;34", "36", "0"):
+        coloured = coloured.replace(f"\x1b[{code}m", "")
+    assert coloured == plain
+
+
+@given(st.text(st.sampled_from("a é漢")), st.integers(1, 20))
+def test_wrapping_keeps_every_word(text: str, width: int) -> None:
+    lines = list(wrapped(text, width, "- "))
+    assert " ".join(lines).split() == ["-", *text.split()]
+    assert all(cells(line) <= width or len(line[2:].split()) <= 1 for line in lines)
+
+
+@given(st.text(st.sampled_from("aé漢")), st.integers(1, 20))
+def test_a_name_is_cut_in_its_middle(text: str, width: int) -> None:
+    cut = cut_in_middle(text, width)
+    assert cells(cut) <= width
+    begin, sign, end = cut.partition("…")
+    assert (text.startswith(begin) and text.endswith(end)) if sign else cut == text
+
+
+def test_words_of_a_table_are_wrapped_beside_their_rows_or_below_them() -> None:
+    rows = [("name", "cases", "words"), ("one", "2", "so many words that they are wrapped"), ("two", "10", "")]
+    wide, narrow = (list(Writer(Screen(width=width)).table(rows, right=(1,))) for width in (40, 30))
+    assert wide == [
+        "  name  cases  words",
+        "  one       2  so many words that they",
+        "               are wrapped",
+        "  two      10",
+    ]
+    assert narrow == [
+        "  name  cases",
+        "      words",
+        "  one       2",
+        "      so many words that they",
+        "      are wrapped",
+        "  two      10",
+    ]
