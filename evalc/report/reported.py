@@ -41,7 +41,7 @@ class AuthoredCheck(NamedTuple):
 
 
 ChecksOf = Callable[[str, str], Mapping[str, AuthoredCheck]]
-"""The checks of a case, by the JSON pointers of their assertions, of a file and an id."""
+"""The checks and described criteria of a case, by their JSON pointers, of a file and an id."""
 
 
 def no_checks(_file: str, _id: str) -> Mapping[str, AuthoredCheck]:
@@ -193,9 +193,17 @@ class SourceLines:
         """The check behind an assertion; None if neither its result says it nor the file, or the file is newer."""
         if assertion.line is not None:
             return AuthoredCheck(assertion.line, assertion.place)
+        return self._authored_check(case, assertion.at)
+
+    def question_of(self, case: CaseResult, index: int) -> str | None:
+        """The description of one of the case's criteria, by which a judge scores it; None where `check_of` is None."""
+        described = self._authored_check(case, f"/criteria/{index}")
+        return None if described is None else described.line
+
+    def _authored_check(self, case: CaseResult, at: str) -> AuthoredCheck | None:
         if case.place is UNSET or self._authored(case.place.file) is None:
             return None
-        check = self._checks(case.place.file, case.id).get(assertion.at)
+        check = self._checks(case.place.file, case.id).get(at)
         return None if check is None else check._replace(line=self._redact(check.line))
 
     def _authored(self, file: str) -> Authored | None:

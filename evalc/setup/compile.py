@@ -274,11 +274,9 @@ def checks_in(settings: Settings) -> ChecksOf:
         located = in_file(file).get(id_)
         if located is None:
             return {}
-        return {
-            at: AuthoredCheck(line, place_of(located.places, at))
-            for at, line in lines_of(located.case, line_of)
-            if line is not None
-        }
+        described = enumerate(each.description for each in located.case.criteria or ())
+        lines = (*lines_of(located.case, line_of), *((f"/criteria/{index}", line) for index, line in described))
+        return {at: AuthoredCheck(line, place_of(located.places, at)) for at, line in lines if line is not None}
 
     return of_case
 

@@ -23,7 +23,7 @@ from msgspec import UNSET, UnsetType
 from evalc.base.terminal import counted
 from evalc.compare.totals import significance_of_all
 from evalc.model.reports import CheckStrength, Coverage, Strength, Trend
-from evalc.model.result import AssertionResult, AttemptResult, CaseDetails, CaseResult
+from evalc.model.result import AssertionResult, AttemptResult, CaseDetails, CaseResult, CriterionResult
 from evalc.model.suite import Place, key_of
 from evalc.report.groups import FailureGroups
 from evalc.report.others import (
@@ -81,7 +81,17 @@ _AROUND: Final = 1
 
 SCRIPTS: Final = (
     *("texts.js", "data.js", "charts.js", "summary.js", "groups.js", "agents.js", "history.js", "strength.js"),
-    *("filter.js", "list.js", "differences.js", "markdown.js", "details.js", "copy.js", "print.js", "main.js"),
+    *(
+        "filter.js",
+        "list.js",
+        "differences.js",
+        "markdown.js",
+        "verdicts.js",
+        "details.js",
+        "copy.js",
+        "print.js",
+        "main.js",
+    ),
 )
 """The page's scripts in the order in which they are joined: each uses only what precedes it."""
 
@@ -337,7 +347,7 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines, group
         "place": case.place,
         "row": case.row,
         "label": case.label,
-        "criteria": case.criteria,
+        "criteria": tuple([_with_question(each, index, case, lines) for index, each in enumerate(case.criteria)]),
         "assertions": tuple([_with_line(each, lines.check_of(case, each)) for each in case.assertions]),
         "skippedTokens": details.skipped_tokens,
         "message": _cut(details.message, LONGEST_TEXT),
@@ -380,6 +390,14 @@ def _reason(case: CaseResult, groups: FailureGroups) -> Record | None:
 
 def _with_line(assertion: AssertionResult, check: AuthoredCheck | None) -> AssertionResult:
     return assertion if check is None else msgspec.structs.replace(assertion, line=check.line)
+
+
+def _with_question(
+    criterion: CriterionResult, index: int, case: CaseResult, lines: SourceLines
+) -> CriterionResult | Record:
+    """The criterion, and if a judge scored it, the question that it was asked, as far as that is known."""
+    question = None if criterion.judged is UNSET else lines.question_of(case, index)
+    return criterion if question is None else {**msgspec.to_builtins(criterion), "question": question}
 
 
 def _tool_call(call: Mapping[str, Any]) -> Record:

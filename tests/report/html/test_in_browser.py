@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
+from evalc.cli.calibrate import read_labels
 from evalc.model.result import (
     AssertionResult,
     CaseResult,
     ClassSummary,
     ConfusedClasses,
+    CriterionResult,
+    JudgedScore,
     LabelResult,
     LabelSummary,
     RateEstimate,
@@ -418,6 +422,42 @@ def test_a_conversation_is_shown_turn_by_turn(shown: Shown) -> None:
         assert text in visible
     assert second.locator("img, b i").count() == 0
     assert page.locator("#details h3", has_text="Response").count() == 0
+
+
+def test_verdicts_of_people_are_kept_and_saved_for_calibration(shown: Shown, tmp_path: Path) -> None:
+    asked = CriterionResult(
+        name="tone", weight=1, score=0.75, scored_by="judge", judged=JudgedScore(score=3, max_score=4)
+    )
+    hostile = '=HYPERLINK("x")\r\n"So", he said\u2028'
+    case = msgspec.structs.replace(answered("paris", hostile), criteria=(asked,))
+    page = shown([suite([case, answered("rome", "Yes."), answered("oslo", "No.")])])
+    expect(page.locator("#save-labels")).to_be_hidden()
+    page.locator("#rows .row").nth(1).click()
+    page.keyboard.press("n")
+    page.keyboard.press("y")
+    page.get_by_role("group", name="Your verdict on the answer").get_by_role("button", name="bad").click()
+    page.keyboard.press("k")
+    page.get_by_role("group", name="Your score of tone").get_by_role("button", name="3").press("Enter")
+    sound(page)
+    page.reload()
+    pressed = page.locator(".verdict [aria-pressed=true]")
+    expect(pressed).to_have_text("3")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save labels.csv (2)").click()
+    assert download.value.suggested_filename == "labels.csv"
+    download.value.save_as(tmp_path / "labels.csv")
+    faults: list[str] = []
+    rows = read_labels(str(tmp_path / "labels.csv"), faults)
+    assert faults == []
+    assert [(row.case, row.question.name, row.question.max_score, row.label) for row in rows] == [
+        ("paris", "tone", 4, 3),
+        ("rome", "quality", 1, 0),
+    ]
+    assert rows[0].exhibit.response == f"'{hostile}"
+    pressed.click()
+    page.keyboard.press("j")
+    page.keyboard.press("n")
+    expect(page.locator("#save-labels")).to_be_hidden()
 
 
 def test_conversations_stand_side_by_side_where_they_differ(shown: Shown) -> None:

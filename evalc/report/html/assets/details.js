@@ -16,6 +16,7 @@ function detailsOf(entry) {
     part("Tool calls", callsOf(entry, entry.turns ? [] : entry.toolCalls)),
     part("All checks", assertionsOf(entry, entry.assertions ?? [], false)),
     part("Scores", entry.criteria.length ? el("ul", { class: "criteria" }, entry.criteria.map(criterionRow)) : null),
+    part("Your verdict", verdictOf(entry)),
     part("Attempts", attemptsOf(entry)),
     entry.skippedTokens?.length ? part("Values that were not there", el("p", null, shown(entry.skippedTokens.join(", ")))) : null,
   ];

@@ -103,11 +103,17 @@ function showAll() {
   changed();
 }
 
+function labelOpen(step) {
+  if (!panel.hidden && list.selected.response !== undefined) label(list.selected, "", step);
+}
+
 const KEYS = {
   j: () => move(1),
   k: () => move(-1),
   ArrowDown: () => move(1),
   ArrowUp: () => move(-1),
+  y: () => labelOpen(1),
+  n: () => labelOpen(0),
   "/": () => query.focus(),
   "?": () => help.showModal(),
   Escape: () => (panel.hidden ? showAll() : close()),
@@ -145,6 +151,7 @@ for (const id of ["reset", "clear"]) {
     query.focus({ preventScroll: true });
   });
 }
+document.getElementById("save-labels").addEventListener("click", saveLabels);
 narrow.addEventListener("change", () => {
   setBehind();
   changed();
@@ -178,4 +185,5 @@ showStrength();
 showParts();
 showFilters(changed);
 showColumns(changed);
+showLabels();
 read();
