@@ -98,7 +98,7 @@ def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
         return posixpath.join(found[0], "README.md") if found[0].endswith("/") else found[0]
 
     markdown = CODE_OR_LINK.sub(with_link, LINK.sub(to_listing, markdown))
-    markdown = re.sub(r"^(```\w+) (?:fragment|wrong|cure)$", r"\1", markdown, flags=re.MULTILINE)
+    markdown = re.sub(r"^(```\w+) (?:fragment|wrong|cure)(?= title=|$)", r"\1", markdown, flags=re.MULTILINE)
     return re.sub(r"^\|.*$", lambda row: re.sub(r"`[^`]+`", without_escapes, row[0]), markdown, flags=re.MULTILINE)
 
 

@@ -1,12 +1,12 @@
-"""The pages of `specs/`, the guide and the README: examples compile, tables name all that the code knows."""
+"""The pages of the documentation: examples compile, links lead somewhere, tables name all that the code knows."""
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -25,37 +25,21 @@ from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS
 from evalc.dsl.build_suite import DOCUMENTS
 from evalc.model import case as m
 from evalc.setup.flags import FLAGS, KEYWORDS
+from tests.support.pages import PAGES, ROOT, Block, blocks
 
-ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "guide.md", *sorted((ROOT / "specs").glob("*.md")))
 LINKING = (
     *PAGES,
-    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "docs" / "decisions").glob("*.md")),
     *(ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")),
 )
-
-
-class Block(NamedTuple):
-    page: str
-    line: int
-    tag: str
-    text: str
-
-
-def blocks() -> Iterator[Block]:
-    """The fenced blocks of all pages."""
-    for page in PAGES:
-        fenced = re.finditer(r"^```([^\n`]+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-        text = page.read_text(encoding="utf-8")
-        for match in fenced:
-            yield Block(page.name, text.count("\n", 0, match.start()) + 1, match[1].strip(), match[2])
-
-
-ALL = tuple(blocks())
+ALL = tuple(block for page in PAGES for block in blocks(page))
 
 
 def tagged(*tags: str) -> list[object]:
-    return [pytest.param(block, id=f"{block.page}:{block.line}") for block in ALL if block.tag in tags]
+    """Examples that stand for themselves; `tests/cli/test_readme.py` tries those that are files of a project."""
+    return [
+        pytest.param(block, id=f"{block.page}:{block.line}") for block in ALL if block.tag in tags and not block.title
+    ]
 
 
 def section(page: str, heading: str) -> str:
@@ -85,6 +69,11 @@ def test_a_configuration_has_no_problems(block: Block, tmp_path: Path) -> None:
     assert [str(problem) for problem in load_settings(tmp_path).problems] == []
 
 
+@pytest.mark.parametrize("block", tagged("python fragment"))
+def test_a_part_of_a_program_is_python(block: Block) -> None:
+    compile(block.text, f"{block.page}:{block.line}", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
 @pytest.mark.parametrize("block", tagged("python"))
 def test_a_program_runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -93,13 +82,14 @@ def test_a_program_runs(block: Block, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_every_block_says_what_it_is() -> None:
-    known = {"yaml", "json", "toml", "text", "sh", "console", "python"}
+    known = {"yaml", "json", "toml", "text", "sh", "console", "python", "csv", "groovy", "sql", "elisp"}
     parts = {f"{language} {what}" for language in ("yaml", "json", "toml") for what in ("fragment", "wrong", "cure")}
+    parts |= {"python fragment", "sh fragment"}
     assert {block.tag for block in ALL} <= known | parts
 
 
 def test_the_compiled_example_is_what_the_compiler_writes() -> None:
-    yaml, json = (block for block in ALL if block.page == "case-model.md")
+    yaml, json = (block for block in ALL if block.page == "specs/case-model.md")
     (compiled,) = evalc.compile(evalc.Source("greeting.eval.yaml", yaml.text)).suites
     (shown,) = evalc.compile(evalc.Source("greeter.labeled.json", json.text)).suites
     assert list(compiled.cases()) == list(shown.cases())
@@ -153,7 +143,7 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 def test_the_menu_of_the_site_has_every_page_once() -> None:
-    listed = re.findall(r"^ +- (?:Start: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    listed = re.findall(r"^ +- (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
     pages = [path for folder in ("docs", "docs/guides", "specs") for path in (ROOT / folder).glob("*.md")]
     assert sorted(listed) == sorted(set(listed))
     assert {path.relative_to(ROOT).as_posix() for path in pages} <= set(listed)

@@ -1,61 +1,121 @@
-"""The commands of the README and the guide, one after the other in a new project: each does what is said of it."""
+"""The README and the guides, followed from top to bottom in a new project: their commands print what is shown."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Invoke
+from tests.cli.conftest import Invoke, Outcome
+from tests.extras.test_pytest import WITHOUT
+from tests.support.pages import README, WALKED, blocks
+from tests.support.servers import Exchange, serving
 
-ROOT = Path(__file__).parents[2]
-README, GUIDE = ROOT / "README.md", ROOT / "docs" / "guide.md"
-NEVER_ENDS = "evalc watch"
-OLD = """\
-prompts: ["What is the weather in {{city}}?"]
-tests:
-  - vars: {city: Paris}
-    assert: [{type: contains, value: Paris}]
-"""
-TOOLS = '[{"name": "get_weather", "description": "The weather", "inputSchema": {"type": "object", "properties": {}}}]'
+pytest_plugins = ["pytester"]
+
+Follow = Callable[[str], Outcome]
+
+COMMANDS = {
+    "sh": r"^(?!evalc watch)((?:evalc|git|pytest)\b.*)",
+    "yaml": r"^ +- (?:run: )?(evalc .*)",  # of a workflow
+    "groovy": r"sh '(evalc .*?)'",
+    "console": r"\A\$ (.*)",
+}
 YOUR_AGENT = "http://localhost:3000/chat"
+RUN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def commands() -> Iterator[str]:
-    for page in (README, GUIDE):
-        for block in re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-            yield from (line for line in block.splitlines() if line.startswith(("evalc ", "git ")))
+async def says(exchange: Exchange) -> None:
+    """Answer as a model does: a question to a judge with the best score, anything else with the weather."""
+    asked = exchange.request.json
+    content = "In Tokyo and in Paris it is 21°C."
+    if "response_format" in asked:
+        score = asked["response_format"]["json_schema"]["schema"]["properties"]["score"]
+        content = json.dumps({"reason": "It is.", "score": score.get("maximum", score.get("enum", [1])[-1])})
+    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
+    await exchange.respond(200, json.dumps({"model": "MODEL", "choices": [choice], "usage": usage}).encode())
 
 
-def git(*arguments: str) -> None:
-    identity = ("-c", "user.name=someone", "-c", "user.email=someone@example.com")
-    subprocess.run(["git", *identity, *arguments], check=True, capture_output=True)
+@pytest.fixture(scope="module")
+def model() -> Iterator[str]:
+    """The address of an API of models."""
+    with serving(says) as server:
+        yield server.url
 
 
-def test_each_command_does_what_is_said_of_it(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def program(*command: str) -> Outcome:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return Outcome(code=done.returncode, out=done.stdout, err=done.stderr)
+
+
+@pytest.fixture
+def follow(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytester: pytest.Pytester, model: str
+) -> Follow:
+    """Run a command of a page in a new project, as a process of its own would: no module is imported yet."""
     project = tmp_path / "project"
     project.mkdir()
     monkeypatch.chdir(project)
-    Path("old.yaml").write_text(OLD)
-    Path("tools.json").write_text(TOOLS)
-    git("init", "--quiet", "--initial-branch=main")
-    git("commit", "--quiet", "--allow-empty", "--message=nothing yet")
-    typed = [command for command in commands() if not command.startswith(NEVER_ENDS)]
-    assert len(typed) > 25
-    for command in typed:
-        program, *arguments = shlex.split(command.replace(YOUR_AGENT, "demo"), comments=True)
-        if program == "git":
-            git(*arguments)
-            continue
-        outcome = invoke(*arguments)
-        assert outcome.code == 0, (command, outcome)
-        if arguments == ["init"]:
-            configuration = Path("evalc.toml").read_text()
-            Path("evalc.toml").write_text(configuration.replace("# agent =", 'agent = "demo" #', 1))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    for name, value in {
+        "COLUMNS": "100",
+        "OPENAI_BASE_URL": model,
+        "OPENAI_API_KEY": "a key of mine",
+        "CHAT_TOKEN": "a token of mine",
+    }.items():
+        monkeypatch.setenv(name, value)
+    git = ("git", "-c", "user.name=someone", "-c", "user.email=someone@example.com")
+    program(*git, "init", "--quiet", "--initial-branch=main")
+    program(*git, "commit", "--quiet", "--allow-empty", "--message=nothing yet")
+
+    def run(command: str) -> Outcome:
+        name, *arguments = shlex.split(command.replace(YOUR_AGENT, "demo"), comments=True)
+        if name == "git":
+            return program(*git, *arguments)
+        before = set(sys.modules)
+        try:
+            if name == "pytest":
+                return Outcome(code=pytester.runpytest_inprocess(*WITHOUT, *arguments).ret, out="", err="")
+            return invoke(*arguments)
+        finally:
+            for module in set(sys.modules) - before:
+                if (getattr(sys.modules[module], "__file__", None) or "").startswith(str(project)):
+                    del sys.modules[module]
+
+    return run
+
+
+@pytest.mark.parametrize("page", WALKED, ids=lambda page: page.stem)
+def test_who_follows_a_page_sees_what_it_shows(page: Path, follow: Follow, update_goldens: bool) -> None:
+    text = page.read_text(encoding="utf-8")
+    for block in blocks(page):
+        if block.title:
+            Path(block.title).parent.mkdir(parents=True, exist_ok=True)
+            Path(block.title).write_text(block.text, encoding="utf-8")
+        for command in re.findall(COMMANDS.get(block.tag, r"(?!)"), block.text, re.MULTILINE):
+            outcome = follow(command)
+            if block.tag != "console":
+                assert (command, outcome.code, outcome.err) == (command, 0, outcome.err)
+                continue
+            shown = f"$ {command}\n{steady(outcome.out.rstrip())}\n"
+            assert update_goldens or shown == block.text, "run this test with --update-goldens, and read the change"
+            text = text.replace(f"\n{block.text}```\n", f"\n{shown}```\n", 1)
+    if any(block.title.endswith(".eval.yaml") for block in blocks(page)):
+        assert follow("evalc check").out.startswith("all good")
+    if update_goldens:
+        page.write_text(text, encoding="utf-8")
+
+
+def steady(output: str) -> str:
+    """The output without durations and ids, which differ in every run."""
+    return RUN_ID.sub("01a1f3c2-5b7e-7d40-9c1a-8e2f6b4d7a90", re.sub(r"( {1,2}) *\d+ms\b", r"\g<1>0ms", output))
 
 
 def test_the_first_suite_prints_what_is_shown(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

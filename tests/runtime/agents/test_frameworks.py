@@ -277,7 +277,7 @@ def test_every_framework_has_its_row_and_its_example() -> None:
     files = {path.stem for path in (root / "evalc/runtime/agents/frameworks").glob("[a-z]*.py")}
     assert files == set(FRAMEWORKS.values())
     examples = {path.name for path in (root / "examples/frameworks").glob("*_desk.py")}
-    page = (root / "docs/agents.md").read_text(encoding="utf-8")
+    page = (root / "docs/guides/frameworks.md").read_text(encoding="utf-8")
     assert set(re.findall(r"examples/frameworks/(\w+_desk\.py)", page)) == examples
     script = (root / "scripts/test_frameworks.py").read_text(encoding="utf-8")
     assert {f"{name}_desk.py" for name in re.findall(r'^    "(\w+)": Framework', script, re.MULTILINE)} == examples
