@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -190,13 +189,18 @@ def history(
         str | None, typer.Argument(metavar="[SUITE]", help="Only this suite: its name or its tool, or NAME.TIER.")
     ] = None,
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="How many results to list. Default: 20.")
+        int, typer.Option("--limit", metavar="N", min=1, help="How many lines, or results, to list. Default: 20.")
     ] = 20,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show the ids of runs, and each suite by its criteria.")
+    ] = False,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Rebuild the index from the result files.")] = False,
     json: Json = False,
     **flags: Any,
 ) -> int:
     """List past runs, newest first, and each suite's trend.
+
+    A suite is listed by itself, with the trend of each of its criteria.
 
     \b
     Examples:
@@ -206,6 +210,7 @@ def history(
     # For start-up: `--help` reads no history.
     from evalc.model.reports import History  # noqa: PLC0415
     from evalc.report.others import history_lines, short_names  # noqa: PLC0415
+    from evalc.runtime.store.runs import names_of  # noqa: PLC0415
 
     settings = settings_of(flags)
     folder = settings.results_folder
@@ -217,12 +222,17 @@ def history(
             print_warning(f"no results of suites: {files} in the folders of runs in `{folder}`")
         all_entries = tuple(index.entries(suite))
         every = tuple(index.entries())
-        names = short_names([entry.run for entry in every])
+        names = short_names([entry.run for entry in every]) if verbose else names_of(folder)
     if suite is not None and not all_entries:
         raise UsageError(f"no run in `{folder}` has results of the suite `{suite}`{_there_is(suite, every)}")
-    found = History(entries=tuple(islice(all_entries, limit)), trends=extras.history.trends_of(all_entries))
-    lines = history_lines(found, Screen.of(sys.stdout, os.environ), names=names)
-    print_result(found, lines if all_entries else [f"there are no runs with results in {folder}"], as_json=json)
+    found = History(entries=all_entries, trends=extras.history.trends_of(all_entries))
+    by_suite = verbose or suite is not None
+    lines = history_lines(found, Screen.of(sys.stdout, os.environ), names=names, most=limit, by_suite=by_suite)
+    print_result(
+        replace(found, entries=all_entries[:limit]),
+        lines if all_entries else [f"there are no runs with results in {folder}"],
+        as_json=json,
+    )
     warn_of_unfinished(settings)
     return ExitCode.OK
 

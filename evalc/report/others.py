@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import ceil
+from statistics import fmean
 from typing import Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
@@ -42,22 +43,91 @@ _BARS: Final = "▁▂▃▄▅▆▇█"
 _DIGITS: Final = "0123456789"
 _LONGEST_LINE: Final = 40
 _SHORTEST_ID: Final = 8
-_LONGEST_CELL: Final = 36
-_HEADINGS: Final = ("began (UTC)", "run", "suite", "agent", "passed", "score", "cost")
+_MEASURES: Final = ("passed", "", "score", "cost", "notes")
 
 
-def history_lines(history: History, screen: Screen, *, names: Mapping[str, str]) -> Iterator[str]:
-    """The table and the courses, without line ends; `names` are what the runs are called, as `short_names` has it."""
+def history_lines(
+    history: History, screen: Screen, *, names: Mapping[str, str], most: int, by_suite: bool = False
+) -> Iterator[str]:
+    """A table of the runs, the newest first, and the courses, without line ends; `names` are what the runs are called.
+
+    There is a line for each agent of a run, or `by_suite` for each result of a suite; at most so many.
+    """
     writer = Writer(screen)
-    rows = [_HEADINGS, *(_row(entry, names, writer) for entry in history.entries)]
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    for number, row in enumerate(rows):
-        line = "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        yield line if number else writer.painted(line, "bold")
-    for trend in history.trends:
+    found: dict[tuple[str, ...], list[HistoryEntry]] = {}
+    has_suites = by_suite and len({key_of(entry) for entry in history.entries}) > 1
+    for entry in history.entries:
+        suite = (key_of(entry).short(),) if has_suites else ()
+        found.setdefault((entry.run, entry.agent_endpoint, *suite), []).append(entry)
+    shown = list(islice(found.items(), most))
+    is_one_year = len({entries[0].timestamp[:4] for _, entries in shown}) == 1
+    head = ("run", "when (UTC)", "agent", *(("suite",) if has_suites else ()))
+    rows = [
+        (names.get(run, run), entries[0].timestamp[5 if is_one_year else 0 : 16].replace("T", " "), *named)
+        for (run, *named), entries in shown
+    ]
+    yield from _runs_table(head, rows, [_measures(entries) for _, entries in shown], writer)
+    if len(found) > most:
+        yield f"  and {len(found) - most} more; `--limit` lists more"
+    for trend in history.trends if by_suite else ():
         if len(trend.points) > 1:
             yield ""
             yield from _trend(trend, writer, screen)
+    if not by_suite:
+        yield from _courses(history.trends, writer, screen)
+
+
+def _runs_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], measures: Sequence[Sequence[str]], writer: Writer
+) -> Iterator[str]:
+    """A column for each measure that a run has; on a narrow screen one for all of them."""
+    there = [index for index in range(len(_MEASURES)) if any(each[index] for each in measures)]
+    titles = [_MEASURES[index] for index in there]
+    right = range(len(head), len(head) + len(there) - (titles[-1] == "notes"))
+    names = range(head.index("agent"), len(head))
+    table = [(*row, *(each[index] for index in there)) for row, each in zip(rows, measures, strict=True)]
+    lines = list(writer.table([(*head, *titles), *table], right=right, names=names))
+    if any(cells(line) > writer.width for line in lines[1:]):
+        table = [(*row, ", ".join(filter(None, each))) for row, each in zip(rows, measures, strict=True)]
+        lines = list(writer.table([(*head, "passed"), *table], names=names))
+    yield from lines
+
+
+def _measures(entries: Sequence[HistoryEntry]) -> tuple[str, ...]:
+    """Passes of the results of a run, their share, the score, the cost, and notes."""
+    passed, total = sum(each.passed for each in entries), sum(each.total_cases for each in entries)
+    scores = [each.score for each in entries if each.score is not None]
+    costs = [each.estimated_cost_usd for each in entries if each.estimated_cost_usd is not None]
+    errors = sum(each.errors for each in entries)
+    notes = [counted(errors, "error")] if errors else []
+    notes += ["part of the cases"] if any(each.partial for each in entries) else []
+    notes += ["rescored"] if any(each.rescored for each in entries) else []
+    return (
+        f"{passed}/{total}",
+        percent(passed / total) if total else "",
+        rounded(fmean(scores)) if scores else "",
+        f"${sum(costs):.3g}" if costs else "",
+        ", ".join(notes),
+    )
+
+
+def _courses(trends: Sequence[Trend], writer: Writer, screen: Screen) -> Iterator[str]:
+    """The pass rates of the suites whose results have changed, a line each."""
+    several = [trend for trend in trends if len(trend.points) > 1]
+    moved = [trend for trend in several if len({point.pass_rate for point in trend.points[-_LONGEST_LINE:]}) > 1]
+    rows = []
+    for trend in moved:
+        rates = [point.pass_rate for point in trend.points[-_LONGEST_LINE:]]
+        last = next(rate for rate in reversed(rates) if rate is not None)
+        rows.append((key_of(trend).short(trend.agent_endpoint), sparkline(rates, screen), percent(last)))
+    if rows:
+        yield ""
+        yield from writer.table([("suite", "passed, by run", "now"), *rows], right=(2,))
+    if several:
+        yield ""
+        alike = len(several) - len(moved)
+        same = f"{counted(alike, 'suite')} passed the same share in each run. " if alike else ""
+        yield from writer.wrapped(f"{same}`evalc history SUITE` shows a suite by its criteria.")
 
 
 def short_names(runs: Sequence[str]) -> Mapping[str, str]:
@@ -70,34 +140,23 @@ def short_names(runs: Sequence[str]) -> Mapping[str, str]:
     return {run: run[: max(_SHORTEST_ID, common + 1)] for run, common in shared.items()}
 
 
-def _row(entry: HistoryEntry, names: Mapping[str, str], writer: Writer) -> tuple[str, ...]:
-    notes = [counted(entry.errors, "error")] if entry.errors else []
-    notes += ["part of the cases"] if entry.partial else []
-    notes += ["rescored"] if entry.rescored else []
-    shown = f" ({', '.join(notes)})" if notes else ""
-    texts = (names.get(entry.run, entry.run), key_of(entry).title(), entry.agent_endpoint)
-    return (
-        entry.timestamp[:16].replace("T", " "),
-        *(writer.shortened(text, _LONGEST_CELL) for text in texts),
-        f"{entry.passed}/{entry.total_cases}{shown}",
-        "" if entry.score is None else rounded(entry.score),
-        "" if entry.estimated_cost_usd is None else f"${entry.estimated_cost_usd:.4g}",
-    )
-
-
 def _trend(trend: Trend, writer: Writer, screen: Screen) -> Iterator[str]:
     """The newest runs of the suite, from left to right; the scale is from 0 to 1."""
     points = trend.points[-_LONGEST_LINE:]
     courses = [("passed", [point.pass_rate for point in points]), ("score", [point.score for point in points])]
     courses += [(name, [point.criteria.get(name) for point in points]) for name in trend.criteria]
-    shown = [(visible(name), values) for name, values in courses if any(value is not None for value in values)]
+    room = writer.width - min(len(points), _LONGEST_LINE) - len("          ")
+    shown = [
+        (writer.shortened(name, room), values) for name, values in courses if any(value is not None for value in values)
+    ]
     width = max((cells(name) for name, _ in shown), default=0)
     runs = (
         f"the last {len(points)} of {len(trend.points)} runs"
         if len(points) < len(trend.points)
         else f"{len(points)} runs"
     )
-    yield writer.painted(f"{visible(key_of(trend).title(trend.agent_endpoint))}, {runs}", "bold")
+    title = writer.wrapped(f"{key_of(trend).short(trend.agent_endpoint)}, {runs}")
+    yield from (writer.painted(line, "bold") for line in title)
     for name, values in shown:
         last = next(value for value in reversed(values) if value is not None)
         yield f"  {padded(name, width)}  {sparkline(values, screen)}  {rounded(last)}"

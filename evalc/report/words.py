@@ -126,18 +126,22 @@ class Writer:
         """The text, made safe, in lines that the screen has room for, broken between words."""
         return wrapped(visible(text), self.width, margin, hanging)
 
-    def table(self, rows: Sequence[Sequence[Cell]], *, right: Collection[int] = ()) -> Iterator[str]:
+    def table(
+        self, rows: Sequence[Sequence[Cell]], *, right: Collection[int] = (), names: Sequence[int] = (0,)
+    ) -> Iterator[str]:
         """Rows of as many cells each, the heading first; `right` numbers the columns that are set to the right.
 
-        On a narrow screen the words in the last column are wrapped, beside their rows or below them, and the names in
-        the first are cut in their middle.
+        On a narrow screen the words in the last column are wrapped, beside their rows or below them, and those in
+        the columns `names` are cut in their middle.
         """
         texts = [[visible(cell if isinstance(cell, str) else cell[0]) for cell in row] for row in rows]
         *widths, last = [max(map(cells, column)) for column in zip(*texts, strict=True)]
         room = self.width - sum(len(_GAP) + width for width in widths) - len(_GAP)
         is_below = room < min(last, _NARROWEST_WORDS) and len(widths) not in right
         lacking = last - room if len(widths) in right else -room if is_below else 0
-        widths[0] = max(widths[0] - max(lacking, 0), min(widths[0], _NARROWEST_NAME))
+        while lacking > 0 and widths[widest := max(names, key=widths.__getitem__)] > _NARROWEST_NAME:
+            widths[widest] -= 1
+            lacking -= 1
         for number, (row, of) in enumerate(zip(rows, texts, strict=True)):
             line = "".join(
                 f"{_GAP}{self._cell(cell, text, width, right=column in right)}"

@@ -23,8 +23,10 @@ def test_a_run_is_listed_shown_and_compared(invoke: Invoke, results: Path) -> No
     invoke("run", "evals", "--agent", "demo")
     listed = invoke("history")
     assert (listed.code, listed.err) == (0, "")
-    assert listed.out.count("weather (labeled)  demo   1/1     1.00") == 2
-    assert "weather (labeled), 2 runs\n" in listed.out
+    table = r"  latest    \d\d-\d\d \d\d:\d\d  demo      1/1  100 %  1\.00\n  latest~1  \d\d-\d\d \d\d:\d\d  demo "
+    assert re.search(table, listed.out)
+    assert "\nweather, 2 runs\n  passed" in invoke("history", "weather").out
+    assert f"  {min(results.glob('01*')).name[:8]}" in invoke("history", "-v").out
     assert (results / "history.db").is_file()
     shown = invoke("show", "latest~1")
     assert (shown.code, shown.out) == (0, first.out)
@@ -158,7 +160,7 @@ def test_files_that_are_no_results_are_reported(invoke: Invoke, results: Path) -
     for arguments in (("history",), ("history", "--rebuild")):
         found = invoke(*arguments)
         assert found.code == 0
-        assert "0189" in found.out
+        assert "  latest  01-01 00:00  demo      1/1  100 %\n" in found.out
         assert "1 JSON file in the folders of runs" in found.err
         assert "cannot be used, so all results are read" in found.err
 

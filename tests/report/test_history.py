@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from hypothesis import given
@@ -38,37 +37,54 @@ def entry(run: str, **more: Any) -> HistoryEntry:
     return HistoryEntry(**{**fields, **more})
 
 
-def shown(*entries: HistoryEntry, screen: Screen | None = None) -> str:
+def shown(*entries: HistoryEntry, screen: Screen | None = None, by_suite: bool = True) -> str:
     history = History(entries=entries, trends=trends_of(entries))
-    return "\n".join(history_lines(history, screen or Screen(), names=short_names([each.run for each in entries])))
+    names = short_names([each.run for each in entries])
+    return "\n".join(history_lines(history, screen or Screen(), names=names, most=20, by_suite=by_suite))
 
 
-def test_the_table_and_the_courses() -> None:
-    newest = entry("01a20102-2751", passed=4, score=0.995, criteria={"clarity": 0.5}, estimated_cost_usd=0.00123)
-    part = entry("01a20102-2700", total_cases=1, passed=0, errors=1, partial=True, rescored=True)
-    oldest = entry("01890000-0000", passed=1, score=0.1, criteria={"clarity": None})
-    table, _, courses = shown(newest, part, oldest).partition("\n\n")
-    assert [line.split("  ") for line in re.sub(" {3,}", "  ", table).splitlines()] == [
-        ["began (UTC)", "run", "suite", "agent", "passed", "score", "cost"],
-        ["2026-01-01 12:30", "01a20102-275", "get_weather (golden)", "demo", "4/4", "0.995", "$0.00123"],
-        [
-            "2026-01-01 12:30",
-            "01a20102-270",
-            "get_weather (golden)",
-            "demo",
-            "0/1 (1 error, part of the cases, rescored)",
-        ],
-        ["2026-01-01 12:30", "01890000", "get_weather (golden)", "demo", "1/4", "0.10"],
-    ]
-    assert len({line.index("demo") for line in table.splitlines()[1:]}) == 1
+NEWEST = entry("01a20102-2751", passed=4, score=0.995, criteria={"clarity": 0.5}, estimated_cost_usd=0.00123)
+PART = entry("01a20102-2700", total_cases=1, passed=0, errors=1, partial=True, rescored=True)
+OLDEST = entry("01890000-0000", passed=1, score=0.1, criteria={"clarity": None})
+
+
+def test_the_results_of_a_suite_and_their_courses() -> None:
     assert (
-        courses
+        shown(NEWEST, PART, OLDEST)
         == """\
+  run           when (UTC)   agent  passed         score      cost  notes
+  01a20102-275  01-01 12:30  demo      4/4  100 %  0.995  $0.00123
+  01a20102-270  01-01 12:30  demo      0/1    0 %                   1 error, part of the cases, rescored
+  01890000      01-01 12:30  demo      1/4   25 %   0.10
+
 get_weather (golden), 2 runs
   passed   ▃█  1.00
   score    ▁█  0.995
   clarity   ▅  0.50"""
     )
+
+
+def test_the_runs_of_all_suites() -> None:
+    other = {"suite": "other", "tier": "labeled", "passed": 4, "score": 0.5, "estimated_cost_usd": 0.1}
+    assert (
+        shown(NEWEST, entry("01a20102-2751", **other), PART, OLDEST, entry("01890000-0000", **other), by_suite=False)
+        == """\
+  run           when (UTC)   agent  passed          score    cost  notes
+  01a20102-275  01-01 12:30  demo      8/8   100 %   0.75  $0.101
+  01a20102-270  01-01 12:30  demo      0/1     0 %                 1 error, part of the cases, rescored
+  01890000      01-01 12:30  demo      5/8  62.5 %   0.30    $0.1
+
+  suite                 passed, by run  now
+  get_weather (golden)  ▃█              100 %
+
+1 suite passed the same share in each run. `evalc history SUITE` shows a suite by its criteria."""
+    )
+    assert "  01890000  2025-01-01 12:30" in shown(NEWEST, entry("01890000-0000", timestamp="2025-01-01T12:30:00Z"))
+
+
+def test_more_runs_than_are_listed() -> None:
+    text = shown(*(entry(f"run-{number:04}") for number in range(50)), by_suite=False)
+    assert "\n  and 30 more; `--limit` lists more\n" in text
 
 
 def test_ascii_and_many_runs() -> None:

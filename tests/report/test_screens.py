@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Final
 
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.terminal import Screen, cells, cut_in_middle, wrapped
-from evalc.model.reports import Coverage, GatePlan, NoisePlan, Option, Part, Plan, SuitePlan, ToolCoverage
-from evalc.report.others import coverage_lines, plan_lines
+from evalc.extras.history import trends_of
+from evalc.model.reports import Coverage, GatePlan, History, NoisePlan, Option, Part, Plan, SuitePlan, ToolCoverage
+from evalc.report.others import coverage_lines, history_lines, plan_lines
 from evalc.report.words import Writer
+from tests.report.test_history import entry
 
 LONG: Final = "book_a_flight_for_the_whole_family_and_its_dog"
 
@@ -58,7 +61,32 @@ COVERAGE = Coverage(
     ),
 )
 
+ENTRIES = tuple(
+    entry(
+        f"01a21978-{run}",
+        suite=suite,
+        tier="labeled",
+        agent_endpoint=f"python:the_desk_of_the_airline:{agent}",
+        passed=run,
+        score=0.5,
+        partial=run == 1,
+        errors=run,
+        estimated_cost_usd=0.0238,
+        criteria={"tone_of_the_answer": run / 4},
+    )
+    for run, agent in ((3, "Careful"), (2, "Quick"), (1, "Quick"), (0, "Careful"))
+    for suite in (LONG, "intents")
+)
+HISTORY = History(entries=ENTRIES, trends=trends_of(ENTRIES))
+
+
+def history(screen: Screen, *, by_suite: bool) -> Iterable[str]:
+    return history_lines(HISTORY, screen, names={"01a21978-3": "latest"}, most=20, by_suite=by_suite)
+
+
 SCREENS: Mapping[str, Callable[[Screen], Iterable[str]]] = {
+    "history": partial(history, by_suite=False),
+    "history SUITE": partial(history, by_suite=True),
     "plan": lambda screen: plan_lines(PLAN, screen),
     "coverage": lambda screen: coverage_lines(COVERAGE, screen),
 }
@@ -67,10 +95,10 @@ SCREENS: Mapping[str, Callable[[Screen], Iterable[str]]] = {
 @pytest.mark.parametrize("name", SCREENS)
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_lines_fit_the_screen_and_words_are_whole(name: str, width: int) -> None:
-    words = {word for line in SCREENS[name](Screen(width=1000)) for word in line.split()}
+    words = {word.strip(",") for line in SCREENS[name](Screen(width=1000)) for word in line.split()}
     lines = list(SCREENS[name](Screen(width=width)))
     assert [line for line in lines if cells(line) > width and " " in line.strip()] == []
-    assert [word for line in lines for word in line.split() if "…" not in word and word not in words] == []
+    assert [word for line in lines for word in line.split() if "…" not in word and word.strip(",") not in words] == []
 
 
 @pytest.mark.parametrize("name", SCREENS)

@@ -92,6 +92,12 @@ def _of_agent(name: str, output_dir: Path, holds: Holds) -> Path | None:
     raise UsageError(f"the run `{folder.name}` has no agent `{agent}`: its agents are {there}")
 
 
+def names_of(output_dir: Path) -> Mapping[str, str]:
+    """The names by which commands take the runs with results, by their folders: `latest`, `latest~1` and so on."""
+    folders = sorted(run_folders(output_dir, has_results), key=age, reverse=True)
+    return {folder.name: f"{LATEST}~{back}" if back else LATEST for back, folder in enumerate(folders)}
+
+
 def _newest(back: int, output_dir: Path, holds: Holds) -> Path | None:
     folders = sorted(run_folders(output_dir, holds), key=age, reverse=True)
     if folders and back >= len(folders):
