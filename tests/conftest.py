@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import settings
@@ -16,6 +17,10 @@ settings.load_profile("evalc")
 
 # Whoever runs the tests keeps a home without their key in it.
 os.environ["EVALC_CACHE_KEY"] = "a key that is no secret"
+
+# Hundreds of processes are started: each would compile evalc anew where images of containers set this.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 os.environ.pop("GITHUB_ACTIONS", None)  # a summary is fenced there; the tests ask for that themselves
 

@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,13 @@ def test_every_dependency_has_its_reason() -> None:
     assert names <= listed
 
 
+@cache
+def modules() -> dict[str, ast.Module]:
+    """The modules of evalc by their paths in it, as in `cli/main.py`."""
+    files = sorted((ROOT / "evalc").rglob("*.py"))
+    return {file.relative_to(ROOT / "evalc").as_posix(): ast.parse(file.read_text(encoding="utf-8")) for file in files}
+
+
 PLAIN_READS = {"read_bytes", "read_text"}
 OF_THE_PACKAGE = {
     "diagnostics/catalogue.py": "the package's own table of findings",
@@ -147,9 +155,8 @@ OF_THE_PACKAGE = {
 
 def test_files_are_read_in_one_way_that_nothing_blocks() -> None:
     found = {}
-    for file in (ROOT / "evalc").rglob("*.py"):
-        name = file.relative_to(ROOT / "evalc").as_posix()
-        calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    for name, module in modules().items():
+        calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
         methods = [(call.func.attr, call) for call in calls if isinstance(call.func, ast.Attribute)]
         plain = [method for method, call in methods if method in PLAIN_READS or (method == "open" and reads(call))]
         plain += ["open" for call in calls if isinstance(call.func, ast.Name) and call.func.id == "open"]
@@ -172,18 +179,19 @@ THROUGH_NO_LINK = {
 
 
 def test_writers_look_for_links_out_of_the_project() -> None:
-    for file in (ROOT / "evalc").rglob("*.py"):
-        text = file.read_text(encoding="utf-8")
-        calls = {ast.unparse(node.func) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)}
+    for name, module in modules().items():
+        called = [node.func for node in ast.walk(module) if isinstance(node, ast.Call)]
+        calls = {ast.unparse(func) for func in called if isinstance(func, ast.Name | ast.Attribute)}
         writes = {call for call in calls if call in WRITES or call.rpartition(".")[2] in WRITES}
-        if writes and file.relative_to(ROOT / "evalc").as_posix() not in THROUGH_NO_LINK:
-            assert "refuse_link_out" in text or "make_folder" in text, f"{file}: {sorted(writes)}"
+        if writes and name not in THROUGH_NO_LINK:
+            text = (ROOT / "evalc" / name).read_text(encoding="utf-8")
+            assert "refuse_link_out" in text or "make_folder" in text, f"{name}: {sorted(writes)}"
 
 
 def test_each_module_imports_in_one_place() -> None:
     """Modules that are merged tend to keep the imports of both."""
-    for file in sorted((ROOT / "evalc").rglob("*.py")):
-        body = ast.parse(file.read_text(encoding="utf-8")).body
+    for file, module in modules().items():
+        body = module.body
         imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
         first = body.index(imports[0]) if imports else 0
         assert body[first : first + len(imports)] == imports, file
@@ -208,16 +216,18 @@ def test_no_module_imports_itself_through_others() -> None:
 
 def imports() -> dict[str, set[str]]:
     """The modules of evalc that each imports when it is run or called, so not those for its types alone."""
-    files = [file.relative_to(ROOT) for file in (ROOT / "evalc").rglob("*.py")]
-    modules = {".".join(file.with_suffix("").parts).removesuffix(".__init__"): ROOT / file for file in files}
+    named = {
+        ".".join(("evalc", *Path(file).with_suffix("").parts)).removesuffix(".__init__"): module
+        for file, module in modules().items()
+    }
     return {
         name: {
             target
-            for module, attribute in imported_names(ast.parse(file.read_text(encoding="utf-8")))
-            for target in (f"{module}.{attribute}" if f"{module}.{attribute}" in modules else module,)
-            if target in modules and target != name
+            for imported, attribute in imported_names(module)
+            for target in (f"{imported}.{attribute}" if f"{imported}.{attribute}" in named else imported,)
+            if target in named and target != name
         }
-        for name, file in modules.items()
+        for name, module in named.items()
     }
 
 

@@ -45,7 +45,7 @@ class Watched:
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         command = [sys.executable, "-m", "evalc", "watch", *arguments]
-        environ = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONDONTWRITEBYTECODE": "1"}
+        environ = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100"}
         self.process = subprocess.Popen(
             command, cwd=folder, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, cast
 
 import lark
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from evalc.grammar.build_tables import STARTS, lark_parser
 from evalc.grammar.lalr import Language, Stumble, Token, Tree, read
 
-PARSERS = {language: lark_parser(language) for language in STARTS}
+parser_of = cache(lark_parser)
 
 _PIECES: dict[Language, tuple[str, ...]] = {
     "check": (
@@ -101,7 +102,7 @@ def texts(draw: st.DrawFn) -> tuple[Language, str, str]:
 
 def by_lark(language: Language, start: str, text: str) -> Any:
     """The tree as data, else the place and the terminals of a stumble, as lark's own parser has them."""
-    parser = PARSERS[language]
+    parser = parser_of(language)
     try:
         return as_data(parser.parse(text, start=start))
     except lark.UnexpectedInput:
