@@ -54,6 +54,7 @@ def challenge(
         ),
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would add, without changing files.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show each fault that was missed.")] = False,
     json: Json = False,
     **flags: Any,
 ) -> int:
@@ -86,7 +87,8 @@ def challenge(
             sys.stdout.writelines(difference(insertion.source, insertion.text))
         sys.stderr.writelines(f"warning: {visible(warning)}\n" for warning in finished.strength.warnings)
     else:
-        print_result(finished.strength, strength_lines(finished.strength), as_json=json)
+        screen = Screen.of(sys.stdout, os.environ)
+        print_result(finished.strength, strength_lines(finished.strength, screen, verbose=verbose), as_json=json)
     if fixing:
         _add(finished.insertions, dry=diff)
     nothing = "nothing was challenged, so there is no strength to reach"

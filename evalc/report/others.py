@@ -319,6 +319,7 @@ T = TypeVar("T")
 _MOST_CASES: Final = 20
 _MOST_SURVIVORS: Final = 6
 _MOST_CHECKS: Final = 20
+_WIDEST_LINE: Final = 48
 
 
 class Missed(NamedTuple):
@@ -397,45 +398,118 @@ def reasons_not_challenged(strength: Strength) -> Mapping[str, int]:
     return Counter(each.reason for each in strength.not_challenged)
 
 
-def strength_lines(strength: Strength) -> Iterator[str]:
-    """The report: each kind of fault, the weakest cases with what they missed, the checks that noticed nothing."""
-    width = max((len(each.name) for each in strength.challengers), default=0)
-    noticed = [f"  {each.name:<{width}}  {each.killed} of {each.mutants}" for each in strength.challengers]
-    yield from _paragraph("Faults noticed:", noticed)
-    yield from _paragraph("Suites:", [*map(_suite_strength, strength.suites)] if len(strength.suites) > 1 else ())
-    yield from _paragraph("Faults missed:", [*_missed(weak_places(strength))])
-    yield from _paragraph("Criteria:", [*map(_criterion, strength.criteria)])
-    yield from _paragraph("Checks that noticed nothing:", [*_listed(idle_checks(strength))])
-    yield from _paragraph("Not tried, since no fault changes what they look at:", [*_listed(untried_checks(strength))])
+def strength_lines(strength: Strength, screen: Screen, *, verbose: bool = False) -> Iterator[str]:
+    """The strength, how often each kind of fault is noticed, the lines that would notice more, and idle checks.
+
+    If it is `verbose`, with each fault that is missed.
+    """
+    writer = Writer(screen)
+    first, *more = writer.wrapped(_closing(strength))
+    yield from (writer.painted(first, "bold"), *more)
+    yield from _paragraph("Faults noticed", _by_frequency(strength.challengers, writer), writer)
+    if len(strength.suites) > 1:
+        yield from _paragraph("Suites", writer.table([_OF_SUITES, *map(_suite_strength, strength.suites)]), writer)
+    weak = weak_places(strength)
+    if verbose:
+        yield from _paragraph("Faults missed", _missed(weak, writer), writer)
+    else:
+        yield from _paragraph("Lines that would notice more", _lines_to_add(weak, writer), writer)
+    if strength.criteria:
+        yield from _paragraph("Criteria", writer.table([_OF_CRITERIA, *map(_criterion, strength.criteria)]), writer)
+    yield from _paragraph("Checks that noticed nothing", _listed(idle_checks(strength), writer), writer)
+    untried = untried_checks(strength)
+    if verbose:
+        why = "Checks that were not tried, since no fault changes what they look at"
+        yield from _paragraph(why, _listed(untried, writer), writer)
+    yield ""
+    if untried and not verbose:
+        are = "check was" if len(untried) == 1 else "checks were"
+        yield from writer.wrapped(f"{len(untried)} {are} not tried, since no fault changes what they look at")
     for reason, cases in reasons_not_challenged(strength).items():
-        yield f"{counted(cases, 'case')} not challenged: {visible(reason)}"
+        yield from writer.wrapped(f"{counted(cases, 'case')} not challenged: {reason}")
     for warning in strength.warnings:
-        yield f"warning: {visible(warning)}"
-    yield _closing(strength)
+        yield from writer.wrapped(f"warning: {warning}")
+    if any(survivor.proved for case in strength.cases for survivor in case.survivors):
+        yield from writer.wrapped("`--fix` adds the lines without `unproved`: every recorded answer passes them")
+    yield from () if verbose else writer.wrapped("`-v` shows each fault that was missed")
 
 
-def _paragraph(title: str, lines: Sequence[str]) -> Iterator[str]:
+_OF_SUITES: Final = ("suite", "strength", "noticed")
+_OF_CRITERIA: Final = ("criterion", "suite", "noticed by its checks")
+_OFTEN: Final = 2 / 3
+
+
+def _paragraph(title: str, lines: Iterable[str], writer: Writer) -> Iterator[str]:
     """The lines below a title; nothing if there are none."""
-    yield from (title, *lines, "") if lines else ()
+    for number, line in enumerate(lines):
+        if not number:
+            yield ""
+            yield from (writer.painted(each, "bold") for each in writer.wrapped(title))
+        yield line
 
 
-def _suite_strength(suite: SuiteStrength) -> str:
+def _by_frequency(kinds: Sequence[ChallengerCount], writer: Writer) -> Iterator[str]:
+    """The kinds of faults, those first that are always noticed."""
+    groups: dict[str, list[str]] = {"always": [], "mostly": [], "seldom": [], "never": []}
+    for each in kinds:
+        share = each.killed / max(each.mutants, 1)
+        often = "always" if share == 1 else "mostly" if share >= _OFTEN else "seldom" if share else "never"
+        counts = f" {each.killed} of {each.mutants}" if often in {"mostly", "seldom"} else f" {each.mutants}"
+        groups[often].append(f"{each.name}{counts}")
+    for often, found in groups.items():
+        if found:
+            yield from writer.wrapped(", ".join(found), f"  {often:<6}  ", " " * 10)
+
+
+def _suite_strength(suite: SuiteStrength) -> tuple[str, str, str]:
     strength = "-" if suite.strength is None else rounded(suite.strength)
-    return f"  {strength}  {visible(key_of(suite).title())}: {suite.killed} of {suite.mutants}"
+    return key_of(suite).short(), strength, f"{suite.killed} of {suite.mutants}"
 
 
-def _missed(weak: Sequence[WeakPlace]) -> Iterator[str]:
-    for case, cases, missed in weak[:_MOST_CASES]:
-        where = "" if case.place is None else f"  {visible(str(case.place))}"
-        more = f" and {counted(cases - 1, 'more case')}" if cases > 1 else ""
-        yield f"  {visible(case.id)}{more}: {case.killed} of {case.mutants} noticed{_by_turn(case)}{where}"
-        for survivor, times in missed[:_MOST_SURVIVORS]:
+def _place_lines(place: WeakPlace, writer: Writer) -> Iterator[str]:
+    """The case, how much its checks notice, and where it is."""
+    case, cases = place.case, place.cases
+    where = "" if case.place is None else f"  {case.place}"
+    more = f" and {counted(cases - 1, 'more case')}" if cases > 1 else ""
+    words = f"{case.id}{more}: {case.killed} of {case.mutants} noticed{_by_turn(case)}{where}"
+    yield from writer.wrapped(words, "  ", "    ")
+
+
+def _lines_to_add(weak: Sequence[WeakPlace], writer: Writer) -> Iterator[str]:
+    """The cases that miss faults, each with the lines that would notice these, and how many each would."""
+    for place in weak[:_MOST_CASES]:
+        yield from _place_lines(place, writer)
+        counts: dict[tuple[str, str], int] = {}
+        without = 0
+        for survivor, times in place.missed:
+            if survivor.line is None:
+                without += times
+            else:
+                note = "" if not survivor.wording else ", fixes the wording"
+                key = survivor.line, note if survivor.proved else ", unproved"
+                counts[key] = counts.get(key, 0) + times
+        width = max((cells(visible(line)) for line, _ in counts), default=0)
+        for (line, note), times in list(counts.items())[:_MOST_SURVIVORS]:
+            beside = padded(visible(line), min(width, _WIDEST_LINE))
+            yield from writer.wrapped(f"{beside}  {counted(times, 'fault')}{note}", "    ", "      ")
+        if len(counts) > _MOST_SURVIVORS:
+            yield f"    and {counted(len(counts) - _MOST_SURVIVORS, 'more line')}"
+        if without:
+            yield from writer.wrapped(f"no line was found for {counted(without, 'fault')}", "    ")
+    if len(weak) > _MOST_CASES:
+        yield f"  and {counted(len(weak) - _MOST_CASES, 'more case')}; `--json` lists them all"
+
+
+def _missed(weak: Sequence[WeakPlace], writer: Writer) -> Iterator[str]:
+    for place in weak[:_MOST_CASES]:
+        yield from _place_lines(place, writer)
+        for survivor, times in place.missed[:_MOST_SURVIVORS]:
             often = f" ({times} times)" if times > 1 else ""
-            yield f"    {fault_words(survivor)}: {visible(survivor.difference)}{often}"
+            yield from writer.wrapped(f"{fault_words(survivor)}: {survivor.difference}{often}", "    ", "      ")
             if survivor.line is not None:
-                yield f"      {line_words(survivor)}: {visible(survivor.line)}"
-        if len(missed) > _MOST_SURVIVORS:
-            yield f"    and {len(missed) - _MOST_SURVIVORS} more"
+                yield from writer.wrapped(f"{line_words(survivor)}: {survivor.line}", "      ", "        ")
+        if len(place.missed) > _MOST_SURVIVORS:
+            yield f"    and {len(place.missed) - _MOST_SURVIVORS} more"
     if len(weak) > _MOST_CASES:
         yield f"  and {counted(len(weak) - _MOST_CASES, 'more case')}; `--json` lists them all"
 
@@ -457,15 +531,14 @@ def line_words(survivor: Survivor) -> str:
     return "would notice it, and fixes the wording" if survivor.wording else "would notice it"
 
 
-def _criterion(each: CriterionStrength) -> str:
-    suite = visible(key_of(each).title())
-    return f"  {visible(each.name)}: its checks noticed {each.killed} of {each.mutants} in {suite}"
+def _criterion(each: CriterionStrength) -> tuple[str, str, str]:
+    return each.name, key_of(each).short(), f"{each.killed} of {each.mutants}"
 
 
-def _listed(checks: Sequence[CheckStrength]) -> Iterator[str]:
+def _listed(checks: Sequence[CheckStrength], writer: Writer) -> Iterator[str]:
     for check in checks[:_MOST_CHECKS]:
-        where = f"{visible(check.id)} {check.at}" if check.place is None else visible(str(check.place))
-        yield f"  {where}: {visible(check.check)}"
+        where = f"{check.id} {check.at}" if check.place is None else str(check.place)
+        yield from writer.wrapped(f"{where}: {check.check}", "  ", "    ")
     if len(checks) > _MOST_CHECKS:
         yield f"  and {len(checks) - _MOST_CHECKS} more; `--json` lists them all"
 

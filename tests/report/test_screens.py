@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -12,8 +12,28 @@ from hypothesis import strategies as st
 
 from evalc.base.terminal import Screen, cells, cut_in_middle, wrapped
 from evalc.extras.history import trends_of
-from evalc.model.reports import Coverage, GatePlan, History, NoisePlan, Option, Part, Plan, SuitePlan, ToolCoverage
-from evalc.report.others import coverage_lines, history_lines, plan_lines
+from evalc.model.reports import (
+    CaseStrength,
+    ChallengerCount,
+    CheckStrength,
+    Coverage,
+    CriterionStrength,
+    GatePlan,
+    History,
+    NoisePlan,
+    NotChallenged,
+    Option,
+    Part,
+    Plan,
+    Strength,
+    SuitePlan,
+    SuiteStrength,
+    Survivor,
+    ToolCoverage,
+    TurnStrength,
+)
+from evalc.model.suite import Place
+from evalc.report.others import coverage_lines, history_lines, plan_lines, strength_lines
 from evalc.report.words import Writer
 from tests.report.test_history import entry
 
@@ -84,10 +104,56 @@ def history(screen: Screen, *, by_suite: bool) -> Iterable[str]:
     return history_lines(HISTORY, screen, names={"01a21978-3": "latest"}, most=20, by_suite=by_suite)
 
 
+def survivor(line: str | None, **more: bool) -> Survivor:
+    difference = "`search_flights(to: 'Rome', people: 1)` → `search_flights(to: 'Rome', people: 1001)`"
+    return Survivor(challenger="argument-changed", difference=difference, line=line, turn=2, **more)
+
+
+def counted_faults(killed: int, **fields: Any) -> Any:
+    return {"tool_name": LONG, "suite": LONG, "tier": "labeled", "mutants": 10, "killed": killed, **fields}
+
+
+STRENGTH = Strength(
+    of=None,
+    strength=0.5,
+    mutants=20,
+    killed=10,
+    undecided=3,
+    challengers=tuple(ChallengerCount(name=f"kind-{n}", mutants=10, killed=n) for n in range(11)),
+    suites=tuple(SuiteStrength(cases=2, strength=each / 10, **counted_faults(each)) for each in (3, 7)),
+    cases=(
+        CaseStrength(
+            id=f"{LONG}/asks",
+            strength=0.3,
+            undecided=0,
+            allowed={},
+            challengers=(),
+            survivors=(
+                survivor('- any call of search_flights has to "Rome", people 1', proved=True),
+                survivor('- contains "are flights"', proved=True, wording=True),
+                survivor("- not json"),
+                survivor(None),
+            ),
+            place=Place(file="evals/book_a_flight.eval.yaml", line=12, column=5),
+            turns=(TurnStrength(turn=1, mutants=5, killed=2), TurnStrength(turn=2, mutants=5, killed=1)),
+            **counted_faults(3),
+        ),
+    ),
+    checks=(
+        CheckStrength(id="a", at="", check='not contains "one or two"', mutants=1, killed=0, place=None),
+        CheckStrength(id="a", at="", check="latency <= 5s", mutants=0, killed=0, place=None),
+    ),
+    criteria=(CriterionStrength(name="tone", **counted_faults(3)),),
+    not_challenged=(NotChallenged(id="b", reason="no recorded answer passes its checks"),),
+    warnings=("1 case has one recorded answer, and a line that fixes its wording fails a good answer in other words",),
+)
+
 SCREENS: Mapping[str, Callable[[Screen], Iterable[str]]] = {
     "history": partial(history, by_suite=False),
     "history SUITE": partial(history, by_suite=True),
     "plan": lambda screen: plan_lines(PLAN, screen),
+    "challenge": lambda screen: strength_lines(STRENGTH, screen),
+    "challenge -v": lambda screen: strength_lines(STRENGTH, screen, verbose=True),
     "coverage": lambda screen: coverage_lines(COVERAGE, screen),
 }
 
