@@ -7,6 +7,7 @@ Places are computed from `mark.index` alone; the lines and columns of marks are 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -80,6 +81,8 @@ _CORE_TAGS: Final = _SCALAR_TAGS | {"!!seq", "!!map"}
 
 _TEARS: Final = frozenset(("EV103", "EV104", "EV107", "EV109", "EV125", "EV126", "EV130"))
 """The findings about a value that is torn: what is below it is read as if it were whole."""
+_ASTRAY: Final = frozenset(("EV101", "EV105"))
+"""The findings about the indentation of a line, which is left out with what may be its own."""
 _HIDDEN: Final = frozenset(("EV102", "EV106", "EV120", "EV124", "EV130", "EV156"))
 """The findings about a text that lacks quotes: what follows it is read as if it had them."""
 
@@ -106,6 +109,11 @@ _COMPLETE: Final = re.compile(
     re.VERBOSE,
 )
 """A line without lines of its own below it: no key without its value, nothing open."""
+_ITEM_WITH_KEY: Final = re.compile(r"(?P<dash>-[ \t]+)[^\s\"'\[{#].*?:(?:\s|\Z)")
+_OPEN_KEY: Final = re.compile(
+    r"^(?P<indent>[ ]*(?:-[ ]+)*)[^\s#-][^\r\n#]*:[ \t]*(?:#.*)?\r?\n(?:[ \t\r]*(?:#.*)?\n)*\Z", re.MULTILINE
+)
+"""A key without its value, at the end of what precedes a line."""
 _PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*|#[^\r\n]*|\s+)*")
 
 
@@ -153,6 +161,7 @@ class _Constructor:
         self._hidden: list[Span] = []  # what is masked in it since it lacks quotes
         self._torn: list[Span] = []  # what is masked in it since nobody knows where it ends
         self._lost: dict[int, int] = {}  # where lines begin that are left out of it, by the ends of what precedes them
+        self._resumed: set[int] = set()  # where lines begin that are read on with
         self._read_again = 0
         self._begin()
 
@@ -368,8 +377,10 @@ class _Constructor:
         return self._close(opened, Mapping(stretch(opened.start, end), pairs, cut=self._cut(opened, event)))
 
     def _cut(self, opened: _Open, ending: _Event) -> bool:
-        """Whether lines are left out that may belong to a collection."""
-        return any(opened.start < lost <= ending.end_mark.index for lost in self._lost.values())
+        """Whether lines are left out that may belong to a collection: within it, or right in front of it."""
+        if any(opened.start < lost <= ending.end_mark.index for lost in self._lost.values()):
+            return True
+        return any(at <= opened.start and not self._text[at : opened.start].strip() for at in self._resumed)
 
     def _close(self, opened: _Open, node: Node) -> list[Node]:
         weight = len(opened.items) + opened.extra_weight
@@ -530,9 +541,13 @@ class _Constructor:
         torn = self._torn_value(span.start) if finding.code in _TEARS else None
         if torn is not None and any(torn.start <= before.start < torn.end for before in self._torn):
             return self._leave_out(torn)  # it follows from what is reported
+        if finding.code in _ASTRAY and not brackets:
+            line_start = self._text.rfind("\n", 0, span.start) + 1
+            follows = line_start in self._resumed or "\t" in self._text[line_start : span.start]
+            if finding.code == "EV101" or not follows:
+                self._report(span, finding)
+            return self._leave_out_lines(line_start)
         self._report(span, finding)
-        if finding.code == "EV101" and not brackets:
-            return self._leave_out_lines(span.start)
         if finding.code in _HIDDEN:
             return self._hide(span.start, unquoted_line(finding.fields.get("quoted", "")))
         return torn is not None and self._leave_out(torn)
@@ -564,43 +579,115 @@ class _Constructor:
         self._torn.append(torn)
         return self._masked(torn)
 
-    def _leave_out_lines(self, at: int) -> bool:
-        """Blank the line of a tab, and those below it up to an entry that cannot be within it; whether that may be.
+    def _leave_out_lines(self, start: int) -> bool:
+        """Read on where a line is not indented as any block is; whether that can be done.
 
-        What is around is cut, for nobody knows what the lines belong to.
+        Lines that tabs indent are read as if each tab were a space, where all of them agree with that. Else the line
+        and those that may be its own are blanked. What is around is cut, for nobody knows what belongs to it.
         """
-        start = self._text.rfind("\n", 0, at) + 1
-        end = self._end_of_lost(start)
+        tabs = self._below_a_key(start)
+        blanks = tabs or [Span(start, self._end_of_lost(start))]
         mask = self._mask_for_another_reading()
-        if mask is None:
+        if mask is None or not mask.masked[start : blanks[0].end].strip(" "):
             return False
-        self._lost[len(self._text[:start].rstrip())] = start
-        mask.blank(start, end)
+        for blank in blanks:
+            mask.blank(*blank)
+        if not tabs:
+            self._lost[len(self._text[:start].rstrip())] = start
+        self._resumed.add(start if tabs else blanks[0].end)
         self._given = mask.masked
         return True
 
-    def _end_of_lost(self, start: int) -> int:
-        """Where the entry begins that cannot be within the lines from a place: without indentation, or in an open list.
+    def _below_a_key(self, start: int) -> list[Span]:
+        """The indentation of a line below a key without its value, and of the lines that have the same tabs.
 
-        A list is no longer open where a line that is indented less, or may be, has ended it.
+        Empty where one of these lines may belong to something else: where one is indented less but more than the key,
+        or where some that are indented more have the tabs and others have none.
         """
-        text = self._text
-        dashes = (text.rfind("-", 0, opened.start + 1) for opened in self._open if not opened.mapping)
-        lists = {dash - text.rfind("\n", 0, dash) - 1 for dash in dashes}
-        keys = [opened.start - text.rfind("\n", 0, opened.start) - 1 for opened in self._open if opened.mapping]
-        for line in _LOST_LINE.finditer(text, start):
-            before, entry = line["indent"], line["entry"]
-            column, is_item = len(before), entry == "-"
-            if "\t" in before:
-                if _COMPLETE.fullmatch(line["rest"]) is None:  # lists below it may be its own
-                    widths = [len(before.expandtabs(width)) for width in (2, 3, 4, 8)]
-                    column = min([width for width in widths if width in keys] or widths)
-                    lists = {each for each in lists if each < column}
-            elif entry and (column in lists if is_item else not column):
-                return line.start()
-            elif entry:
-                lists = {each for each in lists if each < column}
-        return len(text)
+        parent, first = _OPEN_KEY.search(self._text, 0, start), _LOST_LINE.match(self._text, start)
+        if parent is None or first is None or not first["indent"].startswith("\t" * (len(parent["indent"]) + 1)):
+            return []
+        tabs, found, by_tabs = first["indent"], list[Span](), set[bool]()
+        least = math.inf  # the column from which on lines may be below the last line with these tabs
+        for line in _LOST_LINE.finditer(self._text, start):
+            before, rest = line["indent"], line["rest"]
+            if not rest.strip() or rest.startswith("#"):
+                continue
+            if before.startswith(tabs):
+                found.append(Span(line.start(), line.start() + len(before)))
+            elif "\t" in before:
+                return []
+            elif len(before) <= len(parent["indent"]):
+                break
+            if before == tabs:
+                has_own = _COMPLETE.fullmatch(rest) is None or _ITEM_WITH_KEY.match(rest) is not None
+                least = len(tabs) + 1 if has_own else math.inf
+                by_tabs.clear()
+                continue
+            if len(before) < least or by_tabs == {not before.startswith(tabs)}:
+                return []
+            if not by_tabs:
+                by_tabs.add(before.startswith(tabs))
+                least = len(before)
+        return found
+
+    def _end_of_lost(self, start: int) -> int:
+        """Where the entry begins that cannot be within the lines from a place: that of an open block, or of no block.
+
+        What is below a line that is left out may be its own, if it is not indented less than the first such line.
+        """
+        blocks = set(self._blocks_before(start))
+        parent = _OPEN_KEY.search(self._text, 0, start)
+        least = math.inf if parent is None else len(parent["indent"]) + 1
+        own = own_keys = math.inf  # the columns from which on entries, or keys, are of what is left out
+        awaited = awaited_keys = math.inf
+        for line in _LOST_LINE.finditer(self._text, start):
+            before, rest = line["indent"], line["rest"]
+            column, is_item, by_tabs = len(before), line["entry"] == "-", "\t" in before
+            if not rest.strip() or rest.startswith("#"):
+                continue
+            if by_tabs or column >= awaited:
+                own = min(own, awaited if by_tabs else column)
+            awaited = math.inf
+            if not by_tabs and line.start() > start:
+                if line["entry"] is None:
+                    continue
+                if column > awaited_keys and not is_item:
+                    own_keys = min(own_keys, column)
+                awaited_keys = math.inf
+                if column < (own if is_item else min(own, own_keys)):
+                    if (column, is_item) in blocks or column >= least or not column:
+                        return line.start()
+                    own = own_keys = math.inf
+            widths = [len(before.expandtabs(width)) for width in (2, 3, 4, 8)]
+            narrowest = min([width for width in widths if (width, is_item) in blocks or width >= least] or widths)
+            if (item := _ITEM_WITH_KEY.match(rest)) is not None:
+                own_keys = min(own_keys, narrowest + item.end("dash"))
+                awaited_keys = narrowest
+            if _COMPLETE.fullmatch(rest) is None:
+                awaited = narrowest
+        return len(self._text)
+
+    def _blocks_before(self, start: int) -> Iterator[tuple[int, bool]]:
+        """The column of each block that is open in front of a line, and whether it is a list."""
+        parser = _EventParser(self._given[:start])
+        opened: list[_Event] = []
+        last: list[_Event] = []
+        try:
+            while (event := parser.get_event()) is not None:
+                if isinstance(event, events.CollectionStartEvent):
+                    opened.append(event)
+                elif isinstance(event, events.CollectionEndEvent):
+                    opened.pop()
+                elif isinstance(event, events.NodeEvent):
+                    last = [*opened]
+        except yaml.MarkedYAMLError:
+            pass
+        for event in last:
+            at, is_list = event.end_mark.index, isinstance(event, events.SequenceStartEvent)
+            sign = self._text.rfind("-", 0, at + 1) if is_list else at
+            if not event.flow_style:
+                yield sign - self._text.rfind("\n", 0, sign) - 1, is_list
 
     def _hide(self, at: int, raw: str) -> bool:
         """Mask a raw text about a place in what the parser gets."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import evalc
@@ -229,7 +229,11 @@ MOST = WHOLE.count("\n")
 @given(st.sets(st.integers(0, MOST - 1), min_size=1, max_size=4), st.sampled_from(("\n", "\r\n")))
 @example(set(), "\n")
 def test_a_tab_brings_about_no_other_error(tabs: set[int], line_end: str) -> None:
-    lines = [f"\t{line.lstrip()}" if at in tabs else line for at, line in enumerate(WHOLE.split("\n"))]
+    whole = WHOLE.split("\n")
+    columns = {at: len(whole[at]) - len(whole[at].lstrip()) for at in tabs}
+    # Lines in a row that the same tabs indent are of one block.
+    assume(all(columns.get(at + 1, column) == column for at, column in columns.items()))
+    lines = [f"\t{line.lstrip()}" if at in tabs else line for at, line in enumerate(whole)]
     found = evalc.check(evalc.Source("x.eval.yaml", line_end.join(lines)))
     assert {problem.code for problem in found if problem.severity == "error"} <= {"EV101"}
 
@@ -240,3 +244,67 @@ def test_a_tab_hides_nothing_below_its_case(torn: str) -> None:
     text = f"eval:\n  test_cases:\n    - name: a\n      message: hi\n{torn}\n    - name: b\n      message: hi\n{wrong}"
     found = [problem.code for problem in evalc.check(evalc.Source("x.eval.yaml", f"{text}rulse: 3\n"))]
     assert found == ["EV101", "EV203", "EV201"]
+
+
+@pytest.mark.parametrize("by", [-1, 1])
+def test_a_line_that_is_indented_otherwise_brings_about_no_other_error(by: int) -> None:
+    lines = WHOLE.split("\n")
+    lost = 0
+    for at, line in enumerate(lines):
+        moved = f" {line}" if by > 0 else line.removeprefix(" ")
+        text = "\n".join([*lines[:at], moved, *lines[at + 1 :]])
+        found = [each.code for each in evalc.check(evalc.Source("x.eval.yaml", text)) if each.severity == "error"]
+        assert "EV105" not in found or found == ["EV105"]
+        lost += found == ["EV105"]
+    assert lost > 10
+
+
+WRONG = """\
+    - name: b
+      message: hi
+      tgs: [x]
+      validate:
+        - contians "x"
+rulse: 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("torn", "code"),
+    [
+        ("     validate:\n        - json", "EV105"),
+        ("     validate:\n     - json", "EV105"),
+        ("     validate: [json]", "EV105"),
+        ("      validate:\n       - json\n      - json\n        - json", "EV105"),
+        ("   - name: c\n      message: hi\n      validate:\n        - json", "EV105"),
+        ("     - name: c\n       message: |\n        - x\n       validate:\n        - json", "EV105"),
+        ("\tvalidate:\n        - json", "EV101"),
+        ("\ttags: [a]\n      skip: no", "EV101"),
+    ],
+)
+def test_a_line_that_fits_nowhere_hides_nothing_of_other_cases(torn: str, code: str) -> None:
+    text = f"eval:\n  test_cases:\n    - name: a\n      message: hi\n{torn}\n{WRONG}"
+    found = [problem.code for problem in evalc.check(evalc.Source("x.eval.yaml", text))]
+    assert found == [code, "EV201", "EV203", "EV201"]
+
+
+@pytest.mark.parametrize(
+    "outer",
+    [
+        "eval:\n\ttest_cases:",
+        "eval: # cases\n\n\tcriteria: ['a (1): b']\n\ttest_cases:",
+        "eval:\n\tcriteria:\n\t\t- 'a (1): b'\n\ttest_cases:",
+        "eval:\n\tcriteria:\n\t- 'a (1): b'\n\ttest_cases:",
+        "eval:\n\tcriteria:\n    - 'a (1): b'\n  test_cases:",
+        "suite: s\n\ttier: golden\neval:\n  test_cases:",
+    ],
+)
+def test_a_tab_before_a_key_of_an_outer_level_hides_no_case(outer: str) -> None:
+    found = [problem.code for problem in evalc.check(evalc.Source("x.eval.yaml", f"{outer}\n{WRONG}"))]
+    assert found == ["EV101", "EV201", "EV203", "EV201"]
+
+
+def test_a_file_whose_lines_tabs_indent_is_read_as_if_each_were_a_space() -> None:
+    text = WRONG.replace("    ", "\t\t").replace("\t\t\t\t", "\t\t\t\t\t")
+    found = [problem.code for problem in evalc.check(evalc.Source("x.eval.yaml", f"eval:\n\ttest_cases:\n{text}"))]
+    assert found == ["EV101", "EV201", "EV203", "EV201"]
