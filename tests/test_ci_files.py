@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.forge import TOKEN, Forge, opened
+from tests.support.pages import blocks
+from tests.support.servers import serving
 from tests.support.weather import FAILING
 
 ROOT = Path(__file__).parent.parent
@@ -30,20 +33,29 @@ def project(tmp_path: Path) -> Path:
 
 
 def run_action(project: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
-    """The last step of the action, as GitHub's runner starts it."""
+    """The step of the action that checks and runs, as GitHub's runner starts it."""
+    return run_step("Check and run", project, inputs)
+
+
+def run_step(
+    name: str, project: Path, inputs: dict[str, str], environ: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """A step of the action with these inputs, as GitHub's runner starts it."""
     action = read("action.yml")
-    step = action["runs"]["steps"][-1]
+    [step] = [each for each in action["runs"]["steps"] if each["name" if "name" in each else "uses"] == name]
     names = {name: re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", value) for name, value in step["env"].items()}
     given = {
         name: inputs.get(found[1], action["inputs"][found[1]]["default"]) for name, found in names.items() if found
     }
-    assert given.keys() == step["env"].keys()
+    assert step["env"].keys() <= given.keys() | (environ or {}).keys()
     environment = {
         **os.environ,
         **given,
+        **(environ or {}),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "GITHUB_STEP_SUMMARY": str(project / "summary.md"),
+        "GITHUB_OUTPUT": str(project / "outputs.txt"),
     }
     script = project / "step.sh"
     script.write_text(step["run"])
@@ -74,6 +86,23 @@ def test_the_action_checks_and_runs(project: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the step is a script for bash")
+def test_the_action_writes_one_comment_with_a_token_that_no_agent_sees(project: Path) -> None:
+    steps = {step.get("name"): step for step in read("action.yml")["runs"]["steps"]}
+    assert [name for name, step in steps.items() if "GITHUB_TOKEN" in step.get("env", {})] == ["Comment"]
+    forge = Forge("GitHub")
+    with serving(forge.answer) as forge.server:
+        opened(forge, project)
+        for times in (1, 2):
+            assert run_step("Check and run", project, {"agent": "demo"}).returncode == 1
+            outputs = dict(line.split("=") for line in (project / "outputs.txt").read_text().splitlines())
+            environ = {"EVALC_COMMENT": "null", "EVAL_RESULTS": outputs["results"], **forge.environ}
+            commented = run_step("Comment", project, {"token": TOKEN}, environ)
+            assert (commented.returncode, commented.stdout) == (0, "")
+            assert (len(forge.own), (project / "summary.md").read_text().count("## ❌")) == (1, times)
+        assert commented.stderr.startswith("updated the comment https://code/12#100")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the step is a script for bash")
 def test_the_action_runs_single_cases_and_takes_no_path_for_an_option(project: Path) -> None:
     ended = run_action(project, agent="demo", paths="rome and more.eval.yaml::*\n")
     assert (ended.returncode, "FILE" in ended.stdout) == (1, False)
@@ -92,6 +121,17 @@ def test_no_file_of_the_repository_takes_the_place_of_evalc(project: Path) -> No
     starts = re.findall(r"\bpython .*", (ROOT / "action.yml").read_text(encoding="utf-8"))
     assert starts
     assert all(start.startswith("python -P -m ") for start in starts)
+
+
+def test_jobs_of_the_guide_may_comment() -> None:
+    named = {block.title: block.text for block in blocks(ROOT / "docs" / "guides" / "ci.md")}
+    github, gitlab = (yaml.safe_load(named[name]) for name in (".github/workflows/evals.yml", ".gitlab-ci.yml"))
+    run = github["jobs"]["evals"]["steps"][-1]
+    assert "-o pr-comment" in run["run"]
+    assert run["env"]["GITHUB_TOKEN"] == read("action.yml")["inputs"]["token"]["default"]
+    assert github["permissions"]["pull-requests"] == "write"
+    assert "merge_request_event" in gitlab["evals"]["rules"][0]["if"]
+    assert "-o pr-comment" in gitlab["evals"]["script"][-1]
 
 
 def test_evalc_starts_itself_without_importing_from_the_working_folder() -> None:

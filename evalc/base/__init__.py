@@ -70,6 +70,9 @@ ApiName = Literal["chat", "responses", "messages"]
 CREDENTIAL_HEADERS: Final = frozenset({"authorization", "proxy-authorization", "cookie", "api-key", "x-api-key"})
 """The headers, in lower case, that say who asks."""
 
+TOKENS: Final = ("CI_JOB_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN")
+"""The variables by which jobs of code hosts have what opens the host."""
+
 
 @final
 class Provider(NamedTuple):

@@ -62,7 +62,8 @@ Outputs = Annotated[
         metavar="[FORMAT:]FILE",
         rich_help_panel=SHOWN,
         help="Write a report to a file: text, json, html, junit, xunit, markdown, csv, parquet, github, sarif or "
-        "pr-comment; by default what the file's name says, else json. May be repeated; - is standard output.",
+        "pr-comment; by default what the file's name says, else json. May be repeated; - is standard output. "
+        "`pr-comment` without a file comments on the pull request.",
     ),
 ]
 
@@ -116,19 +117,22 @@ def report(run: ReportedRun, stdout: TextIO, outputs: Sequence[Output], shown: S
         OSError: a report cannot be written; further failures are printed.
     """
     to_files = [output for output in outputs if output.file is not None]
-    printed = next((output for output in outputs if output.file is None), Output(format="text", file=None))
+    printed = next((output for output in outputs if output.is_printed), Output(format="text", file=None))
     steps = [partial(write_report, run, output, stdout) for output in to_files]
     match printed.format:
         case "text":
             steps.append(partial(_print_summary, run, stdout, shown))
         case "github":
-            steps += [partial(_append_step_summary, run), partial(_print_annotated, run, stdout, shown)]
+            steps += [partial(_append_step_summary, run), partial(_append_output, run)]
+            steps.append(partial(_print_annotated, run, stdout, shown))
         case _:
             steps.append(partial(write_report, run, printed, stdout))
+    if POSTED in outputs:
+        steps.append(partial(post_comment, run, is_summarized=printed.format == "github"))
     do_all(steps)
 
 
-def report_nothing(run_id: str, why: str, stdout: TextIO, outputs: Sequence[Output]) -> None:
+def report_nothing(start: Start, why: str, stdout: TextIO, outputs: Sequence[Output]) -> None:
     """Write the reports of a run that had nothing to do, for the programs that read them; print no summary.
 
     Raises:
@@ -137,10 +141,34 @@ def report_nothing(run_id: str, why: str, stdout: TextIO, outputs: Sequence[Outp
     from evalc.report.reported import ReportedRun  # noqa: PLC0415 - for start-up
     from evalc.runtime.run.finish import summarize_run  # noqa: PLC0415 - as above
 
+    nothing = summarize_run(())
     run = ReportedRun(
-        run_id=run_id, folder="", suites=(), summary=summarize_run(()), root=Path.cwd(), warnings=(visible(why),)
+        run_id=start.run_id, folder="", suites=(), summary=nothing, root=Path.cwd(), warnings=(visible(why),)
     )
-    do_all([partial(write_report, run, output, stdout) for output in outputs])
+    do_all([partial(write_report, run, output, stdout) for output in outputs if output != POSTED])
+    if POSTED in outputs:
+        post_comment(run, start.flags)
+
+
+def post_comment(run: ReportedRun, flags: Mapping[str, Any] | None = None, *, is_summarized: bool = False) -> None:
+    """Write the comment of the pull request, and say so; without `flags`, those that the run's journal has.
+
+    If the host refuses it, the summary of the job's step has the same, unless it is there already: the run ends as it
+    would have ended without a comment.
+
+    Raises:
+        OSError: the summary cannot be written.
+    """
+    from evalc.runtime.store.runs import header_beside  # noqa: PLC0415 - for start-up
+
+    header = header_beside(Path(run.folder)) if flags is None else None
+    posted = extras.comment.post(run, flags or ({} if header is None else header.flags), os.environ)
+    if not posted.refused:
+        sys.stderr.write(f"{visible(posted.words)}\n")
+        return
+    print_warning(posted.words)
+    if not is_summarized:
+        _append_step_summary(run)
 
 
 def write_report(run: ReportedRun, output: Output, stdout: TextIO) -> None:
@@ -151,7 +179,9 @@ def write_report(run: ReportedRun, output: Output, stdout: TextIO) -> None:
     """
     from evalc.report.outputs import render, write  # noqa: PLC0415 - as above
 
-    if output.file is None:
+    if output == POSTED:
+        post_comment(run)
+    elif output.file is None:
         _print_pieces(render(output.format, run), stdout)
     else:
         write(output.format, run, output.file)
@@ -192,7 +222,8 @@ def beside_past(run: ReportedRun, outputs: Sequence[Output], folder: Path, basel
     # A name that leads elsewhere is not ours: a result file may come from anyone.
     there = [name for name in names if name and Path(name).name == name and has_results(folder / name)]
     if formats & _IN_MARKDOWN:
-        run = replace(run, comparisons=tuple(_comparisons(run, [folder / name for name in there])))
+        comparisons = tuple(_comparisons(run, [folder / name for name in there]))
+        run = replace(run, comparisons=comparisons, address=extras.comment.address_of(os.environ))
     if "html" in formats:
         from evalc.report.reported import beside  # noqa: PLC0415 - as above
 
@@ -289,16 +320,26 @@ def _append_step_summary(run: ReportedRun) -> None:
     """Add the Markdown to the summary of the job's step, where GitHub Actions asks for one."""
     from evalc.report.markdown import MOST_BYTES, markdown  # noqa: PLC0415 - for start-up
 
-    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    _append("GITHUB_STEP_SUMMARY", lambda there: markdown(run, most_bytes=MOST_BYTES - there))
+
+
+def _append_output(run: ReportedRun) -> None:
+    """Name the folder of the results among the outputs of the job's step, where GitHub Actions asks for them."""
+    _append("GITHUB_OUTPUT", lambda _: [f"results={run.folder}\n".encode()])
+
+
+def _append(variable: str, pieces: Callable[[int], Iterable[bytes]]) -> None:
+    """Add to the file of a variable, if it is set, what is made of its size."""
+    name = os.environ.get(variable)
     if not name:
         return
     file = Path(name)
     there = 0
     if file.exists():
-        with open_regular(file) as summary:  # a pipe would wait for a reader
-            there = os.fstat(summary.fileno()).st_size
-    with file.open("ab") as summary:
-        summary.writelines(markdown(run, most_bytes=MOST_BYTES - there))
+        with open_regular(file) as before:  # a pipe would wait for a reader
+            there = os.fstat(before.fileno()).st_size
+    with file.open("ab") as appended:
+        appended.writelines(pieces(there))
 
 
 # --- what `--output` asks for ----------------------------------------------------------------------------------------
@@ -306,10 +347,20 @@ def _append_step_summary(run: ReportedRun) -> None:
 
 @final
 class Output(msgspec.Struct, frozen=True, kw_only=True):
-    """A report to write; without a file it goes to standard output."""
+    """A report to write; without a file it is printed, or posted to where it belongs."""
 
     format: Format
     file: Path | None
+    posted: bool = False
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether it goes to standard output."""
+        return self.file is None and not self.posted
+
+
+POSTED: Final = Output(format="pr-comment", file=None, posted=True)
+"""The comment on a pull request."""
 
 
 def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, ...]:
@@ -319,7 +370,9 @@ def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, 
     from evalc.report.outputs import may_be_written  # noqa: PLC0415 - for start-up: most runs write no report
 
     outputs = tuple(map(_output, (*asked, *(["json:-"] if as_json else []))))
-    if sum(output.file is None for output in outputs) > 1:
+    if POSTED in outputs:
+        extras.comment.refuse_elsewhere(os.environ)
+    if sum(output.is_printed for output in outputs) > 1:
         raise UsageError("only one output goes to standard output")
     taken: set[str] = set()
     for output in outputs:
@@ -344,6 +397,8 @@ def _output(asked: str) -> Output:
     by_name = {name: name for name in FORMATS}
     if asked == "github":
         return Output(format="github", file=None)
+    if asked == "pr-comment":
+        return POSTED
     if asked in by_name:
         raise UsageError(f"`-o {asked}` names no file; write `-o {asked}:FILE`, or `-o {asked}:-` for standard output")
     name, sign, file = asked.partition("=")
@@ -493,7 +548,7 @@ def run_evals(
             error.strerror = f"{error.strerror}{advice()}" if error.strerror else error.strerror
             raise
         except NothingToDo as nothing:
-            report_nothing(start.run_id, str(nothing), stdout, outputs)
+            report_nothing(start, str(nothing), stdout, outputs)
             raise
         print_problems(finished.problems, sys.stderr)
         shown = Shown(detail=detail, slowest=durations or 0)

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, final
 
-from evalc.base import PROVIDERS, provider_of
+from evalc.base import PROVIDERS, TOKENS, provider_of
 from evalc.base.files import is_accepted_baseline
 from evalc.config import kinds as k
 from evalc.config.agents import AGENTS, NamedAgentTable
@@ -233,11 +233,11 @@ class Settings(Table):
         """The values that must be struck out of whatever is written, whatever their length.
 
         They are those of the variables named by `secrets`, the keys of the models' providers, those filled into
-        headers, and configured credentials.
+        headers, configured credentials, and the tokens of code hosts.
         """
         asked = [*self.providers.values(), *(agent for _, agent in self.agents)]
         headers = [*self.agent.headers, *self.judge.headers, *(each for table in asked for each in table.headers)]
-        names = {*self.secrets, *(table.key_variable for table in asked), *variables_of(tuple(headers))}
+        names = {*self.secrets, *TOKENS, *(table.key_variable for table in asked), *variables_of(tuple(headers))}
         values = {environ.get(name, "") for name in names} | {*credentials_in(tuple(headers))}
         return tuple(sorted(values - {""}))
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from evalc.extras import (
         challenge,
+        comment,
         demo,
         history,
         importers,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "challenge",
+    "comment",
     "demo",
     "history",
     "importers",

@@ -189,14 +189,14 @@ def _beginning(run: ReportedRun) -> Iterator[_Rows]:
     score = "" if summary.score is None else f", score {rounded(summary.score)}"
     passed = f"{summary.passed} of {counted(summary.total_cases, 'case')} passed{score}"
     yield _Rows(f"## {'✅' if good else '❌'} evalc: {passed}", ())
-    decided = "" if run.exit_code is None else f"**{_name(': '.join(verdict(run)))}**"
+    decided = "" if run.exit_code is None else f"**{in_markdown(': '.join(verdict(run)))}**"
     if said := "; ".join(filter(None, (decided, _cost(run)))):
         yield _Rows(said, ())
     if gates := [f"- {gate}" for gate in _all_gates(run)]:
         yield _Rows("", gates)
     if changes := list(_changes(run)):
         baselines = dict.fromkeys(filter(None, (result.baseline_run_id for result in run.results)))
-        since = _name(first_of([*baselines], 1))
+        since = in_markdown(first_of([*baselines], 1))
         yield _table(f"| since {since} | now | change |\n|---|--:|---|", changes)
     if deciding := [f"- {words}" for words in _deciding(run)]:
         yield _Rows("**What would decide:**\n", deciding)
@@ -218,14 +218,14 @@ def _cost(run: ReportedRun) -> str:
 def _all_gates(run: ReportedRun) -> Iterator[str]:
     yield from _gates(run)
     for words in run.below:
-        yield f"**not met**: {_name(words)}"
+        yield f"**not met**: {in_markdown(words)}"
     for result in run.results:
-        yield from (f"{_name(run.name_of(result))}: {note}" for note in _gates(result))
+        yield from (f"{in_markdown(run.name_of(result))}: {note}" for note in _gates(result))
 
 
 def _gates(of: SuiteResult | ReportedRun) -> Iterator[str]:
     for gate in of.gates or ():
-        yield f"{'met' if gate.passed else '**not met**'}: {_name(gate_line(gate))}"
+        yield f"{'met' if gate.passed else '**not met**'}: {in_markdown(gate_line(gate))}"
     uncounted = failures_allowed(of)
     if uncounted is not None:
         yield f"**{uncounted}**"
@@ -235,7 +235,7 @@ def _changes(run: ReportedRun) -> Iterator[Sequence[str]]:
     """A row for each measure that can be compared with the baseline: how it is now, and how sure the change is."""
     compared = [(result, result.significance) for result in run.results if result.significance]
     for result, found in compared:
-        title = _name(run.title_of(result))
+        title = in_markdown(run.title_of(result))
         yield title, f"{result.summary.passed}/{result.summary.total_cases} passed", _change(found)
         for comparison in run.comparisons:
             if key_of(comparison) == key_of(result) and comparison.agent_endpoint in (UNSET, result.agent_endpoint):
@@ -255,13 +255,13 @@ def _change(found: Significance) -> str:
 def _measures(suite: SuiteComparison) -> Iterator[Sequence[str]]:
     """The means and medians of the suite, below its pass rate."""
     for name, found in differences(suite):
-        yield f"· {_name(name.strip())}", rounded(found.after, digits=3), _whole(difference_words(found))
+        yield f"· {in_markdown(name.strip())}", rounded(found.after, digits=3), _whole(difference_words(found))
     for name, medians, shown in (
         ("latency, median", suite.latency_ms, milliseconds),
         ("cost of a case, median", suite.cost_usd, "${:.4g}".format),
     ):
         if medians.before is not None and medians.after is not None:
-            yield f"· {name}", _name(shown(medians.after)), _name(f"was {shown(medians.before)}")
+            yield f"· {name}", in_markdown(shown(medians.after)), in_markdown(f"was {shown(medians.before)}")
 
 
 def _deciding(run: ReportedRun) -> Iterator[str]:
@@ -271,7 +271,7 @@ def _deciding(run: ReportedRun) -> Iterator[str]:
         yield f"the change since the baseline: {more_cases(found.more_cases)}{_repeats(run, found)}"
     for gate in run.all_gates:
         if gate.verdict == "undecided" and isinstance(gate.more_cases, int):
-            yield f"{_name(gate_line(gate).partition(':')[0])}: {more_cases(gate.more_cases)}"
+            yield f"{in_markdown(gate_line(gate).partition(':')[0])}: {more_cases(gate.more_cases)}"
 
 
 def _repeats(run: ReportedRun, found: Significance) -> str:
@@ -293,19 +293,19 @@ def _groups(groups: Sequence[FailureGroup], run: ReportedRun) -> Iterator[_Rows]
     for group in groups:
         more = f" and {group.cases - len(group.ids)} more" if group.cases > len(group.ids) else ""
         at = ", ".join(_at(place, run) for place in group.places)
-        rows.append((str(group.cases), _name(group.reason), at, ", ".join(map(_name, group.ids)) + more))
+        rows.append((str(group.cases), in_markdown(group.reason), at, ", ".join(map(in_markdown, group.ids)) + more))
     yield _table(_GROUPS, rows)
 
 
 def _at(place: Place, run: ReportedRun) -> str:
     """The line of the place, which leads to it where its address is known."""
-    url, line = run.address(place), _name(f"{place.file}:{place.line}")
+    url, line = run.address(place), in_markdown(f"{place.file}:{place.line}")
     return line if url is None else f"[{line}]({url})"
 
 
 def _tables(run: ReportedRun) -> Iterator[_Rows]:
     """The suites with their criteria, classes and tags."""
-    named = [(_name(run.name_of(result)), result) for result in run.results]
+    named = [(in_markdown(run.name_of(result)), result) for result in run.results]
     yield _table(_SUITES, (_suite_row(name, result) for name, result in named))
     for header, rows_of in ((_CRITERIA, _criterion_rows), (_CLASSES, _class_rows), (_SLICES, _slice_rows)):
         if rows := [row for name, result in named for row in rows_of(name, result)]:
@@ -321,19 +321,19 @@ def _suite_row(name: str, result: SuiteResult) -> Sequence[str]:
 
 def _criterion_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
     for each in result.summary.criteria:
-        yield name, _name(each.name), f"{each.weight:g}", _score(each.score), f"{each.cases} of {each.of}"
+        yield name, in_markdown(each.name), f"{each.weight:g}", _score(each.score), f"{each.cases} of {each.of}"
 
 
 def _class_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
     labels = result.summary.labels
     for each in () if labels is UNSET else labels.classes:
-        yield name, _name(each.name), *class_cells(each)
+        yield name, in_markdown(each.name), *class_cells(each)
 
 
 def _slice_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
     slices = result.summary.slices
     for each in () if slices is UNSET else slices:
-        yield name, _name(each.tag), f"{each.passed}/{each.of}", rate_words(each)
+        yield name, in_markdown(each.tag), f"{each.passed}/{each.of}", rate_words(each)
 
 
 def _notes(run: ReportedRun) -> Iterator[_Rows]:
@@ -344,18 +344,18 @@ def _notes(run: ReportedRun) -> Iterator[_Rows]:
 
 def _remarks(run: ReportedRun) -> Iterator[str]:
     if run.selected is not None:
-        yield _name(selected_line(run.selected, run.summary.total_cases))
+        yield in_markdown(selected_line(run.selected, run.summary.total_cases))
     for result in run.results:
-        suite = _name(run.name_of(result))
+        suite = in_markdown(run.name_of(result))
         if result.stopped:
-            yield f"{suite}: the run stopped: {_name(result.stopped)}"
+            yield f"{suite}: the run stopped: {in_markdown(result.stopped)}"
         if result.regressions:
-            yield f"{suite}: regressions: {first_of(result.regressions, _MOST_REGRESSIONS, _name)}"
+            yield f"{suite}: regressions: {first_of(result.regressions, _MOST_REGRESSIONS, in_markdown)}"
         for warning in (*result.staleness_warnings, *result.warnings):
-            yield f"{suite}: warning: {_name(warning)}"
-    yield from map(_name, missing_lines(run))
+            yield f"{suite}: warning: {in_markdown(warning)}"
+    yield from map(in_markdown, missing_lines(run))
     for warning in run.warnings:
-        yield f"warning: {_name(warning)}"
+        yield f"warning: {in_markdown(warning)}"
 
 
 def _failure(case: CaseResult, suite: SuiteResult, run: ReportedRun) -> str:
@@ -370,11 +370,11 @@ def _failure(case: CaseResult, suite: SuiteResult, run: ReportedRun) -> str:
     fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
     place = place_of(case)
     at = "" if place is None or run.address(place) is None else f", at {_at(place, run)}"
-    title = f"**{_name(case.id)}** in {_name(run.name_of(suite))}: {case.status}{at}"
+    title = f"**{in_markdown(case.id)}** in {in_markdown(run.name_of(suite))}: {case.status}{at}"
     return f"{title}\n\n{fence}text\n{_LINE_OF_A_SLASH.sub(' ', text)}\n{fence}"
 
 
-def _name(text: str) -> str:
+def in_markdown(text: str) -> str:
     """The start of the text on one line, for a name or a cell; see `_whole`."""
     return _whole(shortened(visible(text), _LONGEST_NAME))
 

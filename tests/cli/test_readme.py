@@ -69,6 +69,7 @@ def follow(
         "OPENAI_BASE_URL": model,
         "OPENAI_API_KEY": "a key of mine",
         "CHAT_TOKEN": "a token of mine",
+        "GITLAB_CI": "true",  # pages run what a job does; this one is for no merge request
     }.items():
         monkeypatch.setenv(name, value)
     git = ("git", "-c", "user.name=someone", "-c", "user.email=someone@example.com")
