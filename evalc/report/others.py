@@ -430,7 +430,7 @@ def strength_lines(strength: Strength, screen: Screen, *, verbose: bool = False)
     for warning in strength.warnings:
         yield from writer.wrapped(f"warning: {warning}")
     if any(survivor.proved for case in strength.cases for survivor in case.survivors):
-        yield from writer.wrapped("`--fix` adds the lines without `unproved`: every recorded answer passes them")
+        yield from writer.wrapped("`--fix` adds the proved lines, which every recorded answer passes")
     yield from () if verbose else writer.wrapped("`-v` shows each fault that was missed")
 
 
