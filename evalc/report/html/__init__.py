@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -22,6 +22,7 @@ from msgspec import UNSET, UnsetType
 
 from evalc.base.terminal import counted
 from evalc.compare.totals import significance_of_all
+from evalc.model.numbers import rounded
 from evalc.model.reports import CheckStrength, Coverage, Strength, Trend
 from evalc.model.result import AssertionResult, AttemptResult, CaseDetails, CaseResult, CriterionResult
 from evalc.model.suite import Place, key_of
@@ -47,6 +48,7 @@ from evalc.report.reported import (
 )
 from evalc.report.words import (
     failures_allowed,
+    in_short,
     main_reason,
     missing_lines,
     not_met,
@@ -77,6 +79,7 @@ _LONGEST_LINE: Final = 400
 _LONGEST_NOTE: Final = 2_000
 _LONGEST_PARAMS: Final = 5_000
 _CASES_A_BLOCK: Final = 200
+_MOST_LISTED: Final = 300
 _AROUND: Final = 1
 
 SCRIPTS: Final = (
@@ -104,20 +107,19 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     style, script = _asset("report.css"), "\n".join(map(_asset, SCRIPTS))
     before, _, after = _asset("report.html").partition("<!-- data -->\n")
     filled = before.replace("{{script hash}}", _hash(script)).replace("{{style hash}}", _hash(style))
-    # The summary for readers without scripts.
-    total = sum(result.summary.total_cases for result in run.results)
-    in_short = f"{sum(result.summary.passed for result in run.results)} of {counted(total, 'case')} passed"
-    yield filled.replace("{{style}}", style).replace("{{in short}}", escape(in_short)).encode()
+    yield filled.replace("{{style}}", style).replace("{{in short}}", escape(_in_short(run))).encode()
     yield _block("run", _run_record(run))
     sources, lines = _Sources(run.root, run.redact), SourceLines(run.root, run.redact, run.checks)
-    groups = FailureGroups()
+    groups, failed = FailureGroups(), list[Record]()
     for index, suite in enumerate(run.suites):
         records = _case_records(index, suite, sources, lines.of_run(suite.result.timestamp), groups)
         while block := list(islice(records, _CASES_A_BLOCK)):
             yield _block("cases", block)
+            failed += [record for record in block if "group" in record.get("reason", ())][: _MOST_LISTED - len(failed)]
     yield _block("groups", [_present({"check": each.check, "message": each.message}) for each in groups.numbered])
     yield _block("sources", sources.excerpts())
-    yield after.replace("{{script}}", script).encode()
+    plain = "\n".join(_without_script(run, groups, failed))
+    yield after.replace("{{without script}}", plain).replace("{{script}}", script).encode()
 
 
 def _block(holds: str, data: object) -> bytes:
@@ -135,6 +137,45 @@ def in_html(record: object) -> bytes:
         encoded = json.dumps(msgspec.to_builtins(record)).encode()
     escaped = encoded.replace(b"<", b"\\u003c")
     return escaped.replace("\u2028".encode(), b"\\u2028").replace("\u2029".encode(), b"\\u2029")
+
+
+def _in_short(run: ReportedRun) -> str:
+    return f"{run.summary.passed} of {counted(run.summary.total_cases, 'case')} passed"
+
+
+def _without_script(run: ReportedRun, groups: FailureGroups, failed: Sequence[Record]) -> Iterator[str]:
+    """The page for readers without scripts, as lines of HTML: the verdict, the suites, reasons and failed cases."""
+
+    def shown(text: str) -> str:
+        return escape(in_short(text))
+
+    def reason(check: str | None, message: str) -> str:
+        return f"{'' if check is None else f'<code>{shown(check)}</code> '}{shown(message)}"
+
+    status, why = verdict(run) if run.exit_code is not None else ("", _in_short(run))
+    yield f"<h1>{shown(', '.join(dict.fromkeys(result.agent_endpoint for result in run.results)))}</h1>"
+    yield f'<p class="{status}"><b class="big">{status.capitalize()}</b> {shown(why)}</p>'
+    notes = (*not_met(run), *_failures_allowed(run), *missing_lines(run), *run.warnings)
+    yield from ("<ul>", *(f"<li>{shown(note)}</li>" for note in notes), "</ul>")
+    yield "<h2>Suites</h2>\n<ul>"
+    for result in run.results:
+        score = "" if result.summary.score is None else f", score {rounded(result.summary.score)}"
+        counts = f"{result.summary.passed} of {counted(result.summary.total_cases, 'case')} passed{score}"
+        yield f"<li><b>{shown(run.title_of(result))}</b> {counts}</li>"
+    yield "</ul>"
+    if largest := sorted(groups.numbered, key=lambda group: -group.cases)[:_MOST_LISTED]:
+        yield "<h2>Reasons</h2>\n<ul>"
+        yield from (f"<li><b>{group.cases}</b> {reason(group.check, group.message)}</li>" for group in largest)
+        yield "</ul>"
+    if failed:
+        yield "<h2>Cases that did not pass</h2>\n<ul>"
+        for record in failed:
+            check, message = record["reason"].get("check"), record["reason"]["message"]
+            text = message if isinstance(message, str) else message["text"]
+            yield f"<li><b>{shown(record['id'])}</b> {reason(check, text)}</li>"
+        more = run.summary.failed - len(failed)
+        yield f"<li>and {more} more</li></ul>" if more else "</ul>"
+    yield "<p>Answers, search and filters need scripts, which are off here.</p>"
 
 
 @cache

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from evalc.cli.calibrate import read_labels
 from evalc.model.result import (
@@ -713,7 +712,7 @@ def test_a_narrow_screen_gives_the_details_all_of_it(shown: Shown) -> None:
     assert page.evaluate("document.getElementById('page').inert") is True
 
 
-def test_paper_holds_every_failure_with_its_details(shown: Shown) -> None:
+def test_paper_holds_every_failure_with_what_was_said(shown: Shown) -> None:
     page = shown(reported())
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
@@ -725,12 +724,23 @@ def test_paper_holds_every_failure_with_its_details(shown: Shown) -> None:
     assert page.locator("#printed article").count() == 0
 
 
-def test_without_scripts_it_says_the_result(shown: Shown, browser: Any, root: Any) -> None:
-    shown(reported())
-    context = browser.new_context(java_script_enabled=False)
+def test_without_scripts_it_says_the_result_the_reasons_and_what_failed(
+    shown: Shown, browser: Browser, root: Path
+) -> None:
+    failed = [_failing(f"<b>{n}</b>", f'contains "{n}"', f"'{n}<script>' is not \u202ethere") for n in range(310)]
+    shown([suite([*failed, answered("fine", "Yes.")])], exit_code=1)
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})
     page = context.new_page()
     page.goto((root / "report.html").as_uri())
-    assert "25 of 29 cases passed." in page.locator("noscript").inner_text()
+    assert page.title() == "1 of 311 cases passed · evalc"
+    text = page.locator("noscript")
+    assert "Failed 310 of 311 cases failed, 1 gate is not met" in text.inner_text()
+    assert "310 contains … … is not \\u202ethere" in text.inner_text()
+    assert text.locator("li", has_text="<b>7</b> contains").inner_text() == (
+        "<b>7</b> contains \"7\" '7<script>' is not \\u202ethere"
+    )
+    assert text.locator("li").last.inner_text() == "and 10 more"
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
     expect(page.locator("#page")).to_be_hidden()
     context.close()
 

@@ -60,7 +60,7 @@ def test_the_policy_allows_the_style_and_the_script_that_are_there_and_nothing_e
 
 
 def test_the_page_names_no_address_but_those_of_namespaces() -> None:
-    page = BLOCK.sub(b"", rendered(*reported()))
+    page = re.sub(rb"<noscript>.*</noscript>", b"", BLOCK.sub(b"", rendered(*reported())), flags=re.DOTALL)
     assert set(re.findall(rb"https?://[^\s\"']+", page)) == {b"http://www.w3.org/2000/svg"}
 
 

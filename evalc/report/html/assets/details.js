@@ -3,7 +3,17 @@
 const COLLAPSED_LINES = 24;
 const LONGEST_CALL = 400;
 
-function detailsOf(entry) {
+const detailsOf = entry => [
+  ...gistOf(entry),
+  part("All checks", assertionsOf(entry, entry.assertions ?? [], false)),
+  part("Scores", entry.criteria.length ? el("ul", { class: "criteria" }, entry.criteria.map(criterionRow)) : null),
+  part("Your verdict", verdictOf(entry)),
+  part("Attempts", attemptsOf(entry)),
+  entry.skippedTokens?.length ? part("Values that were not there", el("p", null, shown(entry.skippedTokens.join(", ")))) : null,
+];
+
+// How the case ended and why, and what was said and called.
+function gistOf(entry) {
   const suite = suites[entry.suite];
   return [
     el("div", { class: "facts" }, statusLabel(entry.status), ...badges(entry), fact("score", entry.score === undefined ? "" : score(entry.score)), fact("time", duration(entry.durationMs)), ...usageOf(entry), fact("suite", nameOf(suite)), fact("variant", entry.variant), fact("finish reason", entry.finishReason)),
@@ -14,11 +24,6 @@ function detailsOf(entry) {
     assertionsOf(entry, failedOf(entry), true),
     ...(entry.turns ? conversation(entry) : [...sentOf(entry), part(othersOf(entry).length ? "Side by side" : "Response", responses(entry))]),
     part("Tool calls", callsOf(entry, entry.turns ? [] : entry.toolCalls)),
-    part("All checks", assertionsOf(entry, entry.assertions ?? [], false)),
-    part("Scores", entry.criteria.length ? el("ul", { class: "criteria" }, entry.criteria.map(criterionRow)) : null),
-    part("Your verdict", verdictOf(entry)),
-    part("Attempts", attemptsOf(entry)),
-    entry.skippedTokens?.length ? part("Values that were not there", el("p", null, shown(entry.skippedTokens.join(", ")))) : null,
   ];
 }
 
