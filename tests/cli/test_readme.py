@@ -97,7 +97,8 @@ def follow(
 def test_who_follows_a_page_sees_what_it_shows(page: Path, follow: Follow, update_goldens: bool) -> None:
     text = page.read_text(encoding="utf-8")
     for block in blocks(page):
-        if block.title:
+        if block.title:  # which GitHub does not show
+            assert f"`{block.title}`" in text.partition(f'title="{block.title}"')[0]
             Path(block.title).parent.mkdir(parents=True, exist_ok=True)
             Path(block.title).write_text(block.text, encoding="utf-8")
         for command in re.findall(COMMANDS.get(block.tag, r"(?!)"), block.text, re.MULTILINE):
