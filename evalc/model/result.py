@@ -353,7 +353,7 @@ class SkippedCase(_Record, frozen=True, kw_only=True):
 class GateResult(_Record, frozen=True, kw_only=True):
     """The verdict on a gate. `value` is null if nothing could be measured; then the gate is not met.
 
-    With a `confidence` there are `verdict` and `moreCases`; `missing` is there if any cases are.
+    With a `confidence` there are `verdict` and `moreCases`; `newFailures` and `missing` are there if any cases are.
     """
 
     gate: Literal["minPassRate", "minScore", "maxP95Ms", "failOnRegression", "recall", "precision", "macroF1"]
@@ -361,6 +361,7 @@ class GateResult(_Record, frozen=True, kw_only=True):
     limit: int | float
     value: int | float | None
     passed: bool
+    new_failures: int | msgspec.UnsetType = msgspec.UNSET
     missing: int | msgspec.UnsetType = msgspec.UNSET
     confidence: int | float | msgspec.UnsetType = msgspec.UNSET
     verdict: Literal["holds", "fails", "undecided"] | msgspec.UnsetType = msgspec.UNSET

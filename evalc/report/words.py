@@ -362,9 +362,11 @@ def _measured(gate: GateResult) -> str:
             measured = "no known time (too few answered)" if value is None else f"{value:.12g}ms"
             return f"95 % of the cases within {measured}, at most {gate.limit:.12g}ms are allowed"
         case "failOnRegression":
-            missing = gate.missing or 0
-            measured = "regressions unknown" if value is None else counted(int(value) - missing, "regression")
-            more = f" and {counted(missing, 'missing case')}" if missing else ""
+            missing, new = gate.missing or 0, gate.new_failures or 0
+            measured = "regressions unknown" if value is None else counted(int(value) - missing - new, "regression")
+            others = [f"{counted(new, 'failing case')} without a baseline"] if new else []
+            others += [counted(missing, "missing case")] if missing else []
+            more = f"{', ' if len(others) > 1 else ' and ' if others else ''}{' and '.join(others)}"
             return f"{measured}{more}, none is allowed"
         case name:
             share = "unknown" if value is None else rounded(value, gate.limit)

@@ -142,6 +142,7 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "limit": "What is asked for: of `failOnRegression`, no regression.",
         "value": "What was measured; null where there was nothing to measure.",
         "passed": "Whether the gate is met.",
+        "newFailures": "Of `failOnRegression`, how many of the `value` fail and are not in the baseline.",
         "missing": "Of `failOnRegression`, how many of the `value` are cases of the baseline that are gone.",
         "confidence": "How sure the gate has to be.",
         "verdict": "Whether the gate holds or fails, where that is certain; else `undecided`.",

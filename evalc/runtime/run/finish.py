@@ -44,6 +44,7 @@ class FinishedSuite(msgspec.Struct, frozen=True, kw_only=True):
     result: SuiteResult  # everything in it but the cases, run and skipped, since there may be many
     gate: str | None  # why the suite's score does not meet its threshold; None if it does or has none
     regressions: int  # how many of its cases the gate on regressions minds
+    new_failures: int  # how many of these the baseline does not have
     missing: int  # how many cases of the baseline it should have and no longer has
     _cases: JournaledCases
     _index: int
@@ -222,6 +223,7 @@ def _judged_run(
         ),
         scores=lambda: chain.from_iterable(scores_of(journal.cases.entries(number)) for number in range(len(finished))),
         regressions=sum(suite.regressions for suite in finished),
+        new_failures=sum(suite.new_failures for suite in finished),
         new_passes=_new_passes(results),
         watched=ending.watched,
         missing=sum(suite.missing for suite in finished) + sum(max(1, suite.cases) for suite in missing),
@@ -275,6 +277,7 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         durations=lambda: durations_of(cases.entries(number)),
         scores=lambda: scores_of(cases.entries(number)),
         regressions=_counted_by_gate(totals),
+        new_failures=totals.summary.failed if totals.since is None else len(totals.since.came_failing),
         new_passes=None if totals.since is None else len(totals.since.new_passes),
         watched=ending.watched,
         missing=len(went) + (0 if totals.since is None else len(totals.since.lapsed)),
@@ -323,6 +326,7 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         result=result,
         gate=gate,
         regressions=measured.regressions,
+        new_failures=measured.new_failures,
         missing=measured.missing,
         _cases=cases,
         _index=number,

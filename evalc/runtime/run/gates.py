@@ -58,7 +58,8 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     durations: Callable[[], Iterable[float]]
     # the score of every case that has one; asked for only by a gate on the score that has a confidence
     scores: Callable[[], Iterable[float]]
-    regressions: int  # how many cases fail that passed in the baseline; without one, how many fail
+    regressions: int  # how many cases fail that passed in the baseline, or that it does not have
+    new_failures: int = 0  # how many of these it does not have
     new_passes: int | None = None  # how many cases pass that failed in the baseline; None without one
     watched: bool = False  # whether the run would have ended at regressions that a sequential test shows
     missing: int = 0  # how many cases of the baseline the suites should have and no longer have
@@ -94,6 +95,7 @@ def _judged(gates: Gates, measured: Measured) -> Iterator[GateResult]:
             limit=0,
             value=found if total else None,
             passed=total > 0 and found == 0,
+            new_failures=measured.new_failures or msgspec.UNSET,
             missing=measured.missing or msgspec.UNSET,
         )
     classes = {} if measured.labels is None else {each.name: each for each in measured.labels.classes}
