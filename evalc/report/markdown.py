@@ -63,6 +63,7 @@ _MARKUP: Final = re.compile(
 """Characters that may begin or end markup, a link or a cell; an underscore within a word does not."""
 _REFERS: Final = re.compile(r'@|:(?=//)|[!#$&-](?=\d)|[%~](?=[\w"])')
 """Of these, those that begin a mention, a link or the number of an issue also as references."""
+_ENDS_CODE: Final = re.compile(r"[`|\\]")
 _BACKTICKS: Final = re.compile("`+")
 _LINE_OF_A_SLASH: Final = re.compile("^(?=/)", re.MULTILINE)
 _SUITES: Final = "| suite | passed | failed | errors | skipped | score | time |\n|---|--:|--:|--:|--:|--:|--:|"
@@ -79,7 +80,7 @@ def markdown(run: ReportedRun, *, most_bytes: int = MOST_BYTES) -> Iterator[byte
     """
     page = _Page(most_bytes)
     groups = failure_groups(run)
-    yield from page.blocks(chain(_beginning(run), _groups(groups, run), _tables(run), _notes(run)))
+    yield from page.blocks(chain(_beginning(run), _groups(groups, run), _tables(run), _notes(run), _regressions(run)))
     yield from page.cases("### Cases that did not pass\n\n", _not_passed(run), run)
 
 
@@ -94,6 +95,7 @@ def comment(
     groups = failure_groups(run)
     yield f"{marker}\n".encode()
     yield from page.blocks(chain(_beginning(run), _groups(groups, run), _notes(run)))
+    yield from page.folded("Regressions", lambda: page.blocks(_regressions(run)))
     yield from page.folded("Suites", lambda: page.blocks(_tables(run)))
     failed = _one_of_each(groups, _not_passed(run)) if groups else _not_passed(run)
     title = "A case of each reason" if groups else "Cases that did not pass"
@@ -195,9 +197,7 @@ def _beginning(run: ReportedRun) -> Iterator[_Rows]:
     if gates := [f"- {gate}" for gate in _all_gates(run)]:
         yield _Rows("", gates)
     if changes := list(_changes(run)):
-        baselines = dict.fromkeys(filter(None, (result.baseline_run_id for result in run.results)))
-        since = in_markdown(first_of([*baselines], 1))
-        yield _table(f"| since {since} | now | change |\n|---|--:|---|", changes)
+        yield _table("| since the baseline | now | change |\n|---|--:|---|", changes)
     if deciding := [f"- {words}" for words in _deciding(run)]:
         yield _Rows("**What would decide:**\n", deciding)
 
@@ -234,15 +234,15 @@ def _gates(of: SuiteResult | ReportedRun) -> Iterator[str]:
 def _changes(run: ReportedRun) -> Iterator[Sequence[str]]:
     """A row for each measure that can be compared with the baseline: how it is now, and how sure the change is."""
     compared = [(result, result.significance) for result in run.results if result.significance]
+    if len(compared) > 1:
+        whole = significance_of_all(found for _, found in compared)
+        yield "**all suites**", f"{run.summary.passed}/{run.summary.total_cases} passed", _change(whole)
     for result, found in compared:
         title = in_markdown(run.title_of(result))
         yield title, f"{result.summary.passed}/{result.summary.total_cases} passed", _change(found)
         for comparison in run.comparisons:
             if key_of(comparison) == key_of(result) and comparison.agent_endpoint in (UNSET, result.agent_endpoint):
                 yield from _measures(comparison)
-    if len(compared) > 1:
-        whole = significance_of_all(found for _, found in compared)
-        yield "**all suites**", f"{run.summary.passed}/{run.summary.total_cases} passed", _change(whole)
 
 
 def _change(found: Significance) -> str:
@@ -253,15 +253,20 @@ def _change(found: Significance) -> str:
 
 
 def _measures(suite: SuiteComparison) -> Iterator[Sequence[str]]:
-    """The means and medians of the suite, below its pass rate."""
+    """The means and medians of the suite that have changed; the only criterion of a suite is its score."""
     for name, found in differences(suite):
+        if found.verdict == "unchanged" or suite.criteria == (found,):
+            continue
         yield f"· {in_markdown(name.strip())}", rounded(found.after, digits=3), _whole(difference_words(found))
     for name, medians, shown in (
         ("latency, median", suite.latency_ms, milliseconds),
         ("cost of a case, median", suite.cost_usd, "${:.4g}".format),
     ):
-        if medians.before is not None and medians.after is not None:
-            yield f"· {name}", in_markdown(shown(medians.after)), in_markdown(f"was {shown(medians.before)}")
+        if medians.before is None or medians.after is None:
+            continue
+        before, after = shown(medians.before), shown(medians.after)
+        if after != before:
+            yield f"· {name}", in_markdown(after), in_markdown(f"was {before}")
 
 
 def _deciding(run: ReportedRun) -> Iterator[str]:
@@ -293,13 +298,15 @@ def _groups(groups: Sequence[FailureGroup], run: ReportedRun) -> Iterator[_Rows]
     for group in groups:
         more = f" and {group.cases - len(group.ids)} more" if group.cases > len(group.ids) else ""
         at = ", ".join(_at(place, run) for place in group.places)
-        rows.append((str(group.cases), in_markdown(group.reason), at, ", ".join(map(in_markdown, group.ids)) + more))
+        check = "" if group.check is None else f"{_code(group.check)}: "
+        reason = f"{check}{in_markdown(group.message)}"
+        rows.append((str(group.cases), reason, at, ", ".join(map(_code, group.ids)) + more))
     yield _table(_GROUPS, rows)
 
 
 def _at(place: Place, run: ReportedRun) -> str:
     """The line of the place, which leads to it where its address is known."""
-    url, line = run.address(place), in_markdown(f"{place.file}:{place.line}")
+    url, line = run.address(place), _code(f"{place.file}:{place.line}")
     return line if url is None else f"[{line}]({url})"
 
 
@@ -337,20 +344,31 @@ def _slice_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
 
 
 def _notes(run: ReportedRun) -> Iterator[_Rows]:
-    """The choice of cases, regressions by name, and warnings: a list, if there are any."""
+    """The choice of cases, the baseline, and warnings: a list, if there are any."""
     if notes := [f"- {note}" for note in _remarks(run)]:
         yield _Rows("", notes)
+
+
+def _regressions(run: ReportedRun) -> Iterator[_Rows]:
+    """The cases that fail and passed in the baseline, by name."""
+    rows = [
+        f"- {in_markdown(run.name_of(result))}: regressions: {first_of(result.regressions, _MOST_REGRESSIONS, _code)}"
+        for result in run.results
+        if result.regressions
+    ]
+    if rows:
+        yield _Rows("", rows)
 
 
 def _remarks(run: ReportedRun) -> Iterator[str]:
     if run.selected is not None:
         yield in_markdown(selected_line(run.selected, run.summary.total_cases))
+    if baselines := [*dict.fromkeys(filter(None, (result.baseline_run_id for result in run.results)))]:
+        yield f"the baseline is {first_of(baselines, _MOST_REGRESSIONS, _code)}"
     for result in run.results:
         suite = in_markdown(run.name_of(result))
         if result.stopped:
             yield f"{suite}: the run stopped: {in_markdown(result.stopped)}"
-        if result.regressions:
-            yield f"{suite}: regressions: {first_of(result.regressions, _MOST_REGRESSIONS, in_markdown)}"
         for warning in (*result.staleness_warnings, *result.warnings):
             yield f"{suite}: warning: {in_markdown(warning)}"
     yield from map(in_markdown, missing_lines(run))
@@ -370,13 +388,19 @@ def _failure(case: CaseResult, suite: SuiteResult, run: ReportedRun) -> str:
     fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
     place = place_of(case)
     at = "" if place is None or run.address(place) is None else f", at {_at(place, run)}"
-    title = f"**{in_markdown(case.id)}** in {in_markdown(run.name_of(suite))}: {case.status}{at}"
+    title = f"**{case.status}** {_code(case.id)} in {in_markdown(run.name_of(suite))}{at}"
     return f"{title}\n\n{fence}text\n{_LINE_OF_A_SLASH.sub(' ', text)}\n{fence}"
 
 
 def in_markdown(text: str) -> str:
     """The start of the text on one line, for a name or a cell; see `_whole`."""
     return _whole(shortened(visible(text), _LONGEST_NAME))
+
+
+def _code(text: str) -> str:
+    """A name or a line that readers copy, as code; with a sign that could end the code or its cell, see `_whole`."""
+    shown = shortened(visible(text), _LONGEST_NAME)
+    return f"`{shown}`" if shown.strip() and not _ENDS_CODE.search(shown) else _whole(shown)
 
 
 def _whole(text: str) -> str:

@@ -279,7 +279,7 @@ def test_a_run_and_its_reports_are_one_comment_and_the_token_is_nowhere(
     assert first.code == 1
     assert "wrote the comment https://code/12#100\n" in first.err
     line = "https://code.example/o/r/blob/0123456789abcdef/evals/weather.eval.yaml"
-    assert re.search(rf"failed, at \[evals/weather\.eval\.yaml&#58;(\d+)\]\({re.escape(line)}#L\1\)", github.own[0])
+    assert re.search(rf", at \[`evals/weather\.eval\.yaml:(\d+)`\]\({re.escape(line)}#L\1\)", github.own[0])
     assert "It is sunny. ***" in github.own[0]
     shown = invoke("report", "-o", "pr-comment")
     assert (shown.code, shown.err) == (0, "updated the comment https://code/12#100\n")

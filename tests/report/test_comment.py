@@ -48,7 +48,8 @@ def test_it_says_how_sure_a_change_is_and_how_many_cases_or_repeats_would_decide
     text = written(reported(compared(5, 2)))
     change = "inconclusive&#58; 5 of 100 cases regressed, 2 newly pass"
     assert f"| get_weather &#40;golden&#41; | 100/100 passed | **-3.0 points**, {change}" in text
-    assert "| since run-0 | now | change |" in text
+    assert "| since the baseline | now | change |" in text
+    assert "\n- the baseline is `run-0`\n" in text
     settled = "about 500 more cases would settle it, or at least `--repeat 7` here and in the baseline"
     assert f"**What would decide:**\n\n- the change since the baseline: {settled}\n" in text
     sure = written(reported(compared(12, 0)))
@@ -81,14 +82,22 @@ def test_several_suites_are_compared_together_too() -> None:
 def test_scores_are_compared_with_those_of_the_run_before() -> None:
     def scored(score: float) -> ComparedSuite:
         criteria = [{"name": "tone", "weight": 1, "score": score, "scoredBy": "linked"}]
-        cases = [{"id": f"c{n}", "passed": True, "durationMs": 100, "criteria": criteria} for n in range(100)]
+        cases = [{"id": f"c{n}", "passed": True, "durationMs": 1000 * score, "criteria": criteria} for n in range(100)]
         found = {"toolName": "weather_api", "suite": "get_weather", "tier": "golden", "cases": cases}
         return msgspec.convert({**found, "summary": {"criteria": criteria}}, ComparedSuite)
 
     pair = compare_suites(scored(0.9), scored(0.8), names=("run-0", "run-1"))
     text = written(replace(reported(compared(0, 0)), comparisons=(pair,)))
     assert "| · score | 0.800 | -0.100 &#40;95 % interval -0.100 to -0.100&#41; worse |" in text
-    assert "| · latency, median | 100ms | was 100ms |" in text
+    assert "· tone" not in text
+    assert "| · latency, median | 800ms | was 900ms |" in text
+
+
+def test_regressions_are_named_and_a_comment_folds_them() -> None:
+    run = reported(replace(compared(2, 0), regressions=("w/a@1", "w/b")))
+    listed = "- get_weather.golden: regressions: `w/a@1`, `w/b`\n"
+    assert f"<details><summary>Regressions</summary>\n\n{listed}\n</details>" in written(run)
+    assert listed in b"".join(markdown(run)).decode()
 
 
 def addressed(found: Place) -> str:
@@ -99,11 +108,11 @@ def test_groups_lead_to_their_lines_and_one_case_of_each_is_shown() -> None:
     many = [failing(f"a{n}", f'contains "{n}"', 7) for n in range(5)] + [failing("b", "valid json", 9)]
     run = replace(reported(suite(*many)), address=addressed)
     text = written(run)
-    link = "[evals/weather.eval.yaml&#58;7](https://code.example/evals/weather.eval.yaml#L7)"
+    link = "[`evals/weather.eval.yaml:7`](https://code.example/evals/weather.eval.yaml#L7)"
     assert "### 6 failures for 2 reasons" in text
-    assert f"| 5 | contains …&#58; no | {link} | a0, a1, a2 and 2 more |" in text
-    assert f"**a0** in get_weather.golden: failed, at {link}\n" in text
-    assert (text.count("```text"), text.count("**a1**")) == (2, 0)
+    assert f"| 5 | `contains …`: no | {link} | `a0`, `a1`, `a2` and 2 more |" in text
+    assert f"**failed** `a0` in get_weather.golden, at {link}\n" in text
+    assert (text.count("```text"), text.count("**failed** `a1`")) == (2, 0)
     whole = b"".join(markdown(run)).decode()
     assert (whole.count("```text"), whole.count(link)) == (6, 6)
 
@@ -136,7 +145,9 @@ def test_nothing_that_an_agent_says_leaves_its_block(said: str) -> None:
     assert html[1:] == [*folds, folds[0].replace("Suites", "Cases that did not pass"), folds[1]]
     assert (kinds.count("fence"), kinds.count("heading_open"), kinds.count("table_open")) == (2, 1, 1)
     inline = [child for token in tokens for child in token.children or ()]
-    assert not {"html_inline", "image", "code_inline"} & {each.type for each in inline}
+    assert not {"html_inline", "image"} & {each.type for each in inline}
+    names = {each.content for each in inline if each.type == "code_inline"}
+    assert names == {"w/hostile", "evals/weather.eval.yaml:13"}
     links = [each.attrs["href"] for each in inline if each.type == "link_open"]
     assert links == ["https://code.example/evals/weather.eval.yaml#L13"] * 2
 

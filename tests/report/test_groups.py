@@ -78,7 +78,7 @@ def test_markdown_has_the_groups_before_the_failures() -> None:
     text = b"".join(render("markdown", reported(suite(*many())))).decode()
     table = (
         "### 6 failures for 1 reason\n\n| failures | reason | at | cases |\n|--:|---|---|---|\n"
-        "| 6 | contains …&#58; expected … in response |  | w/f0, w/f1, w/f2 and 3 more |"
+        "| 6 | `contains …`: expected … in response |  | `w/f0`, `w/f1`, `w/f2` and 3 more |"
     )
     assert table in text
     assert text.index(table) < text.index("### Cases that did not pass")

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,6 +15,7 @@ from hypothesis import example, given
 from junitparser import JUnitXml
 from markdown_it import MarkdownIt
 
+from evalc.base.terminal import shortened, visible
 from evalc.report import console, formats, junit, markdown
 from evalc.report.words import reasons
 from tests.report.results import case, suite
@@ -91,8 +93,9 @@ def test_markdown_holds_it_in_one_block(said: str) -> None:
     assert kinds.count("heading_open") == 2
     assert kinds.count("table_open") == 1
     assert "html_block" not in kinds
-    inline = [child.type for token in tokens for child in token.children or ()]
-    assert not {"link_open", "html_inline", "image", "code_inline"} & set(inline)
+    inline = [child for token in tokens for child in token.children or ()]
+    assert not {"link_open", "html_inline", "image"} & {each.type for each in inline}
+    assert {each.content for each in inline if each.type == "code_inline"} == {"w/hostile"}
 
 
 def test_names_in_tables_and_headings_are_names() -> None:
@@ -103,14 +106,27 @@ def test_names_in_tables_and_headings_are_names() -> None:
     shown = apart.replace("\n", "\\n").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     assert rendered.count(f"<td>{shown}.golden</td>") == 1
     assert rendered.count("<tr>") == 2
-    assert f"<strong>{shown}</strong>" in rendered
+    assert f"<strong>failed</strong> {shown} in {shown}.golden</p>" in rendered
     assert not re.search(r"<(a|b|code|img)\b(?! class)", rendered)
+
+
+@given(texts)
+@example(HOSTILE[5])
+@example("  `")
+def test_the_id_of_a_case_is_text(said: str) -> None:
+    document = b"".join(markdown.markdown(reported(suite(case(said, status="failed", error="no"))))).decode()
+    tokens = MarkdownIt("commonmark").enable("table").parse(document)
+    title = next(after for token, after in pairwise(tokens) if token.type == "paragraph_open")
+    inline = title.children or []
+    assert {each.type for each in inline} <= {"text", "strong_open", "strong_close", "code_inline", "text_special"}
+    shown = "".join(each.content for each in inline).replace("\u200b", "")
+    assert shown.split() == f"failed {shortened(visible(said), 200)} in get_weather.golden".split()
 
 
 def test_markdown_is_cut_where_it_would_be_too_long_and_says_so() -> None:
     cases = [case(f"case-{index}", status="failed", error="x" * 1_500, place=place(3)) for index in range(2_000)]
     document = b"".join(markdown.markdown(reported(suite(*cases))))
-    shown = document.count(b"**case")
+    shown = document.count(b"**failed**")
     assert 500 < shown < 700
     assert len(document) < markdown.MOST_BYTES
     assert document.endswith(
