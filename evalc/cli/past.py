@@ -160,6 +160,9 @@ def diff(
         ),
     ] = None,
     after: Annotated[str | None, typer.Argument(metavar="[B]", help="The later run, named in the same way.")] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show all that was measured, and the ids of the runs.")
+    ] = False,
     json: Json = False,
     **flags: Any,
 ) -> int:
@@ -176,10 +179,13 @@ def diff(
     # For start-up: `--help` compares nothing.
     from evalc.report.side_by_side import diff_lines  # noqa: PLC0415
     from evalc.runtime.run.again_load import compare_past  # noqa: PLC0415
+    from evalc.runtime.store.runs import names_of  # noqa: PLC0415
 
     earlier, later = (None, before or "latest") if after is None else (before, after)
     comparison = compare_past(earlier, later, settings_of(flags).results_folder)
-    print_result(comparison, diff_lines(comparison, Screen.of(sys.stdout, os.environ)), as_json=json)
+    screen = Screen.of(sys.stdout, os.environ)
+    called = names_of(settings_of(flags).results_folder)
+    print_result(comparison, diff_lines(comparison, screen, called=called, verbose=verbose), as_json=json)
     return ExitCode.FAILED if comparison.regressions or comparison.missing else ExitCode.OK
 
 

@@ -145,6 +145,8 @@ def compare_runs(
     return r.RunComparison(
         before=names[0],
         after=names[1],
+        before_agents=_agents(before),
+        after_agents=_agents(after),
         suites=compared,
         significance=significance_of_all(suite.significance for suite in compared),
         only_before=tuple(_title(key, old) for key in old if key not in pairs.values()),
@@ -154,6 +156,10 @@ def compare_runs(
         new_passes=sum(len(suite.new_passes) for suite in compared),
         warnings=tuple(warnings),
     )
+
+
+def _agents(suites: Iterable[ComparedSuite]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(suite.agent_endpoint for suite in suites if suite.agent_endpoint is not None))
 
 
 def _missing(old: _Run, new: _Run, pairs: Mapping[_Key, _Key], looked_at: Callable[[SuiteKey], bool]) -> Iterator[str]:

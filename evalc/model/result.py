@@ -137,14 +137,17 @@ class SuiteComparison(_Record, frozen=True, kw_only=True):
 
 
 class RunComparison(_Record, frozen=True, kw_only=True):
-    """Two runs. Suites that only one of them has are named `SUITE (TIER)`, with the agent if it has several.
+    """Two runs, and the agents of each.
 
+    Suites that only one of them has are named `SUITE (TIER)`, with the agent if it has several.
     `significance` is over the cases of all suites that both have. `missing` are the cases, by id, and the suites that
     the later run should have had.
     """
 
     before: str
     after: str
+    before_agents: tuple[str, ...] = ()
+    after_agents: tuple[str, ...] = ()
     suites: tuple[SuiteComparison, ...]
     significance: Significance
     only_before: tuple[str, ...]

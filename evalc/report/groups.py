@@ -97,11 +97,11 @@ def failure_groups(run: ReportedRun) -> tuple[FailureGroup, ...]:
 def group_lines(groups: Sequence[FailureGroup], writer: Writer) -> Iterator[str]:
     """The largest groups for a screen, each with its first cases below."""
     width = len(str(groups[0].cases)) if groups else 0
-    room = writer.width - len("    ") - width - len("  ")
     for group in groups[:_MOST_SHOWN]:
-        yield f"    {group.cases:>{width}}  {writer.shortened(group.reason, room)}"
+        yield from writer.wrapped(group.reason, f"    {group.cases:>{width}}  ")
         more = f" and {group.cases - len(group.ids)} more" if group.cases > len(group.ids) else ""
-        yield writer.painted(f"    {'':{width}}  {writer.shortened(', '.join(group.ids) + more, room)}", "dim")
+        ids = writer.wrapped(", ".join(group.ids) + more, f"    {'':{width}}  ")
+        yield from (writer.painted(line, "dim") for line in ids)
     if len(groups) > _MOST_SHOWN:
         yield f"    and {counted(len(groups) - _MOST_SHOWN, 'more reason')}"
 

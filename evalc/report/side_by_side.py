@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Final, NamedTuple, final
 
@@ -17,6 +17,7 @@ from evalc.model.result import (
     Medians,
     Rate,
     RunComparison,
+    Significance,
     Status,
     SuiteComparison,
     Verdict,
@@ -24,13 +25,7 @@ from evalc.model.result import (
 from evalc.model.suite import key_of
 from evalc.report.groups import FailureGroups, group_lines
 from evalc.report.reported import ReportedSuite
-from evalc.report.words import (
-    Writer,
-    difference_words,
-    milliseconds,
-    p_words,
-    significance_line,
-)
+from evalc.report.words import Cell, Writer, difference_words, milliseconds, more_cases, p_words
 
 MOST_ALIKE: Final = 12
 """A table of more rows leaves out those that are alike in every column."""
@@ -228,80 +223,84 @@ _MOST_NAMED: Final = 10
 _MOST_SLICES: Final = 5
 _MOST_CASES: Final = 30
 
-_COLORS: dict[Verdict, Color] = {"worse": "red", "better": "green", "inconclusive": "yellow", "unchanged": "dim"}
+_VERDICTS: Final[Mapping[Verdict, tuple[str, Color]]] = {
+    "worse": ("worse", "red"),
+    "better": ("better", "green"),
+    "inconclusive": ("may be chance", "yellow"),
+    "unchanged": ("unchanged", "dim"),
+}
+_NO_NAMES: Final[Mapping[str, str]] = {}
 
 
-def diff_lines(comparison: RunComparison, screen: Screen) -> Iterator[str]:
-    """The comparison, without line ends."""
+def diff_lines(
+    comparison: RunComparison, screen: Screen, *, called: Mapping[str, str] = _NO_NAMES, verbose: bool = False
+) -> Iterator[str]:
+    """The comparison, without line ends: a table of the suites, then the cases that changed.
+
+    `called` are the names by which commands take runs, by their ids; if it is `verbose`, the ids are shown, and all
+    that was measured.
+    """
     writer = Writer(screen)
-    for suite in comparison.suites:
-        yield from _suite(suite, writer)
-        yield ""
-    runs = f"{visible(comparison.before)} {writer.symbols.arrow} {visible(comparison.after)}"
-    totals = (
-        counted(len(comparison.suites), "suite"),
-        counted(comparison.regressions, "regression"),
-        counted(comparison.new_passes, "new pass", "es"),
-    )
-    yield writer.painted(f"{runs} | {' | '.join(totals)}", "bold")
+    before = _run_words(comparison.before, comparison.before_agents, called, verbose=verbose)
+    after = _run_words(comparison.after, comparison.after_agents, called, verbose=verbose)
+    title = writer.wrapped(f"{before} {writer.symbols.arrow} {after}", hanging="  ")
+    yield from (writer.painted(line, "bold") for line in title)
+    yield ""
+    rows = [row for suite in comparison.suites for row in _suite_rows(suite, writer.symbols.arrow, verbose=verbose)]
     if len(comparison.suites) > 1:
-        whole = comparison.significance
-        yield writer.painted(f"  all suites: {significance_line(whole)}", _COLORS[whole.verdict])
-    for run, suites in ((comparison.before, comparison.only_before), (comparison.after, comparison.only_after)):
-        if suites:
-            yield f"  only in {visible(run)}: {_named(suites)}"
-    if comparison.missing:
-        yield writer.painted(f"  missing in {visible(comparison.after)}: {_named(comparison.missing)}", "red")
-    for warning in comparison.warnings:
-        yield writer.warning(warning)
+        name = f"all {len(comparison.suites)} suites"
+        rows.append((name, "", _VERDICTS[comparison.significance.verdict], _changes(comparison.significance)))
+    yield from writer.table([("suite", f"before {writer.symbols.arrow} after", "verdict", "changed"), *rows])
+    yield from _cases("got worse", [each.regressions for each in comparison.suites], "failed", writer)
+    yield from _cases("newly pass", [each.new_passes for each in comparison.suites], "passed", writer)
+    still = [each.still_failing for each in comparison.suites]
+    yield from _cases("still fail, for another reason", still, "unverified", writer)
+    yield from _inventory(comparison, writer)
 
 
-def _suite(suite: SuiteComparison, writer: Writer) -> Iterator[str]:
-    runs = f"{visible(suite.before_run_id)} {writer.symbols.arrow} {visible(suite.after_run_id)}"
-    title = visible(key_of(suite).title(suite.agent_endpoint or None))
-    yield writer.title(f"{title}  {runs}")
+def _run_words(run: str, agents: Sequence[str], called: Mapping[str, str], *, verbose: bool) -> str:
+    name = called.get(run, run)
+    name = f"{name}, {run}" if verbose and name != run else name
+    return f"{name} ({', '.join(agents)})" if agents else name
+
+
+def _suite_rows(suite: SuiteComparison, arrow: str, *, verbose: bool) -> Iterator[tuple[Cell, ...]]:
+    """A row for the verdicts of the suite, and those of its tags and measures that changed for certain, or all."""
     found = suite.significance
-    yield writer.painted(f"  {significance_line(found)}", _COLORS[found.verdict])
-    yield from _diff_table(suite, writer)
-    yield from _cases("REGRESSIONS", suite.regressions, "red", writer)
-    yield from _cases("NEW PASSES", suite.new_passes, "green", writer)
-    yield from _cases("STILL FAILING, FOR ANOTHER REASON", suite.still_failing, "yellow", writer)
-    for heading, ids in (("came", suite.came), ("went", suite.went)):
-        if ids:
-            yield f"  {counted(len(ids), 'case')} {heading}: {_named(ids)}"
+    passed = f"{_percent(suite.before)} {arrow} {_percent(suite.after)}"
+    name = key_of(suite).short(suite.agent_endpoint or None)
+    yield name, passed, _VERDICTS[found.verdict], _changes(found)
+    if verbose:
+        yield "  passed", "", "", f"{_counts(suite.before)} {arrow} {_counts(suite.after)}"
+    shown = ("worse", "better", *(("inconclusive",) if verbose else ()))
+    slices = sorted(suite.slices, key=lambda each: (each.verdict == "inconclusive", each.p_value))
+    for each in [each for each in slices if each.verdict in shown][:_MOST_SLICES]:
+        words = "" if each.verdict == "inconclusive" else f"{p_words(each.p_value)} for all tags together"
+        rates = f"{_percent(each.before)} {arrow} {_percent(each.after)}"
+        yield f"  tag {each.tag}", rates, _VERDICTS[each.verdict], words
+    for name, measured in differences(suite):
+        if verbose or measured.verdict in shown:
+            means = f"{rounded(measured.before)} {arrow} {rounded(measured.after)}"
+            yield f"  {name}", means, _VERDICTS[measured.verdict], _interval(measured)
+    if verbose:
+        yield from _medians("latency, median", suite.latency_ms, milliseconds, arrow)
+        yield from _medians("cost, median", suite.cost_usd, lambda value: f"${value:.4g}", arrow)
 
 
-def _diff_table(suite: SuiteComparison, writer: Writer) -> Iterator[str]:
-    """A line a measure: then, now, and what is to be said of the difference."""
-    counts = f"{_counts(suite.before)} {writer.symbols.arrow} {_counts(suite.after)}"
-    rows = [("pass rate", _percent(suite.before), _percent(suite.after), counts)]
-    rows += _slice_rows(suite, writer.symbols.arrow)
-    rows += [
-        (name, rounded(found.before, digits=3), rounded(found.after, digits=3), difference_words(found))
-        for name, found in differences(suite)
-    ]
-    rows += [
-        _medians("latency, median", suite.latency_ms, milliseconds),
-        _medians("cost, median", suite.cost_usd, lambda value: f"${value:.4g}"),
-    ]
-    there = [row for row in rows if row[1] or row[2]]
-    names = [writer.shortened(name, writer.width // 3) for name, *_ in there]
-    widths = max(map(cells, names)), max(len(row[1]) for row in there), max(len(row[2]) for row in there)
-    for name, (_, before, after, words) in zip(names, there, strict=True):
-        line = (
-            f"  {padded(name, widths[0])}  {before:<{widths[1]}} {writer.symbols.arrow} {after:<{widths[2]}}  {words}"
-        )
-        yield line.rstrip()
+def _changes(found: Significance) -> str:
+    """How many cases changed which way, how likely that is by chance, and what would decide."""
+    if found.verdict == "unchanged":
+        return ""
+    left_out = f"; {counted(found.errors, 'error')} left out" if found.errors else ""
+    settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
+    changed = f"{found.regressed} worse, {found.newly_passed} better of {found.pairs}"
+    return f"{changed}, {p_words(found.p_value)}{left_out}{settled}"
 
 
-def _slice_rows(suite: SuiteComparison, arrow: str) -> Iterator[tuple[str, str, str, str]]:
-    """Of the slices whose verdicts changed the first few: those that are certain, then those that changed the most."""
-    changed = [each for each in suite.slices if each.verdict != "unchanged"]
-    changed.sort(key=lambda each: (each.verdict == "inconclusive", each.p_value))
-    for each in changed[:_MOST_SLICES]:
-        p_value = "" if each.verdict == "inconclusive" else f", {p_words(each.p_value)} for all tags together"
-        words = f"{_counts(each.before)} {arrow} {_counts(each.after)} {each.verdict}{p_value}"
-        yield f"  tag {each.tag}", _percent(each.before), _percent(each.after), words
+def _interval(found: Difference) -> str:
+    """The difference with its interval, without the verdict, which has a column of its own."""
+    words = difference_words(found)
+    return "" if found.verdict == "unchanged" else words.replace(f" {found.verdict}", "", 1)
 
 
 def differences(suite: SuiteComparison) -> Iterator[tuple[str, Difference]]:
@@ -314,10 +313,11 @@ def differences(suite: SuiteComparison) -> Iterator[tuple[str, Difference]]:
         yield f"  {criterion.name}", criterion
 
 
-def _medians(name: str, found: Medians, form: Callable[[float], str]) -> tuple[str, str, str, str]:
-    if found.before is None or found.after is None:
-        return name, "", "", ""
-    return name, form(found.before), form(found.after), ""
+def _medians(
+    name: str, found: Medians, form: Callable[[float], str], arrow: str
+) -> Iterator[tuple[str, str, str, str]]:
+    if found.before is not None and found.after is not None:
+        yield f"  {name}", f"{form(found.before)} {arrow} {form(found.after)}", "", ""
 
 
 def _percent(rate: Rate) -> str:
@@ -335,11 +335,14 @@ def _counts(rate: Rate) -> str:
     return f"{rate.passed}/{rate.of}{interval}{errors}"
 
 
-def _cases(heading: str, cases: Sequence[ChangedCase], color: Color, writer: Writer) -> Iterator[str]:
-    """The cases that changed: by their reasons if that is shorter, else the first of them."""
+def _cases(verb: str, by_suite: Sequence[Sequence[ChangedCase]], status: Status, writer: Writer) -> Iterator[str]:
+    """The cases of all suites that changed: by their reasons if that is shorter, else the first of them."""
+    cases = list(chain.from_iterable(by_suite))
     if not cases:
         return
-    yield writer.painted(f"  {heading} ({len(cases)})", color)
+    yield ""
+    verb = verb if len(cases) > 1 else verb.replace("newly pass", "newly passes").replace("still fail", "still fails")
+    yield f"{writer.by_status(writer.mark(status), status)} {counted(len(cases), 'case')} {verb}"
     groups = FailureGroups()
     for case in cases:
         if case.after is not None:
@@ -352,11 +355,28 @@ def _cases(heading: str, cases: Sequence[ChangedCase], color: Color, writer: Wri
         if case.after is None:
             continue
         if case.before is not None:
-            yield f"      was: {writer.in_short(case.before)}"
-        yield f"      {writer.symbols.arrow} {writer.in_short(case.after)}"
+            yield from writer.wrapped(writer.in_short(case.before), "      was: ")
+        yield from writer.wrapped(writer.in_short(case.after), f"      {writer.symbols.arrow} ")
     if len(cases) > _MOST_CASES:
         yield f"    and {len(cases) - _MOST_CASES} more; --json has all"
 
 
-def _named(names: Sequence[str]) -> str:
-    return first_of(names, _MOST_NAMED, visible)
+def _inventory(comparison: RunComparison, writer: Writer) -> Iterator[str]:
+    """The cases and suites that only one of the runs has, and warnings."""
+    lines = []
+    for suite in comparison.suites:
+        title = key_of(suite).short(suite.agent_endpoint or None)
+        lines += [f"new in {title}: {first_of(suite.came, _MOST_NAMED)}"] if suite.came else []
+        lines += [f"gone from {title}: {first_of(suite.went, _MOST_NAMED)}"] if suite.went else []
+    for when, suites in (("before", comparison.only_before), ("after", comparison.only_after)):
+        lines += [f"suites that only the run {when} has: {first_of(suites, _MOST_NAMED)}"] if suites else []
+    if lines or comparison.missing or comparison.warnings:
+        yield ""
+    for line in lines:
+        yield from writer.wrapped(line, hanging="  ")
+    if comparison.missing:
+        mark = writer.by_status(writer.mark("failed"), "failed")
+        first, *more = writer.wrapped(f"missing: {first_of(comparison.missing, _MOST_NAMED)}", "  ")
+        yield from (f"{mark}{first[1:]}", *more)
+    for warning in comparison.warnings:
+        yield from writer.wrapped(f"{writer.symbols.warning} {warning}", hanging="  ")

@@ -501,7 +501,7 @@ def test_a_comparison_of_runs_names_what_is_gone(
     run(invoke, *choice)
     compared = invoke("diff", "--json")
     assert (compared.code, json.loads(compared.out)["missing"]) == (int(bool(missing)), missing)
-    assert [name in invoke("diff").out.partition("missing in ")[2] for name in missing] == [True] * len(missing)
+    assert [name in invoke("diff").out.partition("missing: ")[2] for name in missing] == [True] * len(missing)
 
 
 def test_a_skipped_case_is_not_missing_in_a_comparison(invoke: Invoke, suites: Path) -> None:

@@ -181,7 +181,7 @@ def test_answers_are_checked_again_and_runs_compared_by_name(invoke: Invoke, pro
     suite.write_text(suite.read_text().replace('contains "Paris"', 'contains "Rome"'))
     rescored = invoke("rescore", "latest")
     assert "agent fast\n" in rescored.out
-    assert "═══ weather (labeled, safe)  " in invoke("diff").out
+    assert "\n  weather (safe)  " in invoke("diff").out
     report = invoke("report", "latest", "-o", "junit:-").out
     assert report.count('<property name="agent" value="fast" />') == 1
 

@@ -32,7 +32,8 @@ def test_a_run_is_listed_shown_and_compared(invoke: Invoke, results: Path) -> No
     assert (shown.code, shown.out) == (0, first.out)
     compared = invoke("diff")
     assert compared.code == 0
-    assert "unchanged: the same verdict in 1 case" in compared.out
+    assert compared.out.startswith("latest~1 (demo) → latest (demo)\n")
+    assert re.search(r"  weather +100 % → 100 % +unchanged\n", compared.out)
 
 
 def test_a_run_that_has_not_finished_is_named(invoke: Invoke, results: Path) -> None:
@@ -170,7 +171,7 @@ def test_a_planted_regression_fails_the_comparison(invoke: Invoke, results: Path
     save(results, result(*[False] * 12, *[True] * 188, run_id=NEW))
     worse = invoke("diff", OLD[:6], NEW[:6])
     assert worse.code == 1
-    assert "worse: 12 of 200 cases regressed, none newly passes" in worse.out
+    assert "worse    12 worse, 0 better of 200, p = 0.000488\n" in worse.out
     better = invoke("diff", "latest", "latest~1", "--json")
     assert better.code == 0
     found = json.loads(better.out)
@@ -220,12 +221,14 @@ def test_one_name_is_compared_with_the_run_before_it_of_the_same_suites(invoke: 
         save(results, result(run == first, tool="a", run_id=run))
         save(results, result(True, tool="b", run_id=run))
     save(results, result(True, tool="b", run_id=other))
-    assert f"{second} → {last} | 2 suites" in invoke("diff").out
-    assert f"{second} → {last} | 2 suites" in invoke("diff", "latest").out
-    assert f"{second} → {other} | 1 suite" in invoke("diff", "latest~1").out
+    assert invoke("diff").out.startswith("latest~2 (demo) → latest (demo)\n")
+    assert invoke("diff", "latest").out == invoke("diff").out
+    assert invoke("diff", "latest~1").out.startswith("latest~2 (demo) → latest~1 (demo)\n")
+    assert f"latest~2, {second} (demo) → latest, {last} (demo)" in invoke("diff", "-v").out.replace("\n  ", " ")
     found = invoke("diff", second)
     assert found.code == 1
-    assert f"{first} → {second} | 2 suites | 1 regression" in found.out
+    assert found.out.startswith("latest~3 (demo) → latest~2 (demo)\n")
+    assert "\n✗ 1 case got worse\n" in found.out
     found = invoke("diff", first)
     assert (found.code, found.out) == (2, "")
     assert f"that began before `{first}` has any of its suites" in found.err

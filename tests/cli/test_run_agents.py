@@ -133,7 +133,7 @@ def test_two_agents_of_one_run_are_compared(invoke: Invoke, project: Path, run: 
     invoke("run", "--agent", DRY, "--agent", KIND)
     (folder,) = runs(project)
     dry, kind = (f"{run.format(id=folder.name)}/{agent}" for agent in agents)
-    assert "1 new pass" in invoke("diff", dry, kind).out
+    assert "✓ 1 case newly passes\n" in invoke("diff", dry, kind).out
 
 
 def test_every_command_takes_an_agent_of_a_run(invoke: Invoke, project: Path) -> None:
@@ -187,8 +187,8 @@ def test_the_answers_of_each_agent_are_checked_again_and_compared(invoke: Invoke
     changed = {agent: (len(each["regressions"]), len(each["newPasses"])) for agent, each in found.items()}
     assert changed[DRY] != changed[KIND]
     output = invoke("diff").out
-    assert f"═══ weather (labeled, {DRY})  " in output
-    assert f"═══ weather (labeled, {KIND})  " in output
+    assert f"\n  weather ({DRY})  " in output
+    assert f"\n  weather ({KIND})  " in output
 
 
 def test_cases_that_failed_with_any_agent_are_run_again(invoke: Invoke, project: Path) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.terminal import Screen, cells, cut_in_middle, wrapped
+from evalc.compare.suites import compare_runs
 from evalc.extras.history import trends_of
 from evalc.model.reports import (
     CaseStrength,
@@ -32,9 +34,12 @@ from evalc.model.reports import (
     ToolCoverage,
     TurnStrength,
 )
+from evalc.model.result import RunComparison
 from evalc.model.suite import Place
 from evalc.report.others import coverage_lines, history_lines, plan_lines, strength_lines
+from evalc.report.side_by_side import diff_lines
 from evalc.report.words import Writer
+from tests.report.test_diff import past
 from tests.report.test_history import entry
 
 LONG: Final = "book_a_flight_for_the_whole_family_and_its_dog"
@@ -148,7 +153,25 @@ STRENGTH = Strength(
     warnings=("1 case has one recorded answer, and a line that fixes its wording fails a good answer in other words",),
 )
 
+
+def compared() -> RunComparison:
+    cases = [f"{LONG}/{number}" for number in range(40)]
+    before = [past([True] * 40, tool=LONG), past([True] * 8, tool="intents")]
+    error = f"numbers from tools: expected every number in the response of {cases[0]} to be in the result of a tool"
+    after = [past([n > 11 for n in range(40)], tool=LONG, error=error), past([n > 1 for n in range(8)], tool="intents")]
+    found = compare_runs(before, after, names=("01a21978-8524-7630-a752-b312a23d548c", "latest"))
+    agents = tuple(f"python:the_desk_of_the_airline:{name}" for name in ("Careful", "Quick"))
+    more = {
+        "missing": tuple(cases),
+        "only_before": ("one suite", "another"),
+        "warnings": ("the runs are of two files",),
+    }
+    return msgspec.structs.replace(found, before_agents=agents, **more)
+
+
 SCREENS: Mapping[str, Callable[[Screen], Iterable[str]]] = {
+    "diff": lambda screen: diff_lines(compared(), screen),
+    "diff -v": lambda screen: diff_lines(compared(), screen, verbose=True),
     "history": partial(history, by_suite=False),
     "history SUITE": partial(history, by_suite=True),
     "plan": lambda screen: plan_lines(PLAN, screen),
