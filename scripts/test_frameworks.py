@@ -1,12 +1,14 @@
 """Runs the suite of `examples/frameworks` against a real agent of each framework: `make test-frameworks`.
 
-The agents' models are scripts, so that nothing needs a key. Each framework has an environment of its own in
+The agents' models are scripts, so that nothing needs a key. The agents that `docs/guides/frameworks.md` shows are made,
+and not asked. Each framework has an environment of its own in
 `.venv-frameworks`, with its newest release that goes together with evalc. One that cannot be installed is named, and
 is no failure.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +19,8 @@ from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[1]
 EXAMPLES: Final = ROOT / "examples"
+GUIDE: Final = ROOT / "docs" / "guides" / "frameworks.md"
+IS_KNOWN: Final = "import agent, evalc.runtime.agents.python as known; print(known.agent_of(agent.agent).endpoint)"
 
 
 class Framework(NamedTuple):
@@ -24,19 +28,26 @@ class Framework(NamedTuple):
 
     packages: tuple[str, ...]
     agents: tuple[str, ...] = ("agent",)
+    section: str = ""
+    """Where the guide shows an agent."""
+
+    models: tuple[str, ...] = ()
+    """Packages that this agent needs for its model."""
 
 
 FRAMEWORKS: Final = {
-    "pydantic_ai": Framework(("pydantic-ai-slim",)),
-    "langgraph": Framework(("langgraph", "langchain"), ("agent", "forgetful")),
-    "openai_agents": Framework(("openai-agents",)),
-    "google_adk": Framework(("google-adk",)),
-    "strands": Framework(("strands-agents",), ("agent", "shared")),
-    "smolagents": Framework(("smolagents",), ("agent", "coder")),
-    "agent_framework": Framework(("agent-framework-core",)),
-    "agno": Framework(("agno",)),
-    "llama_index": Framework(("llama-index-core",)),
-    "crewai": Framework(("crewai",), ("answer",)),
+    "pydantic_ai": Framework(("pydantic-ai-slim",), section="Pydantic AI", models=("pydantic-ai-slim[openai]",)),
+    "langgraph": Framework(("langgraph", "langchain"), ("agent", "forgetful"), "LangGraph", ("langchain-openai",)),
+    "openai_agents": Framework(("openai-agents",), section="OpenAI Agents SDK"),
+    "google_adk": Framework(("google-adk",), section="Google ADK"),
+    "strands": Framework(("strands-agents",), ("agent", "shared"), "Strands Agents", ("strands-agents[openai]",)),
+    "smolagents": Framework(("smolagents",), ("agent", "coder"), "smolagents", ("smolagents[openai]",)),
+    "agent_framework": Framework(
+        ("agent-framework-core",), section="Microsoft Agent Framework", models=("agent-framework-openai",)
+    ),
+    "agno": Framework(("agno",), section="Agno", models=("openai",)),
+    "llama_index": Framework(("llama-index-core",), section="LlamaIndex", models=("llama-index-llms-openai",)),
+    "crewai": Framework(("crewai",), ("answer",), "CrewAI"),
     "claude_agent_sdk": Framework(("claude-agent-sdk",), ("Desk",)),
 }
 
@@ -60,7 +71,7 @@ def passes(name: str, framework: Framework) -> bool:
     if not python.exists():
         venv.create(folder, with_pip=True)
     pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    installed = ran([*pip, "install", "--upgrade", "--editable", str(ROOT), *framework.packages])
+    installed = ran([*pip, "install", "--upgrade", "--editable", str(ROOT), *framework.packages, *framework.models])
     if installed.returncode:
         errors = re.findall(r"^ERROR: (.*)", installed.stderr, re.MULTILINE) or ["pip failed"]
         print(f"{name}: not tested, since it cannot be installed here: {errors[-1]}", flush=True)
@@ -68,7 +79,21 @@ def passes(name: str, framework: Framework) -> bool:
     listed = ran([*pip, "freeze"]).stdout.splitlines()
     versions = [each for each in listed if each.partition("==")[0].lower() in framework.packages]
     failed = [agent for agent in framework.agents if not asked(name, agent, python, " ".join(versions))]
-    return not failed
+    return (not framework.section or is_known(name, framework.section, python)) and not failed
+
+
+def is_known(name: str, section: str, python: Path) -> bool:
+    """Whether evalc knows the agent that a section of the guide shows."""
+    guide = GUIDE.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        for file, before in {"tools.py": "", "agent.py": f"\n## {section}\n"}.items():
+            _, _, code = guide[guide.index(before) :].partition("```python")
+            Path(folder, file).write_text(code.partition("\n")[2].partition("```")[0], encoding="utf-8")
+        environment = {**os.environ, "OPENAI_API_KEY": "none"}
+        command = [str(python), "-c", IS_KNOWN]
+        made = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    print(f"{name}, as the guide shows it: {made.stdout.strip() or made.stderr}", flush=True)
+    return made.returncode == 0
 
 
 def asked(name: str, agent: str, python: Path, versions: str) -> bool:
