@@ -76,7 +76,19 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     reference_data: Mapping[str, Any] = {}
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class _NamingItsKeywords(type(msgspec.Struct)):  # type: ignore[misc]
+    """Says which keywords a record takes, where it is given another."""
+
+    def __call__(cls, *args: Any, **given: Any) -> Any:
+        unknown = next((name for name in given if name not in cls.__struct_fields__), None)
+        if unknown is not None:
+            *first, last = (f"`{field}`" for field in cls.__struct_fields__)
+            takes = f"it takes {', '.join(first)} and {last}"
+            raise TypeError(f"`evalc.{cls.__name__}` got an unexpected keyword argument `{unknown}`; {takes}")
+        return super().__call__(*args, **given)
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, metaclass=_NamingItsKeywords):
     """Whether a check holds, or what it measured, and why it does not hold; the reason is only shown if it does not.
 
     `score` is compared by a line (`>= 0.7`), or, from 0 to 1, is the score of the criterion that the check counts for.

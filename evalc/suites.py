@@ -348,10 +348,11 @@ def _writer(name: str, row: Predicate) -> Callable[..., str]:
     def write(*values: Any) -> str:
         if len(values) != row.line.count("{}"):
             raise TypeError(f"`evalc.{name}` writes `{row.line}`, and is given {len(values)} values")
-        return row.line.format(*map(as_json, values))
+        # In JSON, two braces are only side by side within a text: there they would open a template.
+        return row.line.format(*(as_json(value).replace("{{", r"\\{{") for value in values))
 
     write.__name__ = write.__qualname__ = name
-    write.__doc__ = f"The line of a check, `{row.line}`: {row.sentence}"
+    write.__doc__ = f"The line of a check, `{row.line}`: {row.sentence} Braces in a value are plain text."
     return write
 
 

@@ -406,6 +406,9 @@ def test_a_file_that_cannot_be_read_is_an_error_of_the_file(folder: Path) -> Non
         (lambda: evalc.Turn("hi", check=["json"]), r"`evalc\.Turn` .*did you mean `checks`\?"),
         (lambda: evalc.Suite("a", cases=[], critera=[]), r"`evalc\.Suite` .*did you mean `criteria`\?"),
         (lambda: evalc.Suite("a", cases=[], gate={}), r"did you mean `gates`\?"),
+        (lambda: evalc.check("evals", strct=True), r"`evalc\.check` .* `strct`; did you mean `strict`\?"),  # type: ignore[call-arg]
+        (lambda: evalc.compile("evals", prompt="p"), r"`evalc\.compile` .*did you mean `prompts`\?"),  # type: ignore[call-arg]
+        (lambda: evalc.Outcome(pased=True), "`pased`; it takes `passed`, `reason` and `score`"),  # type: ignore[call-arg]
     ],
 )
 def test_a_misspelt_keyword_is_answered_with_the_near_one(make: Any, meant: str) -> None:
@@ -419,7 +422,7 @@ def test_keys_of_the_author_are_taken() -> None:
     assert evalc.check(suite) == ()
 
 
-ODD = 'it\'s "a: b", {c} #\n\\d'
+ODD = 'it\'s "a: b", {c} #\n\\d {{city}} \\{{#if x}}'
 
 
 def test_values_are_quoted_in_the_lines_of_checks() -> None:
@@ -430,7 +433,8 @@ def test_values_are_quoted_in_the_lines_of_checks() -> None:
         f"at a.b {evalc.within(0.0000001, 20)}",
         f"{evalc.judge(ODD)} for kind",
     ]
-    suite = evalc.Suite("a", criteria=["kind (1): Is it?"], cases=[evalc.Case("b", "hi", checks=checks)])
+    asked = evalc.Case("b", "hi", inputs={"city": "Rome"}, checks=checks)
+    suite = evalc.Suite("a", criteria=["kind (1): Is it?"], cases=[asked])
     (case,) = evalc.compile(suite).suites[0].cases()
     expect = case.expect
     assert (expect.response_contains, expect.response_contains_any) == ((ODD,), ((ODD, "b"),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from inspect import Parameter, cleandoc, signature
 from pathlib import Path
 from textwrap import TextWrapper
@@ -17,6 +18,7 @@ from typing import (
     TypedDict,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -246,18 +248,34 @@ def sentence_of(name: str) -> str:
 
 
 def documented(function: F) -> F:
-    """List the flags that a function takes in its docstring, and in its signature in place of `**flags`."""
+    """List the flags that a function takes in its docstring, and in its signature in place of `**flags`.
+
+    A keyword that it does not take is a `TypeError` that names the near one.
+    """
     own = signature(function)
     parameters = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
     if len(parameters) < len(own.parameters):
         parameters += map(_parameter, KEYWORDS)
-    function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    known = [each.name for each in parameters]
+
+    @wraps(function)
+    def documented_function(*args: Any, **flags: Any) -> Any:
+        for name in flags:
+            if name not in known:
+                meant = did_you_mean(name, known)
+                named = f"evalc.{function.__name__}"
+                raise TypeError(f"`{named}` got an unexpected keyword argument `{name}`{meant and f'; {meant}'}")
+        return function(*args, **flags)
+
+    documented_function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     lines = TextWrapper(100, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False)
     flags = (each.name for each in parameters if each.name in FLAGS)
     listed = "".join(lines.fill(f"{name}: {sentence_of(name)}") + "\n" for name in flags)
     text = cleandoc(function.__doc__ or "") + "\n"
-    function.__doc__ = re.sub(r"^Args:\n(?: .*\n)+", lambda args: args[0] + listed, text, count=1, flags=re.MULTILINE)
-    return function
+    documented_function.__doc__ = re.sub(
+        r"^Args:\n(?: .*\n)+", lambda args: args[0] + listed, text, count=1, flags=re.MULTILINE
+    )
+    return cast("F", documented_function)
 
 
 def _parameter(name: str) -> Parameter:
@@ -272,14 +290,11 @@ def taken_by(name: str) -> str:
 
 
 def refuse_what_is_not_taken(flags: RunFlags) -> None:
-    """Reject unknown flags, and values of other types than that `RunFlags` declares."""
+    """Reject values of other types than that `RunFlags` declares."""
     from evalc.setup.compile import type_of  # noqa: PLC0415 - for start-up: `--help` takes no flags
 
     declared = get_type_hints(RunFlags, localns={"Agent": object})
     for name, value in flags.items():
-        if name not in declared:
-            meant = did_you_mean(name, declared)
-            raise TypeError(f"`evalc.run` got an unexpected keyword argument `{name}`{meant and f'; {meant}'}")
         if value is not None and not _is_of(declared[name], value):
             raise TypeError(f"`{name}` of `evalc.run` takes `{taken_by(name)}`, not `{type_of(value)}`")
 
