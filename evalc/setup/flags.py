@@ -254,9 +254,10 @@ def documented(function: F) -> F:
     """
     own = signature(function)
     parameters = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
-    if len(parameters) < len(own.parameters):
+    takes_flags = len(parameters) < len(own.parameters)
+    known = [*(each.name for each in parameters), *(RunFlags.__annotations__ if takes_flags else ())]
+    if takes_flags:
         parameters += map(_parameter, KEYWORDS)
-    known = [each.name for each in parameters]
 
     @wraps(function)
     def documented_function(*args: Any, **flags: Any) -> Any:
