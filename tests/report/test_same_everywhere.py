@@ -80,7 +80,9 @@ def _of_junit(file: Path) -> Reasons:
 
 
 def _of_markdown(file: Path) -> Reasons:
-    found = re.findall(r"\*\*(\S+)\*\* in .*\n\n```text\n(.*)\n  at (.*)\n", file.read_text(encoding="utf-8"))
+    found = re.findall(
+        r"^\*\*\S+\*\* `(\S+)` in .*\n\n```text\n(.*)\n  at (.*)\n", file.read_text(encoding="utf-8"), re.M
+    )
     return {name: (reason, place) for name, reason, place in found}
 
 
