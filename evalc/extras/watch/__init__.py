@@ -146,7 +146,7 @@ def _run_of(
     """
     with tempfile.TemporaryDirectory(prefix="evalc-watch-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        command = [sys.executable, "-P", "-m", "evalc", "run", *paths, *flags, "--output-dir", name]
+        command = [sys.executable, "-P", "-B", "-m", "evalc", "run", *paths, *flags, "--output-dir", name]
         ids = "|".join(id_in_pattern(key.id) for key in chosen or ())
         command += ["--filter", f"/^(?:{ids})$/"] if chosen is not None and len(ids) < _LONGEST_FILTER else []
         nothing = subprocess.DEVNULL
