@@ -4,6 +4,7 @@ diagnostics code, and one for each file of an example that a page links to.
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Iterator
@@ -68,9 +69,12 @@ def linked_files(page: Path) -> Iterator[Path]:
 
 
 def listing(file: Path) -> str:
-    """A page with the text of a file."""
+    """A page with the text of a file, or with the cells of a notebook."""
     text = file.read_text(encoding="utf-8")
-    return f"# {name_of(file)}\n\n````{file.suffix[1:]}\n{text.rstrip()}\n````\n"
+    if file.suffix != ".ipynb":
+        return f"# {name_of(file)}\n\n````{file.suffix[1:]}\n{text.rstrip()}\n````\n"
+    cells = ((cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"])
+    return "\n\n".join(said if kind == "markdown" else f"```python\n{said}\n```" for kind, said in cells)
 
 
 def file_of(config: MkDocsConfig, name: str, text: str | Path) -> File:

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import typer
+from typer.core import TyperGroup
 
+from evalc.cli.app import app
 from tests.cli.conftest import Invoke, Outcome
 from tests.extras.test_pytest import WITHOUT
-from tests.support.pages import README, WALKED, blocks
+from tests.support.pages import PAGES, README, ROOT, WALKED, blocks
 from tests.support.servers import Exchange, serving
 
 pytest_plugins = ["pytester"]
@@ -27,6 +30,7 @@ COMMANDS = {
     "groovy": r"sh '(evalc .*?)'",
     "console": r"\A\$ (.*)",
 }
+SHOWN = re.compile(r"""(?:^|[ ;"])evalc ([a-z][^\n|;"&]*)""", re.MULTILINE)
 YOUR_AGENT = "http://localhost:3000/chat"
 RUN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -113,6 +117,19 @@ def test_who_follows_a_page_sees_what_it_shows(page: Path, follow: Follow, updat
         assert follow("evalc check").out.startswith("all good")
     if update_goldens:
         page.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_command_line_takes_every_command_that_a_page_names(page: Path) -> None:
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"`evalc ([a-z][^`\n\[]*)`", text)
+    named += [command for block in blocks(page) if block.tag.startswith("sh") for command in SHOWN.findall(block.text)]
+    for name, *arguments in (shlex.split(command, comments=True) for command in named):
+        assert name in group.commands
+        if arguments and not arguments[0].startswith("--help"):
+            group.commands[name].make_context(name, arguments)
 
 
 def steady(output: str) -> str:
