@@ -171,6 +171,8 @@ def test_the_workflow_installs_evalc_from_where_it_came(
     assert invoke("init").err == ("" if requirement else WARNING)
     workflow = yaml.safe_load((empty / ".github" / "workflows" / "evals.yml").read_text())
     assert workflow["env"] == {"EVALC": requirement}
+    assert workflow["permissions"]["pull-requests"] == "write"
+    assert workflow["jobs"]["evals"]["steps"][-1]["run"].endswith(" -o github -o pr-comment")
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the step is a script for bash")

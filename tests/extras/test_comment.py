@@ -188,7 +188,9 @@ def test_a_host_that_cannot_be_reached_is_named(forge: Forge) -> None:
     words = forge.post(RED, GITHUB_GRAPHQL_URL=base, CI_API_V4_URL=base).words
     assert words == f"no comment was written: {forge.title}: no connection: Connection refused"
     words = forge.post(RED, GITHUB_GRAPHQL_URL="", CI_API_V4_URL="").words
-    assert f"{forge.title}'s URL begins with" in words
+    assert words.startswith(f"no comment was written: the job does not say where {forge.title}'s API is: ")
+    words = forge.post(RED, GITHUB_GRAPHQL_URL="ftp://x", CI_API_V4_URL="ftp://x").words
+    assert words == f"no comment was written: {forge.title}'s URL begins with `ftp:`, not with `http:` or `https:`"
 
 
 def test_without_a_token_it_says_where_to_get_one(forge: Forge) -> None:

@@ -136,6 +136,7 @@ class _GitHub:
 
     title = "GitHub"
     token_name = "GITHUB_TOKEN"  # noqa: S105 - its name
+    url_name = "GITHUB_GRAPHQL_URL"
     most_bytes = COMMENT_BYTES
     tls = Tls()
 
@@ -149,7 +150,7 @@ class _GitHub:
         self._from_fork = _of(pull, "head", "repo", "full_name") != _of(pull, "base", "repo", "full_name")
         self._owner, _, self._name = environ.get("GITHUB_REPOSITORY", "").partition("/")
         self._subject = ""
-        self.url = environ.get("GITHUB_GRAPHQL_URL", "")
+        self.url = environ.get(self.url_name, "")
         self.token = environ.get(self.token_name, "").strip()
         self.job = (environ.get("GITHUB_WORKFLOW", ""), environ.get("GITHUB_JOB", ""))
         self.order = _whole(environ.get("GITHUB_RUN_NUMBER")), _whole(environ.get("GITHUB_RUN_ATTEMPT"))
@@ -212,6 +213,7 @@ class _GitLab:
 
     title = "GitLab"
     token_name = "GITLAB_TOKEN"  # noqa: S105 - its name
+    url_name = "CI_API_V4_URL"
     most_bytes = MOST_BYTES
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -219,8 +221,8 @@ class _GitLab:
         if not number:
             raise _NoRequest("this is no pipeline of a merge request (CI_MERGE_REQUEST_IID is not set)")
         project = _whole(environ.get("CI_MERGE_REQUEST_PROJECT_ID") or environ.get("CI_PROJECT_ID"))
-        self._api = environ.get("CI_API_V4_URL", "")
-        self.url = f"{self._api}/projects/{project}/merge_requests/{number}/notes"
+        self._api = self.url = environ.get(self.url_name, "")
+        self._notes = f"{self._api}/projects/{project}/merge_requests/{number}/notes"
         home = environ.get("CI_MERGE_REQUEST_PROJECT_URL") or environ.get("CI_PROJECT_URL", "")
         self._page = f"{home}/-/merge_requests/{number}"
         authorities = environ.get("CI_SERVER_TLS_CA_FILE")
@@ -236,7 +238,7 @@ class _GitLab:
         owner = user["id"]
         page = "1"
         while page:
-            notes, headers = await api.ask("GET", f"{self.url}?sort=asc&per_page={_PAGE}&page={quote(page)}")
+            notes, headers = await api.ask("GET", f"{self._notes}?sort=asc&per_page={_PAGE}&page={quote(page)}")
             for note in notes:
                 if note["author"]["id"] == owner:
                     yield _Comment(str(note["id"]), note["body"])
@@ -244,7 +246,7 @@ class _GitLab:
 
     async def write(self, api: _Api, body: str, comment: str | None) -> str:
         """Add a comment, or update the one of that id; its URL."""
-        method, url = ("POST", self.url) if comment is None else ("PUT", f"{self.url}/{quote(comment)}")
+        method, url = ("POST", self._notes) if comment is None else ("PUT", f"{self._notes}/{quote(comment)}")
         note, _ = await api.ask(method, url, {"body": body})
         return f"{self._page}#note_{note['id']}"
 
@@ -297,6 +299,8 @@ async def _posted(run: ReportedRun, flags: Mapping[str, Any], environ: Mapping[s
     host: _Host = _GitHub(environ) if environ.get("GITHUB_ACTIONS") else _GitLab(environ)
     if not host.token:
         raise _NotPosted(f"{host.token_name} is not set: {host.cure(0)}")
+    if not host.url:
+        raise _NotPosted(f"the job does not say where {host.title}'s API is: {host.url_name} is not set")
     checked_url(host.url, whose=f"{host.title}'s")
     key = _key(host.job, flags, environ)
     one, two = host.order
