@@ -181,6 +181,8 @@ def _one_of_each(groups: Sequence[FailureGroup], cases: Iterable[_Case]) -> Iter
         if case.id in unseen:
             unseen.remove(case.id)
             yield suite, case
+        if not unseen:
+            return
 
 
 def _beginning(run: ReportedRun) -> Iterator[_Rows]:
@@ -212,7 +214,7 @@ def _cost(run: ReportedRun) -> str:
     known = [cost for cost in costs if cost is not UNSET]
     judges = sum(result.summary.judge_cost_usd or 0 for result in run.results)
     of_judges = f", of which judges ${judges:.4g}" if judges else ""
-    return f"cost ${sum(known):.4g}{of_judges}" if known else ""
+    return in_markdown(f"cost ${sum(known):.4g}{of_judges}") if known else ""
 
 
 def _all_gates(run: ReportedRun) -> Iterator[str]:

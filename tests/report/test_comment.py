@@ -169,4 +169,4 @@ def test_it_says_what_the_run_cost() -> None:
     result = suite(case("a"))
     costly = replace(result, summary=replace(result.summary, estimated_cost_usd=0.5, judge_cost_usd=0.125))
     run = reported(costly, replace(costly, suite="other"), suite(case("b"), tool="free"))
-    assert "\ncost $1, of which judges $0.25\n" in written(run)
+    assert "\ncost &#36;&#8203;1, of which judges &#36;&#8203;0.25\n" in written(run)
