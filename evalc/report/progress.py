@@ -15,7 +15,7 @@ from evalc.model.suite import Suite
 from evalc.report.words import Writer, main_reason
 
 _SECONDS_BETWEEN_DRAWINGS: Final = 0.1
-_MOST_NAMED: Final = 20
+_MOST_NAMED: Final = 5
 
 
 def draws(stream: TextIO, environ: Mapping[str, str]) -> bool:
@@ -42,7 +42,7 @@ class Progress:
         self._named = 0
         self._of = 0
         self._cost_usd = 0.0
-        self._first_started: float | None = None
+        self._started = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -54,11 +54,13 @@ class Progress:
             self._stream.write(f"\r{' ' * (self._screen.width - 1)}\r")
             self._stream.flush()
 
+    def run_started(self, cases: int, kept: int) -> None:
+        """A run of so many cases begins, of which some were done before it was resumed."""
+        self._of, self._kept = cases, kept
+        self._started = time.monotonic()
+
     def suite_started(self, suite: Suite) -> None:
         """A suite's first case is about to be sent."""
-        self._of += suite.size
-        if self._first_started is None:
-            self._first_started = time.monotonic()
         if not self._drawn:
             self._stream.write(f"running {visible(suite.title)}: {counted(suite.size, 'case')}\n")
 
@@ -66,10 +68,6 @@ class Progress:
         """A model of so many bytes is being loaded, which may take a while."""
         if self._drawn:
             self._draw(f"loading {visible(name)} ({size / 1e6:.0f} MB)")
-
-    def cases_kept(self, suite: Suite, count: int) -> None:  # noqa: ARG002 - whichever it is
-        """Cases were done before the run was resumed."""
-        self._kept += count
 
     def case_finished(self, suite: Suite, result: CaseResult) -> None:
         """A case has its result; on a terminal, a case that did not pass is named at once."""
@@ -120,11 +118,9 @@ class Progress:
         return ", ".join([*parts, visible(suite.name)])
 
     def _seconds_left(self, now: float) -> float | None:
-        """As the cases so far took; None if there are no more in this suite, or nothing is known yet."""
+        """As the cases so far took; None if there are no more."""
         waiting = self._of - self._kept - self._done
-        if waiting <= 0 or self._first_started is None:
-            return None
-        return (now - self._first_started) / self._done * waiting
+        return (now - self._started) / self._done * waiting if waiting > 0 else None
 
     def _draw(self, line: str) -> None:
         # The last column stays free: some terminals go to a new line when it is filled.

@@ -43,7 +43,7 @@ def test_skipped_cases_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("time.monotonic", lambda: 1.0)
     stream = io.StringIO()
     with Progress(stream, Screen(), drawn=True) as progress:
-        progress.suite_started(a_suite(3))
+        progress.run_started(3, 0)
         progress.case_skipped(a_suite(3), SkippedCase(id="b", description="d", reason="r", archived=False))
         progress.case_finished(a_suite(3), case("a"))
     assert "1/2 cases, 100% passed, 0s left" in stream.getvalue()
@@ -54,7 +54,7 @@ def test_on_a_terminal_one_line_that_goes_away(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
     stream = io.StringIO()
     with Progress(stream, Screen(width=44), drawn=True) as progress:
-        progress.suite_started(a_suite(3))
+        progress.run_started(3, 0)
         progress.case_finished(a_suite(3), case("a"))
         progress.case_finished(a_suite(3), case("b", status="failed", error="e"))
         progress.case_finished(a_suite(3), case("c", status="error", error="e"))
@@ -77,16 +77,26 @@ def test_the_time_that_is_left_and_the_cost(monkeypatch: pytest.MonkeyPatch) -> 
     spent = case("a")
     details = msgspec.structs.replace(spent.details, usage={"costUsd": 0.5}, judge_usage={"costUsd": 0.25})
     with Progress(stream, Screen(), drawn=True) as progress:
-        progress.suite_started(a_suite(21))
+        progress.run_started(21, 0)
         progress.case_finished(a_suite(21), msgspec.structs.replace(spent, details=details))
     assert "1/21 cases, 100% passed, 1h 6m left, $0.7500, get" in stream.getvalue()
+
+
+def test_the_total_and_the_time_are_those_of_all_suites(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 2.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    stream = io.StringIO()
+    with Progress(stream, Screen(), drawn=True) as progress:
+        progress.run_started(60, 10)
+        progress.suite_started(a_suite(3))
+        progress.case_finished(a_suite(3), case("a"))
+    assert "11/60 cases, 100% passed, 1m 38s left, get" in stream.getvalue()
 
 
 def test_a_resumed_run_counts_what_was_done_before() -> None:
     stream = io.StringIO()
     with Progress(stream, Screen(), drawn=True) as progress:
-        progress.suite_started(a_suite(40))
-        progress.cases_kept(a_suite(40), 10)
+        progress.run_started(40, 10)
         assert progress.so_far() == "10 of 40 cases finished, 10 of them before it was resumed"
         progress.case_finished(a_suite(40), case("a"))
         progress.case_finished(a_suite(40), case("b", status="failed", error="e"))
@@ -97,11 +107,11 @@ def test_a_resumed_run_counts_what_was_done_before() -> None:
 def test_many_failures_are_left_to_the_report() -> None:
     stream = io.StringIO()
     with Progress(stream, Screen(), drawn=True) as progress:
-        progress.suite_started(a_suite(40))
+        progress.run_started(40, 0)
         for number in range(40):
             progress.case_finished(a_suite(40), case(f"case-{number}", status="failed", error="e"))
     named = [line for line in stream.getvalue().splitlines() if "case-" in line]
-    assert len(named) == 20
+    assert len(named) == 5
     assert stream.getvalue().count("the report names all that did not pass") == 1
 
 

@@ -205,6 +205,9 @@ class Log:
     def __init__(self) -> None:
         self.lines: list[str] = []
 
+    def run_started(self, cases: int, kept: int) -> None:
+        self.lines.append(f"{cases} cases, {kept} kept")
+
     def suite_started(self, suite: Suite) -> None:
         self.lines.append(f"> {suite.tool_name}")
 
@@ -222,6 +225,7 @@ class Log:
 def test_an_observer_sees_each_case(tmp_path: Path) -> None:
     log = Log()
     run(tmp_path, suite(case(1), case(2, "b")), suite(tool="other"), observer=log)
+    assert log.lines.pop(0) == "2 cases, 0 kept"
     assert log.lines == [
         "> get_weather", "get_weather s/c1 passed", "> other", "get_weather s/c2 failed", "< get_weather", "< other",
     ] or log.lines == [
@@ -302,6 +306,7 @@ def test_skipped_cases_are_not_sent_and_stand_in_a_list_of_their_own(tmp_path: P
     assert (result.summary.total_cases, result.summary.failed, result.summary.skipped) == (1, 1, 2)
     assert finished.summary.skipped == 2
     assert log.lines == [
+        "3 cases, 0 kept",
         "> get_weather", "get_weather s/c1 skipped", "get_weather s/c2 failed", "get_weather s/c3 skipped",
         "< get_weather",
     ]  # fmt: skip

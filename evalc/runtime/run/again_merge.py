@@ -113,6 +113,8 @@ async def merge_suites(
             raise UsageError(f"{part.name} cannot be merged: {changes}")
     _refuse_holes(suites, parts)
     journal = new_journal(header, options)
+    if observer:
+        observer.run_started(sum(suite.size for suite in suites), 0)
     try:
         stopped: dict[int, str] = {}
         for number, suite in enumerate(suites):

@@ -161,6 +161,8 @@ async def rescore_suites(
     if header.agents:
         suites = [msgspec.structs.replace(suite, agent=agent) for suite in suites for agent in agents]
     journal = new_journal(header_of(suites, agents, options, rescored_from=header.run_id), options)
+    if observer:
+        observer.run_started(sum(suite.size for suite in suites), 0)
     try:
         suite_warnings = {}
         stopped = {}

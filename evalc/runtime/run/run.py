@@ -185,12 +185,12 @@ def _is_shown(agent: str, endpoint: str, *, redactor: Redactor | None) -> bool:
 class Observer(Protocol):
     """Hears of the progress of a run. An exception in it ends the run; the journal keeps what was finished."""
 
-    def suite_started(self, suite: Suite) -> None:
-        """The first case of a suite is about to be sent."""
+    def run_started(self, cases: int, kept: int) -> None:
+        """A run of so many cases begins; those that are kept were done before it was resumed, and are not run again."""
         ...
 
-    def cases_kept(self, suite: Suite, count: int) -> None:
-        """So many cases of a suite were done before the run was resumed, and are not run again."""
+    def suite_started(self, suite: Suite) -> None:
+        """The first case of a suite is about to be sent."""
         ...
 
     def case_finished(self, suite: Suite, result: CaseResult) -> None:
@@ -391,6 +391,9 @@ class _Run:
         if self._brake.held:
             for number in range(len(self._suites)):
                 self._brake.recall(self._journal.cases.entries(number))
+        if self._observer:
+            kept = sum(map(self._journal.cases.count, range(len(self._suites))))
+            self._observer.run_started(sum(suite.size for suite in self._suites), kept)
         rubrics = [number for number, suite in enumerate(self._suites) if suite.tier == "rubric"]
         others = [number for number, suite in enumerate(self._suites) if suite.tier != "rubric"]
         if others:
@@ -440,8 +443,6 @@ class _Run:
             kept = self._journal.cases.count(number)
             if self._observer:
                 self._observer.suite_started(suite)
-                if kept:
-                    self._observer.cases_kept(suite, kept)
             for index, located in enumerate(suite.cases):
                 if not kept or not self._journal.cases.has(number, index):
                     yield _Job(number, index, located)
@@ -470,8 +471,6 @@ class _Run:
         for number in numbers:
             if self._observer:
                 self._observer.suite_started(self._suites[number])
-                if kept := self._journal.cases.count(number):
-                    self._observer.cases_kept(self._suites[number], kept)
             for entry in self._journal.cases.entries(number):
                 self._watches.finished((number, entry.case), entry.status)
         return (job for job in jobs if not self._journal.cases.has(job.suite, job.case))
