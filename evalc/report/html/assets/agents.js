@@ -2,6 +2,8 @@
 
 const MOST_ROWS = 200;
 const MOST_MEASURES = 40;
+const MOST_BESIDE = 3;
+const LONG_NAME = 9;
 
 const agentOf = entry => suites[entry.suite].agentEndpoint;
 const ran = cases.filter(entry => entry.status !== "skipped");
@@ -30,7 +32,7 @@ function showVersions(choose) {
   const head = el("tr", null, el("td"), [...columns.keys()].map(version => {
     const button = el("button", { type: "button", "aria-pressed": "false", "data-version": version, title: "Show only these cases" }, shown(version));
     button.addEventListener("click", () => choose(version));
-    return el("th", { scope: "col" }, button);
+    return el("th", { scope: "col", class: version.length > LONG_NAME ? "long" : null }, button);
   }));
   const rows = measures.map(([name, measure, text, way]) => {
     const values = [...columns.values()].map(measure);
@@ -44,8 +46,9 @@ function showVersions(choose) {
     };
     return values.some(known) ? el("tr", null, el("th", { scope: "row" }, shown(name)), values.map(cell)) : null;
   }).filter(Boolean);
-  const table = el("table", null, el("thead", null, head), el("tbody", null, rows.slice(0, MOST_MEASURES)));
-  document.getElementById("compared").append(el("div", { class: "wide", role: "region", tabindex: "0", "aria-label": "Measures by agent and prompt" }, table));
+  const table = el("table", { class: "measures" }, el("thead", null, head), el("tbody", null, rows.slice(0, MOST_MEASURES)));
+  document.getElementById("compared").append(columns.size > MOST_BESIDE ? stacked(table) : table);
+  document.getElementById("versions").classList.toggle("broad", columns.size > MOST_BESIDE);
   document.getElementById("versions").hidden = false;
   document.getElementById("versions-title").textContent = agents.length > 1 ? "Agents" : "Prompts";
   document.getElementById("below").prepend(document.getElementById("suites"));
@@ -62,10 +65,10 @@ function showAgents() {
   }
   const differs = ({ entries }) => new Set(entries.map(entry => entry.good)).size > 1;
   const ordered = [...rows.values()].sort((one, other) => differs(other) - differs(one));
-  const head = el("tr", null, el("th", { scope: "col" }, "Case"), agents.map(agent => el("th", { scope: "col" }, shown(agent), el("small", null, passedOf(agent)))));
+  const head = el("tr", null, el("th", { scope: "col" }, "Case"), agents.map(agent => el("th", { scope: "col" }, shown(shortName(agent)), el("small", null, passedOf(agent)))));
   const table = el("table", null, el("thead", null, head), el("tbody", null, ordered.slice(0, MOST_ROWS).map(matrixRow)));
   const more = ordered.length > MOST_ROWS ? el("p", { class: "soft" }, `${counted(ordered.length - MOST_ROWS, "more case")} below; these are the first, and what the agents differ in comes before the rest.`) : null;
-  document.getElementById("matrix").append(...[table, more].filter(Boolean));
+  document.getElementById("matrix").append(...[stacked(table), more].filter(Boolean));
   document.getElementById("agents").hidden = false;
 }
 
@@ -83,5 +86,5 @@ function matrixRow({ id, entries }) {
 function showLatency() {
   const latency = document.getElementById("latency");
   if (agents.length < 2) latency.append(histogram(cases));
-  else for (const agent of agents) latency.append(el("h3", null, shown(agent)), histogram(casesOf(agent)));
+  else for (const agent of agents) latency.append(el("h3", null, shown(shortName(agent))), histogram(casesOf(agent)));
 }

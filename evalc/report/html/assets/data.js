@@ -12,6 +12,14 @@ const GOOD = new Set(["passed", "unverified", "expected-failure"]);
 const SEVERITY = Object.keys(STATUSES);
 
 const agents = [...new Set(suites.map(suite => suite.agentEndpoint))];
+// What the names of all agents begin with, up to a separator, is left out where they stand beside each other.
+const sharedStart = (() => {
+  const [first = "", ...others] = agents;
+  const differs = [...first].findIndex((_, at) => others.some(other => !other.startsWith(first.slice(0, at + 1))));
+  const start = Math.max(first.slice(0, differs).lastIndexOf(":"), first.slice(0, differs).lastIndexOf("/")) + 1;
+  return others.length && differs > 0 && agents.every(agent => agent.length > start) ? start : 0;
+})();
+const shortName = agent => agent.slice(sharedStart);
 const nameOf = suite => `${suite.suite} (${suite.tier})${agents.length > 1 ? ` · ${suite.agentEndpoint}` : ""}`;
 
 // A case's place in the address: its suite and id, its agent if there are several, a number where two would be the same.
@@ -46,7 +54,7 @@ const kinship = entry => {
   return JSON.stringify([suites[entry.suite].suite, suites[entry.suite].tier, id]);
 };
 // What a case is compared as: of an agent, with a variant of its prompt.
-const versionOf = entry => [agents.length > 1 || !entry.variant ? suites[entry.suite].agentEndpoint : null, entry.variant].filter(Boolean).join(" · ");
+const versionOf = entry => [agents.length > 1 || !entry.variant ? shortName(suites[entry.suite].agentEndpoint) : null, entry.variant].filter(Boolean).join(" · ");
 for (const entry of cases) {
   const key = kinship(entry);
   if (!kin.has(key)) kin.set(key, []);

@@ -83,8 +83,7 @@ function courseTable(name, told, { points, now }) {
   const rows = points.map((point, index) => el("tr", { "aria-current": index === now ? "true" : null },
     head(when(point), "row"), el("td", null, shown(point.run)),
     told.map(measure => el("td", null, written(measure, measure.values[index])))));
-  return el("div", { class: "scroller", role: "region", tabindex: "0", "aria-label": `Runs of ${plain(name)}` },
-    el("table", null,
-      el("thead", null, el("tr", null, head("began (UTC)", "col"), head("run", "col"), told.map(measure => head(measure.name, "col")))),
-      el("tbody", null, rows.reverse())));
+  return stacked(el("table", { class: "facts-table", "aria-label": `Runs of ${plain(name)}` },
+    el("thead", null, el("tr", null, head("began (UTC)", "col"), head("run", "col"), told.map(measure => head(measure.name, "col")))),
+    el("tbody", null, rows.reverse())));
 }

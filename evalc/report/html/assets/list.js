@@ -72,7 +72,7 @@ function badges(entry) {
   const words = [entry.change, entry.flaky && "flaky", entry.attempts && `${entry.attempts.filter(attempt => GOOD.has(attempt.status)).length}/${entry.attempts.length}`];
   return [
     ...words.filter(Boolean).map(word => el("span", { class: `badge ${word === "regression" ? "bad" : ""}` }, word)),
-    ...(agents.length > 1 ? [el("span", { class: "badge" }, shown(agentOf(entry)))] : []),
+    ...(agents.length > 1 ? [el("span", { class: "badge" }, shown(shortName(agentOf(entry))))] : []),
     ...entry.tags.slice(0, 3).map(tag => el("span", { class: "badge tag" }, shown(tag))),
   ];
 }

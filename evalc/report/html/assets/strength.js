@@ -31,11 +31,11 @@ const notesOf = strength => strength.notes.map(note => el("p", { class: "soft" }
 function weakCases({ challengers, cases: weak, casesOf }) {
   const column = ({ name, killed, mutants }) => el("th", { scope: "col" }, name, el("small", null, ` ${killed} of ${mutants}`));
   const head = el("tr", null, el("th", { scope: "col" }, "Case"), challengers.map(column));
-  const table = el("table", null, el("thead", null, head), el("tbody", null, weak.map(entry => weakRow(entry, challengers))));
+  const table = el("table", { class: "facts-table", "aria-label": "Faults noticed, case by case" }, el("thead", null, head), el("tbody", null, weak.map(entry => weakRow(entry, challengers))));
   const first = weak.length < casesOf ? [el("p", { class: "soft" }, `The weakest ${weak.length} of ${counted(casesOf, "case")} that miss faults.`)] : [];
   if (!weak.length) table.lastChild.remove();
   return [
-    el("div", { class: "scroller", role: "region", tabindex: "0", "aria-label": "Faults noticed, case by case" }, table),
+    stacked(table),
     ...first,
     weak.length ? el("details", null, el("summary", null, `What ${counted(casesOf, "case")} miss${casesOf === 1 ? "es" : ""}`), weak.map(missedBy)) : null,
   ].filter(Boolean);

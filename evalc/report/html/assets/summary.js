@@ -4,7 +4,10 @@ const MOST_NOTES = 3;
 const MOST_CLASSES = 30;
 const MOST_SUITES = 4;
 const MOST_SCORES = 6;
+const FEW_SUITES = 2;
 const MOST_COLUMNS = 6;
+
+const TIERS = new Set(suites.map(({ tier }) => tier)).size;
 
 const total = name => suites.reduce((sum, suite) => sum + (suite.summary[name] ?? 0), 0);
 
@@ -21,6 +24,7 @@ function showHead() {
   const facts = [
     ["run", [...new Set(suites.map(suite => suite.runId))].join(", ")],
     ["began", Number.isNaN(when.valueOf()) ? first.timestamp : when.toISOString().replace("T", " ").replace(/\.\d+Z/, " UTC")],
+    ["agents", agents.length > 1 ? agents.join(", ") : null],
     ["rescored from", first.rescoredFrom],
     ["baseline", suites.find(suite => suite.baselineRunId)?.baselineRunId],
   ];
@@ -90,7 +94,8 @@ function showScores(choose) {
 function suiteScores(suite, index, choose) {
   const { passed, totalCases, score: whole, criteria } = suite.summary;
   const button = el("button", { type: "button", class: "suite", title: "Show only this suite" },
-    el("span", { class: "name" }, el("b", null, shown(suite.suite)), ` ${suite.tier}`, agents.length > 1 ? el("small", null, shown(suite.agentEndpoint)) : null),
+    el("span", { class: "name" }, el("b", null, shown(suite.suite)), TIERS > 1 ? ` ${suite.tier}` : null, agents.length > 1 ? el("small", null, shown(shortName(suite.agentEndpoint))) : null),
+    whole === null ? [el("span"), el("span")] : [scoreBar(whole), el("span", { class: "number" }, el("span", { class: "unseen" }, "score "), score(whole))],
     el("span", { class: "of" }, `${passed} of ${totalCases}`));
   button.addEventListener("click", () => choose(""));
   const proved = run.significance?.suites.filter(Boolean).length > 1 ? run.significance.suites[index] : null;
@@ -103,8 +108,7 @@ function suiteScores(suite, index, choose) {
     rows.push(...confused.map(pair => el("li", null, el("span", { class: "criterion" }, [...shown(pair.expected), " → ", ...givenLabel(pair)]), el("span", null, counted(pair.cases, "case")))));
   }
   rows.push(...(suite.summary.slices ?? []).slice(0, MOST_CLASSES).map(each => scoreRow(["passed of ", ...shown(each.tag)], null, each.rate, counted(each.of, "case"))));
-  if (rows.length || whole !== null) rows.unshift(scoreRow("score", null, whole, null));
-  return el("li", { class: "scores" }, button, proved ? el("p", { class: "soft" }, shown(proved)) : null, square ? confusionMatrix(labels, index, choose) : null, rows.length ? shortList(rows, MOST_SCORES) : null);
+  return el("li", { class: "scores" }, button, proved ? el("p", { class: "soft" }, shown(proved)) : null, square ? confusionMatrix(labels, index, choose) : null, rows.length ? shortList(rows, suites.length > FEW_SUITES ? 0 : MOST_SCORES) : null);
 }
 
 const givenLabel = ({ predicted }) => (predicted === null ? ["no label"] : shown(predicted));
@@ -126,7 +130,7 @@ function confusionMatrix({ classes, confusion }, suite, choose) {
   const rows = classes.map(each => el("tr", null, el("th", { scope: "row" }, shown(each.name)), given.map(predicted => cell(each.name, predicted)), [each.recall.value, each.f1].map(value => el("td", null, score(value)))));
   const precision = new Map(classes.map(each => [each.name, each.precision.value]));
   rows.push(el("tr", null, el("th", { scope: "row", class: "soft" }, "precision"), given.map(name => el("td", null, name === null ? null : score(precision.get(name)))), el("td"), el("td")));
-  return el("div", { class: "wide", role: "region", tabindex: "0", "aria-label": `Classes of ${plain(nameOf(suites[suite]))}` }, el("table", { class: "confusion" }, el("thead", null, head), el("tbody", null, rows)));
+  return el("table", { class: "measures confusion", "aria-label": `Classes of ${plain(nameOf(suites[suite]))}` }, el("thead", null, head), el("tbody", null, rows));
 }
 
 function scoreRow(name, weight, value, over) {

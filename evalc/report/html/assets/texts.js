@@ -53,6 +53,14 @@ function shortList(items, most, attributes) {
   return [list, more];
 }
 
+// A table that is a list of its rows on a narrow screen, each cell with the head of its column.
+function stacked(table) {
+  const heads = [...table.tHead.rows[0].cells].map(cell => cell.textContent);
+  for (const cell of table.querySelectorAll("tbody td")) cell.dataset.head = heads[cell.cellIndex];
+  table.classList.add("stacked");
+  return table;
+}
+
 // Python cuts long texts: then it is {text, length}.
 const textOf = value => (typeof value === "object" && value !== null ? value.text : value ?? "");
 
