@@ -13,12 +13,13 @@ from msgspec.structs import replace
 
 from evalc import extras
 from evalc.base.errors import UsageError
+from evalc.extras.comment import hosts
 from evalc.model.suite import Place
 from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case, suite
 from tests.report.runs import reported
 from tests.support.forge import PAGE, TOKEN, Fault, Forge, event_of, opened
-from tests.support.servers import closes, serving
+from tests.support.servers import closes, hangs, serving
 
 __all__ = ["invoke", "project"]
 
@@ -191,6 +192,14 @@ def test_a_host_that_cannot_be_reached_is_named(forge: Forge) -> None:
     assert words.startswith(f"no comment was written: the job does not say where {forge.title}'s API is: ")
     words = forge.post(RED, GITHUB_GRAPHQL_URL="ftp://x", CI_API_V4_URL="ftp://x").words
     assert words == f"no comment was written: {forge.title}'s URL begins with `ftp:`, not with `http:` or `https:`"
+
+
+def test_a_host_that_does_not_answer_is_given_up(forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hosts, "_SECONDS", 0.1)
+    with serving(hangs) as server:
+        base = f"http://{urlsplit(server.url).netloc}"
+        found = forge.post(RED, GITHUB_GRAPHQL_URL=base, CI_API_V4_URL=base)
+    assert found == ("no comment was written: it took more than 0.1 s", True)
 
 
 def test_without_a_token_it_says_where_to_get_one(forge: Forge) -> None:
