@@ -389,7 +389,7 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines, group
         "row": case.row,
         "label": case.label,
         "criteria": tuple([_with_question(each, index, case, lines) for index, each in enumerate(case.criteria)]),
-        "assertions": tuple([_with_line(each, lines.check_of(case, each)) for each in case.assertions]),
+        "assertions": tuple([_assertion(each, lines.check_of(case, each)) for each in case.assertions]),
         "skippedTokens": details.skipped_tokens,
         "message": _cut(details.message, LONGEST_TEXT),
         "messages": details.messages,
@@ -429,8 +429,21 @@ def _reason(case: CaseResult, groups: FailureGroups) -> Record | None:
     return _present({"check": why.check, "message": _cut(why.message, _LONGEST_NOTE), "group": group})
 
 
-def _with_line(assertion: AssertionResult, check: AuthoredCheck | None) -> AssertionResult:
-    return assertion if check is None else msgspec.structs.replace(assertion, line=check.line)
+def _assertion(assertion: AssertionResult, check: AuthoredCheck | None) -> AssertionResult | Record:
+    """The assertion; if the line of its check is known, without what else would name it."""
+    if check is None:
+        return assertion
+    return _present(
+        {
+            "outcome": assertion.outcome,
+            "line": check.line,
+            "message": assertion.message,
+            "place": assertion.place,
+            "judged": assertion.judged,
+            "finding": assertion.finding,
+            "turn": assertion.turn,
+        }
+    )
 
 
 def _with_question(
