@@ -7,18 +7,18 @@ and lists are not empty.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, NamedTuple, final
 
 from evalc.check.tree import Check
 from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate import trees as to
-from evalc.translate.code import read_python
+from evalc.translate.code import free_names, is_verdict, read_javascript, read_python
 from evalc.translate.expressions import Denoted
 from evalc.translate.names import KEYS, NOTES
 from evalc.translate.trees import Part, Place, joined, negated, negated_if, none, refuse_if, written
-from evalc.translate.words import Words, bare_operator, words_of
+from evalc.translate.words import LONGEST, Words, bare_operator, words_of
 
 
 @final
@@ -38,6 +38,23 @@ def translated(original: str | Mapping[str, Any]) -> Translation | None:
     except (NoLine, RecursionError):
         return None
     return None if line == original else Translation(line, "; ".join(NOTES[each] for each in sorted(notes)))
+
+
+def check_of_script(language: str, code: str, given: Set[str]) -> tuple[Check, frozenset[str]] | None:
+    """The check that an expression of JavaScript or Python is; None if none surely says the same.
+
+    With it come the rows of `NOTES` that it differs by. Its free names have to be among the `given`, and its value has
+    to be true, false or a number.
+    """
+    reader = Words(set())
+    try:
+        tree = read_javascript(code) if language == "javascript" else read_python(code)
+        refuse_if(len(code) > LONGEST or not free_names(tree) <= given or not is_verdict(tree))
+        check = reader.condition_of(tree)
+        written(check)
+    except (NoLine, RecursionError):
+        return None
+    return check, frozenset(reader.notes)
 
 
 class Mappings(Words):

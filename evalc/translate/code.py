@@ -9,6 +9,7 @@ import ast
 import keyword
 import re
 import warnings
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -111,12 +112,93 @@ def _parser() -> Parser:
 
 
 def read_javascript(code: str) -> ast.expr:
-    """The tree of an expression, or of `return EXPRESSION`."""
-    code = re.sub(r"^return ", "", with_places(code).strip().rstrip(";"))
+    """The tree of an expression, or of what constants and a `return` at the end come to, also in a function."""
+    code = with_places(code).strip().rstrip(";")
     # The parentheses make an expression of what would be a block.
-    root = _parser().parse(f"({code})".encode("utf-8", "surrogatepass")).root_node
-    refuse_if(root.has_error or [child.type for child in root.named_children] != ["expression_statement"])
-    return read_python(_written(root.named_children[0].named_children[0]))
+    for text in (f"({code.removeprefix('return ')})", code):
+        root = _parser().parse(text.encode("utf-8", "surrogatepass")).root_node
+        if not root.has_error:
+            return _value_of(_body_of_call(root) or root)
+    raise NoLine
+
+
+def _body_of_call(root: Node) -> Node | None:
+    """The block of a function that is only called, `(() => { ... })()`."""
+    node = root
+    for type_ in ("expression_statement", "parenthesized_expression", "call_expression"):
+        (node, *more) = node.named_children or [node]
+        if node.type != type_ or more:
+            return None
+    function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    called = function.named_children[0] if function and function.type == "parenthesized_expression" else None
+    if called is None or called.type not in ("arrow_function", "function_expression") or _text(arguments) != "()":
+        return None
+    body = called.child_by_field_name("body")
+    is_plain = _text(called.child_by_field_name("parameters")) == "()" and not _text(called).startswith("async")
+    return body if is_plain and body is not None and body.type == "statement_block" else None
+
+
+def _value_of(block: Node) -> ast.expr:
+    """The value of the last statement, in which the constants of those before it are written out."""
+    *before, last = [each for each in block.named_children if each.type != "comment"] or none()
+    constants: dict[str, ast.expr] = {}
+    for each in before:
+        declared = (
+            each.named_children[0] if each.type == "lexical_declaration" and each.named_child_count == 1 else None
+        )
+        refuse_if(declared is None or not _text(each).startswith("const"))
+        name, value = (declared.child_by_field_name(field) for field in ("name", "value"))  # type: ignore[union-attr]
+        refuse_if(name is None or name.type != "identifier")
+        constants[_text(name)] = _read(value, constants)
+    refuse_if(last.type not in ("expression_statement", "return_statement") or last.named_child_count != 1)
+    refuse_if(last.type == "expression_statement" and block.type == "statement_block")
+    return _read(last.named_children[0], constants)
+
+
+def _read(node: Node | None, constants: Mapping[str, ast.expr]) -> ast.expr:
+    tree = read_python(_written(node))
+    named = {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+    refuse_if(named & constants.keys())
+    return _WrittenOut(constants).visit(tree)  # type: ignore[no-any-return]
+
+
+class _WrittenOut(ast.NodeTransformer):
+    """Writes the values of constants for their names."""
+
+    def __init__(self, constants: Mapping[str, ast.expr]) -> None:
+        self._constants = constants
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._constants.get(node.id, node)
+
+
+def free_names(tree: ast.expr) -> frozenset[str]:
+    """The names that code uses, less those of its own parameters and items."""
+    own = {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+    names_ = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    own |= {each.id for each in names_ if isinstance(each.ctx, ast.Store)}
+    return frozenset(each.id for each in names_ if not each.id.startswith("__")) - own
+
+
+_VERDICTS: Final = frozenset(
+    {"all", "any", "endsWith", "endswith", "every", "includes", "isArray", "isinstance", "len", "some", "startsWith",
+     "startswith", "test"}
+)  # fmt: skip
+"""The functions and methods that return true or false, or a number."""
+
+
+def is_verdict(tree: ast.expr) -> bool:
+    """Whether code is true, false or a number wherever it holds, and no text, list or match."""
+    match tree:
+        case ast.Compare() | ast.UnaryOp(ast.Not()) | ast.Attribute(attr="length"):
+            return True
+        case ast.BoolOp(ast.And(), [*_, last]):
+            return is_verdict(last)
+        case ast.BoolOp(ast.Or(), operands):
+            return all(map(is_verdict, operands))
+        case ast.Call(ast.Name(name)) | ast.Call(ast.Attribute(attr=name)):
+            return name in _VERDICTS
+    return False
 
 
 def _text(node: Node | None) -> str:

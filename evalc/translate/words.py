@@ -59,7 +59,7 @@ class Words(Meaning):
 
     def code(self, language: str, code: str) -> Check:
         """Read an expression of a language."""
-        refuse_if(language not in _READERS or "\n" in code.strip() or len(code) > LONGEST)
+        refuse_if(language not in _READERS or len(code) > LONGEST)
         found = self.condition_of(_READERS[language](code.strip()))
         steps = [part.step for part in within(found) if isinstance(part, Of)] if language == "jq" else []
         if "all" not in code and any(isinstance(step, Items) and step.which == "every" for step in steps):

@@ -19,7 +19,7 @@ from typing import Any, Final
 from benchmarks.peers import PROMPTFOO
 
 ROOT: Final = Path(__file__).parents[2]
-VERDICTS: Final = ROOT / "tests" / "importers" / "promptfoo_verdicts.json"
+VERDICTS: Final = ROOT / "tests" / "extras" / "importers" / "promptfoo_verdicts.json"
 TESTS: Final = 600
 TOOLS: Final = ("book", "quote", "cancel_order")
 VALUES: Final = (1, 2, 2.5, "Paris", "", True, None, [1, "a"], {"c": 1}, {"c": 1, "d": "x"})

@@ -183,6 +183,8 @@ toolCalls.filter((c) => { return c.name === "book" }).length > 0
 JAVASCRIPT_OF_OBJECTS = r"""
 JSON.parse(response).total <= 240
 JSON.parse(output).ok === true
+(() => { const d = JSON.parse(output); return d.total <= 240 })()
+(function () { const d = JSON.parse(output); const list = d.items; return list.some(i => i.price < 0); })()
 json.ok !== true
 json.name === "Ann" || json.total > 100
 240 > json.total

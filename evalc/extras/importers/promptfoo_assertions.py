@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import accumulate
 from typing import Any, Final, NamedTuple, final
@@ -22,7 +22,23 @@ from evalc.base.source import Source
 from evalc.base.terminal import shortened
 from evalc.check.contract import single_values
 from evalc.check.forms import together
-from evalc.check.tree import All, At, Bounds, Call, Check, Measure, Measured, Not, Of, Some, Step, Test, Tools, all_of
+from evalc.check.tree import (
+    All,
+    At,
+    Bounds,
+    Call,
+    Check,
+    Measure,
+    Measured,
+    Not,
+    Of,
+    Some,
+    Step,
+    Test,
+    Tools,
+    all_of,
+    within,
+)
 from evalc.compiler.examine import examine
 from evalc.compiler.rows import csv_reader
 from evalc.dsl.nodes import Node, Scalar, stretch
@@ -30,6 +46,7 @@ from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.grammar.parse import parse_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of
 from evalc.model.json import is_number, path_inside
+from evalc.translate import check_of_script
 from evalc.translate.trees import negated
 
 # --- templates -------------------------------------------------------------------------------------------------------
@@ -216,7 +233,8 @@ def _assertion(text: str) -> dict[str, Any]:
     code = _WRITTEN_CODE.match(text)
     if code is not None:
         language = "python" if code["python"] else code["language"]
-        return {"type": language if language in ("python", "ruby") else "javascript"}
+        value = text.partition(":")[2] if code["language"] else text
+        return {"type": language if language in ("python", "ruby") else "javascript", "value": value.strip()}
     if text.startswith("grade:"):
         return {"type": "llm-rubric", "value": text[6:].strip()}
     match = _ASSERTION.fullmatch(text)
@@ -234,9 +252,9 @@ def _assertion(text: str) -> dict[str, Any]:
 # --- assertions ------------------------------------------------------------------------------------------------------
 
 
-_CODE: Final = "code does not run in an eval file; a package can provide a check (entry point `evalc.checks`)"
+_OWN_CHECK: Final = "a check of the project in Python can say it (`@evalc.custom_check`)"
 _WHY_NOT: Final[dict[str, str]] = {
-    **dict.fromkeys(("javascript", "python", "ruby", "webhook"), _CODE),
+    **dict.fromkeys(("ruby", "webhook"), f"an eval file runs no code; {_OWN_CHECK}"),
     "trajectory:goal-success": "a judge sees the response and no calls; nearest is `judge`",
     "similar": "promptfoo compares embeddings, `similar to` here compares the letters",
     "levenshtein": "promptfoo counts edits, `similar to` here takes a share",
@@ -251,7 +269,7 @@ _WHY_NOT: Final[dict[str, str]] = {
 _IGNORED_KEYS: Final[dict[str, str]] = {
     "provider": "the judge is named in the configuration",
     "rubricPrompt": "the judge has a prompt of its own",
-    "config": "it belongs to an assertion that runs code",
+    "config": "no check takes it",
     "normalizeUnicode": "texts are compared as they are",
 }
 _KEYS: Final = frozenset({"type", "value", "threshold", "weight", "metric", "assert", "transform", "contextTransform"})
@@ -322,7 +340,12 @@ def of_one_test(checks: Sequence[Check], *, scored: Sequence[bool]) -> Sequence[
     """
     placed: list[Check | None] = []
     limits: dict[Step, int] = {}
+    plain: list[Check] = []
     for check, is_scored in zip(checks, scored, strict=True):
+        if not is_scored and check in plain:
+            placed.append(None)
+            continue
+        plain += () if is_scored else (check,)
         limited = check.step if isinstance(check, Of) and single_values(check) and not is_scored else None
         index = len(placed) if limited is None else limits.setdefault(limited, len(placed))
         both = _both(placed[index], check) if index < len(placed) else None
@@ -340,6 +363,8 @@ def _both(first: Check | None, second: Check) -> Check | None:
     """The one check that holds where both do; None if there is none."""
     match first, second:
         case Of(step, Test("between", Bounds() as one)), Of(_, Test("between", Bounds() as other)):
+            if any(bound is not None for bound in (one.above, one.below, other.above, other.below)):
+                return first if one == other else None
             least = max((bound for bound in (one.min, other.min) if bound is not None), default=None)
             most = min((bound for bound in (one.max, other.max) if bound is not None), default=None)
             is_empty = least is not None and most is not None and least > most
@@ -387,9 +412,13 @@ def _check_of(asked: _Assertion) -> Check:
     is_whole = asked.fields.keys().isdisjoint(("transform", "contextTransform"))
     _require(is_whole, "a response is checked as it is, without a `transform`")
     _require(name in _CHECKS, "evalc has no such check")
+    is_code = name in _GIVEN_TO_CODE
+    _require(not (is_code and _is_path(asked.value)), f"it is code in a file; {_OWN_CHECK}")
     _require(name == "is-json" or not _is_path(asked.value), "the value is not read from a file")
     check = _CHECKS[name](asked)
-    return check if name == type_ else Not(check)
+    if name == type_:
+        return check
+    return check.check if isinstance(check, Not) else Not(check)
 
 
 def _is_path(value: object) -> bool:
@@ -406,6 +435,55 @@ def _each(asked: _Assertion, *, ignoring_case: bool = False) -> list[Check]:
 
 def _any(checks: Sequence[Check]) -> Check:
     return Some(tuple(checks)) if len(checks) > 1 else checks[0]
+
+
+_GIVEN_TO_CODE: Final[Mapping[str, Set[str]]] = {
+    "javascript": {"output", "JSON", "Array", "Number", "String", "undefined"},
+    "python": {"output", "json", "all", "any", "dict", "isinstance", "len", "list", "str"},
+}
+"""The names that code of a language finds in promptfoo, as far as a check can say them."""
+_PARSES: Final = re.compile(r"\bJSON\.parse\(|\bjson\.loads\(")
+_MAY_NOT_PARSE: Final = re.compile(r"\|\||\?|![^=]|\b(?:or|not|if)\b")
+_SHOWN: Final = 120
+
+
+def _code(asked: _Assertion) -> Check:
+    """The check that code of one expression is; where it parses JSON, that the whole response is JSON goes with it."""
+    type_, code = str(asked.fields.get("type")), asked.value
+    _require(isinstance(code, str), "the value is not a text")
+    _require("threshold" not in asked.fields, "a check is no score that has a threshold")
+    check = None if _has_template(code) else _check_of_code(type_, code.strip())
+    if check is None:
+        shown = shortened(" ".join(code.split()), _SHOWN, "...")
+        raise Unmappable(f"no check surely says the same as `{shown}`; {_OWN_CHECK}")
+    return check
+
+
+def _check_of_code(type_: str, code: str) -> Check | None:
+    language = type_.removeprefix("not-")
+    returns = re.search(r"^\s*return\b", code, re.MULTILINE) is not None
+    if language == "javascript" and returns != ("\n" in code):
+        return None  # promptfoo puts `return` before a single line, and only there
+    check, notes = check_of_script(language, code, _GIVEN_TO_CODE[language]) or (None, frozenset())
+    if check is None or not notes <= {"case", "fence"}:
+        return None
+    if "fence" not in notes:
+        return check
+    is_sure = _PARSES.search(code) and not _MAY_NOT_PARSE.search(code) and type_ == language
+    operands = [each.operand for each in within(check) if isinstance(each, Test)]
+    if not is_sure or any(map(_is_scalar, operands)):  # `equals "9"` holds for the number, too
+        return None
+    return all_of((Test("json", ("strict", None)), check))
+
+
+def _is_scalar(operand: object) -> bool:
+    """Whether a text is a number, `true`, `false` or `null` in JSON."""
+    return isinstance(operand, str) and re.fullmatch(r"-?\d[\d.eE+-]*|true|false|null", operand) is not None
+
+
+def _of_length(bound: str, asked: _Assertion) -> Check:
+    _require(is_number(asked.value), "the value is not a number")
+    return Of(Measure("chars"), Test("between", Bounds(**{bound: asked.value})))
 
 
 def _at_most(measure: Measured, asked: _Assertion) -> Check:
@@ -580,6 +658,10 @@ _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     "latency": partial(_at_most, "ms"),
     "cost": partial(_at_most, "dollars"),
     "word-count": _word_count,
+    "min-length": partial(_of_length, "min"),
+    "max-length": partial(_of_length, "max"),
+    "empty": lambda _: Not(Test("non_empty")),
+    **dict.fromkeys(_GIVEN_TO_CODE, _code),
     **dict.fromkeys(("llm-rubric", "model-graded-closedqa", "g-eval"), _judge),
     "assert-set": _assert_set,
     "trajectory:tool-used": _tool_used,

@@ -38,6 +38,9 @@ def checks_of(suite: Imported) -> list[str]:
     return [line for line in lines if not line.startswith("#")][:-1]
 
 
+ONE_LINE = '"const d = JSON.parse(output); d.n > 1 && d.n < 5"'
+BODY = r'''"const d = JSON.parse(output);\n// ours\nreturn d.items.some(i => i.sku === 'A');"'''
+CALLED = '"(() => { const d = JSON.parse(output); return d.ok === true; })()"'
 MAPPED = [
     ("{type: contains, value: x}", ['- contains "x"']),
     ("{type: contains, value: 0}", ['- contains "0"']),
@@ -57,6 +60,17 @@ MAPPED = [
     ("{type: not-regex, value: '\\d+'}", ["- not matches /\\d+/"]),
     ("{type: is-json}", ["- json"]),
     ("{type: not-is-json}", ["- not json"]),
+    ("{type: min-length, value: 4}", ["- length >= 4 chars"]),
+    ("{type: max-length, value: 400}", ["- length <= 400 chars"]),
+    ("{type: not-empty}", ["- non-empty"]),
+    ("{type: javascript, value: output.length < 300}", ["- length < 300 chars"]),
+    ("{type: not-javascript, value: output.includes('z')}", ['- not contains "z"']),
+    ("{type: javascript, value: \"JSON.parse(output).open === 'yes'\"}", ["- json", '- at open equals "yes"']),
+    (f"{{type: javascript, value: {ONE_LINE}}}", ["- json", "- at n > 1", "- at n < 5"]),
+    (f"{{type: javascript, value: {BODY}}}", ["- json", '- any item of items has sku "A"']),
+    (f"{{type: javascript, value: {CALLED}}}", ["- json", "- at ok equals true"]),
+    ("{type: python, value: \"'a' in output and len(output) < 9\"}", ['- contains "a"', "- length < 9 chars"]),
+    ("{type: python, value: \"json.loads(output)['n'] == 3\"}", ["- json", "- at n == 3"]),
     ("{type: latency, threshold: 1500}", ["- latency <= 1.5s"]),
     ("{type: cost, threshold: 0.001}", ["- cost <= $0.001"]),
     ("{type: word-count, value: 5}", ["- length == 5 words"]),
@@ -118,8 +132,19 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
 @pytest.mark.parametrize(
     ("assertion", "why"),
     [
-        ("{type: javascript, value: output.length}", "code does not run"),
-        ("{type: python, value: len(output)}", "code does not run"),
+        ("{type: javascript, value: 'output.total > 3'}", "no check surely says the same as `output.total > 3`"),
+        ("{type: javascript, value: output.match(/a/)}", "no check surely"),  # no verdict in promptfoo
+        ("{type: javascript, value: return output.length > 3}", "no check surely"),  # promptfoo puts another before it
+        ('{type: javascript, value: "output.length > 3\\noutput.length < 9"}', "no check surely"),
+        ("{type: javascript, value: 'answer.length > 3'}", "no check surely"),
+        ("{type: javascript, value: \"JSON.parse(output).a === '1'\"}", "no check surely"),
+        ("{type: javascript, value: \"output === '' || JSON.parse(output).a === 'x'\"}", "no check surely"),
+        ("{type: not-javascript, value: \"JSON.parse(output).a === 'x'\"}", "no check surely"),
+        ("{type: javascript, value: \"output.includes('{{name}}')\"}", "no check surely"),
+        ("{type: javascript, value: output.length / 10, threshold: 2}", "no score that has a threshold"),
+        ("{type: javascript, value: file://check.js}", "it is code in a file"),
+        ("{type: python, value: file://check.py}", "it is code in a file"),
+        ("{type: python, value: re.search('a', output)}", "no check surely"),
         ("{type: similar, value: x, threshold: 0.8}", "embeddings"),
         ("{type: contains-json}", "`json lenient`"),
         ("{type: made-up}", "no such check"),
@@ -179,7 +204,7 @@ def test_a_whole_configuration() -> None:
               text: [cat, dog]
               language: German
           - vars: {}
-            assert: [{type: javascript, value: "true"}]
+            assert: [{type: javascript, value: "grade(output)"}]
           - vars: {text: "{{ language | upper }}"}
             threshold: 0.5
         scenarios:
@@ -192,7 +217,8 @@ def test_a_whole_configuration() -> None:
     assert suite is not None
     shown = suite.text
     for name, words in {
-        "CODE": "code does not run in an eval file; a package can provide a check (entry point `evalc.checks`)",
+        "CODE": "no check surely says the same as `grade(output)`; "
+        "a check of the project in Python can say it (`@evalc.custom_check`)",
         "FILTER": "`{{ language | upper }}` is more than a plain variable",
         "PROMPTS": "only the first is imported; `prompts` compares several",
         "SCORE": "in promptfoo a score of that much is enough, here every check has to hold",
