@@ -50,18 +50,23 @@ def print_warning(message: str) -> None:
     sys.stderr.write(f"{head}: {visible(message)}\n")
 
 
-def print_problems(problems: Sequence[Problem], stream: TextIO, *, tried: Tried = "nothing") -> None:
+def print_problems(
+    problems: Sequence[Problem], stream: TextIO, *, tried: Tried = "nothing", quiet: bool = False
+) -> None:
     """Print the problems, how many they are and how many of them can be fixed; nothing if there are none.
 
-    `tried` says which fixes have been tried already.
+    `tried` says which fixes have been tried already. Warnings of a `quiet` command are only counted.
     """
     # Deferred for start-up: most commands find no problem.
     from evalc.diagnostics.render import render_text, summary_line  # noqa: PLC0415
 
-    if problems:
+    shown = [problem for problem in problems if problem.severity == "error"] if quiet else problems
+    if shown:
         screen = Screen.of(stream, os.environ)
-        message = render_text(problems, color=screen.color, width=screen.width)
-        stream.write(f"{message}\n{summary_line(problems, tried=tried)}\n")
+        stream.write(f"{render_text(shown, color=screen.color, width=screen.width)}\n")
+    if problems:
+        hidden = "; `evalc check` shows them" if len(shown) < len(problems) else ""
+        stream.write(f"{summary_line(problems, tried=tried)}{hidden}\n")
 
 
 def print_result(result: object, lines: Iterable[str], *, as_json: bool) -> None:

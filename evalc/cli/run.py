@@ -98,7 +98,7 @@ def make_and_report(
     except KeyboardInterrupt:
         print_error(f"interrupted; {untouched}")
         return ExitCode.INTERRUPTED
-    print_problems(finished.problems, sys.stderr)
+    print_problems(finished.problems, sys.stderr, quiet=shown.detail == "quiet")
     report(reported(finished, outputs), sys.stdout, outputs, shown)
     return finished.exit_code
 
@@ -550,7 +550,7 @@ def run_evals(
         except NothingToDo as nothing:
             report_nothing(start, str(nothing), stdout, outputs)
             raise
-        print_problems(finished.problems, sys.stderr)
+        print_problems(finished.problems, sys.stderr, quiet=quiet)
         shown = Shown(detail=detail, slowest=durations or 0)
         report(reported(finished, outputs), stdout, outputs, shown)
         if not quiet:

@@ -62,6 +62,8 @@ _BAR_WIDTH: Final = 20
 _MOST_SKIPPED: Final = 10
 _MOST_LISTED: Final = 30
 """The cases of a suite that are all listed; of more, those that passed are only counted."""
+_MOST_FAILED: Final = 100
+"""The cases of a suite that did not pass and are shown; more of them are only counted."""
 _MEASURED_CASES: Final = 500
 """The columns are as wide as these first cases need: all may be too many to hold."""
 
@@ -121,8 +123,11 @@ def suite_lines(
     remaining = (case for case in suite.cases if not quiet or case.status not in _UNREMARKABLE)
     measured = list(islice(remaining, _MEASURED_CASES))
     columns = _Columns.of(measured, writer.width)
-    folded = 0
+    folded = failed = 0
     for case in chain(measured, remaining):
+        failed += not case.passed
+        if not case.passed and failed > _MOST_FAILED and detail != "verbose":
+            continue
         if folds and case.status == "passed" and case.flaky is not True:
             folded += 1
             continue
@@ -134,6 +139,9 @@ def suite_lines(
         if detail == "verbose":
             yield from _whole_response(case)
             yield from _assertions(case, writer, sources)
+    if failed > _MOST_FAILED and detail != "verbose":
+        more = counted(failed - _MOST_FAILED, "more case")
+        yield writer.by_status(f"  {writer.mark('failed')} {more} did not pass; `evalc show -v` lists them", "failed")
     if folded:
         yield f"  {writer.by_status(writer.mark('passed'), 'passed')} {counted(folded, 'case')} passed; -v lists them"
     if quiet:

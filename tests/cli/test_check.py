@@ -187,3 +187,16 @@ def test_quiet_prints_problems_alone(invoke: Invoke, project: Path) -> None:
     outcome = invoke("check", "-q")
     assert outcome.code == 2
     assert outcome.out.endswith("1 error in 1 file\n")
+
+
+def test_a_quiet_run_counts_warnings_and_shows_errors(invoke: Invoke, project: Path) -> None:
+    file = project / "evals" / "weather.eval.yaml"
+    file.write_text(
+        "eval:\n  test_cases:\n    - {name: a, message: hi, validate: ['contains \"a\"', 'contains \"ab\"']}\n"
+    )
+    warned = invoke("run", "--agent", "demo", "-q").err
+    assert "EV505" not in warned
+    assert "1 warning in 1 file; `evalc check` shows them\n" in warned
+    assert "EV505" in invoke("run", "--agent", "demo").err
+    file.write_text(file.read_text().replace("message", "mesage"))
+    assert "EV201" in invoke("run", "--agent", "demo", "-q").err

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evalc.base.terminal import Screen, cells, visible
 from evalc.model.result import AssertionResult, SuiteResult, TextFinding, TurnDetails
 from evalc.model.suite import Place
-from evalc.report.console import suite_lines
+from evalc.report.console import Detail, suite_lines
 from evalc.report.reported import AuthoredCheck, ReportedSuite, SourceLines, highlight
 from tests.report.results import case, suite
 from tests.report.runs import NOWHERE
@@ -231,3 +231,15 @@ def test_of_a_long_conversation_the_turn_that_failed_and_those_before_it_are_sho
     assert lines.count("            calls: a") == 2
     assert [line for line in lines if "agent: " in line] == ["            agent: " + "\\x1b" * 5 + "…"] * 4
     assert not any("all of it" in line for line in lines)
+
+
+def test_of_very_many_failures_the_first_are_shown_and_the_others_counted(tmp_path: Path) -> None:
+    result = suite(*(case(f"c{n}", status="failed", error="contains: no") for n in range(150)), case("good"))
+    sources = authored(tmp_path, "")
+    details: tuple[Detail, ...] = ("normal", "quiet")
+    for detail in details:
+        lines = list(suite_lines(ReportedSuite.of(result), Screen(), sources, detail=detail))
+        assert sum(line.startswith("  ✗ c") for line in lines) == 100
+        assert "  ✗ 50 more cases did not pass; `evalc show -v` lists them" in lines
+    lines = list(suite_lines(ReportedSuite.of(result), Screen(), sources, detail="verbose"))
+    assert sum(line.startswith("  ✗ c") for line in lines) == 150

@@ -157,7 +157,7 @@ class Watched:
             yield case(f"case-{index}", status="failed", error="responseContains: no")
 
 
-@pytest.mark.parametrize("chosen", ["text", "json", "junit", "csv", "github", "sarif", "markdown"])
+@pytest.mark.parametrize("chosen", ["json", "junit", "csv", "github", "sarif", "markdown"])
 def test_cases_are_read_while_the_report_is_written(chosen: Format) -> None:
     cases = Watched(10_000)
     run = reported(suite(case("one", status="failed", error="no")))
