@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from evalc.base.terminal import Screen, cells, cut_in_middle, wrapped
 from evalc.compare.suites import compare_runs
 from evalc.extras.history import trends_of
+from evalc.extras.watch import Board, _Digest
 from evalc.model.reports import (
     CaseStrength,
     ChallengerCount,
@@ -35,10 +36,11 @@ from evalc.model.reports import (
     TurnStrength,
 )
 from evalc.model.result import RunComparison
-from evalc.model.suite import Place
+from evalc.model.suite import CaseKey, Place, SuiteKey
 from evalc.report.others import coverage_lines, history_lines, plan_lines, strength_lines
 from evalc.report.side_by_side import diff_lines
 from evalc.report.words import Writer
+from tests.report.results import case
 from tests.report.test_diff import past
 from tests.report.test_history import entry
 
@@ -169,12 +171,26 @@ def compared() -> RunComparison:
     return msgspec.structs.replace(found, before_agents=agents, **more)
 
 
+def watched(screen: Screen, height: int) -> Iterable[str]:
+    reason = "numbers from tools: expected every number in the response to be in the result of a tool but '79' is not"
+    digests = {CaseKey(SuiteKey(LONG, "labeled"), f"{LONG}/{number}"): _Digest(str(number)) for number in range(12)}
+    board = Board()
+    board._digests = digests
+    board._results = {
+        key: (case(key.id, status="failed", error=reason) if number < 3 else case(key.id), digests[key])
+        for number, key in enumerate(digests)
+    }
+    return board.lines(screen, height)
+
+
 SCREENS: Mapping[str, Callable[[Screen], Iterable[str]]] = {
     "diff": lambda screen: diff_lines(compared(), screen),
     "diff -v": lambda screen: diff_lines(compared(), screen, verbose=True),
     "history": partial(history, by_suite=False),
     "history SUITE": partial(history, by_suite=True),
     "plan": lambda screen: plan_lines(PLAN, screen),
+    "watch": partial(watched, height=30),
+    "a low watch": partial(watched, height=6),
     "challenge": lambda screen: strength_lines(STRENGTH, screen),
     "challenge -v": lambda screen: strength_lines(STRENGTH, screen, verbose=True),
     "coverage": lambda screen: coverage_lines(COVERAGE, screen),
@@ -188,6 +204,15 @@ def test_lines_fit_the_screen_and_words_are_whole(name: str, width: int) -> None
     lines = list(SCREENS[name](Screen(width=width)))
     assert [line for line in lines if cells(line) > width and " " in line.strip()] == []
     assert [word for line in lines for word in line.split() if "…" not in word and word.strip(",") not in words] == []
+
+
+@pytest.mark.parametrize("height", [7, 10, 20])
+@pytest.mark.parametrize("width", [60, 120])
+def test_a_board_is_no_longer_than_the_screen(height: int, width: int) -> None:
+    lines = list(watched(Screen(width=width), height))
+    assert len(lines) <= height
+    assert lines[-1] == "✗ 9 passed, 3 did not pass"
+    assert [line[:3] for line in lines if line.strip().startswith("✗")] == ["  ✗"] * 3 + ["✗ 9"]
 
 
 @pytest.mark.parametrize("name", SCREENS)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Barrier, Event, Thread
@@ -19,13 +20,13 @@ from watchfiles import Change, DefaultFilter, watch
 
 from evalc.base import collector_off
 from evalc.base.errors import EvalcError, UsageError
-from evalc.base.terminal import Screen, cells, padded, shortened, visible
+from evalc.base.terminal import Screen, cells, cut_in_middle, padded, visible
 from evalc.compiler.compiled import Compilation, CompiledSuite
 from evalc.config import Settings
 from evalc.model.case import Case
 from evalc.model.json import short_hash, to_json
 from evalc.model.numbers import rounded
-from evalc.model.result import CaseResult
+from evalc.model.result import CaseResult, Status
 from evalc.model.suite import CaseKey, key_of
 from evalc.report.words import Writer, main_reason
 from evalc.runtime.run.again_load import load_run
@@ -34,7 +35,7 @@ from evalc.setup.compile import checked
 from evalc.setup.selection import id_in_pattern
 
 _LEAST_ROWS: Final = 5
-_WIDEST_ID: Final = 50
+_WIDEST_NAME: Final = 56
 
 
 class _Row(NamedTuple):
@@ -100,20 +101,25 @@ class Board:
         return tuple(self._digests)
 
     def lines(self, screen: Screen, height: int) -> Iterator[str]:
-        """The table, no longer than so many lines, and the counts below it."""
+        """The cases that ran, those first that did not pass, in at most so many lines, and the counts below them."""
         known = ((key, digest, self._results.get(key)) for key, digest in self._digests.items())
         ran = [_Row(key, found[0], found[1] != digest) for key, digest, found in known if found is not None]
         ran.sort(key=lambda row: 1 if row.is_old else 2 if row.result.passed else 0)
-        shown = ran[: max(height - 2, _LEAST_ROWS)]
-        width = min(max((cells(visible(row.key.id)) for row in shown), default=0), _WIDEST_ID)
-        writer = Writer(screen)
-        for row in shown:
-            yield _line(row, writer, width)
-        if len(ran) > len(shown):
-            yield f"  and {len(ran) - len(shown)} more"
+        writer, most = Writer(screen), max(height - 2, _LEAST_ROWS)
+        rows = [list(_line(row, writer)) for row in ran[:most]]
+        if sum(len(lines) for lines, row in zip(rows, ran, strict=False) if not row.result.passed) > most:
+            width = max(cells(_named(row, writer)) for row in ran[:most] if row.is_old or not row.result.passed)
+            rows = [list(_line(row, writer, width)) for row in ran[:most]]
+        while sum(map(len, rows)) > most:
+            rows.pop()
+        yield from chain.from_iterable(rows)
+        if len(ran) > len(rows):
+            yield f"  and {len(ran) - len(rows)} more"
         passed = sum(row.result.passed for row in ran)
         counts = ((passed, "passed"), (len(ran) - passed, "did not pass"), (len(self.known) - len(ran), "not run yet"))
-        yield ", ".join(f"{count} {how}" for count, how in counts if count) or "no cases"
+        said = ", ".join(f"{count} {how}" for count, how in counts if count) or "no cases"
+        status: Status = "passed" if passed == len(ran) else "failed"
+        yield f"{writer.by_status(writer.mark(status), status)} {said}" if ran else said
 
 
 def _digest_of(case: Case) -> _Digest:
@@ -121,14 +127,25 @@ def _digest_of(case: Case) -> _Digest:
     return _Digest(short_hash(to_json(once)), case.repeat, case.require)
 
 
-def _line(row: _Row, writer: Writer, width: int) -> str:
+def _named(row: _Row, writer: Writer) -> str:
+    """The case, and its score."""
+    score = "" if row.result.score is None else f"  {rounded(row.result.score)}"
+    room = min(writer.width - len("  ✓ "), _WIDEST_NAME) - len(score)
+    return cut_in_middle(visible(row.key.id), room, writer.symbols.ellipsis) + score
+
+
+def _line(row: _Row, writer: Writer, width: int | None = None) -> Iterator[str]:
+    """The case, and below it why it did not pass; with a `width` of names, beside it what there is room for."""
     result, reason = row.result, None if row.result.passed else main_reason(row.result)
-    mark = writer.painted(writer.mark(result.status), "green" if result.passed else "red")
-    score = "" if result.score is None else rounded(result.score)
+    mark = writer.by_status(writer.mark(result.status), result.status)
     said = "changed since" if row.is_old else "" if reason is None else reason.in_short(writer.symbols.ellipsis)
-    name = padded(shortened(visible(row.key.id), width), width)
-    room = max(writer.width - width - 12, 20)
-    return f"  {mark} {name}  {score:<4}  {shortened(said, room)}".rstrip()
+    line = _named(row, writer)
+    is_below = said and not row.is_old and width is None
+    if said and not is_below:
+        line = writer.shortened(f"{padded(line, width or 0)}  {said}", writer.width - len("  ✓ "))
+    yield f"  {mark} {line}"
+    if is_below:
+        yield from writer.wrapped(said, "      ")
 
 
 _LONGEST_FILTER: Final = 100_000
@@ -146,7 +163,7 @@ def _run_of(
     """
     with tempfile.TemporaryDirectory(prefix="evalc-watch-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        command = [sys.executable, "-P", "-B", "-m", "evalc", "run", *paths, *flags, "--output-dir", name]
+        command = [sys.executable, "-P", "-B", "-m", "evalc", "run", *paths, *flags, "-q", "--output-dir", name]
         ids = "|".join(id_in_pattern(key.id) for key in chosen or ())
         command += ["--filter", f"/^(?:{ids})$/"] if chosen is not None and len(ids) < _LONGEST_FILTER else []
         nothing = subprocess.DEVNULL
