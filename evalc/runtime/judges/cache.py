@@ -11,7 +11,6 @@ import hashlib
 import hmac
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cached_property
 from hmac import compare_digest
 from pathlib import Path
@@ -119,17 +118,22 @@ class JudgeCache:
         except (OSError, msgspec.DecodeError, UnicodeError, RecursionError, Malformed, _NoKey):
             return None
 
-    def put(self, key: str, score: Score, *, judge: str, question: Question) -> None:
-        """Keep a judgement. Where it cannot be written the judge is asked again the next time, and that is all."""
+    def put(self, key: str, score: Score, *, judge: str, question: Question) -> str | None:
+        """Keep a judgement; why it cannot be kept, if so: the judge is then asked again the next time."""
         entry = _Entry(score=score.score, reason=score.reason, judge=judge, question=question.name, seal="")
         written, _ = redacted(entry, encoded(entry), self._redactor)
         path = self._path(key)
-        with suppress(OSError, _NoKey):
+        try:
             sealed = msgspec.structs.replace(written, seal=self._seal(key, written.score, written.reason))
             make_folder(path.parent)
             if not (ignored := self._folder / ".gitignore").exists():
                 write_atomic(ignored, _IGNORED)
             write_atomic(path, encoded(sealed) + b"\n")
+        except OSError as error:
+            return error.strerror or type(error).__name__
+        except _NoKey:
+            return f"there is no place for a key: set {VARIABLE}"
+        return None
 
     def _seal(self, key: str, score: float, reason: str) -> str:
         """A seal that only the owner of the user's key can write.

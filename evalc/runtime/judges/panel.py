@@ -41,7 +41,8 @@ _ASKED: Final = 2
 class Meter(msgspec.Struct, kw_only=True):
     """The usage of judging so far; sums of what is known.
 
-    `unscored` says of each question that was scored all the same which judge of the panel gave no score, and why.
+    `unscored` says of each question that was scored all the same which judge of the panel gave no score, and why,
+    `not_kept` of each judgement that could not be kept why not.
     """
 
     requests: int = 0
@@ -50,6 +51,7 @@ class Meter(msgspec.Struct, kw_only=True):
     output_tokens: int = 0
     cost_usd: float | None = None
     unscored: list[str] = []
+    not_kept: list[str] = []
 
     def add(self, usage: Usage | None) -> None:
         """Count an answer."""
@@ -93,7 +95,8 @@ class SeatedJudge(msgspec.Struct, kw_only=True):
             meter.cached += 1
             return kept
         score = await self._asked(question, exhibit, meter)
-        self.cache.put(key, score, judge=judge.name, question=question)
+        if (why := self.cache.put(key, score, judge=judge.name, question=question)) is not None:
+            meter.not_kept.append(why)
         return score
 
     async def _asked(self, question: Question, exhibit: Exhibit, meter: Meter) -> Score:
@@ -265,7 +268,9 @@ class CaseJudge:
     @property
     def notes(self) -> list[Note]:
         """The warnings for the suite."""
-        return [*self._disagreements, *(Note(fact, "scored by the others") for fact in self.meter.unscored)]
+        unscored = (Note(fact, "scored by the others") for fact in self.meter.unscored)
+        not_kept = [f"judgements cannot be kept ({why})" for why in self.meter.not_kept]
+        return [*self._disagreements, *unscored, *(Note(fact, "judged anew by each run") for fact in not_kept)]
 
     async def score(self, question: Question, text: str | None = None) -> JudgedScore:
         """The score of the answer, or of a `text` that is a part of it.

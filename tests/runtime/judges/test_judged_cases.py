@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from evalc.base.errors import AgentTimeout, AgentUnavailable
 from evalc.model.answer import AgentRequest, AgentResponse, Question, ToolCall, Usage
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension
 from evalc.model.suite import LocatedCase
+from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.panel import JudgePool, Panel
 from evalc.runtime.run.case import CaseOptions
 from evalc.runtime.store.journal import CaseRun
@@ -276,6 +278,21 @@ def test_a_judge_of_a_panel_that_gives_no_score_is_a_note_for_each_question(brok
     tested = case(A, criteria=(Criterion(name="c"), Criterion(name="d")), rubric=(TONE,))
     notes = Counter(note.fact for note in run(tested, panel(*judges)).notes)
     assert notes == {f"the judge `http://j:1/x` gave no score ({kind})": 3}
+
+
+def test_a_judgement_that_cannot_be_kept_is_a_note_for_each_question(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    tested = case(A, criteria=(Criterion(name="c"), Criterion(name="d")), rubric=(TONE,))
+
+    def notes(folder: str, environ: dict[str, str]) -> Counter[str]:
+        cache = JudgeCache(tmp_path / folder, environ=environ)
+        return Counter(note.fact for note in run(tested, panel(ScriptedJudge(says(4)), cache=cache)).notes)
+
+    key = {"EVALC_CACHE_KEY": "k" * 16}
+    assert notes("file", key) == {"judgements cannot be kept (Not a directory)": 3}
+    no_key = "judgements cannot be kept (there is no place for a key: set EVALC_CACHE_KEY)"
+    assert notes("a", {"XDG_STATE_HOME": str(tmp_path / "file")}) == {no_key: 3}
+    assert notes("b", key) == {}
 
 
 def test_judges_see_plain_data_without_secrets() -> None:
