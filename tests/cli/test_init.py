@@ -443,10 +443,11 @@ def test_unreadable_files_are_skipped_and_nothing_is_run(invoke: Invoke, empty: 
     outside = prepared(tmp_path / "outside", {"bot.py": FUNCTION, "SKILL.md": SKILL})
     sources = {
         "torn.py": "def answer(message:\n",
-        "deep.py": f"x = {'(' * 500}1{')' * 500}\n",
-        "minus.py": f"x = {'-' * 100_000}1\n",
-        "run.py": f"open({str(empty / 'ran')!r}, 'w')\n",
-        "odd.py": 'x = "\\d"\n',
+        "deep.py": f"import agents\nx = {'(' * 500}1{')' * 500}\n",
+        "minus.py": f"import agents\nx = {'-' * 100_000}1\n",
+        "run.py": f"import agents\nopen({str(empty / 'ran')!r}, 'w')\n",
+        "odd.py": 'x = "\\d"  # of agents\n',
+        "chain.py": "from agents import Agent\nx = Agent" + ".a()" * 900,
         "promptfooconfig.yaml": "tests: [",
         "p.yaml": "id: [\nprompt: {a: *b}\n",
         "q.yaml": "id: 5\nprompt: 7\n",

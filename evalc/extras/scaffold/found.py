@@ -12,6 +12,7 @@ from contextlib import suppress
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
+from shlex import quote
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -158,7 +159,7 @@ def _promptfoo(
             agent = models[path][0].line if models[path] else _STANDARD_JUDGE
             judge = agent.replace("agent", "judge", 1) if _ASKS_A_JUDGE.search(files[path]) else ""
             what = f"{path}, a configuration of promptfoo"
-            yield _ranked(0, path, Evals(what, path, f"evalc import {path} -o evals/", judge=judge))
+            yield _ranked(0, path, Evals(what, path, f"evalc import {quote(path)} -o evals/", judge=judge))
 
 
 def _models(path: str, nodes: Sequence[Node | None]) -> Iterator[Agent]:
@@ -183,12 +184,10 @@ def _prompts(documents: Mapping[str, Sequence[Node | None]]) -> Iterator[_Ranked
                 continue
             what = f"the prompt `{prompt_id}` in {path}"
             if has_examples(node):
-                yield _ranked(1, path, Evals(f"{what}, with examples", path, f"evalc import {path} -o evals/"))
-            else:
-                file = f"{slug(prompt_id)}.cases.yaml"
-                yield _ranked(
-                    3, path, Evals(what, path, f"prompt_id: {_text(prompt_id)}", file, _suite_of_prompt(prompt))
-                )
+                yield _ranked(1, path, Evals(f"{what}, with examples", path, f"evalc import {quote(path)} -o evals/"))
+                continue
+            suite, file = _suite_of_prompt(prompt), f"{slug(prompt_id)}.cases.yaml"
+            yield _ranked(3, path, Evals(what, path, f"prompt_id: {_text(prompt_id)}", file, suite))
 
 
 def _suite_of_prompt(prompt: Mapping[str, Any]) -> str:
@@ -211,8 +210,8 @@ def _skills(files: Mapping[str, str]) -> Iterator[_Ranked]:
         cases = [*_cases_of_skill(files.get((folder / "evals" / _EVALS_OF_SKILL).as_posix(), ""))]
         what = f"the skill `{name}` in {path}" + (f", with {counted(len(cases), 'eval')}" if cases else "")
         suite = _suite_of_skill(name, skill.get("description"), cases)
-        rank = 2 if cases else 4
-        yield _ranked(rank, path, Evals(what, path, f"evalc init {folder}", f"{slug(name)}.eval.yaml", suite))
+        file, instead = f"{slug(name)}.eval.yaml", f"evalc init {quote(str(folder))}"
+        yield _ranked(2 if cases else 4, path, Evals(what, path, instead, file, suite))
 
 
 def _cases_of_skill(text: str) -> Iterator[Noted]:
@@ -284,6 +283,7 @@ _ANSWERS: Final = re.compile(
     r"(?:(?:run|call|ask|query|invoke)_)?(?:agent|assistant|bot|chatbot)|answer(?:_question)?|ask|chat|reply|respond"
     r"|(?:get|generate|make)_(?:answer|reply|response)|(?:handle|process)_message"
 )
+_MAY_HOLD: Final = re.compile(rf"uvicorn|fastapi|{'|'.join(map(re.escape, TITLES))}|def (?:{_ANSWERS.pattern})\b")
 _MESSAGES: Final = ("message", "messages", "prompt", "question", "query", "user_message", "user_input", "input", "text")
 _REPLIES: Final = ("response", "answer", "reply", "output", "message", "content", "text", "result")
 _PORT: Final = 8000
@@ -305,14 +305,12 @@ class _Module:
 
     def origin(self, node: ast.AST) -> str:
         """The full name of what is called or named, as far as imports say."""
-        if isinstance(node, ast.Call):
-            return self.origin(node.func)
-        if isinstance(node, ast.Subscript):
-            return self.origin(node.value)
-        if isinstance(node, ast.Attribute):
-            owner = self.origin(node.value)
-            return f"{owner}.{node.attr}" if owner else ""
-        return self.imported.get(node.id, "") if isinstance(node, ast.Name) else ""
+        names: list[str] = []
+        while isinstance(node, ast.Call | ast.Subscript | ast.Attribute):
+            names += [node.attr] if isinstance(node, ast.Attribute) else []
+            node = node.func if isinstance(node, ast.Call) else node.value
+        top = self.imported.get(node.id) if isinstance(node, ast.Name) else None
+        return ".".join((top, *reversed(names))) if top else ""
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -334,7 +332,7 @@ def _is_own(origin: str, files: Container[str]) -> bool:
 def _in_python(files: Mapping[str, str]) -> list[Agent]:
     modules = []
     for path, text in files.items():
-        if path.endswith(".py") and (tree := _parsed(text)) is not None:
+        if path.endswith(".py") and _MAY_HOLD.search(text) and (tree := _parsed(text)) is not None:
             modules.append(_Module(path, tree, files))
     ranked = [each for module in modules for each in (*_objects(module), *_functions(module))]
     return [agent for _, agent in sorted([*ranked, *_served(modules)], key=itemgetter(0))]
