@@ -68,7 +68,7 @@ function histogram(entries) {
   const last = slowest > end ? `${duration(end - step)} and slower` : duration(end);
   return el("figure", null, plot,
     el("div", { class: "axis", "aria-hidden": "true" }, el("span", null, "0"), el("span", null, duration(end / 2)), el("span", null, last)),
-    el("figcaption", null, told, measured.some(entry => !entry.good) ? " What did not pass stands on top." : null));
+    el("figcaption", null, told, measured.some(entry => !entry.good) ? " Orange: did not pass." : null));
 }
 
 function column(bin, index, isLast, step, highest) {

@@ -81,7 +81,7 @@ function courseDrawing(measure, { points, now }) {
 function courseTable(name, told, { points, now }) {
   const head = (text, scope) => el("th", { scope }, shown(text));
   const rows = points.map((point, index) => el("tr", { "aria-current": index === now ? "true" : null },
-    head(when(point), "row"), el("td", null, shown(point.run)),
+    head(when(point), "row"), el("td", { class: "id" }, shown(point.run)),
     told.map(measure => el("td", null, written(measure, measure.values[index])))));
   return stacked(el("table", { class: "facts-table", "aria-label": `Runs of ${plain(name)}` },
     el("thead", null, el("tr", null, head("began (UTC)", "col"), head("run", "col"), told.map(measure => head(measure.name, "col")))),

@@ -96,7 +96,7 @@ function suiteScores(suite, index, choose) {
   const button = el("button", { type: "button", class: "suite", title: "Show only this suite" },
     el("span", { class: "name" }, el("b", null, shown(suite.suite)), TIERS > 1 ? ` ${suite.tier}` : null, agents.length > 1 ? el("small", null, shown(shortName(suite.agentEndpoint))) : null),
     whole === null ? [el("span"), el("span")] : [scoreBar(whole), el("span", { class: "number" }, el("span", { class: "unseen" }, "score "), score(whole))],
-    el("span", { class: "of" }, `${passed} of ${totalCases}`));
+    el("span", { class: "of" }, `${passed.toLocaleString("en")} of ${totalCases.toLocaleString("en")}`));
   button.addEventListener("click", () => choose(""));
   const proved = run.significance?.suites.filter(Boolean).length > 1 ? run.significance.suites[index] : null;
   const rows = criteria.map(criterion => scoreRow(shown(criterion.name), criterion.weight, criterion.score, `${criterion.cases} of ${counted(criterion.of, "case")}`));

@@ -55,7 +55,7 @@ function shortList(items, most, attributes) {
 
 // A table that is a list of its rows on a narrow screen, each cell with the head of its column.
 function stacked(table) {
-  const heads = [...table.tHead.rows[0].cells].map(cell => cell.textContent);
+  const heads = [...table.tHead.rows[0].cells].map(cell => [...cell.childNodes].filter(node => node.nodeName !== "SMALL").map(node => node.textContent).join(""));
   for (const cell of table.querySelectorAll("tbody td")) cell.dataset.head = heads[cell.cellIndex];
   table.classList.add("stacked");
   return table;
