@@ -46,7 +46,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     texts: dict[str, str | Path] = {name_of(page): page for page in pages}
     texts |= {f"{name_of(file)}.md": listing(file) for file in sorted(shown)}
     texts |= {"specs/diagnostics.md": index(CODE)}
-    texts |= {page_of(code): entry_text(entry)[1:] for code, entry in entries().items()}
+    texts |= {
+        page_of(code): f"{entry_text(entry)[1:]}\n[All codes](../diagnostics.md)\n" for code, entry in entries().items()
+    }
     return Files([*themes, *(file_of(config, name, text) for name, text in texts.items())])
 
 
