@@ -14,7 +14,7 @@ from evalc.base import PROVIDERS, kind_of
 from evalc.base.errors import UsageError
 from evalc.base.files import TemporaryFolder, find_project
 from evalc.base.source import Source
-from evalc.base.terminal import shown_path
+from evalc.base.terminal import shown_path, well_formed
 from evalc.check.contract import assertions
 from evalc.check.tree import asks
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
@@ -144,7 +144,19 @@ def to_rescore(paths: Sequence[str], past: PastRun, settings: Settings) -> ToRun
 
 def origins_of(header: Header) -> tuple[str, ...]:
     """The files that the suites of a run came from."""
-    return tuple(dict.fromkeys(suite.origin for suite in header.suites))
+    return tuple(dict.fromkeys(_named_on_disk(suite.origin) for suite in header.suites))
+
+
+def _named_on_disk(origin: str) -> str:
+    """The file that a journal names: JSON cannot hold a name that is not UTF-8, and has U+FFFD in places."""
+    path = Path(origin)
+    if "\ufffd" not in path.name:
+        return origin
+    try:
+        like = [each for each in path.parent.iterdir() if well_formed(each.name) == path.name]
+    except OSError:
+        return origin
+    return str(like[0]) if len(like) == 1 else origin
 
 
 def to_merge(parts: Sequence[Part], settings: Settings) -> ToRun:
@@ -336,7 +348,7 @@ def resumed(given: RunRequest, name: str) -> RunRequest:
         raise UsageError("the value of `--agent` is not in the journal, since it may hold secrets: give it again")
     if past.folder.resolve().parent != results.resolve():
         _refuse_what_a_stranger_may_say(given, said, now)
-    origins = dict.fromkeys("-" if suite.origin == "<stdin>" else suite.origin for suite in past.header.suites)
+    origins = ["-" if origin == "<stdin>" else origin for origin in origins_of(past.header)]
     return msgspec.structs.replace(
         given,
         past=past,

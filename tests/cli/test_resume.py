@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -180,3 +181,11 @@ def test_an_interrupted_run_says_how_it_is_resumed(project: Path, number: signal
     assert ended.returncode == 1
     assert "2 cases" in ended.stderr
     assert only_run(project) == folder
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_file_whose_name_is_not_utf_8_is_found_again(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").rename(project / "evals" / os.fsdecode(b"w\xff\xfe.eval.yaml"))
+    assert invoke("run", "--agent", "demo").code == 0
+    assert invoke("run", "--resume", "latest").code == 0
+    assert invoke("rescore", "latest").code == 0
