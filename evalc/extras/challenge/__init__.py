@@ -200,7 +200,11 @@ class Insertion(NamedTuple):
 
 
 async def insertions(
-    curable: Iterable[Survived], read: Callable[[Path], Source | None], compile_: Compile, options: CaseOptions
+    curable: Iterable[Survived],
+    found_before: Sequence[Problem],
+    read: Callable[[Path], Source | None],
+    compile_: Compile,
+    options: CaseOptions,
 ) -> list[Insertion]:
     """The files with every line that kills its mutants, passes all recorded answers, and causes no new finding."""
     by_file: dict[str, dict[Place, list[Survived]]] = {}
@@ -213,7 +217,7 @@ async def insertions(
         source = read(Path(name))
         if source is not None:
             missing = [each for place, survivors in cases.items() for each in await _chosen(place, survivors, options)]
-            proof = _Proof(source, compile_, options)
+            proof = _Proof(source, found_before, compile_, options)
             await proof.put_in(missing)
             if proof.kept:
                 in_order = sorted(proof.kept, key=lambda each: (each.place.line, each.place.column))
@@ -260,16 +264,19 @@ async def with_proved(tally: Tally, added: Mapping[Place, Sequence[Cure]], optio
 class _Proof:
     """Puts lines into a file, as long as they do no harm.
 
-    `kept` are the lines that it has got so far, `text` is the file with them.
+    `kept` are the lines that it has got so far, `text` is the file with them. `found_before` are the problems of the
+    file without them.
     """
 
-    def __init__(self, source: Source, compile_: Compile, options: CaseOptions) -> None:
+    def __init__(
+        self, source: Source, found_before: Sequence[Problem], compile_: Compile, options: CaseOptions
+    ) -> None:
         self.text = source.text
         self.kept: list[_Missing] = []
         self._source = source
         self._compile = compile_
         self._options = options
-        self._unchanged = compile_(source)
+        self._found_before = found_before
 
     async def put_in(self, missing: Sequence[_Missing]) -> None:
         """Put in all of them; where some do harm, a line of every case at a time, without those."""
@@ -296,8 +303,8 @@ class _Proof:
         places = frozenset(each.place for each in more)
         compilation = self._compile(Source(self._source.name, inserted.text))
         unchanged = with_checks(self._source, dict.fromkeys(items, ()))
-        before = self._findings(self._unchanged, unchanged)
-        worse = {place for place, _ in self._findings(compilation, inserted) - before}
+        before = self._findings(self._found_before, unchanged)
+        worse = {place for place, _ in self._findings(compilation.problems, inserted) - before}
         if worse:
             return places & worse or places
         cases = _cases_of(compilation, {each.killed.located.case.id for each in more})
@@ -306,12 +313,12 @@ class _Proof:
             self.text, self.kept = inserted.text, missing
         return harmed
 
-    def _findings(self, compilation: Compilation, text: Inserted) -> Counter[tuple[Place | None, str]]:
+    def _findings(self, problems: Sequence[Problem], text: Inserted) -> Counter[tuple[Place | None, str]]:
         """How often each case has each finding that no line may add; None means findings outside of cases."""
         places = sorted(text.starts, key=text.starts.__getitem__)
         starts = [text.starts[place] for place in places]
         found: Counter[tuple[Place | None, str]] = Counter()
-        for problem in compilation.problems:
+        for problem in problems:
             if problem.severity == "error" or problem.code in _VACUITY:
                 number = bisect_right(starts, problem.span.start) if problem.source.name == self._source.name else 0
                 found[places[number - 1] if number else None, problem.code] += 1
@@ -392,7 +399,11 @@ async def run_challenge(what: ToRun, settings: Settings, *, of: PastRun | None, 
         return compiled([source], settings, policy_of(settings), errors_stay=True)
 
     curable = [each for tally in tallies for each in tally.survivors if each.cure is not None]
-    files = await insertions(curable, lambda path: read_source(path, Diagnostics().add), compile_, how.options)
+
+    def read(path: Path) -> Source | None:
+        return read_source(path, Diagnostics().add)
+
+    files = await insertions(curable, what.problems, read, compile_, how.options)
     added: dict[Place, list[Cure]] = {}
     for each in (each for file in files for each in file.added):
         added.setdefault(each.place, []).append(each.cure)

@@ -45,6 +45,21 @@ def test_lines_are_put_below_the_last_check_and_comments_stay(challenged: Challe
     assert evalc.check(evalc.Source("it.eval.yaml", text)) == ()
 
 
+def test_lines_that_all_hold_take_one_more_compilation(
+    challenged: Challenging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compilations = []
+    compile_ = vars(challenge)["compiled"]
+
+    def counted(*args: Any, **options: Any) -> Any:
+        compilations.append(args)
+        return compile_(*args, **options)
+
+    monkeypatch.setattr(challenge, "compiled", counted)
+    assert fixed(challenged, BLOCK, ANSWER) != BLOCK
+    assert len(compilations) == 1
+
+
 def test_added_checks_stay_and_pass(challenged: Challenging) -> None:
     text = fixed(challenged, BLOCK, ANSWER)
     again = challenged(text, [ANSWER])
