@@ -214,6 +214,8 @@ def reported(run: Run, outputs: Sequence[Output]) -> ReportedRun:
 def beside_past(run: ReportedRun, outputs: Sequence[Output], folder: Path, baseline: str | None = None) -> ReportedRun:
     """The run with what these outputs show of earlier ones: those that it was compared with, or another baseline."""
     formats = {output.format for output in outputs}
+    if baseline is not None:
+        run = _against(run, baseline, folder)
     results = [suite.result for suite in run.suites]
     names = dict.fromkeys(suite.baseline_run_id for suite in results)
     # For start-up: most runs write no report.
@@ -233,6 +235,26 @@ def beside_past(run: ReportedRun, outputs: Sequence[Output], folder: Path, basel
 
 
 _IN_MARKDOWN: Final[Set[Format]] = {"markdown", "github", "pr-comment"}
+
+
+def _against(run: ReportedRun, baseline: str, folder: Path) -> ReportedRun:
+    """The run as if it had been compared with the baseline; suites that this does not have are compared with none."""
+    # For start-up, as above.
+    from evalc.model.suite import key_of  # noqa: PLC0415
+    from evalc.runtime.run.again_load import compare_past  # noqa: PLC0415
+
+    def compared(suite: ReportedSuite) -> ReportedSuite:
+        agents = {msgspec.UNSET, suite.result.agent_endpoint}
+        found = (each for each in comparisons if key_of(each) == key_of(suite.result) and each.agent_endpoint in agents)
+        its = next(found, None)
+        since, run_id = (msgspec.UNSET, None) if its is None else (its.significance, its.before_run_id)
+        result = msgspec.structs.replace(suite.result, significance=since, baseline_run_id=run_id)
+        return msgspec.structs.replace(suite, result=result)
+
+    comparisons: tuple[SuiteComparison, ...] = ()
+    with suppress(UsageError):  # the runs have no suite in common
+        comparisons = compare_past(baseline, run.folder, folder).suites
+    return replace(run, suites=tuple(map(compared, run.suites)))
 
 
 def _comparisons(run: ReportedRun, baselines: Iterable[Path]) -> Iterator[SuiteComparison]:

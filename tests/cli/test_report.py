@@ -19,6 +19,12 @@ def cases_of(page: Path) -> list[dict[str, Any]]:
     return [case for block in blocks for case in json.loads(block)]
 
 
+def run_in(page: Path) -> dict[str, Any]:
+    [block] = re.findall(r'data-holds="run">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+    found: dict[str, Any] = json.loads(block)
+    return found
+
+
 def test_the_latest_run_becomes_a_page(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", "demo")
     outcome = invoke("report")
@@ -43,6 +49,9 @@ def test_any_run_may_stand_beside_it(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", "demo")
     assert invoke("report", "--baseline", first).code == 0
     assert cases_of(project / "report.html")[0]["baseline"]["status"] == "passed"
+    found = run_in(project / "report.html")
+    assert found["suites"][0]["baselineRunId"] == first
+    assert found["significance"]["whole"].startswith("unchanged")
 
 
 def test_a_judged_criterion_has_the_question_that_the_judge_was_asked(invoke: Invoke, project: Path) -> None:
@@ -68,16 +77,11 @@ def test_the_page_shows_missed_faults_and_uncovered_tools(invoke: Invoke, projec
     assert invoke("report", "-o", "plain.html").code == 0
     assert invoke("report", "--challenge").code == 0  # it reads the eval files as the run did
 
-    def run_in(name: str) -> Any:
-        page = (project / name).read_text(encoding="utf-8")
-        [block] = re.findall(r'data-holds="run">(.*?)</script>', page, re.DOTALL)
-        return json.loads(block)
-
-    found = run_in("report.html")
+    found = run_in(project / "report.html")
     assert found["strength"]["mutants"] > found["strength"]["killed"] > 0
     assert found["strength"]["cases"][0]["id"] == "weather/paris"
     assert {part["words"] for part in found["coverage"]["parts"]} == {"seed values that a check reads"}
-    assert run_in("plain.html")["strength"] is run_in("plain.html")["coverage"] is None
+    assert run_in(project / "plain.html")["strength"] is run_in(project / "plain.html")["coverage"] is None
 
 
 def test_the_coverage_is_that_of_the_prompt_that_was_run(invoke: Invoke, project: Path) -> None:
@@ -89,9 +93,7 @@ def test_the_coverage_is_that_of_the_prompt_that_was_run(invoke: Invoke, project
     (project / "evals" / "weather.eval.yaml").write_text(prompts)
     assert invoke("run", "--agent", "demo", "--prompt-id", "one").code == 0
     assert invoke("report", "--challenge").code == 0
-    page = (project / "report.html").read_text(encoding="utf-8")
-    [block] = re.findall(r'data-holds="run">(.*?)</script>', page, re.DOTALL)
-    coverage = json.dumps(json.loads(block)["coverage"])
+    coverage = json.dumps(run_in(project / "report.html")["coverage"])
     assert "who" in coverage
     assert "whom" not in coverage
 

@@ -48,8 +48,9 @@ function showVerdict() {
   if (word) verdict.classList.add(word);
   verdict.append(
     el("div", { class: "ended" }, el("p", { class: "big" }, word ? el("span", { class: `mark ${word}`, "aria-hidden": "true" }, STATUSES[word].mark) : null, title), el("p", null, why)),
-    el("div", { class: "meter" }, statusBar(counts, all), legend(), run.significance ? el("p", { class: "soft" }, "Since the baseline: ", shown(run.significance.whole)) : null),
-    el("dl", { class: "tiles" }, tiles.filter(([, value]) => value !== null).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, value)))));
+    el("div", { class: "meter" }, statusBar(counts, all), legend()),
+    el("dl", { class: "tiles" }, tiles.filter(([, value]) => value !== null).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, value)))),
+    ...(run.significance ? [el("p", { class: "proved" }, "Since the baseline: ", shown(run.significance.whole))] : []));
 }
 
 // By how much a mean has changed since the baseline, over the cases that have it in both.
@@ -108,7 +109,8 @@ function suiteScores(suite, index, choose) {
     rows.push(...confused.map(pair => el("li", null, el("span", { class: "criterion" }, [...shown(pair.expected), " → ", ...givenLabel(pair)]), el("span", null, counted(pair.cases, "case")))));
   }
   rows.push(...(suite.summary.slices ?? []).slice(0, MOST_CLASSES).map(each => scoreRow(["passed of ", ...shown(each.tag)], null, each.rate, counted(each.of, "case"))));
-  return el("li", { class: "scores" }, button, proved ? el("p", { class: "soft" }, shown(proved)) : null, square ? confusionMatrix(labels, index, choose) : null, rows.length ? shortList(rows, suites.length > FEW_SUITES ? 0 : MOST_SCORES) : null);
+  if (proved) rows.unshift(el("li", { class: "proved" }, shown(proved)));
+  return el("li", { class: "scores" }, button, square ? confusionMatrix(labels, index, choose) : null, rows.length ? shortList(rows, suites.length > FEW_SUITES ? 0 : MOST_SCORES) : null);
 }
 
 const givenLabel = ({ predicted }) => (predicted === null ? ["no label"] : shown(predicted));
