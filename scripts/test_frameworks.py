@@ -88,7 +88,8 @@ def is_known(name: str, section: str, python: Path) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         for file, before in {"tools.py": "", "agent.py": f"\n## {section}\n"}.items():
             _, _, code = guide[guide.index(before) :].partition("```python")
-            Path(folder, file).write_text(code.partition("\n")[2].partition("```")[0], encoding="utf-8")
+            code = code.partition("\n")[2].partition("```")[0].replace("MODEL", "gpt-4o-mini")
+            Path(folder, file).write_text(code, encoding="utf-8")
         environment = {**os.environ, "OPENAI_API_KEY": "none"}
         command = [str(python), "-c", IS_KNOWN]
         made = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
