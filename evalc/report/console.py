@@ -90,7 +90,7 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
         yield ""
     if not quiet:
         yield from side_by_side_lines(run.suites, screen)
-        yield from _of_all_suites(run)
+        yield from _of_all_suites(run, Writer(screen))
         yield from _groups(failure_groups(run), Writer(screen))
     if slowest:
         yield from _slowest(chain.from_iterable(suite.cases for suite in run.suites), slowest)
@@ -150,10 +150,9 @@ def suite_lines(
         yield from _gates(result, writer, quiet=True)
         return
     yield symbols.rule * rule_width
-    yield f"  {totals_of(result.summary)}"
-    if repeats := repeats_line(result.summary):
-        yield f"  {repeats}"
-    yield from (f"  {line}" for line in (*label_lines(result.summary), *slice_lines(result.summary)))
+    said = [totals_of(result.summary), repeats_line(result.summary) or ""]
+    for line in (*filter(None, said), *label_lines(result.summary), *slice_lines(result.summary)):
+        yield from writer.wrapped(line.lstrip(), "  " + " " * (len(line) - len(line.lstrip())), "      ")
     if result.selected:
         yield f"  {selected_line(result.selected, result.summary.total_cases)}"
     yield from _scores(result.summary, result.judges or (), writer)
@@ -176,7 +175,7 @@ def _gates(of: SuiteResult | ReportedRun, writer: Writer, *, quiet: bool = False
     for gate in of.gates or ():
         if not (quiet and gate.passed):
             status: Status = "passed" if gate.passed else "failed"
-            yield writer.by_status(f"  {writer.mark(status)} {gate_line(gate)}", status)
+            yield from writer.beside(writer.mark(status), gate_line(gate), status)
     note = failures_allowed(of)
     if note is not None:
         yield writer.warning(note)
@@ -295,7 +294,7 @@ def _changes(result: SuiteResult, writer: Writer) -> Iterator[str]:
     for heading, others in (("NEW", result.came), ("CHANGED", result.changed), ("MISSING", result.went)):
         yield from _listed(heading, others or (), since, writer)
     if result.significance and result.significance.verdict != "unchanged":
-        yield f"  {significance_line(result.significance)}"
+        yield from writer.wrapped(significance_line(result.significance), "  ", "    ")
 
 
 def _listed(heading: str, ids: Sequence[str], baseline: str | None, writer: Writer) -> Iterator[str]:
@@ -311,12 +310,12 @@ def _listed(heading: str, ids: Sequence[str], baseline: str | None, writer: Writ
 # --- all suites ------------------------------------------------------------------------------------------------------
 
 
-def _of_all_suites(run: ReportedRun) -> Iterator[str]:
+def _of_all_suites(run: ReportedRun, writer: Writer) -> Iterator[str]:
     """The significance over all suites, if there are several that were compared."""
     found = [result.significance for result in run.results if result.significance]
     whole = significance_of_all(found)
     if len(found) > 1 and whole.verdict != "unchanged":
-        yield f"all suites: {significance_line(whole)}"
+        yield from writer.wrapped(f"all suites: {significance_line(whole)}", hanging="  ")
 
 
 def _groups(groups: Sequence[FailureGroup], writer: Writer) -> Iterator[str]:
@@ -355,7 +354,8 @@ def run_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal") ->
     """
     writer, summary, quiet = Writer(screen), run.summary, detail == "quiet"
     totals = f"{counted(summary.suites, 'suite')} | {totals_of(summary)}"
-    yield writer.painted(f"run {visible(run.run_id)} | {totals}", "bold")
+    line = writer.wrapped(f"run {run.run_id} | {totals}", hanging="  ")
+    yield from (writer.painted(part, "bold") for part in line)
     if not quiet:
         if run.selected is not None:
             yield f"  {selected_line(run.selected, summary.total_cases)}"
@@ -368,7 +368,7 @@ def run_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal") ->
         yield writer.painted(f"  {counted(summary.regressions, 'regression')}", "red")
     yield from _gates(run, writer, quiet=quiet)
     for words in run.below:
-        yield writer.by_status(f"  {writer.mark('failed')} {visible(words)}", "failed")
+        yield from writer.beside(writer.mark("failed"), words, "failed")
     nothing = nothing_ran(summary)
     if not quiet:
         yield from (writer.warning(warning) for warning in run.warnings if warning != nothing)
@@ -486,9 +486,9 @@ def reason_lines(
     is_shown = False
     for reason in every[:_MOST_REASONS]:
         words = writer.in_short(reason.check or reason.message)
-        yield writer.by_status(f"    {writer.symbols.arrow} {words}", case.status)
+        yield from writer.beside(writer.symbols.arrow, words, case.status, "    ")
         if reason.check is not None:
-            yield f"      {writer.in_short(reason.message)}"
+            yield from writer.wrapped(writer.in_short(reason.message), "      ")
         if reason.place is not None:
             yield writer.painted(f"      at {visible(str(reason.place))}", "dim")
             if sources is not None and reason.check is None:

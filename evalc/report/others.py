@@ -195,7 +195,7 @@ def coverage_lines(coverage: Coverage, screen: Screen) -> Iterator[str]:
         yield ""
     for part in coverage.parts:
         status: Status = "passed" if part.covered == part.total else "failed"
-        yield from _beside(writer.mark(status), status, f"{part.covered} of {part.total} {PARTS[part.kind]}", writer)
+        yield from writer.beside(writer.mark(status), f"{part.covered} of {part.total} {PARTS[part.kind]}", status)
         if part.missing:
             yield from writer.wrapped(f"not {first_of(part.missing, _MOST_MISSING)}", "    ")
         if len(part.missing) > _MOST_MISSING:
@@ -203,12 +203,6 @@ def coverage_lines(coverage: Coverage, screen: Screen) -> Iterator[str]:
     if coverage.tools:
         yield ""
         yield from writer.table([("tool", "cases", "arguments checked"), *map(_tool, coverage.tools)], right=(1,))
-
-
-def _beside(mark: str, status: Status, words: str, writer: Writer) -> Iterator[str]:
-    """Words beside a mark, which alone has a colour."""
-    first, *more = writer.wrapped(words, "    ")
-    yield from (f"  {writer.by_status(mark, status)} {first[4:]}", *more)
 
 
 def coverage_total(coverage: Coverage) -> str:

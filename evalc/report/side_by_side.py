@@ -375,8 +375,7 @@ def _inventory(comparison: RunComparison, writer: Writer) -> Iterator[str]:
     for line in lines:
         yield from writer.wrapped(line, hanging="  ")
     if comparison.missing:
-        mark = writer.by_status(writer.mark("failed"), "failed")
-        first, *more = writer.wrapped(f"missing: {first_of(comparison.missing, _MOST_NAMED)}", "  ")
-        yield from (f"{mark}{first[1:]}", *more)
+        named = f"missing: {first_of(comparison.missing, _MOST_NAMED)}"
+        yield from writer.beside(writer.mark("failed"), named, "failed", margin="")
     for warning in comparison.warnings:
         yield from writer.wrapped(f"{writer.symbols.warning} {warning}", hanging="  ")

@@ -126,6 +126,12 @@ class Writer:
         """The text, made safe, in lines that the screen has room for, broken between words."""
         return wrapped(visible(text), self.width, margin, hanging)
 
+    def beside(self, sign: str, text: str, status: Status, margin: str = _GAP) -> Iterator[str]:
+        """The text, wrapped beside a sign that alone has the colour of the status."""
+        before = f"{margin}{sign} "
+        first, *more = self.wrapped(text, before)
+        yield from (f"{margin}{self.by_status(sign, status)} {first.removeprefix(before)}", *more)
+
     def table(
         self, rows: Sequence[Sequence[Cell]], *, right: Collection[int] = (), names: Sequence[int] = (0,)
     ) -> Iterator[str]:

@@ -99,7 +99,8 @@ def test_every_status_has_its_mark_and_its_reason() -> None:
         "  ✘ g  says so  100ms",
         "    → passed",
         "─" * 67,
-        f"  {passed} | {failed} | 0 skipped assertions | 700ms total",
+        f"  {passed} | {failed} | 0 skipped assertions | 700ms",
+        "      total",
     ]
 
 
@@ -326,7 +327,7 @@ def test_colours() -> None:
     lines = shown(suite(case("a"), case("b", status="failed", error="e")), Screen(color=True)).split("\n")
     assert lines[1] == "  \x1b[32m✓\x1b[0m a  says so  100ms"
     assert lines[2] == "  \x1b[1;31m✗\x1b[0m b  says so  100ms"
-    assert lines[3] == "\x1b[1;31m    → e\x1b[0m"
+    assert lines[3] == "    \x1b[1;31m→\x1b[0m e"
 
 
 def test_a_long_message_is_cut() -> None:

@@ -141,9 +141,9 @@ def test_a_run_with_a_baseline_says_what_its_changes_mean() -> None:
     result = suite(case("c1", status="failed", error="equals: no"), regressions=("c1",))
     changed = msgspec.structs.replace(result, significance=found(1, 0))
     lines = list(suite_lines(ReportedSuite.of(changed), Screen(), NOWHERE))
-    assert lines[-3:-1] == ["  REGRESSIONS (1) since run-0", "    ✗ c1"]
-    assert lines[-1] == (
-        "  inconclusive: 1 of 50 cases regressed, none newly passes (McNemar's exact test, p = 0.5); "
+    assert lines[-4:-2] == ["  REGRESSIONS (1) since run-0", "    ✗ c1"]
+    assert " ".join(line.strip() for line in lines[-2:]) == (
+        "inconclusive: 1 of 50 cases regressed, none newly passes (McNemar's exact test, p = 0.5); "
         "about 7 more cases would settle it"
     )
     unchanged = msgspec.structs.replace(suite(case("c1")), significance=found(0, 0, verdict="unchanged"))

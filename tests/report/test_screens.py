@@ -35,12 +35,15 @@ from evalc.model.reports import (
     ToolCoverage,
     TurnStrength,
 )
-from evalc.model.result import RunComparison
+from evalc.model.result import GateResult, RunComparison
 from evalc.model.suite import CaseKey, Place, SuiteKey
+from evalc.report.console import suite_lines
 from evalc.report.others import coverage_lines, history_lines, plan_lines, strength_lines
+from evalc.report.reported import ReportedSuite
 from evalc.report.side_by_side import diff_lines
 from evalc.report.words import Writer
-from tests.report.results import case
+from tests.report.results import case, suite
+from tests.report.runs import NOWHERE
 from tests.report.test_diff import past
 from tests.report.test_history import entry
 
@@ -183,12 +186,21 @@ def watched(screen: Screen, height: int) -> Iterable[str]:
     return board.lines(screen, height)
 
 
+def ran(screen: Screen) -> Iterable[str]:
+    error = "numbers from tools: expected every number in the response to be in the result of a tool but '79' is not"
+    gate = GateResult(gate="minPassRate", limit=0.9, value=0.5, passed=False)
+    result = suite(case(f"{LONG}/a", status="failed", error=error), case(f"{LONG}/b"), regressions=(f"{LONG}/a",))
+    reported = ReportedSuite.of(msgspec.structs.replace(result, gates=(gate,)))
+    return suite_lines(reported, screen, NOWHERE)
+
+
 SCREENS: Mapping[str, Callable[[Screen], Iterable[str]]] = {
     "diff": lambda screen: diff_lines(compared(), screen),
     "diff -v": lambda screen: diff_lines(compared(), screen, verbose=True),
     "history": partial(history, by_suite=False),
     "history SUITE": partial(history, by_suite=True),
     "plan": lambda screen: plan_lines(PLAN, screen),
+    "run": ran,
     "watch": partial(watched, height=30),
     "a low watch": partial(watched, height=6),
     "challenge": lambda screen: strength_lines(STRENGTH, screen),
@@ -203,7 +215,12 @@ def test_lines_fit_the_screen_and_words_are_whole(name: str, width: int) -> None
     words = {word.strip(",") for line in SCREENS[name](Screen(width=1000)) for word in line.split()}
     lines = list(SCREENS[name](Screen(width=width)))
     assert [line for line in lines if cells(line) > width and " " in line.strip()] == []
-    assert [word for line in lines for word in line.split() if "…" not in word and word.strip(",") not in words] == []
+    assert [
+        word
+        for line in lines
+        for word in line.replace("═", "").replace("─", "").split()
+        if "…" not in word and word.strip(",") not in words
+    ] == []
 
 
 @pytest.mark.parametrize("height", [7, 10, 20])
