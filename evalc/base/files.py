@@ -13,7 +13,8 @@ import sys
 import time
 import weakref
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Self, final
@@ -474,6 +475,11 @@ def _first_line(message: bytes) -> str:
 # --- temporary folders -----------------------------------------------------------------------------------------------
 
 
+_FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_YOUNG_SECONDS: Final = 60
+"""For so long nobody removes a folder that is not locked: its process may be about to lock it."""
+
+
 @final
 class TemporaryFolder:
     """A folder that is removed with this object, or when the process ends."""
@@ -481,8 +487,44 @@ class TemporaryFolder:
     def __init__(self) -> None:
         from tempfile import mkdtemp  # noqa: PLC0415 - for start-up: few runs need one
 
-        self.path = Path(mkdtemp(prefix="evalc-"))
+        self.path = Path(mkdtemp(dir=temporary_home()))
         weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+def temporary_home() -> Path:
+    """The folder of this process among the system's temporary files. Those of killed processes are removed."""
+    home = _home_of(os.getpid())
+    if not home.is_dir():  # somebody has cleaned up
+        _home_of.cache_clear()
+        home = _home_of(os.getpid())
+    return home
+
+
+@cache
+def _home_of(process: int) -> Path:
+    import atexit  # noqa: PLC0415 - for start-up
+    from tempfile import gettempdir, mkdtemp  # noqa: PLC0415 - the same
+
+    prefix = "evalc-process-"
+    home = Path(mkdtemp(prefix=prefix))
+    atexit.register(_remove, home, process)
+    with suppress(OSError):  # Windows opens no folders
+        lock(os.open(home, _FOLDER))  # until the process ends, however it does
+        there_are_locks = not _is_free(home)
+        for folder in Path(gettempdir()).glob(f"{prefix}*") if there_are_locks else ():
+            with suppress(OSError):  # a link, or what somebody else removes just now
+                if time.time() - folder.lstat().st_mtime > _YOUNG_SECONDS and _is_free(folder):
+                    _remove(folder, process)
+    return home
+
+
+def _is_free(folder: Path) -> bool:
+    """Whether no process holds a folder, as far as that can be known."""
+    descriptor = os.open(folder, _FOLDER)
+    try:
+        return lock(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _remove(folder: Path, owner: int) -> None:

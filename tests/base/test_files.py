@@ -6,11 +6,12 @@ import errno
 import os
 import socket
 import stat
+import sys
 from pathlib import Path
 
 import pytest
 
-from evalc.base.files import Project, find_project, write_atomic
+from evalc.base.files import Project, find_project, lock, temporary_home, write_atomic
 from evalc.base.source import Source, Span
 from evalc.diagnostics import Finding
 from evalc.dsl.sources import decode, read_source
@@ -265,3 +266,28 @@ def test_a_file_that_cannot_be_written_is_named_and_not_its_copy(
     with pytest.raises(FileNotFoundError) as missing:
         write_atomic(tmp_path / "nowhere" / "notes", b"x")
     assert missing.value.filename == str(tmp_path / "nowhere" / "notes")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no locks of folders")
+def test_temporary_folders_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    names = ("abandoned", "held", "young", "link")
+    folders = {name: tmp_path / f"evalc-process-{name}" for name in names}
+    for folder in (folders["abandoned"], folders["held"], folders["young"]):
+        (folder / "run").mkdir(parents=True)
+    folders["link"].symlink_to(outside)
+    for folder in (folders["abandoned"], folders["held"], outside):
+        os.utime(folder, (0, 0))
+    os.utime(folders["link"], (0, 0), follow_symlinks=False)
+    held = os.open(folders["held"], os.O_RDONLY)
+    assert lock(held)
+    monkeypatch.setattr("os.getpid", lambda: 2**30)  # a process that has no folder yet
+    home = temporary_home()
+    os.close(held)
+    assert home.parent == tmp_path
+    assert not folders["abandoned"].exists()
+    assert folders["held"].exists()
+    assert folders["young"].exists()
+    assert outside.exists()

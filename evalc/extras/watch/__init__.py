@@ -20,6 +20,7 @@ from watchfiles import Change, DefaultFilter, watch
 
 from evalc.base import collector_off
 from evalc.base.errors import EvalcError, UsageError
+from evalc.base.files import temporary_home
 from evalc.base.terminal import Screen, cells, cut_in_middle, padded, visible
 from evalc.compiler.compiled import Compilation, CompiledSuite
 from evalc.config import Settings
@@ -161,7 +162,7 @@ def _run_of(
     Its progress, and why it cannot run, go to this process's standard error. It hears no Ctrl-C: nothing of the run is
     kept that could be resumed.
     """
-    with tempfile.TemporaryDirectory(prefix="evalc-watch-", ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(dir=temporary_home(), ignore_cleanup_errors=True) as name:
         folder = Path(name)
         command = [sys.executable, "-P", "-B", "-m", "evalc", "run", *paths, *flags, "-q", "--output-dir", name]
         ids = "|".join(id_in_pattern(key.id) for key in chosen or ())
