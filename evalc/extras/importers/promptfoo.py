@@ -6,8 +6,9 @@ import csv
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, product
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import compress, islice, product
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -52,7 +53,12 @@ from evalc.model.suite import slug
 
 _FILE: Final = "file://"
 _PATH_TO_FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|ya?ml|csv|j2|py|js|cjs|mjs|ts|rb|sh)(?::\w+)?")
+_SEPARATOR: Final = re.compile(r"^[^\S\n]*---[^\S\n]*$", re.MULTILINE)
 _MOST_COMBINATIONS: Final = 1000
+_LIMIT: Final = re.compile(r"(latency|cost) <= \S+")
+_MOST_FILES: Final = 100
+_TEXTS: Final = (".txt", ".md", ".csv", ".diff", ".html", ".patch", ".sql", ".xml")
+_LONGEST: Final = 100_000
 _MARKS: Final = ("prompts", "tests", "scenarios", "defaultTest")
 _TEST_KEYS: Final = frozenset({"description", "vars", "assert", "threshold", "metadata", "options"})
 _TEST_TABLES: Final = (".csv", ".tsv")
@@ -123,40 +129,44 @@ class _Importer:
                 self._say_in_head(key, f"`{key.text}`", _ELSEWHERE[key.text])
             elif key.text not in (*_MARKS, "description", "$schema"):
                 self._say_in_head(key, f"`{key.text}`", NO_COUNTERPART)
-        prompt = self._prompt(values.get("prompts"))
+        prompts = self._prompts(values.get("prompts"))
         default = self._default(values.get("defaultTest"))
         tests = [*self._tests(self._source, values.get("tests"), default)]
         tests += self._scenarios(values.get("scenarios"), default)
         cases: list[Any] = []
+        inherits: list[bool] = []
         waiting: list[str] = []
         for number, test in enumerate(tests, 1):
             try:
-                case = self._case(test, prompt, number)
+                case = self._case(test, prompts, number)
             except Unmappable as reason:
                 named = f"the test `{test.description}`" if test.description else "a test"
                 waiting += [*test.comments, self._leave_out(test.source, test.node, named, f"{reason}")]
             else:
                 cases.append(Noted(case, (*waiting, *test.comments)))
+                inherits.append(test.inherits)
                 waiting = []
         if not cases:
             nothing = Finding("EV652", expected="a configuration with a test that maps")
             self._problems.add(self._source, Span(0, 0), nothing)
             return None
-        return self._written(values, prompt, cases, waiting)
+        data = self._prompts_and_inputs(prompts, [noted.value for noted in cases])
+        shared = _taken_out([case.value for case in compress(cases, inherits)], default.vars)
+        for case, inherits_them in zip(cases, inherits, strict=True):
+            if shared and not inherits_them:
+                name, rest = case.value.pop("name"), dict(case.value)
+                case.value.clear()
+                case.value.update({"name": name, "inherit": False, **rest})
+        return self._written(values, data | shared, cases, waiting)
 
     def _written(
-        self, values: Mapping[str, Node], prompt: _Prompt, cases: list[Any], behind: list[str]
+        self, values: Mapping[str, Node], shared: Mapping[str, Any], cases: list[Any], behind: list[str]
     ) -> Imported | None:
         data: dict[str, Any] = {"suite": self._suite}
         description = values.get("description")
         if isinstance(description, Scalar):
             data["description"] = description.text
-        if prompt.file:
-            data["prompt_file"] = prompt.file
-        elif prompt.text:
-            data["prompt"] = prompt.text
-        if not prompt.messages:
-            data |= self._inputs(prompt, [noted.value for noted in cases])
+        data |= shared
         # Promptfoo's metrics have no weights.
         share = round(1 / len(self._metrics), 2) if len(self._metrics) > 1 else 1
         criteria = {"criteria": [{"name": name, "weight": share} for name in self._metrics]} if self._metrics else {}
@@ -168,59 +178,88 @@ class _Importer:
         files, file_name = self._schemas.files(), f"{self._suite}.eval.yaml"
         return Imported(text=text, side_files=files, file_name=file_name, cases=len(cases))
 
-    def _inputs(self, prompt: _Prompt, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The declarations that let every case fill the prompt, if it does not do so without."""
+    def _prompts_and_inputs(self, prompts: Mapping[str, _Prompt], cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The prompts, and the declarations that let every case fill them, if it does not do so without."""
+        first, *others = prompts.values()
+        if first.messages:
+            return {}
+        if others:
+            written = {name: {"file": each.file} if each.file else each.text for name, each in prompts.items()}
+            keys: dict[str, Any] = {"prompts": written}
+        else:
+            keys = {"prompt_file": first.file} if first.file else {"prompt": first.text}
         given = [frozenset(case.get("inputs", ())) for case in cases]
         everywhere = frozenset.intersection(*given)
-        if frozenset(prompt.variables) <= everywhere:
-            return {}
-        names = dict.fromkeys((*prompt.variables, *(name for each in given for name in sorted(each))))
-        return {"inputs": [{"name": name, **({} if name in everywhere else {"required": False})} for name in names]}
+        used = dict.fromkeys(name for each in prompts.values() for name in each.variables)
+        if used.keys() <= everywhere and not others:
+            return keys
+        names = dict.fromkeys((*used, *(name for each in given for name in sorted(each))))
+        return keys | {
+            "inputs": [{"name": name, **({} if name in everywhere else {"required": False})} for name in names]
+        }
 
     # --- prompts ---
 
-    def _prompt(self, node: Node | None) -> _Prompt:
-        """The first prompt that maps; the others are left out."""
+    def _prompts(self, node: Node | None) -> dict[str, _Prompt]:
+        """The prompts that map, by their names; the others are left out."""
         if node is None:
-            return _Prompt(text="{{prompt}}", variables=("prompt",))
-        chosen: _Prompt | None = None
+            return {"prompt": _Prompt(text="{{prompt}}", variables=("prompt",))}
+        found: dict[str, _Prompt] = {}
+        names = CaseNames()
         for item in node.items if isinstance(node, nodes.Sequence) else (node,):
-            if chosen is not None:
-                self._say_in_head(item, "a further prompt", "only the first is imported; `prompts` compares several")
-                continue
             try:
-                chosen = self._one_prompt(item)
+                for label, prompt in self._of_item(item):
+                    if found and (prompt.messages or any(each.messages for each in found.values())):
+                        why = "`prompts` compares texts, and no conversations"
+                        self._say_in_head(item, "a further prompt", why)
+                    else:
+                        found[names.make(label, f"prompt_{len(found) + 1}")] = prompt
             except Unmappable as reason:
-                self._say_in_head(item, "the prompt", f"{reason}")
-        return chosen or _Prompt()
+                self._say_in_head(item, "a further prompt" if found else "the prompt", f"{reason}")
+        return found
 
-    def _one_prompt(self, node: Node) -> _Prompt:
+    def _of_item(self, node: Node) -> Iterator[tuple[str, _Prompt]]:
+        """The prompts of an entry, with what each is called."""
+        label = ""
         if isinstance(node, nodes.Mapping):
             fields = {key.text: value for key, value in node.pairs}
             raw = fields.get("raw", fields.get("id"))
-            if raw is None or "config" in fields or "function" in fields:
-                raise Unmappable("it is made by code or has a configuration of its own")
-            for key in (key for key, value in node.pairs if value is not raw):
-                self._say_in_head(key, f"`{key.text}` of the prompt", NO_COUNTERPART)
+            if raw is None or "function" in fields:
+                raise Unmappable("it is made by code")
+            named = fields.get("label")
+            label = named.text if isinstance(named, Scalar) else ""
+            for key in (key for key, value in node.pairs if value not in (raw, named)):
+                why = "how a model is asked is said of the agent" if key.text == "config" else NO_COUNTERPART
+                self._say_in_head(key, f"`{key.text}` of the prompt", why)
             node = raw
         if not isinstance(node, Scalar):
             raise Unmappable("it is not a text")
         text = node.text
-        if text.startswith(_FILE) or _PATH_TO_FILE.fullmatch(text.strip()):
-            return self._prompt_file(text.strip().removeprefix(_FILE))
-        if text.startswith(("exec:", "langfuse://", "portkey://", "helicone://", "http://", "https://")):
+        path = text.strip().removeprefix(_FILE)
+        if text.startswith(_FILE) or _PATH_TO_FILE.fullmatch(path):
+            for each in self._matching(path):
+                yield from ((label or name, prompt) for name, prompt in self._prompt_file(each))
+        elif text.startswith(("exec:", "langfuse://", "portkey://", "helicone://", "http://", "https://")):
             raise Unmappable("it comes from elsewhere")
-        return _conversation(text) or _Prompt(text=template_of(text), variables=variables_of(text))
+        else:
+            yield label, _prompt_of(text)
 
-    def _prompt_file(self, path: str) -> _Prompt:
-        source = self._read(path, (".txt", ".md"))
+    def _prompt_file(self, path: str) -> Iterator[tuple[str, _Prompt]]:
+        """The prompts of a file, with its name: a text, several between lines of `---`, or a conversation as data."""
+        source = self._read(path, (".txt", ".md", *_TEST_FILES))
+        name = Path(path).name.partition(".")[0]
         try:
-            variables = variables_of(source.text)
+            if path.endswith(_TEST_FILES):
+                conversation = _conversation(self._data_of(source))
+                if conversation is None:
+                    raise Unmappable("only messages are a prompt, each a `role` and a text as `content`")
+                yield name, conversation
+            elif len(parts := _SEPARATOR.split(source.text)) > 1 and path.endswith(".txt"):
+                yield from ((name, _prompt_of(part.strip())) for part in parts if part.strip())
+            else:
+                yield name, _Prompt(file=self._relative(path), variables=variables_of(source.text))
         except Unmappable as reason:
             raise Unmappable(f"in `{path}`, {reason}") from reason
-        if re.search(r"^---\s*$", source.text, re.MULTILINE):
-            raise Unmappable(f"`{path}` holds several prompts")
-        return _Prompt(file=self._relative(path), variables=variables)
 
     # --- files beside the configuration ---
 
@@ -236,6 +275,40 @@ class _Importer:
         if source is None or found.has_errors:
             raise Unmappable(next(iter(found)).finding.message())
         return source
+
+    def _matching(self, path: str) -> list[str]:
+        """The path, or the paths that a pattern matches."""
+        if "*" not in path:
+            return [path]
+        folder = Path(self._source.name).parent
+        try:
+            found = sorted(islice(folder.glob(path), _MOST_FILES))
+        except (ValueError, NotImplementedError, OSError) as error:
+            raise Unmappable(f"`{path}` is no pattern of files") from error
+        if not found:
+            raise Unmappable(f"`{path}` matches no file")
+        return [Path(os.path.relpath(each, folder)).as_posix() for each in found]
+
+    def _data_of(self, source: Source) -> Any:
+        """The data of a file of YAML or JSON."""
+        found = Diagnostics()
+        documents = read_yaml(source, lambda span, finding: found.add(source, span, finding))
+        if found.has_errors or len(documents) != 1 or documents[0] is None:
+            raise Unmappable("it is not one document of YAML or JSON")
+        return _data(documents[0])
+
+    def _of_file(self, name: str, value: Any) -> Any:
+        """The value of a variable; the text of the file that it names, as promptfoo reads it."""
+        if not isinstance(value, str) or not value.startswith(_FILE):
+            return value
+        path = value.removeprefix(_FILE)
+        try:
+            source = self._read(path, (*_TEXTS, *_TEST_FILES))
+            if len(source.text) > _LONGEST:
+                raise Unmappable(f"`{path}` has more than {_LONGEST:,} characters")
+            return json.dumps(self._data_of(source)) if path.endswith((".yaml", ".yml")) else source.text.strip()
+        except Unmappable as reason:
+            raise Unmappable(f"its variable `{name}` is in a file: {reason}") from reason
 
     def _relative(self, path: str) -> str:
         """A path that counts from the configuration as a path that counts from the suite's folder."""
@@ -361,12 +434,13 @@ class _Importer:
 
     # --- cases ---
 
-    def _case(self, test: PromptfooTest, prompt: _Prompt, number: int) -> dict[str, Any]:
+    def _case(self, test: PromptfooTest, prompts: Mapping[str, _Prompt], number: int) -> dict[str, Any]:
         if test.why_not:
             raise Unmappable(test.why_not[0])
-        if not (prompt.text or prompt.file or prompt.messages):
+        if not prompts:
             raise Unmappable("its prompt is not imported")
-        values = _filled(test.vars)
+        messages = next(iter(prompts.values())).messages
+        values = _filled({name: self._of_file(name, value) for name, value in test.vars.items()})
         checks, behind = self._checks(test, frozenset(values))
         if not checks:
             test.comments += behind
@@ -374,8 +448,8 @@ class _Importer:
         case: dict[str, Any] = {"name": self._names.make(test.description, f"test_{number}")}
         if test.description and test.description != case["name"]:
             case["description"] = as_template(test.description)
-        if prompt.messages:
-            case["messages"] = list(prompt.messages)
+        if messages:
+            case["messages"] = list(messages)
         if values:
             case["inputs"] = values
         case["validate"] = Noted(checks, tuple(behind))
@@ -468,21 +542,25 @@ def _suite_name(path: Path) -> str:
     return slug(stem) or "promptfoo"
 
 
-def _conversation(text: str) -> _Prompt | None:
-    """The messages of a prompt that is a JSON array of them; None for any other text."""
-    if not text.lstrip().startswith("["):
-        return None
-    try:
-        messages = json.loads(text)
-    except ValueError:
+def _prompt_of(text: str) -> _Prompt:
+    data: object = None
+    if text.lstrip().startswith("["):
+        with suppress(ValueError):
+            data = json.loads(text)
+    return _conversation(data) or _Prompt(text=template_of(text), variables=variables_of(text))
+
+
+def _conversation(data: object) -> _Prompt | None:
+    """The prompt that is a list of messages; None for any other data."""
+    if not isinstance(data, list) or not data:
         return None
     if not all(
         isinstance(each, dict) and each.keys() == {"role", "content"} and isinstance(each["content"], str)
-        for each in messages
+        for each in data
     ):
         return None
-    filled = tuple({"role": each["role"], "content": template_of(each["content"])} for each in messages)
-    variables = dict.fromkeys(name for each in messages for name in variables_of(each["content"]))
+    filled = tuple({"role": each["role"], "content": template_of(each["content"])} for each in data)
+    variables = dict.fromkeys(name for each in data for name in variables_of(each["content"]))
     return _Prompt(messages=filled, variables=tuple(variables))
 
 
@@ -501,6 +579,46 @@ def _merged(default: PromptfooTest, test: PromptfooTest) -> PromptfooTest:
     )
 
 
+def _taken_out(cases: Sequence[dict[str, Any]], given: Container[str]) -> dict[str, Any]:
+    """Take out the checks that all cases have, and inputs that are `given`; the key `defaults` that says them."""
+    if len(cases) < 2:
+        return {}
+    checks: dict[str, list[Noted]] = {}
+    for case in cases:
+        for each in case["validate"].value:
+            checks.setdefault(json.dumps(each.value), []).append(each)
+    had = [[each.value for each in case["validate"].value] for case in cases]
+    shared = {
+        key: Noted(each[0].value, tuple(comment for one in each for comment in one.comments))
+        for key, each in checks.items()
+        if len(each) > 1 and all(each[0].value in own or _limited(each[0].value) & _limited(*own) for own in had)
+    }
+    inputs = {
+        name: value
+        for name, value in cases[0].get("inputs", {}).items()
+        if name in given and all(case["inputs"].get(name, ...) == value for case in cases)
+    }
+    for case in cases:
+        rest = {name: value for name, value in case.get("inputs", {}).items() if name not in inputs}
+        own = [each for each in case["validate"].value if json.dumps(each.value) not in shared]
+        comments = case["validate"].comments
+        for key, left in (("inputs", rest), ("validate", Noted(own, comments) if own else None)):
+            if left:
+                case[key] = left
+            else:
+                case.pop(key, None)
+        if comments and not own:
+            last = [*case][-1]
+            case[last] = Noted(case[last], comments)
+    found = {key: value for key, value in (("inputs", inputs), ("validate", [*shared.values()])) if value}
+    return {"defaults": found} if found else {}
+
+
+def _limited(*entries: object) -> set[str]:
+    """The measures that the entries limit. A limit of a case replaces that of the defaults."""
+    return {found[1] for each in entries if isinstance(each, str) and (found := _LIMIT.fullmatch(each))}
+
+
 def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
     """The variables with the templates in them filled by each other, as promptfoo fills them.
 
@@ -510,8 +628,6 @@ def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
     filled: dict[str, Any] = {}
     for name, value in values.items():
-        if isinstance(value, str) and value.startswith(_FILE):
-            raise Unmappable(f"its variable `{name}` is in another file")
         try:
             has_tag = isinstance(value, str) and any(opening in value for opening in ("{{", "{%", "{#"))
             filled[name] = rendered(value, texts) if has_tag else value

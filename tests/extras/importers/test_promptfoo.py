@@ -220,22 +220,25 @@ def test_a_whole_configuration() -> None:
         "CODE": "no check surely says the same as `grade(output)`; "
         "a check of the project in Python can say it (`@evalc.custom_check`)",
         "FILTER": "`{{ language | upper }}` is more than a plain variable",
-        "PROMPTS": "only the first is imported; `prompts` compares several",
         "SCORE": "in promptfoo a score of that much is enough, here every check has to hold",
     }.items():
         shown = shown.replace(words, name)
     assert shown == dedent("""\
         # Imported from promptfooconfig.yaml (promptfoo).
         # not imported: `providers`: agents are named in the configuration or with `--agent` (promptfooconfig.yaml:7:1)
-        # not imported: a further prompt: PROMPTS (promptfooconfig.yaml:6:5)
         suite: SUITE
         description: Translations
-        prompt: |-
-          Translate to {{language}}:
-          {{text}}
+        prompts:
+          prompt_1: |-
+            Translate to {{language}}:
+            {{text}}
+          prompt_2: Another
         inputs:
           - {name: language}
           - {name: text, required: false}
+        defaults:
+          validate:
+            - latency <= 5s
         eval:
           criteria:
             - {name: accuracy, weight: 1}
@@ -244,36 +247,105 @@ def test_a_whole_configuration() -> None:
               description: A greeting
               inputs: {language: French, text: "Hello: you"}
               validate:
-                - latency <= 5s
                 - contains "Bonjour" for accuracy
               x-metadata: {area: greetings}
 
-            - name: test_2
-              inputs: {language: German, text: cat}
-              validate:
-                - latency <= 5s
-
-            - name: test_3
-              inputs: {language: German, text: dog}
-              validate:
-                - latency <= 5s
+            - {name: test_2, inputs: {language: German, text: cat}}
+            - {name: test_3, inputs: {language: German, text: dog}}
 
             - name: test_4
-              inputs: {language: French}
               # not imported: `javascript`: CODE (promptfooconfig.yaml:22:21)
-              validate:
-                - latency <= 5s
+              inputs: {language: French}
 
             # not imported: a test: in its variable `text`, FILTER (promptfooconfig.yaml:23:5)
             # not imported: `threshold: 0.5`: SCORE (promptfooconfig.yaml:29:9)
-            - name: test_6
-              inputs: {language: Dutch, text: in Dutch}
-              validate:
-                - latency <= 5s
+            - {name: test_6, inputs: {language: Dutch, text: in Dutch}}
         """).replace("SUITE", suite.text.partition("suite: ")[2].partition("\n")[0])
     assert format_text(suite.text) == suite.text
     assert {problem.code for problem in problems} == {"EV651"}
     assert not [each for each in evalc.check(Source("s.eval.yaml", suite.text)) if each.severity == "error"]
+
+
+def test_common_checks_and_inputs_are_said_once() -> None:
+    suite, _ = imported("""\
+        prompts: ["{{q}} {{tone}}"]
+        defaultTest:
+          vars: {tone: kind}
+          assert: [{type: latency, threshold: 3000}, {type: not-contains, value: x}]
+        tests:
+          - vars: {q: a}
+            assert: [{type: contains, value: b}]
+          - vars: {q: c}
+            assert: [{type: latency, threshold: 2000}]
+          - vars: {q: e}
+          - vars: {q: d}
+            options: {disableDefaultAsserts: true}
+            assert: [{type: contains, value: d}]
+        """)
+    assert suite is not None
+    assert suite.text.partition("defaults:\n")[2] == dedent("""\
+          inputs: {tone: kind}
+          validate:
+            - latency <= 3s
+            - not contains "x"
+        eval:
+          test_cases:
+            - name: test_1
+              inputs: {q: a}
+              validate:
+                - contains "b"
+
+            - name: test_2
+              inputs: {q: c}
+              validate:
+                - latency <= 2s
+
+            - {name: test_3, inputs: {q: e}}
+
+            - name: test_4
+              inherit: false
+              inputs: {tone: kind, q: d}
+              validate:
+                - contains "d"
+        """)
+    assert [each for each in evalc.check(Source("s.eval.yaml", suite.text)) if each.severity == "error"] == []
+
+
+def test_prompts_in_files(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "two.txt").write_text("One {{word}}\n---\nTwo {{word}}\n")
+    (tmp_path / "a-1.md").write_text("A\n---\n{{word}}\n")
+    (tmp_path / "a-2.md").write_text("B {{word}}\n")
+    (tmp_path / "chat.yaml").write_text("- {role: system, content: Be kind}\n- {role: user, content: '{{word}}'}\n")
+    (tmp_path / "other.json").write_text('{"role": "user"}')
+    (tmp_path / "word.sql").write_text("select 1\n")
+    tests = "tests: [{vars: {word: file://word.sql}, assert: [{type: is-json}]}]\n"
+
+    def prompts_of(*prompts: str) -> tuple[str, list[str]]:
+        suite, problems = imported(f"prompts: [{', '.join(prompts)}]\n{tests}", tmp_path)
+        head = suite.text.partition("suite: ")[2].partition("eval:\n") if suite else ("", "", "")
+        assert not suite or "word: select 1" in suite.text
+        return head[0].partition("\n")[2], [problem.finding.message() for problem in problems]
+
+    written, problems = prompts_of("two.txt", "file://a-*.md", "{raw: 'C {{word}}', label: Third one, config: {n: 1}}")
+    assert written.partition("inputs:")[0] == dedent("""\
+        prompts:
+          two: One {{word}}
+          two_2: Two {{word}}
+          a_1: {file: a-1.md}
+          a_2: {file: a-2.md}
+          third_one: C {{word}}
+        """)
+    assert problems == ["not imported: `config` of the prompt: how a model is asked is said of the agent"]
+
+    suite, found = imported(f"prompts: [chat.yaml, two.txt]\n{tests}", tmp_path)
+    assert suite is not None
+    assert '- {role: user, content: "{{word}}"}' in suite.text
+    assert ["no conversations" in problem.finding.message() for problem in found] == [True]
+
+    _, problems = prompts_of("other.json")
+    why = "in `other.json`, only messages are a prompt, each a `role` and a text as `content`"
+    assert f"not imported: the prompt: {why}" in problems
 
 
 def test_files_beside_the_configuration(tmp_path: Path) -> None:

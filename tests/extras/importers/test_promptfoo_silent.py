@@ -162,7 +162,6 @@ def test_keys_of_prompts_scenarios_and_members_of_sets_are_named() -> None:
               - assert: [{type: assert-set, assert: [{type: contains, value: x, metric: m, provider: p}]}]
         """)
     assert [(problem.start.line, problem.finding.message().split(":")[1].strip()) for problem in problems] == [
-        (1, "`label` of the prompt"),
         (3, "`description` of the scenario"),
         (6, "`metric` of `assert-set`"),
         (6, "`provider` of `assert-set`"),
