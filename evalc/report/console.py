@@ -418,7 +418,7 @@ class _Columns(NamedTuple):
     def of(cls, cases: Sequence[CaseResult], width: int) -> _Columns:
         """As wide as the contents; where they are too wide together, the longer texts give way."""
         widest_id = max((cells(visible(case.id)) for case in cases), default=0)
-        widest_description = max((cells(visible(case.description)) for case in cases), default=0)
+        widest_description = max((cells(visible(_description(case))) for case in cases), default=0)
         duration = max((len(milliseconds(case.duration_ms)) for case in cases), default=0)
         attempts = max((len(_attempts(case)) for case in cases), default=0)
         room = width - len("  ✓ ") - len("  ") * 2 - duration - attempts
@@ -426,13 +426,20 @@ class _Columns(NamedTuple):
         return cls(identity, min(widest_description, room - identity), duration, room)
 
 
+def _description(case: CaseResult) -> str:
+    """The case's description, unless it is only the name that its id ends with."""
+    name = case.id.rpartition("/")[2]
+    return "" if case.description in (name, name.partition("@")[0]) else case.description
+
+
 def _case_line(case: CaseResult, columns: _Columns, writer: Writer) -> str:
     """How the case ended, its id and description, the time that it took."""
     mark = writer.by_status(writer.mark(case.status), case.status)
     identity = padded(writer.shortened(case.id, max(columns.id, columns.room // 2)), columns.id)
-    description = writer.shortened(case.description, max(columns.room - cells(identity), 0))
+    description = writer.shortened(_description(case), max(columns.room - cells(identity), 0))
     duration = milliseconds(case.duration_ms).rjust(columns.duration)
-    return f"  {mark} {identity}  {padded(description, columns.description)}  {duration}{_attempts(case)}"
+    described = f"  {padded(description, columns.description)}" if columns.description else ""
+    return f"  {mark} {identity}{described}  {duration}{_attempts(case)}"
 
 
 def asked_lines(case: CaseResult, writer: Writer, sources: SourceLines, *, answers: bool) -> Iterator[str]:

@@ -27,7 +27,7 @@ def test_the_report_and_where_the_results_are(invoke: Invoke, project: Path) -> 
     (folder,) = (project / "evals" / "results").glob("*/")
     assert lines == [
         "═══ weather — labeled evals " + "═" * 39,
-        "  ✓ weather/paris  paris  0ms",
+        "  ✓ weather/paris  0ms",
         "─" * 67,
         "  1/1 passed | 0 failed | 0 skipped assertions | 0ms total",
         "  clarity  1     ████████████████████  1.00 over 1 of 1 case",
