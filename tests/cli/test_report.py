@@ -55,13 +55,13 @@ def test_any_run_may_stand_beside_it(invoke: Invoke, project: Path) -> None:
 
 
 def test_a_judged_criterion_has_the_question_that_the_judge_was_asked(invoke: Invoke, project: Path) -> None:
-    (project / "kindness.py").write_text("def tone(query):\n    return 3\n")
+    (project / "gentleness.py").write_text("def tone(query):\n    return 3\n")
     (project / "evals" / "weather.eval.yaml").write_text(
         "suite: weather\ntool: get_weather\neval:\n  criteria:\n"
         '    - "said (50%): Says it"\n    - "tone (50%): Is it kind?"\n'
         "  test_cases:\n    - name: paris\n      message: How is Paris?\n      validate: [non-empty for said]\n"
     )
-    assert invoke("run", "--agent", "demo", "--judge", "python:kindness:tone").code == 0
+    assert invoke("run", "--agent", "demo", "--judge", "python:gentleness:tone").code == 0
     assert invoke("report").code == 0
     [case] = cases_of(project / "report.html")
     assert [each.get("question") for each in case["criteria"]] == [None, "Is it kind?"]
