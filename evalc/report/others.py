@@ -250,8 +250,8 @@ def plan_lines(plan: Plan, screen: Screen) -> Iterator[str]:
     yield from _to_catch(plan, writer)
     yield ""
     for noise, suites in _by_noise(plan).items():
-        of = "" if len(suites) == len(plan.suites) else f"{', '.join(key_of(suite).short() for suite in suites)}: "
-        yield from writer.wrapped(f"{of}{_noise(noise)}")
+        of = "" if len(suites) == len(plan.suites) else f" of {', '.join(key_of(suite).short() for suite in suites)}"
+        yield from writer.wrapped(f"Noise{of}: {_noise(noise)}")
     costs = "No earlier run says what a case costs." if plan.costs_of is None else "Costs are those of the latest run."
     yield from writer.wrapped(costs)
 
@@ -298,12 +298,12 @@ def _noise(noise: NoisePlan) -> str:
     varies = f"{percent(noise.flips)} of the verdicts change between two runs of the same agent"
     match noise.source:
         case "attempts":
-            return f"Noise: {varies}, as {noise.of} attempts of an earlier run show; {percent(noise.passes)} pass."
+            return f"{varies}, as {noise.of} attempts of an earlier run show; {percent(noise.passes)} pass."
         case "runs":
-            return f"Noise: {varies}, as {noise.of} verdicts of earlier runs show; {percent(noise.passes)} pass."
+            return f"{varies}, as {noise.of} verdicts of earlier runs show; {percent(noise.passes)} pass."
         case "assumed":
             why = "this is assumed, since there are too few earlier runs: each case passes nine times in ten"
-            return f"Noise: {varies}; {why}. `evalc run --repeat 5` measures it."
+            return f"{varies}; {why}. `evalc run --repeat 5` measures it."
 
 
 # --- challenge -------------------------------------------------------------------------------------------------------
