@@ -318,13 +318,14 @@ def import_files(
         ),
     ] = From.AUTO,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if anything is left out or weaker.")] = False,
 ) -> int:
     """Convert the evals of other tools to eval files.
 
     evalc reads eval JSON of tool-forge, configurations of promptfoo, and PromptOS prompt files with examples.
 
-    Parts without a counterpart are named in a warning, and in a comment `# not imported: ...` at their place. If a
-    file has errors, nothing is written.
+    Parts without a counterpart are named in a warning, and in a comment `# not imported: ...` at their place. Nothing
+    is written of a file with errors; the others are, and the exit code is 2.
 
     \b
     Examples:
@@ -342,18 +343,31 @@ def import_files(
     problems = Diagnostics()
     imported = list(_imported(files, origin, folder, problems))
     print_problems(tuple(problems), sys.stderr)
+    _sum_up(imported)
+    code = ExitCode.OK
     if problems.has_errors:
-        return ExitCode.USAGE
+        code = ExitCode.USAGE
+    elif strict and len(problems):
+        code = ExitCode.FAILED
+    if not imported:
+        return code
     if target is None:
         _print_imported(imported)
         if output is None and imported:
             sys.stderr.write(f"nothing is written: `-o {imported[0].file_name}` writes it to a file\n")
-        return ExitCode.OK
+        return code
     texts = {folder / suite.file_name if is_folder else target: suite for suite in imported}
     if len(texts) < len(imported):
         raise UsageError("two of the files would be imported into one: import them one by one, with `-o FILE`")
     _write_imported(texts, force=force)
-    return ExitCode.OK
+    return code
+
+
+def _sum_up(imported: Sequence[Imported]) -> None:
+    """Say how many tests came over, unless all did."""
+    cases, weaker, lost = (sum(getattr(each, name) for each in imported) for name in ("cases", "weaker", "lost"))
+    if weaker or lost:
+        sys.stderr.write(f"{cases - weaker} of {cases + lost} tests came over whole, {weaker} weaker, {lost} lost\n")
 
 
 def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagnostics) -> Iterator[Imported]:
@@ -362,9 +376,11 @@ def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagno
     tool = None if origin is From.AUTO else extras.importers.ImportFormat(origin.value)
     for file in dict.fromkeys(files):
         limit = JSON_LIMIT if file.lower().endswith(".json") else YAML_LIMIT
-        source = standard_input() if file == "-" else read_source(Path(file), problems.add, limit=limit)
-        imported = None if source is None else extras.importers.import_source(source, tool, folder, problems)
-        if imported is not None:
+        own = Diagnostics()
+        source = standard_input() if file == "-" else read_source(Path(file), own.add, limit=limit)
+        imported = None if source is None else extras.importers.import_source(source, tool, folder, own)
+        problems.extend(own)
+        if imported is not None and not own.has_errors:
             yield imported
 
 

@@ -82,6 +82,39 @@ def test_parts_that_are_left_out_are_warnings(invoke: Invoke, project: Path) -> 
     assert "# not imported: `python`" in outcome.out
 
 
+def test_it_says_how_many_tests_came_over(invoke: Invoke, project: Path) -> None:
+    tests = (
+        "{assert: [{type: is-json}]}",
+        "{assert: [{type: is-json}, {type: similar}]}",
+        "{assert: [{type: similar}]}",
+    )
+    (project / "p.yaml").write_text(f"prompts: [Hi]\ntests: [{', '.join(tests)}]\n")
+    outcome = invoke("import", "p.yaml", "-o", "out/")
+    assert (outcome.code, outcome.out) == (0, "wrote out/p.eval.yaml (2 cases)\n")
+    assert outcome.err.endswith("1 of 3 tests came over whole, 1 weaker, 1 lost\n")
+    assert invoke("import", "p.yaml", "-o", "out/", "--force", "--strict").code == 1
+
+
+def test_a_file_that_fails_does_not_stop_the_others(invoke: Invoke, tool_forge: Path, project: Path) -> None:
+    (project / "p.yaml").write_text("prompts: [Hi]\ntests: [{vars: {a: 1}}]\n")
+    outcome = invoke("import", "p.yaml", tool_forge.name, "-o", "out/")
+    assert (outcome.code, outcome.out) == (2, "wrote out/get-weather.labeled.eval.yaml (1 case)\n")
+    assert "error[EV656]: nothing of this configuration came over: no test asserts anything" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("prompts: [Hi]\ntests: []\n", "it has no tests that can be read"),
+        ("prompts: [exec:x]\ntests: [{assert: [{type: is-json}]}]\n", "none of its prompts can be taken over"),
+        ("prompts: [Hi]\ntests: [{assert: [{type: similar}]}]\n", "no assertion has a counterpart"),
+    ],
+)
+def test_why_nothing_comes_over(invoke: Invoke, project: Path, text: str, why: str) -> None:
+    (project / "p.yaml").write_text(text)
+    assert f"error[EV656]: nothing of this configuration came over: {why}\n" in invoke("import", "p.yaml").err
+
+
 def test_several_files_want_a_folder(invoke: Invoke, tool_forge: Path, project: Path) -> None:
     (project / "p.yaml").write_text(PROMPTFOO)
     names = (tool_forge.name, "p.yaml")

@@ -67,6 +67,7 @@ ELSEWHERE = {
     "EV653": "likewise",
     "EV654": "likewise",
     "EV655": "likewise",
+    "EV656": "likewise",
     "EV660": "is about a tool registry: tests/tools",
     "EV661": "likewise",
     "EV662": "likewise",

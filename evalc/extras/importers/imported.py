@@ -49,6 +49,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     side_files: tuple[SideFile, ...] = ()  # the files that it names, to be written beside it
     file_name: str  # what to call it if only a folder is known
     cases: int  # how many cases it holds
+    weaker: int = 0  # how many of them check less than the tests that they were
+    lost: int = 0  # how many tests became no case
 
     def write(self, folder: Path) -> Path:
         """Write the suite and its side files into a folder; the path of the suite."""

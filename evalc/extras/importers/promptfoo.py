@@ -135,6 +135,7 @@ class _Importer:
         tests += self._scenarios(values.get("scenarios"), default)
         cases: list[Any] = []
         inherits: list[bool] = []
+        weaker = 0
         waiting: list[str] = []
         for number, test in enumerate(tests, 1):
             try:
@@ -145,10 +146,10 @@ class _Importer:
             else:
                 cases.append(Noted(case, (*waiting, *test.comments)))
                 inherits.append(test.inherits)
+                weaker += not test.is_whole
                 waiting = []
         if not cases:
-            nothing = Finding("EV652", expected="a configuration with a test that maps")
-            self._problems.add(self._source, Span(0, 0), nothing)
+            self._problems.add(self._source, Span(0, 0), Finding("EV656", why=_why_none(tests, prompts)))
             return None
         data = self._prompts_and_inputs(prompts, [noted.value for noted in cases])
         shared = _taken_out([case.value for case in compress(cases, inherits)], default.vars)
@@ -157,7 +158,8 @@ class _Importer:
                 name, rest = case.value.pop("name"), dict(case.value)
                 case.value.clear()
                 case.value.update({"name": name, "inherit": False, **rest})
-        return self._written(values, data | shared, cases, waiting)
+        written = self._written(values, data | shared, cases, waiting)
+        return written and replace(written, weaker=weaker, lost=len(tests) - len(cases))
 
     def _written(
         self, values: Mapping[str, Node], shared: Mapping[str, Any], cases: list[Any], behind: list[str]
@@ -458,6 +460,7 @@ class _Importer:
         if isinstance(test.threshold, int | float) and test.threshold != 1:
             why = "in promptfoo a score of that much is enough, here every check has to hold"
             test.comments.append(self._leave_out(test.source, test.node, f"`threshold: {test.threshold}`", why))
+            test.is_whole = False
         return case
 
     def _checks(self, test: PromptfooTest, variables: frozenset[str]) -> tuple[list[Noted], list[str]]:
@@ -477,6 +480,7 @@ class _Importer:
                 checks = checks_of(data, variables, self._keep_schema)
             except Unmappable as reason:
                 waiting.append(self._leave_out(source, _type_of(node), type_, f"{reason}"))
+                test.is_whole = False
                 continue
             if "{{" in str(data.get("metric", "")):
                 waiting.append(self._leave_out(source, node, f"`metric` of {type_}", "criteria have no templates"))
@@ -535,11 +539,24 @@ class _Importer:
 
 
 def _suite_name(path: Path) -> str:
-    """The file's name as a slug; of `promptfooconfig.yaml`, the folder's."""
-    stem = path.name.split(".")[0]
-    if stem in ("promptfooconfig", "") or path.name == "<stdin>":
-        stem = path.absolute().parent.name if path.name != "<stdin>" else "promptfoo"
+    """The file's name as a slug; of `promptfooconfig.yaml`, the folder's, with what is between the name and its end."""
+    if path.name == "<stdin>":
+        return "promptfoo"
+    stem, *more = path.name.split(".")[:-1] or [""]
+    if stem in ("promptfooconfig", ""):
+        stem = path.absolute().parent.name
+        return slug("-".join((stem, *more))) or "promptfoo"
     return slug(stem) or "promptfoo"
+
+
+def _why_none(tests: Sequence[PromptfooTest], prompts: Mapping[str, _Prompt]) -> str:
+    if not tests:
+        return "it has no tests that can be read"
+    if not prompts:
+        return "none of its prompts can be taken over"
+    if not any(test.assertions or (test.inherits and test.inherited) for test in tests):
+        return "no test asserts anything"
+    return "no assertion has a counterpart"
 
 
 def _prompt_of(text: str) -> _Prompt:

@@ -154,7 +154,7 @@ class PromptfooTest(msgspec.Struct):
     """A test on its way to a case: its parts with the file that each is in, and why no case can mean the same.
 
     Of an assertion these are the file, the place and the data. Those of `defaultTest` are `inherited`, unless the test
-    says that it `inherits` none.
+    says that it `inherits` none. It `is_whole` if everything that decides its verdict came over.
     """
 
     source: Source
@@ -168,6 +168,7 @@ class PromptfooTest(msgspec.Struct):
     metadata: object = None
     why_not: list[str] = []
     comments: list[str] = []
+    is_whole: bool = True
 
 
 def rows_of(source: Source, delimiter: str) -> Iterator[tuple[PromptfooTest, Sequence[tuple[str, str]]]]:
