@@ -44,7 +44,9 @@ def authored(root: Path, text: str, written: float = BEFORE) -> SourceLines:
 
 
 def shown(result: SuiteResult, sources: SourceLines, screen: Screen | None = None) -> list[str]:
-    return list(suite_lines(ReportedSuite.of(result), screen or Screen(), sources))[2:-2]
+    """The lines about the failure: below that of the case, and above the summary of the suite."""
+    lines = list(suite_lines(ReportedSuite.of(result), screen or Screen(), sources))
+    return lines[2 : next(number for number, line in enumerate(lines) if set(line) in ({"─"}, {"-"}))]
 
 
 def test_the_authored_line_and_what_is_nearest_to_a_missing_text(tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ Reasons = Mapping[str, tuple[str, str]]
 
 
 def _of_lines(text: str) -> Iterator[tuple[str, str]]:
-    for check, message, place in re.findall(r"^ +→ (.*)\n(?: +(?!at )(.*)\n)? +at (\S+)$", text, re.MULTILINE):
-        yield f"{check}: {message}" if message else check, place
+    for check, message, place in re.findall(r"^ +→ (.*)\n((?: +(?!at |→).*\n)*?) +at (\S+)$", text, re.MULTILINE):
+        yield f"{check}: {' '.join(message.split())}" if message else check, place
 
 
 def _of_console(text: str) -> Reasons:
