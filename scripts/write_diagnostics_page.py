@@ -46,8 +46,8 @@ EV7xx, of EV619, and of what a schema says in vain (EV158, EV159, EV695).
 `# evalc: ignore[EV501]` at the end of a line, or on a line of its own above, silences warnings that start there;
 `# evalc: ignore-file[EV501]` above the first key silences those of the file. The
 [configuration](configuration.md#configuration) says for a project what is reported, and how severe it is; `evalc check`
-also has `--select` and `--ignore`. `--fix` fixes what has one certain fix; with `--unsafe-fixes`, it applies every fix
-that a message offers.
+also has `--select` and `--ignore`. `--fix` applies safe fixes, such as missing quotes; with `--unsafe-fixes`, it
+applies every fix that a message offers.
 
 A code, once published, keeps its meaning. The words of a message may change.
 """

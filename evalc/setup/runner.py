@@ -161,7 +161,7 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
 
 
 async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer: Observer | None) -> Run:
-    """Put the runs of all shards together: one run, judged and compared as a whole."""
+    """Merge the runs of all shards into one run, judged and compared as a whole."""
     from evalc.runtime.run.again_merge import merge_suites  # noqa: PLC0415 - for start-up, as above
 
     # Nothing is asked, and nothing checked.
