@@ -650,7 +650,7 @@ class _Constructor:
                 own = min(own, awaited if by_tabs else column)
             awaited = math.inf
             if line.start() == start and is_item:
-                own_keys = column  # one that is indented too far has keys where those of the item before it are
+                own_keys = column  # an item that is indented too far has keys where those of the item before it are
             if not by_tabs and line.start() > start:
                 if line["entry"] is None:
                     continue

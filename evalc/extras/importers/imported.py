@@ -118,19 +118,19 @@ class CaseNames:
 
     def make(self, description: str, otherwise: str) -> str:
         """A name made of the words of a description; `otherwise` where that has no letters."""
-        name = _name_of(description) or _name_of(otherwise) or "case"
+        name = name_of(description) or name_of(otherwise) or "case"
         numbered = (f"{name}_{number}" if number > 1 else name for number in count(1))
         unique = next(each for each in numbered if each not in self._taken)
         self._taken.add(unique)
         return unique
 
 
-def _name_of(text: str) -> str:
+def name_of(text: str, *, longest: int = _LONGEST_NAME) -> str:
     """`Asks for the weather of a city` is `asks_for_the_weather_of_a_city`; cut between words when it is long."""
     words = _OTHER.sub("_", text.lower()).strip("_")
-    if len(words) <= _LONGEST_NAME:
+    if len(words) <= longest:
         return words
-    return words[: _LONGEST_NAME + 1].rpartition("_")[0] or words[:_LONGEST_NAME]
+    return words[: longest + 1].rpartition("_")[0] or words[:longest]
 
 
 def _record(check: Check) -> Any:

@@ -34,6 +34,7 @@ from evalc.extras.importers.imported import (
     documents_of,
     entry_of,
     left_out,
+    name_of,
     yaml_of,
 )
 from evalc.extras.importers.promptfoo_assertions import (
@@ -59,6 +60,9 @@ _LIMIT: Final = re.compile(r"(latency|cost) <= \S+")
 _MOST_FILES: Final = 100
 _TEXTS: Final = (".txt", ".md", ".csv", ".diff", ".html", ".patch", ".sql", ".xml")
 _LONGEST: Final = 100_000
+_SHORT: Final = 60
+_PLAIN: Final = re.compile(r"[A-Za-z0-9\s_.,:;!?-]*")
+"""A description of which a name says as much."""
 _MARKS: Final = ("prompts", "tests", "scenarios", "defaultTest")
 _TEST_KEYS: Final = frozenset({"description", "vars", "assert", "threshold", "metadata", "options"})
 _TEST_TABLES: Final = (".csv", ".tsv")
@@ -114,6 +118,7 @@ class _Importer:
         self._folder = folder
         self._problems = problems
         self._names = CaseNames()
+        self._naming = ""
         self._head: list[str] = []
         self._open_files: set[str] = set()
         self._is_folding_noted = False
@@ -133,6 +138,7 @@ class _Importer:
         default = self._default(values.get("defaultTest"))
         tests = [*self._tests(self._source, values.get("tests"), default)]
         tests += self._scenarios(values.get("scenarios"), default)
+        self._naming = _naming(tests)
         cases: list[Any] = []
         inherits: list[bool] = []
         weaker = 0
@@ -447,8 +453,10 @@ class _Importer:
         if not checks:
             test.comments += behind
             raise Unmappable("nothing of it is checked here")
-        case: dict[str, Any] = {"name": self._names.make(test.description, f"test_{number}")}
-        if test.description and test.description != case["name"]:
+        called = test.description or str(values.get(self._naming, ""))
+        case: dict[str, Any] = {"name": self._names.make(called, f"test_{number}")}
+        says_more = _PLAIN.fullmatch(test.description) is None
+        if says_more or name_of(test.description, longest=_LONGEST) not in ("", case["name"]):
             case["description"] = as_template(test.description)
         if messages:
             case["messages"] = list(messages)
@@ -547,6 +555,18 @@ def _suite_name(path: Path) -> str:
         stem = path.absolute().parent.name
         return slug("-".join((stem, *more))) or "promptfoo"
     return slug(stem) or "promptfoo"
+
+
+def _naming(tests: Sequence[PromptfooTest]) -> str:
+    """The variable with the most short values, by which tests are named; empty if there is none."""
+    values: dict[str, set[object]] = {}
+    for test in tests:
+        for name, value in test.vars.items():
+            is_short = isinstance(value, str | int | float) and 0 < len(str(value)) <= _SHORT and "{" not in str(value)
+            if is_short and not str(value).startswith(_FILE):
+                values.setdefault(name, set()).add(value)
+    best = max(values, key=lambda name: len(values[name]), default="")
+    return best if best and (len(values[best]) > 1 or len(tests) == 1) else ""
 
 
 def _why_none(tests: Sequence[PromptfooTest], prompts: Mapping[str, _Prompt]) -> str:

@@ -244,22 +244,21 @@ def test_a_whole_configuration() -> None:
             - {name: accuracy, weight: 1}
           test_cases:
             - name: a_greeting
-              description: A greeting
               inputs: {language: French, text: "Hello: you"}
               validate:
                 - contains "Bonjour" for accuracy
               x-metadata: {area: greetings}
 
-            - {name: test_2, inputs: {language: German, text: cat}}
-            - {name: test_3, inputs: {language: German, text: dog}}
+            - {name: german, inputs: {language: German, text: cat}}
+            - {name: german_2, inputs: {language: German, text: dog}}
 
-            - name: test_4
+            - name: french
               # not imported: `javascript`: CODE (promptfooconfig.yaml:22:21)
               inputs: {language: French}
 
             # not imported: a test: in its variable `text`, FILTER (promptfooconfig.yaml:23:5)
             # not imported: `threshold: 0.5`: SCORE (promptfooconfig.yaml:29:9)
-            - {name: test_6, inputs: {language: Dutch, text: in Dutch}}
+            - {name: dutch, inputs: {language: Dutch, text: in Dutch}}
         """).replace("SUITE", suite.text.partition("suite: ")[2].partition("\n")[0])
     assert format_text(suite.text) == suite.text
     assert {problem.code for problem in problems} == {"EV651"}
@@ -290,19 +289,19 @@ def test_common_checks_and_inputs_are_said_once() -> None:
             - not contains "x"
         eval:
           test_cases:
-            - name: test_1
+            - name: a
               inputs: {q: a}
               validate:
                 - contains "b"
 
-            - name: test_2
+            - name: c
               inputs: {q: c}
               validate:
                 - latency <= 2s
 
-            - {name: test_3, inputs: {q: e}}
+            - {name: e, inputs: {q: e}}
 
-            - name: test_4
+            - name: d
               inherit: false
               inputs: {tone: kind, q: d}
               validate:
