@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -36,3 +38,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def update_goldens(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-goldens"))
+
+
+@pytest.fixture(autouse=True)
+def _forget_modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Agents and checks of a test are modules in its folder: another test may have some of the same name."""
+    before = set(sys.modules)
+    yield
+    folder = tmp_path_factory.getbasetemp()
+    for name in sys.modules.keys() - before:
+        file = getattr(sys.modules[name], "__file__", None)
+        if file and folder in Path(file).parents:
+            del sys.modules[name]

@@ -38,7 +38,8 @@ def lasting(value: Any) -> Any:
 
 
 def as_then(case: dict[str, Any]) -> dict[str, Any]:
-    """A result as the earlier version wrote it: without lines of checks and failures after the verdict."""
+    """A result as the earlier version wrote it: without rows, lines of checks and failures after the verdict."""
+    case.pop("row", None)
     decided = [each for each in case["assertions"] if each["outcome"] == "passed" or each["at"] == case.get("errorAt")]
     case["assertions"] = [{key: said for key, said in each.items() if key != "line"} for each in decided]
     for attempt in case.get("attempts", ()):
