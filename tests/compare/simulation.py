@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from math import ceil, log
 from typing import Final, NamedTuple
 
@@ -25,7 +25,7 @@ class Simulated(NamedTuple):
     saved: float
 
 
-@lru_cache
+@cache
 def _verdicts(run: WholeRun) -> np.ndarray[tuple[int, int], np.dtype[np.int8]]:
     """The forecast after so many cases with so many passes: 1 holds, -1 fails, 0 nothing."""
     table = np.zeros((run.cases + 1, run.cases + 1), dtype=np.int8)
@@ -63,7 +63,7 @@ def simulate_total(passes: int, *, cases: int = CASES, limit: float = LIMIT, alp
     return float((verdict == (-1 if passes >= least else 1)).mean())
 
 
-@lru_cache
+@cache
 def _fails(worse: int, better: int, *, watched: bool) -> bool:
     """Whether the gate on regressions fails at the end of a run."""
     measured = Measured(
@@ -80,7 +80,7 @@ def _fails(worse: int, better: int, *, watched: bool) -> bool:
     return not gate.passed
 
 
-@lru_cache
+@cache
 def _is_shown_early(worse: int, better: int) -> bool:
     test = RegressionTest(ALPHA * WATCHED_SHARE)
     test._worse, test._better = worse, better

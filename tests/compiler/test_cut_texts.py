@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,13 @@ from evalc.dsl.build_suite import CRITERION, DOCUMENTS, EVAL, HOLDS
 from evalc.dsl.document_kind import Kind
 
 ERROR, WARNING = "EV156", "EV157"
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder: for each `prompt_id` the prompts of the working folder are looked through."""
+    monkeypatch.chdir(tmp_path)
+
 
 OF_CASE = {
     ERROR: (

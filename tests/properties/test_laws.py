@@ -1,4 +1,4 @@
-"""The laws of what compiles, each tried on the same thousand projects: drawing one costs as much as compiling it."""
+"""The laws of what compiles, each tried on the same projects: drawing one costs as much as compiling it."""
 
 from __future__ import annotations
 

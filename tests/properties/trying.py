@@ -15,7 +15,7 @@ import evalc
 from evalc.compiler.compiled import CompiledSuite
 from tests.properties.drawing.suites import Project, projects
 
-EXAMPLES: Final = 1000
+EXAMPLES: Final = 600
 """How many projects every law is tried on."""
 PARTS: Final = 8
 

@@ -49,11 +49,15 @@ def ask_everything(workspace: Workspace, document: Document, position: lsp.Posit
     actions(workspace, document, whole, problems, None)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of its own: other files of a project are looked through for what a request needs."""
+    (project := tmp_path_factory.mktemp("torn")).joinpath("evalc.toml").touch()
+    return project
+
+
 @given(data=st.data())
-def test_every_request_about_a_torn_text_has_an_answer(
-    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.getbasetemp()
+def test_every_request_about_a_torn_text_has_an_answer(data: st.DataObject, folder: Path) -> None:
     text = data.draw(st.sampled_from(sorted(FILES.values())))
     for _ in range(data.draw(st.integers(0, 3))):
         at = data.draw(st.integers(0, len(text)))
