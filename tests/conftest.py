@@ -14,6 +14,7 @@ from hypothesis import settings
 # Time is measured in `benchmarks/`: a busy machine fails no test. The laws are tried on the same examples everywhere,
 # so that a red run can be run again; EVALC_EXPLORE=1 looks for new ones.
 settings.register_profile("evalc", deadline=None, derandomize=os.environ.get("EVALC_EXPLORE") != "1")
+settings.register_profile("brief", settings.get_profile("evalc"), max_examples=20)
 settings.load_profile("evalc")
 
 
