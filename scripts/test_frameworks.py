@@ -8,12 +8,16 @@ is no failure.
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import venv
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -52,13 +56,19 @@ FRAMEWORKS: Final = {
 }
 
 
+NODE: Final = "vercel_ai"
+"""The AI SDK of Vercel, whose agent answers over HTTP, under Node."""
+
+
 def main(names: list[str]) -> int:
     """Test the named frameworks, or all; 1 if a suite does not pass."""
-    unknown = sorted(set(names) - set(FRAMEWORKS))
+    unknown = sorted(set(names) - {*FRAMEWORKS, NODE})
     if unknown:
-        print(f"unknown: {', '.join(unknown)}; there are {', '.join(FRAMEWORKS)}")
+        print(f"unknown: {', '.join(unknown)}; there are {', '.join((*FRAMEWORKS, NODE))}")
         return 2
-    failed = [name for name in names or FRAMEWORKS if not passes(name, FRAMEWORKS[name])]
+    tests: dict[str, Callable[[], bool]] = {name: partial(passes, name, each) for name, each in FRAMEWORKS.items()}
+    tests[NODE] = node_passes
+    failed = [name for name in names or tests if not tests[name]()]
     if failed:
         print(f"failed: {', '.join(failed)}")
     return 1 if failed else 0
@@ -66,20 +76,50 @@ def main(names: list[str]) -> int:
 
 def passes(name: str, framework: Framework) -> bool:
     """Whether every case passes with every agent; True if the framework cannot be had."""
+    python, installed = environment(name, *framework.packages, *framework.models)
+    if installed.returncode:
+        errors = re.findall(r"^ERROR: (.*)", installed.stderr, re.MULTILINE) or ["pip failed"]
+        print(f"{name}: not tested, since it cannot be installed here: {errors[-1]}", flush=True)
+        return True
+    listed = ran([str(python), "-m", "pip", "freeze"]).stdout.splitlines()
+    versions = [each for each in listed if each.partition("==")[0].lower() in framework.packages]
+    known = f"{name} ({' '.join(versions)})"
+    failed = [
+        agent
+        for agent in framework.agents
+        if not asked(f"{known}, {agent}", python, "--agent", f"python:frameworks/{name}_desk.py:{agent}")
+    ]
+    return (not framework.section or is_known(name, framework.section, python)) and not failed
+
+
+def environment(name: str, *packages: str) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """The Python of an environment of its own with evalc and these packages, and what pip said."""
     folder = ROOT / ".venv-frameworks" / name
     python = folder / "bin/python"
     if not python.exists():
         venv.create(folder, with_pip=True)
     pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    installed = ran([*pip, "install", "--upgrade", "--editable", str(ROOT), *framework.packages, *framework.models])
-    if installed.returncode:
-        errors = re.findall(r"^ERROR: (.*)", installed.stderr, re.MULTILINE) or ["pip failed"]
-        print(f"{name}: not tested, since it cannot be installed here: {errors[-1]}", flush=True)
+    return python, ran([*pip, "install", "--upgrade", "--editable", str(ROOT), *packages])
+
+
+def node_passes() -> bool:
+    """Whether every case passes with the agent under Node; True if Node or the SDK cannot be had."""
+    python, _ = environment(NODE)
+    desk = ROOT / ".venv-frameworks" / NODE / "desk"
+    shutil.copytree(EXAMPLES / "frameworks" / NODE, desk, dirs_exist_ok=True)
+    npm = shutil.which("npm")
+    if npm is None or ran([npm, "install", "--prefix", str(desk), "--no-audit", "--no-fund"]).returncode:
+        print(f"{NODE}: not tested, since Node or its packages cannot be had here", flush=True)
         return True
-    listed = ran([*pip, "freeze"]).stdout.splitlines()
-    versions = [each for each in listed if each.partition("==")[0].lower() in framework.packages]
-    failed = [agent for agent in framework.agents if not asked(name, agent, python, " ".join(versions))]
-    return (not framework.section or is_known(name, framework.section, python)) and not failed
+    version = json.loads((desk / "node_modules/ai/package.json").read_text(encoding="utf-8"))["version"]
+    begin = {"cwd": desk, "env": {**os.environ, "PORT": "0"}, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(["node", "desk.mjs"], **begin) as server:  # type: ignore[call-overload]
+        try:
+            port = server.stdout.readline().split()[-1]
+            flags = ("--agent", f"http://127.0.0.1:{port}/", "--config", f"frameworks/{NODE}/evalc.toml")
+            return asked(f"{NODE} (ai=={version})", python, *flags)
+        finally:
+            server.terminate()
 
 
 def is_known(name: str, section: str, python: Path) -> bool:
@@ -97,15 +137,14 @@ def is_known(name: str, section: str, python: Path) -> bool:
     return made.returncode == 0
 
 
-def asked(name: str, agent: str, python: Path, versions: str) -> bool:
-    """Whether every case passes with the agent."""
-    target = f"python:frameworks/{name}_desk.py:{agent}"
+def asked(what: str, python: Path, *flags: str) -> bool:
+    """Whether every case passes with an agent."""
     with tempfile.TemporaryDirectory() as results:
-        command = ["run", "frameworks/desk.eval.yaml", "--agent", target, "--output-dir", results, "--concurrency", "4"]
+        command = ["run", "frameworks/desk.eval.yaml", *flags, "--output-dir", results, "--concurrency", "4"]
         run = ran([str(python), "-m", "evalc", *command])
     counts = re.search(r"(\d+)/(\d+) passed", run.stdout)
     has_passed = run.returncode == 0 and counts is not None
-    print(f"{name} ({versions}), {agent}: {counts[0] if counts else 'nothing ran'}", flush=True)
+    print(f"{what}: {counts[0] if counts else 'nothing ran'}", flush=True)
     for warning in re.findall(r"⚠ (.*)", run.stdout):
         print(f"  {warning}", flush=True)
     if not has_passed:
