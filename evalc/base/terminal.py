@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TextIO, TypeVar
@@ -40,6 +42,10 @@ def painted(text: str, color: Color, *, on: bool) -> str:
     return f"\x1b[{_CODES[color]}m{text}\x1b[0m" if on and text else text
 
 
+_NAMES_ARE_UTF_8: Final = sys.getfilesystemencoding() == "utf-8"
+"""Else Python reads the names of files as ASCII, and their other bytes as surrogates."""
+
+
 def visible(text: str) -> str:
     r"""The text on one line, with every character that a terminal would obey or hide written as an escape.
 
@@ -48,6 +54,9 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
+    if not _NAMES_ARE_UTF_8:
+        with suppress(UnicodeError):
+            text = text.encode("utf-8", "surrogateescape").decode()
     return "".join(map(_visible_character, text))
 
 

@@ -32,6 +32,12 @@ def test_characters_that_a_terminal_obeys_or_hides_are_escaped(text: str, shown:
     assert visible(text) == shown
 
 
+@pytest.mark.parametrize(("name", "shown"), [("\udcc3\udcbc.yaml", "ü.yaml"), ("\udcc3.yaml", r"\udcc3.yaml")])
+def test_names_that_python_took_for_ascii_are_read(monkeypatch: pytest.MonkeyPatch, name: str, shown: str) -> None:
+    monkeypatch.setattr("evalc.base.terminal._NAMES_ARE_UTF_8", False)
+    assert visible(name) == shown
+
+
 @given(st.text())
 def test_no_control_and_no_surrogate_survives(text: str) -> None:
     shown = visible(text)
