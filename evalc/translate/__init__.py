@@ -14,11 +14,11 @@ from evalc.check.tree import Check
 from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate import trees as to
-from evalc.translate.code import free_names, is_verdict, read_javascript, read_python
+from evalc.translate.code import free_names, is_verdict, read_python
 from evalc.translate.expressions import Denoted
 from evalc.translate.names import KEYS, NOTES
 from evalc.translate.trees import Part, Place, joined, negated, negated_if, none, refuse_if, written
-from evalc.translate.words import LONGEST, Words, bare_operator, words_of
+from evalc.translate.words import LONGEST, READERS, Words, bare_operator, words_of
 
 
 @final
@@ -41,14 +41,14 @@ def translated(original: str | Mapping[str, Any]) -> Translation | None:
 
 
 def check_of_script(language: str, code: str, given: Set[str]) -> tuple[Check, frozenset[str]] | None:
-    """The check that an expression of JavaScript or Python is; None if none surely says the same.
+    """The check that an expression of `javascript` or `python` is; None if none surely says the same.
 
     With it come the rows of `NOTES` that it differs by. Its free names have to be among the `given`, and its value has
     to be true, false or a number.
     """
     reader = Words(set())
     try:
-        tree = read_javascript(code) if language == "javascript" else read_python(code)
+        tree = READERS[language](code)
         refuse_if(len(code) > LONGEST or not free_names(tree) <= given or not is_verdict(tree))
         check = reader.condition_of(tree)
         written(check)

@@ -20,7 +20,8 @@ from evalc.translate.trees import OPPOSITE, Part, Place, joined, negated, negate
 
 LONGEST: Final = 2_000
 """The longest line that is looked at."""
-_READERS: Final = {"javascript": read_javascript, "js": read_javascript, "python": read_python, "jq": read_jq}
+READERS: Final = {"javascript": read_javascript, "js": read_javascript, "python": read_python, "jq": read_jq}
+"""The readers of code, by the names of languages."""
 _NEGATIONS: Final = frozenset({"not", "never", "no", "without", "cannot"})
 _OF_ALL: Final = (Measure, Turn)
 """Steps of what a verb without a subject may follow."""
@@ -59,8 +60,8 @@ class Words(Meaning):
 
     def code(self, language: str, code: str) -> Check:
         """Read an expression of a language."""
-        refuse_if(language not in _READERS or len(code) > LONGEST)
-        found = self.condition_of(_READERS[language](code.strip()))
+        refuse_if(language not in READERS or len(code) > LONGEST)
+        found = self.condition_of(READERS[language](code.strip()))
         steps = [part.step for part in within(found) if isinstance(part, Of)] if language == "jq" else []
         if "all" not in code and any(isinstance(step, Items) and step.which == "every" for step in steps):
             raise NoLine  # several outputs

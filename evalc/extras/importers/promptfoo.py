@@ -299,9 +299,8 @@ class _Importer:
 
     def _data_of(self, source: Source) -> Any:
         """The data of a file of YAML or JSON."""
-        found = Diagnostics()
-        documents = read_yaml(source, lambda span, finding: found.add(source, span, finding))
-        if found.has_errors or len(documents) != 1 or documents[0] is None:
+        documents = documents_of(source, Diagnostics())
+        if documents is None or len(documents) != 1 or documents[0] is None:
             raise Unmappable("it is not one document of YAML or JSON")
         return _data(documents[0])
 
