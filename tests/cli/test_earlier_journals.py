@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,8 @@ ERRORS = 3
 
 
 @pytest.fixture
-def trips(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def trips(project: Path) -> Path:
     """A project in which the earlier version has run its one suite; its agent counts from the start."""
-    monkeypatch.delitem(sys.modules, "booking", raising=False)
     shutil.rmtree(project / "evals")
     shutil.copytree(EARLIER, project, dirs_exist_ok=True)
     (project / "evals").mkdir()

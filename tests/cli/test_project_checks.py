@@ -48,12 +48,11 @@ eval:
 
 
 @pytest.fixture
-def declared(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def declared(project: Path) -> Path:
     """A project that names its file of checks, which is named as no other module of the tests."""
     file = project / "evals" / "checks_of_a_project.py"
     file.write_text(CHECKS)
     configure(project, file)
-    monkeypatch.delitem(sys.modules, file.stem, raising=False)
     return project
 
 

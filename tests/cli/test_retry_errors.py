@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import socket
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,6 @@ def answer(message):
 def suite_of(*names: str, name: str = "s", more: str = "") -> str:
     cases = "".join(f"    - {{name: {each}, message: {each}, validate: [contains 'yes']{more}}}\n" for each in names)
     return f"suite: {name}\neval:\n  test_cases:\n{cases}"
-
-
-@pytest.fixture(autouse=True)
-def _modules_of_each_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("agent", "judge"):
-        monkeypatch.delitem(sys.modules, module, raising=False)
 
 
 @pytest.fixture

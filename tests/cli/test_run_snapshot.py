@@ -38,7 +38,6 @@ def snapping(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "market.py").write_text(SOURCE)
     (project / "evalc.toml").write_text('secrets = ["MARKET_KEY"]\nsnapshot = "python:market:capture"\n')
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.delitem(sys.modules, "market", raising=False)
     monkeypatch.setenv("MARKET_KEY", "a-market-key-1234")
 
 

@@ -111,7 +111,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project whose root has the module `live_data`."""
     (tmp_path / "live_data.py").write_text(MODULE)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.delitem(sys.modules, "live_data", raising=False)
     monkeypatch.setattr("evalc.runtime.run.tokens._MAX_BODY", 4000)
     return tmp_path
 

@@ -63,7 +63,6 @@ def judged(spec: str, folder: Path = Path(), *, timeout_ms: float = 10_000) -> A
 def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "judging_here.py").write_text(CODE)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "judging_here", raising=False)
     return tmp_path
 
 
