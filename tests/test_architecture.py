@@ -112,7 +112,7 @@ def test_every_path_that_is_named_exists() -> None:
     named = [
         (file.name, path)
         for file in (ROOT / "Makefile", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("scripts/*.py"))
-        if file.name != "CHANGELOG.md"
+        if file.name != "history.md"
         for path in re.findall(
             r"(?<![\w./-])(?:evalc|tests|specs|docs|scripts|benchmarks)/[\w./-]*\w", file.read_text(encoding="utf-8")
         )

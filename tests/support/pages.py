@@ -16,9 +16,9 @@ WALKED: Final = (README, ROOT / "docs" / "start.md", *sorted((ROOT / "docs" / "g
 
 PAGES: Final = (
     *WALKED,
-    *sorted({*(ROOT / "docs").glob("*.md"), *(ROOT / "specs").glob("*.md")} - set(WALKED)),
+    *sorted({*(ROOT / "docs").glob("*.md"), *(ROOT / "specs").glob("*.md")} - {*WALKED, ROOT / "docs" / "history.md"}),
 )
-"""Pages with examples."""
+"""Pages with examples. The history calls commands what they were called on its day."""
 
 TESTS: Final = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")
 """A test on a page: its file and, if it is one of several, its name."""
