@@ -1,6 +1,7 @@
-"""Builds the wheel and the sdist twice, installs the wheel into an empty environment, and uses it: `make test-package`.
+"""Builds the wheel and the sdist twice, installs each into an empty environment, and uses it: `make test-package`.
 
-Both builds must give the same bytes, and so must a wheel that is built from the sdist.
+Both builds must give the same bytes, and so must a wheel that is built from the sdist. Arguments name the Pythons to
+install with, in place of this one: `make test-pythons`.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ USES: Final = (
 
 def main() -> int:
     """Build, compare, install and use; 1 where anything of it fails."""
+    pythons = sys.argv[1:] or [sys.executable]
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         first, second = (built(work / name) for name in ("first", "a longer name of a folder"))
@@ -63,8 +65,10 @@ def main() -> int:
         if digests(again)[wheel.name] != digests(first)[wheel.name]:
             print("a wheel that is built from the sdist is another one")
             return 1
-        failure = used(wheel, work)
-    print(failure or f"{wheel.name}: built twice to the same bytes, installed and used in an empty environment")
+        installs = [(python, archive) for python in pythons for archive in (wheel, sdist)]
+        failure = next(filter(None, (used(*each, work / str(n)) for n, each in enumerate(installs))), None)
+    done = f"{wheel.name} and the sdist: built twice to the same bytes, installed and used in empty environments of "
+    print(failure or done + ", ".join(pythons))
     return 1 if failure else 0
 
 
@@ -87,13 +91,13 @@ def digests(folder: Path) -> dict[str, str]:
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.iterdir())}
 
 
-def used(wheel: Path, work: Path) -> str | None:
-    """Install the wheel and call its commands with an empty environment; what went wrong, if anything did."""
-    subprocess.run([sys.executable, "-m", "venv", str(work / "venv")], check=True)
-    install = [str(work / "venv" / "bin" / "python"), "-m", "pip", "install", "--quiet", str(wheel)]
+def used(python: str, archive: Path, work: Path) -> str | None:
+    """Install an archive and call its commands with an empty environment; what went wrong, if anything did."""
+    subprocess.run([python, "-m", "venv", str(work / "venv")], check=True)
+    install = [str(work / "venv" / "bin" / "python"), "-m", "pip", "install", "--quiet", str(archive)]
     installed = subprocess.run([*install, "--disable-pip-version-check"], capture_output=True, text=True, check=False)
     if installed.returncode:
-        return f"the wheel cannot be installed:\n{installed.stderr}"
+        return f"{python} cannot install {archive.name}:\n{installed.stderr}"
     project = work / "project"
     (project / "evals").mkdir(parents=True)
     (project / "evals" / "weather.eval.yaml").write_text(SUITE, encoding="utf-8")
@@ -102,7 +106,8 @@ def used(wheel: Path, work: Path) -> str | None:
         command = [str(work / "venv" / "bin" / "evalc"), *arguments]
         done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
-            return f"`evalc {' '.join(arguments)}` ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+            ended = f"`evalc {' '.join(arguments)}` of {archive.name} ended with {done.returncode} on {python}"
+            return f"{ended}:\n{done.stdout}{done.stderr}"
     return None
 
 

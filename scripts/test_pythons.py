@@ -3,7 +3,7 @@
 `make test` runs the whole suite on one Python. This runs the part that touches what differs between versions (parsers,
 regular expressions, typing, asyncio) on each of the others, in an environment of its own, and says which
 versions it did not find. Another patch release of the same version is tested, too: `re` of Python 3.11.2 differs from
-that of 3.11.7.
+that of 3.11.7. Last, the package is installed with each, as by `make test-package`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PACKAGES: Final = (
 
 
 def main() -> int:
-    """Test every supported Python but this one; 1 if the tests of one fail."""
+    """Test every supported Python but this one; 1 if the tests of one fail, or the package does."""
     this = version_of(sys.executable)
     found = {minor: python for minor in SUPPORTED if (python := find(minor, this)) is not None}
     missing = [minor for minor in SUPPORTED if minor not in found and not this.startswith(f"{minor}.")]
@@ -40,7 +40,8 @@ def main() -> int:
         print(f"not tested, since they are not installed: Python {', '.join(missing)}")
     if failed:
         print(f"failed on {', '.join(failed)}")
-    return 1 if failed else 0
+    package = [sys.executable, str(ROOT / "scripts" / "test_package.py"), *found.values()]
+    return 1 if failed or (found and subprocess.run(package, check=False).returncode) else 0
 
 
 def find(minor: str, this: str) -> str | None:

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
+from evalc import __version__
 from tests.support.forge import TOKEN, Forge, opened
-from tests.support.pages import blocks
+from tests.support.pages import PAGES, blocks
 from tests.support.servers import serving
 from tests.support.weather import FAILING
 
@@ -159,3 +160,11 @@ def test_the_hook_checks_the_project_where_anything_is_staged_that_evals_are_mad
         assert re.search(check["files"], name)
     assert not re.search(check["files"], "src/evals.py")
     assert check["pass_filenames"] is False  # staged files may break others
+
+
+def test_pages_and_the_changelog_are_of_this_version() -> None:
+    texts = {page.stem: page.read_text(encoding="utf-8") for page in PAGES}
+    installed = {name: set(re.findall(r"\bevalc==([\w.]+)", text)) for name, text in texts.items() if "evalc==" in text}
+    assert installed == {"ci": {__version__}, "scale": {__version__}}
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## \[(.+?)\]", changes, re.MULTILINE)[0] == __version__

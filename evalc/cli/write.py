@@ -68,9 +68,8 @@ def init(
         raise UsageError(f"nothing was written, since this is in the way: {named}")
     make_folder(target)
     found = extras.scaffold.found_in(target)
-    installed_from = extras.scaffold.requirement()
     lacks_evals = extras.scaffold.lacks_evals(target)
-    written = list(extras.scaffold.write_project(target, found, requirement=installed_from))
+    written = list(extras.scaffold.write_project(target, found))
     for file, text in _first_suite(target, found) if lacks_evals else ():
         if not file.exists():
             make_folder(file.parent)
@@ -96,9 +95,6 @@ def init(
     _list_others("Other evals:", [(each.instead, each.what) for each in found.evals[len(evals) :]])
     if found.evals and not found.agents and target / "evalc.toml" in written:
         print_warning("no agent was found, so `demo` stands in: name yours in evalc.toml")
-    workflow = extras.scaffold.WORKFLOW
-    if installed_from is None and target / workflow in written:
-        print_warning(f"evalc was installed from this machine: say in {workflow} what CI installs it from")
     return ExitCode.OK
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from evalc import __version__
 from evalc.base.files import make_folder, read_limited, write_atomic
 from evalc.dsl.document_kind import names_an_eval
 from evalc.extras.scaffold.found import FIRST_SUITE, Agent, Evals, Found, first_suite, found_in
@@ -18,7 +20,6 @@ from evalc.schema.published import schema_text
 
 __all__ = [
     "FIRST_SUITE",
-    "WORKFLOW",
     "Agent",
     "Evals",
     "Found",
@@ -26,12 +27,11 @@ __all__ = [
     "found_in",
     "in_the_way",
     "lacks_evals",
-    "requirement",
     "write_project",
 ]
 
-WORKFLOW: Final = ".github/workflows/evals.yml"
-_NOT_SAID: Final = b'EVALC: ""'
+_WORKFLOW: Final = ".github/workflows/evals.yml"
+_EVALC: Final = b'EVALC: ""'
 """Where the workflow says what evalc is installed from."""
 
 _LARGEST: Final = 1_000_000
@@ -40,7 +40,7 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "evals/weather.eval.yaml": "evals/weather.eval.yaml",
     "evals/get-weather.golden.eval.yaml": "evals/get-weather.golden.eval.yaml",
     "evals/seed-manifest.json": "evals/seed-manifest.json",
-    WORKFLOW: "github/evals.yml",
+    _WORKFLOW: "github/evals.yml",
 }
 """The files of a project, and what each is written from."""
 
@@ -66,25 +66,23 @@ def in_the_way(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(occupied | blocked))
 
 
-def write_project(folder: Path, found: Found, *, requirement: str | None) -> Iterator[Path]:
+def write_project(folder: Path, found: Found) -> Iterator[Path]:
     """Write the files of a project that are missing, but for a suite of what was found; yields each that is written.
 
     If nothing was found, there are suites for the demo agent. They are missing only where there is no folder of evals,
     which may be anybody's.
 
-    `requirement` is what the workflow installs evalc from; None leaves that to the user.
-
     Raises:
         OSError: a file cannot be written.
     """
     contents = {name: _template(source) for name, source in _TEMPLATES.items()}
-    contents[WORKFLOW] = contents[WORKFLOW].replace(_NOT_SAID, f"EVALC: {json.dumps(requirement or '')}".encode())
+    contents[_WORKFLOW] = contents[_WORKFLOW].replace(_EVALC, f"EVALC: {json.dumps(_requirement())}".encode())
     contents[_SCHEMA] = schema_text("language")
     if found.agents or found.evals:
         judge = found.evals[0].judge if found.evals else ""
         named = "\n".join(filter(None, (found.agents[0].line if found.agents else _STAND_IN, judge)))
         contents[_CONFIGURATION] = contents[_CONFIGURATION].replace(_NO_AGENT.encode(), named.encode())
-        contents[WORKFLOW] = contents[WORKFLOW].replace(_DEMO.encode(), b"")
+        contents[_WORKFLOW] = contents[_WORKFLOW].replace(_DEMO.encode(), b"")
     has_evals = (folder / _EVALS).exists() or found.agents or found.evals
     for name, content in contents.items():
         path = folder / name
@@ -128,30 +126,15 @@ class _Vcs(msgspec.Struct):
 class _Origin(msgspec.Struct):
     """Pip's note on a package that was installed from elsewhere than an index (PEP 610)."""
 
-    url: str
+    url: str = ""
     vcs_info: _Vcs | None = None
 
 
-def requirement() -> str | None:
-    """The requirement for `pip install`; None if evalc comes from this machine alone, as a folder or a file.
-
-    A plain `evalc` is only what came from an index: on any other the name may be somebody else's.
-    """
-    try:
-        installed = distribution("evalc")
-    except PackageNotFoundError:
-        return None
-    origin = installed.read_text("direct_url.json")
-    return f"evalc=={installed.version}" if origin is None else _from_elsewhere(origin)
-
-
-def _from_elsewhere(noted: str) -> str | None:
-    try:
-        origin = msgspec.json.decode(noted, type=_Origin)
-    except msgspec.DecodeError:
-        return None
-    if not origin.url.startswith(("https://", "http://", "ssh://")):
-        return None
-    if origin.vcs_info is None:
-        return f"evalc @ {origin.url}"
-    return f"evalc @ {origin.vcs_info.vcs}+{origin.url}@{origin.vcs_info.commit_id}"
+def _requirement() -> str:
+    """The requirement for CI: the commit or the URL that evalc came from, else its version."""
+    with suppress(PackageNotFoundError, msgspec.DecodeError):
+        origin = msgspec.json.decode(distribution("evalc").read_text("direct_url.json") or "{}", type=_Origin)
+        if origin.url.startswith(("https://", "http://", "ssh://")):
+            vcs = origin.vcs_info
+            return f"evalc @ {origin.url}" if vcs is None else f"evalc @ {vcs.vcs}+{origin.url}@{vcs.commit_id}"
+    return f"evalc=={__version__}"
