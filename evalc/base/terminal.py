@@ -33,6 +33,10 @@ _CODES: Final[dict[Color, str]] = {
     "bold": "1",
     "dim": "2",
 }
+_PAINT: Final = re.compile(r"\x1b\[[\d;]*m")
+_BEGIN: Final = re.compile(r"(?: |\x1b\[[\d;]*m)*")
+_SPACE: Final = re.compile(r" (?![^` ][^`]{,34}`(?![^ ;,.:)]))")
+"""A space at which a line may be broken: none between two backticks that hold a short command."""
 _JOINERS: Final = "\u200c\u200d"
 """Invisible characters that belong to ordinary words and emoji, and that no terminal obeys."""
 
@@ -118,15 +122,32 @@ def wrapped(text: str, width: int, margin: str = "", hanging: str | None = None)
     """The text in lines of at most `width` columns, broken between words; a longer word has a line of its own.
 
     `margin` begins the first line, and `hanging` the others, by default as many spaces as the margin has columns.
+    Paint takes no room, and a command in backticks is one word.
     """
     begin, line = margin, ""
-    for word in text.split(" "):
-        if line and cells(begin) + cells(line) + 1 + cells(word) > width:
+    room = width - cells(margin)
+    for word in _SPACE.split(text):
+        size = cells(_PAINT.sub("", word) if "\x1b" in word else word)
+        if line and size + 1 > room:
             yield f"{begin}{line}".rstrip()
             begin, line = " " * cells(margin) if hanging is None else hanging, word
+            room = width - cells(begin) - size
         else:
+            room -= size + bool(line)
             line = f"{line} {word}" if line else word
     yield f"{begin}{line}".rstrip()
+
+
+def fitted(line: str, width: int) -> Iterator[str]:
+    """A line of a screen, painted or not, broken between words where it is wider than `width` columns.
+
+    What goes on is indented by two columns more.
+    """
+    begin = _BEGIN.match(line)
+    margin = begin.group() if begin is not None else ""
+    indentation = " " * margin.count(" ")
+    for number, part in enumerate(wrapped(line[len(margin) :], width, indentation, f"{indentation}  ")):
+        yield part if number else f"{margin}{part[len(indentation) :]}"
 
 
 class Screen(NamedTuple):

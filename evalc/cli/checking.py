@@ -17,7 +17,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import JSON_LIMIT, read_limited, write_atomic
 from evalc.base.source import Source
 from evalc.base.terminal import counted, first_of, visible
-from evalc.cli.ending import ExitCode, inventory_lines, print_error, print_problems, with_standard_input
+from evalc.cli.ending import ExitCode, inventory_lines, print_error, print_lines, print_problems, with_standard_input
 
 if TYPE_CHECKING:
     from evalc.config import Settings
@@ -84,10 +84,10 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
             left = _print_diffs(found.problems, made, task)
         fixes, verb = sum(fixed.fixes for _, fixed in made), "would fix" if diff else "fixed"
         said = f"{verb} {counted(fixes, 'problem')} in {counted(len(made), 'file')}" if fixes else "nothing to fix"
-        sys.stderr.write(f"{said}\n")
+        print_lines([said], sys.stderr)
         if fixes and not diff:
             found = checked(subjects, settings, selection)
-        sys.stderr.write(_held_back_line(left if diff else found.problems, task))
+        print_lines(_held_back(left if diff else found.problems, task), sys.stderr)
         tried = "all fixes" if unsafe_fixes else "sure fixes"
     problems = (*of_config, *found.problems)
     if diff:
@@ -97,7 +97,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     if found.inventory.is_empty and not problems:
         raise UsageError(nothing_found(subjects, found.inventory))
     if output_format is ProblemFormat.TEXT and not diff and not quiet:
-        sys.stdout.writelines(inventory_lines(found.inventory, all_good=not problems, verbose=verbose))
+        print_lines(inventory_lines(found.inventory, all_good=not problems, verbose=verbose), sys.stdout)
     failed = any(problem.severity == "error" for problem in problems)
     return ExitCode.USAGE if failed and not exit_zero else ExitCode.OK
 
@@ -192,14 +192,13 @@ def difference(source: Source, text: str) -> Iterator[str]:
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def _held_back_line(problems: Sequence[Problem], task: _Task) -> str:
-    """The line on fixes not made, since other mistakes keep the file from being read; empty if there are none."""
+def _held_back(problems: Sequence[Problem], task: _Task) -> Iterator[str]:
+    """A line on fixes not made, since other mistakes keep the file from being read."""
     held = [problem for problem in problems if problem.source.name in task.files and _is_made(problem, task)]
-    if not held:
-        return ""
-    places = first_of(held, _NAMED, lambda problem: f"{visible(problem.source.name)}:{problem.start.line}")
-    fixes = counted(len(held), "fix", "fixes")
-    return f"held back {fixes}, at {places}: first mend the syntax errors that no fix cures\n"
+    if held:
+        places = first_of(held, _NAMED, lambda problem: f"{visible(problem.source.name)}:{problem.start.line}")
+        fixes = counted(len(held), "fix", "fixes")
+        yield f"held back {fixes}, at {places}: first mend the syntax errors that no fix cures"
 
 
 def _is_made(problem: Problem, task: _Task) -> bool:

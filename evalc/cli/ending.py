@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final, Never, ParamSpec, TextIO, TypeVar, fina
 from evalc.base.errors import EvalcError, MachineError, MachineFailed, NothingToDo, SourceError, UsageError
 from evalc.base.files import LeadsOut
 from evalc.base.source import Source
-from evalc.base.terminal import Screen, painted, visible
+from evalc.base.terminal import Screen, fitted, painted, visible
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -38,16 +38,24 @@ if TYPE_CHECKING:
     from evalc.diagnostics.render import Tried
 
 
+def print_lines(lines: Iterable[str], stream: TextIO) -> None:
+    """Print lines for people; on a terminal, those that are wider than it are broken between words."""
+    if stream.isatty():
+        width = Screen.of(stream, os.environ).width
+        lines = (part for line in lines for part in fitted(line, width))
+    stream.writelines(f"{line}\n" for line in lines)
+
+
 def print_error(message: str) -> None:
     """Say on standard error why the command does not go on."""
     head = painted("error", "red", on=Screen.of(sys.stderr, os.environ).color)
-    sys.stderr.write(f"{head}: {visible(message)}\n")
+    print_lines([f"{head}: {visible(message)}"], sys.stderr)
 
 
 def print_warning(message: str) -> None:
     """Say on standard error what the user should know, though the command continues."""
     head = painted("warning", "yellow", on=Screen.of(sys.stderr, os.environ).color)
-    sys.stderr.write(f"{head}: {visible(message)}\n")
+    print_lines([f"{head}: {visible(message)}"], sys.stderr)
 
 
 def print_problems(
@@ -63,10 +71,11 @@ def print_problems(
     shown = [problem for problem in problems if problem.severity == "error"] if quiet else problems
     if shown:
         screen = Screen.of(stream, os.environ)
-        stream.write(f"{render_text(shown, color=screen.color, width=screen.width)}\n")
+        text = render_text(shown, color=screen.color, width=screen.width, breaks=stream.isatty())
+        stream.write(f"{text}\n")
     if problems:
         hidden = "; `evalc check` shows them" if len(shown) < len(problems) else ""
-        stream.write(f"{summary_line(problems, tried=tried)}{hidden}\n")
+        print_lines([f"{summary_line(problems, tried=tried)}{hidden}"], stream)
 
 
 def print_result(result: object, lines: Iterable[str], *, as_json: bool) -> None:
@@ -76,7 +85,7 @@ def print_result(result: object, lines: Iterable[str], *, as_json: bool) -> None
 
         sys.stdout.buffer.write(to_json(result) + b"\n")
     else:
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        print_lines(lines, sys.stdout)
 
 
 def inventory_lines(inventory: Inventory, *, all_good: bool = False, verbose: bool = False) -> Iterator[str]:
@@ -87,14 +96,14 @@ def inventory_lines(inventory: Inventory, *, all_good: bool = False, verbose: bo
     if inventory.read or inventory.skipped:
         read = inventory.read or "nothing"
         skipped = f"; skipped {inventory.skipped}" if inventory.skipped else ""
-        yield f"{'all good: ' if all_good else 'read '}{read}{skipped}\n"
+        yield f"{'all good: ' if all_good else 'read '}{read}{skipped}"
     if verbose:
-        yield from (f"skipped {visible(name)}, a compiled copy of suites that were read\n" for name in inventory.copies)
-        yield from (f"skipped {visible(name)}\n" for name in inventory.others)
-        yield from (f"skipped {visible(name)}, which cannot be parsed\n" for name in inventory.unparsed)
+        yield from (f"skipped {visible(name)}, a compiled copy of suites that were read" for name in inventory.copies)
+        yield from (f"skipped {visible(name)}" for name in inventory.others)
+        yield from (f"skipped {visible(name)}, which cannot be parsed" for name in inventory.unparsed)
     if inventory.with_examples and not inventory.suites:
         first = visible(inventory.with_examples[0])
-        yield f"these prompts have examples and no test cases: `evalc import {first}` makes cases of the examples\n"
+        yield f"these prompts have examples and no test cases: `evalc import {first}` makes cases of the examples"
 
 
 @contextmanager
@@ -266,7 +275,7 @@ def _explained(error: Exception) -> ExitCode:
             print_problems(error.problems, sys.stderr)
             return ExitCode.USAGE
         case NothingToDo():
-            sys.stderr.write(f"{visible(str(error))}\n")
+            print_lines([visible(str(error))], sys.stderr)
             return ExitCode.OK
         case UsageError():
             print_error(str(error))

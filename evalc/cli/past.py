@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import Screen, counted, first_of, shown_path, visible
-from evalc.cli.ending import ExitCode, print_result, print_warning, supervise
+from evalc.cli.ending import ExitCode, print_lines, print_result, print_warning, supervise
 from evalc.cli.options import (
     Json,
     Quiet,
@@ -146,7 +146,7 @@ def report_run(
 def _write_and_report(run: ReportedRun, output: Output) -> None:
     write_report(run, output, sys.stdout)
     if output.file is not None:
-        typer.echo(f"wrote {shown_path(output.file)}", err=True)
+        print_lines([f"wrote {shown_path(output.file)}"], sys.stderr)
 
 
 @with_flags("output_dir", "config")
@@ -279,9 +279,10 @@ def accept_run(run: RunName = "latest", **flags: Any) -> int:
     message = f"{counted(len(cases) - accepted.kept, 'case')} of the run {results.name}"
     message += f" and {accepted.kept} from before" if accepted.kept else ""
     message += f", {failing} of which may keep failing" if failing else ""
-    sys.stdout.write(f"wrote {shown_path(settings.accepted_baseline)}: {message}\n")
+    said = [f"wrote {shown_path(settings.accepted_baseline)}: {message}"]
     if accepted.removed:
-        sys.stdout.write(f"no longer in it: {first_of(accepted.removed, _MOST_NAMED, visible)}\n")
+        said.append(f"no longer in it: {first_of(accepted.removed, _MOST_NAMED, visible)}")
+    print_lines(said, sys.stdout)
     if accepted.only_part:
         print_warning("this run left out some of the cases, which will be new to a comparison with this baseline")
     return ExitCode.OK

@@ -26,6 +26,7 @@ from evalc.cli.ending import (
     inventory_lines,
     lent_streams,
     print_error,
+    print_lines,
     print_problems,
     print_warning,
     standard_output_alone,
@@ -164,7 +165,7 @@ def post_comment(run: ReportedRun, flags: Mapping[str, Any] | None = None, *, is
     header = header_beside(Path(run.folder)) if flags is None else None
     posted = extras.comment.post(run, flags or ({} if header is None else header.flags), os.environ)
     if not posted.refused:
-        sys.stderr.write(f"{visible(posted.words)}\n")
+        print_lines([visible(posted.words)], sys.stderr)
         return
     print_warning(posted.words)
     if not is_summarized:
@@ -321,7 +322,7 @@ def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown, *, fenced: bo
     lines = summary_lines(run, screen, detail=shown.detail, slowest=shown.slowest)
     token = secrets.token_hex(16) if fenced or os.environ.get("GITHUB_ACTIONS") else ""
     stdout.write(f"::stop-commands::{token}\n" if token else "")
-    stdout.writelines(f"{line}\n" for line in lines)
+    print_lines(lines, stdout)
     stdout.write(f"::{token}::\n" if token else "")
 
 
@@ -561,7 +562,7 @@ def run_evals(
                 finished = to_the_end(lambda: compiled_run(start, progress, files))
         except KeyboardInterrupt:
             if start.has_begun:
-                sys.stderr.write(f"{progress.so_far()}\n")
+                print_lines([progress.so_far()], sys.stderr)
             print_error(f"interrupted{advice() or '; nothing was run'}")
             return ExitCode.INTERRUPTED
         except (EngineError, MachineError) as error:
@@ -577,13 +578,13 @@ def run_evals(
         report(reported(finished, outputs), stdout, outputs, shown)
         if not quiet:
             stdout.flush()
-            sys.stderr.writelines(inventory_lines(finished.inventory, verbose=verbose))
+            print_lines(inventory_lines(finished.inventory, verbose=verbose), sys.stderr)
             if finished.exit_code and finished.summary.failed:
-                sys.stderr.write(_NEXT_STEPS)
+                print_lines([_NEXT_STEPS], sys.stderr)
     return finished.exit_code
 
 
-_NEXT_STEPS: Final = "again: `evalc run --last-failed`; in full: `evalc show -v`; as a page: `evalc report`\n"
+_NEXT_STEPS: Final = "again: `evalc run --last-failed`; in full: `evalc show -v`; as a page: `evalc report`"
 
 
 def _given(flags: RunFlags) -> RunFlags:
@@ -624,7 +625,7 @@ def _list_cases(to_run: ToRun, settings: Settings, *, detail: Detail) -> int:
     prices = {redactor.redact(shown_url(agent)): price_of(agent, settings, os.environ) for agent in settings.agent.use}
     lines = _plan_lines(to_run.suites, prices=prices, verbose=detail == "verbose")
     total = sum(suite.size for suite in to_run.suites)
-    sys.stdout.writelines(f"{line}\n" for line in (*lines, selected_line(to_run.selected, total)))
+    print_lines((*lines, selected_line(to_run.selected, total)), sys.stdout)
     _print_notes(to_run)
     if to_run.needs_user is not None:
         print_warning(f"the case `{to_run.needs_user}` has a simulated user, and nobody plays it: add `--user`")

@@ -17,8 +17,10 @@ from evalc.cli.ending import (
     ExitCode,
     lent_streams,
     print_error,
+    print_lines,
     print_problems,
     print_result,
+    print_warning,
     supervise,
     with_standard_input,
 )
@@ -85,7 +87,8 @@ def challenge(
     if diff:
         for insertion in finished.insertions:
             sys.stdout.writelines(difference(insertion.source, insertion.text))
-        sys.stderr.writelines(f"warning: {visible(warning)}\n" for warning in finished.strength.warnings)
+        for warning in finished.strength.warnings:
+            print_warning(warning)
     else:
         screen = Screen.of(sys.stdout, os.environ)
         print_result(finished.strength, strength_lines(finished.strength, screen, verbose=verbose), as_json=json)
@@ -159,8 +162,8 @@ def _add(insertions: Sequence[extras.challenge.Insertion], *, dry: bool) -> None
         name = visible(insertion.source.name)
         for id_, lines in insertion.lines.items():
             written += len(lines)
-            sys.stderr.writelines(f"{name}: {visible(id_)}: {verb} {visible(line)}\n" for line in lines)
-    sys.stderr.write("nothing to fix\n" if not written else f"{verb} {counted(written, 'line')}\n")
+            print_lines((f"{name}: {visible(id_)}: {verb} {visible(line)}" for line in lines), sys.stderr)
+    print_lines(["nothing to fix" if not written else f"{verb} {counted(written, 'line')}"], sys.stderr)
 
 
 def _refuse_no_share(flag: str, value: float | None) -> None:

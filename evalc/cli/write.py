@@ -24,6 +24,7 @@ from evalc.cli.ending import (
     ExitCode,
     inventory_lines,
     print_error,
+    print_lines,
     print_problems,
     print_warning,
     standard_input,
@@ -80,16 +81,17 @@ def init(
         return ExitCode.OK
     agents = found.agents[: target / "evalc.toml" in written]
     evals = found.evals[:lacks_evals]
-    sys.stdout.writelines(
-        f"found {visible(what)}\n" for what in [each.what for each in agents] + [each.what for each in evals]
+    print_lines(
+        (f"found {visible(what)}" for what in [each.what for each in agents] + [each.what for each in evals]),
+        sys.stdout,
     )
-    sys.stdout.writelines(f"wrote {shown_path(file)}\n" for file in written)
+    print_lines((f"wrote {shown_path(file)}" for file in written), sys.stdout)
     change = "" if target.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(folder)} && "
     start = "".join(f"  {change}{each.start}    # your agent, in another terminal\n" for each in agents if each.start)
     demo = "" if found.agents or found.evals else " --agent demo"
     sys.stdout.write(
         f"\nNext:\n{start}  {change}evalc check\n  evalc run{demo}\n"
-        "  evalc accept    # the baseline for CI: commit evals/baseline.json\n"
+        "  evalc accept    # for CI: commit evals/baseline.json\n"
     )
     _list_others("Other agents, for evalc.toml:", [(each.line, each.what) for each in found.agents[len(agents) :]])
     _list_others("Other evals:", [(each.instead, each.what) for each in found.evals[len(evals) :]])
@@ -350,7 +352,7 @@ def import_files(
     if target is None:
         _print_imported(imported)
         if output is None and imported:
-            sys.stderr.write(f"nothing is written: `-o {imported[0].file_name}` writes it to a file\n")
+            print_lines([f"nothing is written: `-o {imported[0].file_name}` writes it to a file"], sys.stderr)
         return code
     texts = {folder / suite.file_name if is_folder else target: suite for suite in imported}
     if len(texts) < len(imported):
@@ -363,7 +365,8 @@ def _sum_up(imported: Sequence[Imported]) -> None:
     """Say how many tests came over, unless all did."""
     cases, weaker, lost = (sum(getattr(each, name) for each in imported) for name in ("cases", "weaker", "lost"))
     if weaker or lost:
-        sys.stderr.write(f"{cases - weaker} of {cases + lost} tests came over whole, {weaker} weaker, {lost} lost\n")
+        said = f"{cases - weaker} of {cases + lost} tests came over whole, {weaker} weaker, {lost} lost"
+        print_lines([said], sys.stderr)
 
 
 def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagnostics) -> Iterator[Imported]:
@@ -399,7 +402,7 @@ def _write_imported(texts: dict[Path, Imported], *, force: bool) -> None:
         make_folder(path.parent)
         write_atomic(path, text.encode())
         said = f" ({counted(texts[path].cases, 'case')})" if path in texts else ""
-        sys.stdout.write(f"wrote {shown_path(path)}{said}\n")
+        print_lines([f"wrote {shown_path(path)}{said}"], sys.stdout)
 
 
 def explain(
@@ -424,12 +427,12 @@ def explain(
 
     if not what:
         for entry in entries().values():
-            sys.stdout.write(f"{entry.code}  {entry.summary}\n")
+            print_lines([f"{entry.code}  {entry.summary}"], sys.stdout)
         return ExitCode.OK
     words = " ".join(what)
     known = entries().get(as_code(words))
     if known is not None:
-        sys.stdout.write(known.explanation())
+        print_lines(known.explanation().splitlines(), sys.stdout)
         return ExitCode.OK
     from evalc.schema.topics import explained, meant  # noqa: PLC0415 - for start-up: the whole language
 
@@ -437,7 +440,7 @@ def explain(
     if said is None:
         near = meant(words) or "`evalc explain` lists all codes"
         raise UsageError(f"`{words}` is no code, check, key or setting; {near}")
-    sys.stdout.write(said)
+    print_lines(said.splitlines(), sys.stdout)
     return ExitCode.OK
 
 
@@ -476,14 +479,14 @@ def lock(
         anew = locked_anew(compilation.suites, locked)
         if anew.suites == locked.suites:
             message = f"{LOCK_NAME} is up to date" if locked.suites else "there are no regression cases to lock"
-            sys.stdout.write(f"{message}\n")
+            print_lines([message], sys.stdout)
             return ExitCode.OK
         if check:
-            sys.stdout.write(f"{LOCK_NAME} is not up to date: run `evalc lock`\n")
+            print_lines([f"{LOCK_NAME} is not up to date: run `evalc lock`"], sys.stdout)
             return ExitCode.FAILED
         file = write_lock(anew)
     cases = sum(len(suite.cases) for suite in anew.suites.values())
-    sys.stdout.write(f"wrote {shown_path(file)}: {counted(cases, 'locked case')}\n")
+    print_lines([f"wrote {shown_path(file)}: {counted(cases, 'locked case')}"], sys.stdout)
     return ExitCode.OK
 
 
@@ -542,9 +545,9 @@ def _show(watcher: Watcher, seen: Seen, *, runs: bool, running: Sequence[CaseKey
     else:
         problems = seen.compilation.problems
         print_problems(problems, sys.stdout)
-        sys.stdout.writelines(inventory_lines(seen.compilation.inventory, all_good=not problems))
+        print_lines(inventory_lines(seen.compilation.inventory, all_good=not problems), sys.stdout)
     if running:
-        sys.stdout.write(f"running {first_of(running, _MOST_NAMED, lambda key: visible(key.id))}\n")
+        print_lines([f"running {first_of(running, _MOST_NAMED, lambda key: visible(key.id))}"], sys.stdout)
     elif runs and seen.is_sound:
         screen, height = Screen.of(sys.stdout, os.environ), get_terminal_size((80, 40)).lines
         sys.stdout.writelines(f"{line}\n" for line in watcher.board.lines(screen, height - 4))

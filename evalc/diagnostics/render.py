@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -23,6 +24,7 @@ from evalc.base.terminal import (
     artifact_location,
     cells,
     counted,
+    fitted,
     message_text,
     painted,
     sound,
@@ -39,15 +41,17 @@ _CUT: Final = "..."
 _TAB: Final = "    "
 
 
-def render_text(problems: Iterable[Problem], *, color: bool = False, width: int = 120) -> str:
+def render_text(problems: Iterable[Problem], *, color: bool = False, width: int = 120, breaks: bool = False) -> str:
     """Every problem with its source line, an empty line between two, a line end at the end.
 
     Args:
         problems: what was found, in the order in which to show it.
         color: whether to use ANSI colours.
         width: columns to show of a long source line; the rest of it is cut away around the place.
+        breaks: whether longer sentences are broken between words.
     """
-    return "\n".join("".join(f"{line}\n" for line in _lines(problem, color, width)) for problem in problems)
+    room = width if breaks else sys.maxsize
+    return "\n".join("".join(f"{line}\n" for line in _lines(problem, color, width, room)) for problem in problems)
 
 
 Tried = Literal["nothing", "sure fixes", "all fixes"]
@@ -74,7 +78,7 @@ def _counted(count: int, noun: str) -> str:
     return counted(count, noun) if count else ""
 
 
-def _lines(problem: Problem, color: bool, width: int) -> Iterator[str]:
+def _lines(problem: Problem, color: bool, width: int, room: int) -> Iterator[str]:
     severity_color: Color = "red" if problem.severity == "error" else "yellow"
     line, column = problem.start
     number = str(line)
@@ -83,7 +87,7 @@ def _lines(problem: Problem, color: bool, width: int) -> Iterator[str]:
     finding = problem.finding
 
     head = painted(f"{problem.severity}[{problem.code}]", severity_color, on=color)
-    yield f"{head}: {painted(visible(finding.message()), 'bold', on=color)}"
+    yield from fitted(f"{head}: {painted(visible(finding.message()), 'bold', on=color)}", room)
     yield f"{margin}{painted('-->', 'blue', on=color)} {visible(problem.source.name)}:{line}:{column}"
     if problem.source.text:
         excerpt = _excerpt(problem, column, max(width - len(number) - 3, 20))
@@ -91,20 +95,15 @@ def _lines(problem: Problem, color: bool, width: int) -> Iterator[str]:
         yield f"{margin} {bar}"
         yield f"{painted(number, 'blue', on=color)} {bar} {excerpt.text}".rstrip()
         yield f"{margin} {bar} {' ' * excerpt.caret_at}{carets}"
-    yield from _help_lines(problem, f"{margin} {painted('=', 'blue', on=color)} ", margin, color)
-
-
-def _help_lines(problem: Problem, lead: str, margin: str, color: bool) -> Iterator[str]:
-    """The note, and the help under its lead; further lines (a line of YAML to write instead) are below the first."""
+    lead = f"{margin} {painted('=', 'blue', on=color)} "
     if problem.note:
-        yield f"{lead}{painted('note', 'cyan', on=color)}: {visible(problem.note)}"
-    text = problem.finding.help()
-    if not text:
-        return
-    first, *rest = f"{text} (evalc explain {problem.code})".split("\n")
-    yield f"{lead}{painted('help', 'cyan', on=color)}: {visible(first)}"
-    for line in rest:
-        yield f"{margin}         {visible(line)}".rstrip()
+        yield from fitted(f"{lead}{painted('note', 'cyan', on=color)}: {visible(problem.note)}", room)
+    text = finding.help()
+    if text:
+        first, *rest = f"{text} (evalc explain {problem.code})".split("\n")
+        yield from fitted(f"{lead}{painted('help', 'cyan', on=color)}: {visible(first)}", room)
+        # Lines of YAML to write instead are not broken.
+        yield from (f"{margin}         {visible(line)}".rstrip() for line in rest)
 
 
 class _Excerpt(NamedTuple):

@@ -59,6 +59,8 @@ from evalc.report.words import (
 
 _RULE_WIDTH: Final = 67
 _BAR_WIDTH: Final = 20
+_WIDE: Final = 80
+"""The columns of a screen from which on bars have their whole width."""
 _MOST_SKIPPED: Final = 10
 _MOST_LISTED: Final = 30
 """The cases of a suite that are all listed; of more, those that passed are only counted."""
@@ -276,8 +278,9 @@ def _by(criterion: CriterionSummary, judges: Sequence[str], *, linked: bool) -> 
 
 
 def _bar(score: float | None, writer: Writer) -> str:
-    full = 0 if score is None else math.floor(min(max(score, 0), 1) * _BAR_WIDTH + 1e-9)
-    return writer.symbols.full * full + writer.symbols.empty * (_BAR_WIDTH - full)
+    width = _BAR_WIDTH if writer.width >= _WIDE else _BAR_WIDTH // 2
+    full = 0 if score is None else math.floor(min(max(score, 0), 1) * width + 1e-9)
+    return writer.symbols.full * full + writer.symbols.empty * (width - full)
 
 
 def _changes(result: SuiteResult, writer: Writer) -> Iterator[str]:

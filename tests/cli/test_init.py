@@ -22,7 +22,7 @@ from evalc.extras.scaffold.found import TITLES
 from evalc.runtime.agents.frameworks import FRAMEWORKS
 from tests.cli.conftest import Invoke
 
-NEXT = "  evalc run --agent demo\n  evalc accept    # the baseline for CI: commit evals/baseline.json\n"
+NEXT = "  evalc run --agent demo\n  evalc accept    # for CI: commit evals/baseline.json\n"
 
 
 def evalc(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -11,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.base.terminal import Screen, cells, cut_in_middle, wrapped
+from evalc.base.terminal import Screen, cells, cut_in_middle, fitted, wrapped
 from evalc.compare.suites import compare_runs
 from evalc.extras.history import trends_of
 from evalc.extras.watch import Board, _Digest
@@ -223,6 +229,68 @@ def test_lines_fit_the_screen_and_words_are_whole(name: str, width: int) -> None
     ] == []
 
 
+SUITE: Final = """\
+suite: the_desk_of_the_airline
+eval:
+  criteria:
+    - "completeness (0.6): Everything that was asked for is answered"
+    - "tone (0.4): Polite"
+  test_cases:
+    - name: a family that flies to Rome with its dog
+      message: What does it cost to fly to Rome with two children and a dog?
+      validate:
+        - contains "Rome" for completeness
+        - contains any of ["the price of the flight", "what the dog costs"] for tone
+        - latency <= 5s
+"""
+
+
+COMMANDS: Final = """\
+check
+run desk.eval.yaml --min-pass-rate 0.9 --agent demo
+run desk.eval.yaml -v --agent demo --repeat 2
+run mistakes.eval.yaml --agent demo
+run nothing
+accept
+diff
+show
+history
+plan
+challenge desk.eval.yaml
+coverage desk.eval.yaml
+init
+explain gates
+explain EV503
+lock
+"""
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_all_that_commands_print_on_a_terminal_fits_it(width: int, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "desk.eval.yaml").write_text(SUITE)
+    (tmp_path / "mistakes.eval.yaml").write_text(SUITE.replace('contains "Rome"', 'contain "Rome"'))
+    printed = "".join(on_a_terminal(command, tmp_path, width) for command in COMMANDS.splitlines())
+    assert [line for line in printed.splitlines() if cells(line) > width and " " in line.strip()] == []
+    for words in ("`evalc run --last-failed`", "`evalc report`", "completeness"):
+        assert words in printed
+
+
+def on_a_terminal(command: str, folder: Path, width: int) -> str:
+    """The lines that a command writes on both streams, which are a terminal."""
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "CI": "1", "COLUMNS": str(width), "TERM": "xterm", "NO_COLOR": "1"}
+    ran = [sys.executable, "-m", "evalc", *command.split()]
+    with subprocess.Popen(ran, cwd=folder, env=environ, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs):
+        os.close(theirs)
+        printed = b""
+        with suppress(OSError):  # the end of a terminal
+            while read := os.read(ours, 65_536):
+                printed += read
+    os.close(ours)
+    return printed.decode().replace("\r\n", "\n")
+
+
 @pytest.mark.parametrize("height", [7, 10, 20])
 @pytest.mark.parametrize("width", [60, 120])
 def test_a_board_is_no_longer_than_the_screen(height: int, width: int) -> None:
@@ -245,6 +313,20 @@ def test_wrapping_keeps_every_word(text: str, width: int) -> None:
     lines = list(wrapped(text, width, "- "))
     assert " ".join(lines).split() == ["-", *text.split()]
     assert all(cells(line) <= width or len(line[2:].split()) <= 1 for line in lines)
+
+
+@given(st.text(st.sampled_from("a é漢")), st.integers(1, 20), st.sampled_from(("", "\x1b[1;31m")))
+def test_a_line_that_fits_is_left_alone(text: str, width: int, paint: str) -> None:
+    lines = list(fitted(f"{paint}{text}", width))
+    assert " ".join(lines).split() == f"{paint}{text}".split()
+    if cells(text.rstrip()) <= width:
+        assert "".join(lines).rstrip() == f"{paint}{text}".rstrip()
+
+
+def test_a_command_in_backticks_is_not_broken() -> None:
+    line = "in full: `evalc show -v`; as a page: `evalc report`, or not"
+    assert list(fitted(line, 30)) == ["in full: `evalc show -v`; as a", "  page: `evalc report`, or not"]
+    assert list(fitted(line, 24)) == ["in full:", "  `evalc show -v`; as a", "  page: `evalc report`,", "  or not"]
 
 
 @given(st.text(st.sampled_from("aé漢")), st.integers(1, 20))
