@@ -1,4 +1,4 @@
-"""Reads promptfoo's templates and tables of tests; translates assertions into checks, or says why none means the same.
+"""Translates promptfoo's assertions into checks, or says why none means the same.
 
 Semantics as in promptfoo's reference of assertions: `contains` and its kin compare the text of the value; a `not-` in
 front inverts any of them; `is-json` parses the whole output; `cost` and `latency` pass at the threshold itself. Names
@@ -8,17 +8,12 @@ of tools are compared as they are, which promptfoo does in any case of their let
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
-from itertools import accumulate
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple
 
-import msgspec
-
-from evalc.base.source import Source
 from evalc.base.terminal import shortened
 from evalc.check.contract import single_values
 from evalc.check.forms import together
@@ -40,215 +35,13 @@ from evalc.check.tree import (
     within,
 )
 from evalc.compiler.examine import examine
-from evalc.compiler.rows import csv_reader
-from evalc.dsl.nodes import Node, Scalar, stretch
 from evalc.extras.importers.imported import NO_COUNTERPART
+from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, template_of
 from evalc.grammar.parse import parse_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of
 from evalc.model.json import is_number, path_inside
 from evalc.translate import check_of_script
 from evalc.translate.trees import negated
-
-# --- templates -------------------------------------------------------------------------------------------------------
-
-
-_TAG: Final = re.compile(r"\{\{(?P<inside>.*?)\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
-_VARIABLE: Final = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*", re.ASCII)
-_OPENING: Final = re.compile(r"\{\{|\{%|\{#")
-_LONGEST_TAG: Final = 40
-_NO_VARIABLES: Final = frozenset({"env", "else", "false", "loop", "none", "null", "range", "this", "true"})
-
-
-@final
-class Unmappable(Exception):
-    """Nothing here means the same; the message says why."""
-
-
-def variables_of(text: str) -> tuple[str, ...]:
-    """The names of the variables in a text, each once.
-
-    Raises:
-        Unmappable: the text holds filters, statements, expressions or comments.
-    """
-    names: dict[str, str] = {}
-    _replaced(text, lambda name: names.setdefault(name, name))
-    return tuple(names)
-
-
-def template_of(text: str) -> str:
-    """The template that fills in the same: `{{ name }}` is `{{name}}`.
-
-    Raises:
-        Unmappable: as `variables_of`.
-    """
-    return _replaced(text, lambda name: f"{{{{{name}}}}}")
-
-
-def rendered(text: str, values: Mapping[str, str]) -> str:
-    """The text with its variables filled in; a variable without a value is empty.
-
-    Raises:
-        Unmappable: as `variables_of`.
-    """
-    return _replaced(text, lambda name: values.get(name, ""))
-
-
-def _replaced(text: str, value_of: Callable[[str], str]) -> str:
-    def value(tag: re.Match[str]) -> str:
-        variable = None if tag["inside"] is None else _VARIABLE.fullmatch(tag["inside"])
-        if variable is None or variable["name"] in _NO_VARIABLES:
-            named = shortened(" ".join(tag[0].split()), _LONGEST_TAG, "...")
-            raise Unmappable(f"`{named}` is more than a plain variable")
-        if text.endswith("\\", 0, tag.start()):
-            raise Unmappable("a backslash in front of a tag means something else here")
-        return value_of(variable["name"])
-
-    opening = _OPENING.search(_TAG.sub(" ", text))
-    if opening is not None:
-        raise Unmappable(f"`{opening[0]}` opens a tag that is not closed")
-    return _TAG.sub(value, text)
-
-
-# --- tables of tests -------------------------------------------------------------------------------------------------
-
-
-_TYPES: Final = frozenset(
-    ("agent-rubric", "answer-relevance", "bleu", "classifier", "contains", "contains-all", "contains-any",
-     "contains-html", "contains-json", "contains-sql", "contains-xml", "context-faithfulness", "context-recall",
-     "context-relevance", "conversation-relevance", "cost", "equals", "factuality", "finish-reason", "g-eval",
-     "gleu", "guardrails", "icontains", "icontains-all", "icontains-any", "is-html", "is-json", "is-refusal",
-     "is-sql", "is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call", "is-xml",
-     "javascript", "latency", "levenshtein", "llm-rubric", "meteor", "model-graded-closedqa",
-     "model-graded-factuality", "moderation", "perplexity", "perplexity-score", "pi", "python", "regex", "rouge-n",
-     "ruby", "search-rubric", "similar", "similar:cosine", "similar:dot", "similar:euclidean", "skill-used",
-     "starts-with", "tool-call-f1", "trace-error-spans", "trace-span-count", "trace-span-duration",
-     "trajectory:goal-success", "trajectory:step-count", "trajectory:tool-args-match", "trajectory:tool-sequence",
-     "trajectory:tool-used", "webhook", "word-count")
-)  # fmt: skip
-"""The types of promptfoo 0.121; a text that begins with none of them is what the output has to equal."""
-_ASSERTION: Final = re.compile(
-    rf"(?P<type>(?:not-)?(?:{'|'.join(sorted(map(re.escape, _TYPES), key=len, reverse=True))}))"
-    r"(?:\((?P<threshold>\d+(?:\.\d+)?)\))?(?::(?P<value>.*))?",
-    re.DOTALL,
-)
-_WRITTEN_CODE: Final = re.compile(
-    r"(?P<language>javascript|fn|eval|python|ruby):|file://.*\.(?:[cm]?[jt]s|(?P<python>py))(?::\w+)?\Z", re.DOTALL
-)
-_WITH_THRESHOLD: Final = frozenset(
-    ("answer-relevance", "classifier", "context-faithfulness", "context-recall", "context-relevance", "cost", "latency",
-     "levenshtein", "perplexity", "perplexity-score", "rouge-n", "similar", "starts-with")
-)  # fmt: skip
-"""The types whose number in parentheses counts in promptfoo."""
-_COLUMN_WHY_NOT: Final[dict[str, str]] = {
-    "__prefix": "it changes what is sent",
-    "__suffix": "it changes what is sent",
-    "__providerOutput": "answers come from the agent",
-}
-_READ: Final = frozenset(("__description", "__metric", "__threshold"))
-_METADATA: Final = "__metadata"
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
-
-
-@final
-class PromptfooTest(msgspec.Struct):
-    """A test on its way to a case: its parts with the file that each is in, and why no case can mean the same.
-
-    Of an assertion these are the file, the place and the data. Those of `defaultTest` are `inherited`, unless the test
-    says that it `inherits` none. It `is_whole` if everything that decides its verdict came over.
-    """
-
-    source: Source
-    node: Node
-    description: str = ""
-    vars: dict[str, Any] = {}
-    assertions: list[tuple[Source, Node, Any]] = []
-    inherited: list[tuple[Source, Node, Any]] = []
-    inherits: bool = True
-    threshold: object = None
-    metadata: object = None
-    why_not: list[str] = []
-    comments: list[str] = []
-    is_whole: bool = True
-
-
-def rows_of(source: Source, delimiter: str) -> Iterator[tuple[PromptfooTest, Sequence[tuple[str, str]]]]:
-    """The tests of the rows below the header, each with what is ignored of it, and why.
-
-    Raises:
-        csv.Error: the text is not a table: a cell is too long, or a quote is never closed.
-    """
-    reader = csv_reader(io.StringIO(source.text, newline=""), delimiter=delimiter)
-    header = [name.strip() for name in next(reader, [])]
-    starts = [0, *accumulate(map(len, io.StringIO(source.text, newline="")))]  # as the reader of tables counts lines
-    line = reader.line_num
-    for cells in reader:
-        at = starts[min(line, len(starts) - 1)]
-        line = reader.line_num
-        if any(cells):
-            fields = dict(zip(header, cells, strict=False))
-            place = Scalar(stretch(at, at), "", "plain")
-            more = [(text, "it has no heading") for text in cells[len(header) :] if text]
-            yield _test_of(fields, source, place), [*_ignored(fields), *more]
-
-
-def _test_of(cells: Mapping[str, str], source: Source, place: Node) -> PromptfooTest:
-    unknown = (
-        key
-        for key in cells
-        if cells[key] and key.startswith("__") and not key.startswith(("__expected", _METADATA)) and key not in _READ
-    )
-    metric = {"metric": cells["__metric"]} if cells.get("__metric") else {}
-    threshold = cells.get("__threshold", "").strip()
-    expected = (text.strip() for key, text in cells.items() if key.startswith("__expected") and text.strip())
-    return PromptfooTest(
-        source,
-        place,
-        cells.get("__description", ""),
-        vars={key: text for key, text in cells.items() if not key.startswith("__")},
-        assertions=[(source, place, _assertion(text) | metric) for text in expected],
-        threshold=float(threshold) if _NUMBER.fullmatch(threshold) else None,
-        metadata=dict(_metadata(cells)) or None,
-        why_not=[f"its column `{key}`: {_COLUMN_WHY_NOT.get(key, NO_COUNTERPART)}" for key in unknown],
-    )
-
-
-def _ignored(cells: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    threshold = cells.get("__threshold", "").strip()
-    if threshold and not _NUMBER.fullmatch(threshold):
-        yield "__threshold", f"`{threshold}` is not a number"
-    if cells.get(_METADATA):
-        yield _METADATA, "it names no key"
-
-
-def _metadata(cells: Mapping[str, str]) -> Iterator[tuple[str, object]]:
-    """The metadata in the columns `__metadata:key` and, for lists, `__metadata:key[]`."""
-    for column, text in cells.items():
-        if column.startswith(f"{_METADATA}:") and text.strip():
-            key = column.removeprefix(f"{_METADATA}:")
-            items = [item.strip().replace("\\,", ",") for item in re.split(r"(?<!\\),", text)]
-            yield (key[:-2], items) if key.endswith("[]") else (key, text)
-
-
-def _assertion(text: str) -> dict[str, Any]:
-    """An assertion that is written as a text, `contains-any: a, b`; any other text is what the output has to equal."""
-    code = _WRITTEN_CODE.match(text)
-    if code is not None:
-        language = "python" if code["python"] else code["language"]
-        value = text.partition(":")[2] if code["language"] else text
-        return {"type": language if language in ("python", "ruby") else "javascript", "value": value.strip()}
-    if text.startswith("grade:"):
-        return {"type": "llm-rubric", "value": text[6:].strip()}
-    match = _ASSERTION.fullmatch(text)
-    if match is None:
-        return {"type": "equals", "value": text}
-    found: dict[str, Any] = {"type": match["type"]}
-    name, value = match["type"].removeprefix("not-"), (match["value"] or "").strip()
-    if value:
-        found["value"] = int(value) if name == "word-count" and value.isdecimal() else value
-    if match["threshold"] is not None and name in _WITH_THRESHOLD:
-        found["threshold"] = json.loads(match["threshold"])
-    return found
-
 
 # --- assertions ------------------------------------------------------------------------------------------------------
 
@@ -273,7 +66,9 @@ _IGNORED_KEYS: Final[dict[str, str]] = {
     "config": "no check takes it",
     "normalizeUnicode": "texts are compared as they are",
 }
-_KEYS: Final = frozenset({"type", "value", "threshold", "weight", "metric", "assert", "transform", "contextTransform"})
+_KEYS: Final = frozenset(
+    {"type", "value", "threshold", "weight", "metric", "assert", "transform", "contextTransform", "description"}
+)
 _GEVAL_THRESHOLD: Final = 0.7
 _MOST_CALLS: Final = 20
 """Calls of one tool are counted by naming it so often."""
@@ -298,10 +93,8 @@ class _Assertion(NamedTuple):
         """A value as the text that promptfoo compares with, its variables as those of a template."""
         _require(is_number(value) or isinstance(value, str), "the value is not a text")
         text = value if isinstance(value, str) else json.dumps(value)
-        unknown = [name for name in variables_of(text) if name not in self.variables]
-        template = template_of(text)
-        _require(not unknown, f"the variable `{next(iter(unknown), '')}` does not exist")
-        _require(text, "the value is empty")
+        template = template_of(text, self.variables)
+        _require(template, "the value is empty")
         return template
 
     def texts(self) -> tuple[str, ...]:
@@ -426,10 +219,6 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str) and value.startswith("file://")
 
 
-def _has_template(text: str) -> bool:
-    return "{{" in text or "{%" in text
-
-
 def _each(asked: _Assertion, *, ignoring_case: bool = False) -> list[Check]:
     return [Test("contains", text, ignoring_case) for text in asked.texts()]
 
@@ -453,7 +242,7 @@ def _code(asked: _Assertion) -> Check:
     type_, code = str(asked.fields.get("type")), asked.value
     _require(isinstance(code, str), "the value is not a text")
     _require("threshold" not in asked.fields, "a check is no score that has a threshold")
-    check = None if _has_template(code) else _check_of_code(type_, code.strip())
+    check = None if has_template(code) else _check_of_code(type_, code.strip())
     if check is None:
         shown = shortened(" ".join(code.split()), _SHOWN, "...")
         raise Unmappable(f"no check surely says the same as `{shown}`; {_OWN_CHECK}")
@@ -502,7 +291,7 @@ def _equals(asked: _Assertion) -> Check:
     """A text is compared; a list or mapping is what the output, parsed as JSON, has to be."""
     value = asked.value
     if isinstance(value, dict | list):
-        _require(not _has_template(json.dumps(value)), "there is a template inside of the value")
+        _require(not has_template(json.dumps(value)), "there is a template inside of the value")
         return Test("json", ("strict", {"const": value}))
     return Test("equals", asked.text(value))
 
@@ -510,7 +299,7 @@ def _equals(asked: _Assertion) -> Check:
 def _regex(asked: _Assertion) -> Check:
     pattern = asked.value
     _require(isinstance(pattern, str) and pattern, "the value is not a pattern")
-    _require(not _has_template(pattern), "what fills a pattern would be escaped here")
+    _require(not has_template(pattern), "what fills a pattern would be escaped here")
     error = examine(pattern, "").error
     if error is not None:
         raise Unmappable(f"it is not a valid regular expression: {error.message}")
@@ -570,7 +359,7 @@ def _tool(step: object) -> str:
         step = step.get("pattern") or step.get("name")
     _require(isinstance(step, str) and step, "a step names no tool")
     name = str(step)
-    is_pattern = _has_template(name) or "*" in name or "?" in name
+    is_pattern = has_template(name) or "*" in name or "?" in name
     _require(not is_pattern, f"`{name}` is a pattern, and a tool is named here")
     return name
 

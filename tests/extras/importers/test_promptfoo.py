@@ -18,7 +18,7 @@ from evalc.diagnostics import Diagnostics, Problem
 from evalc.dsl.format import format_text
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.promptfoo import import_promptfoo
-from evalc.extras.importers.promptfoo_assertions import Unmappable, rendered, template_of, variables_of
+from evalc.extras.importers.promptfoo_templates import Unmappable, rendered, template_of, variables_of
 
 
 def imported(text: str, folder: Path = Path()) -> tuple[Imported | None, list[Problem]]:
@@ -149,7 +149,7 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: contains-json}", "`json lenient`"),
         ("{type: made-up}", "no such check"),
         ("{type: contains, value: '{{ name | upper }}'}", "`{{ name | upper }}` is more than a plain variable"),
-        ("{type: contains, value: '{{ nobody }}'}", "the variable `nobody` does not exist"),
+        ("{type: contains, value: '{{ nobody }}'}", "the value is empty"),
         ("{type: contains, value: file://x.txt}", "not read from a file"),
         ("{type: contains, value: ''}", "empty"),
         ("{type: contains, value: x, transform: output.trim()}", "without a `transform`"),
@@ -378,6 +378,89 @@ def test_files_beside_the_configuration(tmp_path: Path) -> None:
     ]
 
 
+def test_tests_of_several_files(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "t-1.jsonl").write_text(
+        '{"vars": {"q": "a"}}\n\n{"vars": {"q": "b"}, "assert": [{"type": "made-up"}]}\n'
+    )
+    (tmp_path / "t-2.yaml").write_text("- vars: q.yaml\n- vars: [none.yaml]\n")
+    (tmp_path / "q.yaml").write_text("q: c\n")
+    (tmp_path / "default.yaml").write_text("assert: [{type: contains, value: x}]\n")
+    suite, problems = imported(
+        "prompts: ['{{q}}']\ndefaultTest: file://default.yaml\ntests: [t-*, t.xlsx#One]\n", tmp_path
+    )
+    assert suite is not None
+    assert (suite.cases, suite.weaker, suite.lost) == (3, 1, 1)
+    found = [(Path(each.source.name).name, each.start.line, each.finding.message()) for each in problems]
+    assert found[0] == (
+        "promptfooconfig.yaml",
+        3,
+        "not imported: the tests of `t.xlsx#One`: a sheet is not read; save it as CSV",
+    )
+    assert [each[:2] for each in found[1:]] == [("t-1.jsonl", 3), ("t-2.yaml", 2)]
+    assert "made-up" in found[1][2]
+    assert "none.yaml" in found[2][2]
+    assert [case.input.message for case in evalc.compile(suite.write(tmp_path)).suites[0].cases()] == ["a", "b", "c"]
+
+
+def test_references_within_the_configuration() -> None:
+    suite, problems = imported("""\
+        prompts: [Hi]
+        assertionTemplates: {short: {type: max-length, value: 9}}
+        tests:
+          - assert: [{$ref: '#/assertionTemplates/short'}, {$ref: '#/assertionTemplates/short', type: min-length}]
+        """)
+    assert not problems
+    assert suite is not None
+    assert "- length == 9 chars\n" in suite.text
+
+
+def test_lists_of_texts_make_a_test_for_each_and_other_lists_none() -> None:
+    suite, _ = imported("""\
+        prompts: ["{{a}} {{b}}"]
+        tests:
+          - {vars: {a: [x, y], b: [1, 2]}, assert: [{type: is-json}]}
+          - {vars: {a: [x, y], b: c}, options: {disableVarExpansion: true, repeat: 3}, assert: [{type: is-json}]}
+        """)
+    assert suite is not None
+    assert suite.cases == 3
+    assert suite.text.count("b: [1, 2]") == 2
+    assert "repeat: 3" in suite.text
+
+
+def test_a_lost_prompt_leaves_the_variables_to_send() -> None:
+    suite, problems = imported("""\
+        prompts: [file://prompt.py:make]
+        tests:
+          - {vars: {a: x}, assert: [{type: contains, value: "{{a}}"}]}
+          - {assert: [{type: is-json}]}
+        """)
+    assert suite is not None
+    assert (suite.cases, suite.weaker, suite.lost) == (1, 1, 1)
+    assert [each.finding.message() for each in problems] == [
+        "not imported: the prompt: `prompt.py:make` makes it, and an eval file runs no code",
+        "not imported: a test: its prompt is not imported, and it has no variables to send",
+    ]
+    (case,) = evalc.compile(Source("s.eval.yaml", suite.text)).suites[0].cases()
+    assert (case.input.message, case.expect.response_contains) == ("a: x", ("x",))
+
+
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [("{{b}} {{ c }}", "B {{ c }}"), ("{{ 'x' }}{{b}}", "xB"), ("{{b}} {% if", "B {% if"), ("{{no.b}}", "{{no.b}}")],
+)
+def test_variables_within_variables_are_filled_as_promptfoo_fills_them(value: str, sent: str) -> None:
+    suite, problems = imported(
+        json.dumps(
+            {"prompts": ["{{a}}!"], "tests": [{"vars": {"a": value, "b": "B"}, "assert": [{"type": "is-json"}]}]}
+        )
+    )
+    assert not problems
+    assert suite is not None
+    (case,) = evalc.compile(Source("s.eval.yaml", suite.text)).suites[0].cases()
+    assert case.input.message == f"{sent}!"
+
+
 def test_a_conversation() -> None:
     prompt = json.dumps([{"role": "system", "content": "Be {{tone}}"}, {"role": "user", "content": "Hi"}])
     suite, problems = imported(
@@ -454,14 +537,20 @@ def test_any_configuration_ends_in_a_suite_or_in_errors(configuration: dict[str,
 
 @pytest.mark.parametrize(
     ("text", "template"),
-    [("{{ a }} and {{b}}", "{{a}} and {{b}}"), ("no tags } }}", "no tags } }}"), ("{ {a} }", "{ {a} }"), ("", "")],
+    [
+        ("{{ a }} and {{b}}", "{{a}} and {{b}}"),
+        ("{{ '{{a}}' }}b", "\\{{a}}b"),
+        ("no tags } }}", "no tags } }}"),
+        ("{ {a} }", "{ {a} }"),
+        ("", ""),
+    ],
 )
 def test_plain_variables(text: str, template: str) -> None:
     assert template_of(text) == template
 
 
 @pytest.mark.parametrize(
-    "text", ["{{a|b}}", "{{a.b}}", "{% x %}", "{# c #}", "{{", "{{env}}", "{{ 'a' }}", "{{a", "\\{{a}}", "{{-a}}"]
+    "text", ["{{a|b}}", "{{a.b}}", "{% x %}", "{# c #}", "{{", "{{env}}", "{{ 'a' | b }}", "{{a", "\\{{a}}", "{{-a}}"]
 )
 def test_more_than_plain_variables(text: str) -> None:
     with pytest.raises(Unmappable):

@@ -16,7 +16,7 @@ from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics, Problem
 from evalc.extras.importers import import_prompt_spec
 from evalc.extras.importers.promptfoo import import_promptfoo
-from evalc.extras.importers.promptfoo_assertions import _TYPES, rows_of
+from evalc.extras.importers.promptfoo_tests import _TYPES, rows_of
 from evalc.model.case import Case
 
 

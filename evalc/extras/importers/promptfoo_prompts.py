@@ -1,0 +1,123 @@
+"""Reads the prompts of a promptfoo configuration."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, final
+
+import msgspec
+
+from evalc.dsl import nodes
+from evalc.dsl.nodes import Node, Scalar
+from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames
+from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration, plain
+from evalc.extras.importers.promptfoo_templates import Unmappable, template_of, variables_of
+
+_PATH_TO_FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|ya?ml|csv|j2|py|js|cjs|mjs|ts|rb|sh)(?::[\w.]+)?")
+_CODE: Final = re.compile(r".*\.(?:py|[cm]?[jt]s|rb|sh)(?::[\w.]+)?")
+_SEPARATOR: Final = re.compile(r"^[^\S\n]*---[^\S\n]*$", re.MULTILINE)
+_ELSEWHERE: Final = ("exec:", "langfuse://", "portkey://", "helicone://", "http://", "https://")
+
+
+@final
+class Prompt(msgspec.Struct):
+    """A prompt: a template, the path of one, or a conversation as promptfoo has it."""
+
+    text: str = ""
+    file: str = ""
+    messages: tuple[Mapping[str, str], ...] = ()
+    variables: tuple[str, ...] = ()
+
+
+def prompts_of(configuration: Configuration, node: Node | None) -> dict[str, Prompt]:
+    """The prompts that map, by their names; the others are left out."""
+    if node is None:
+        return {"prompt": Prompt(text="{{prompt}}", variables=("prompt",))}
+    found: dict[str, Prompt] = {}
+    names = CaseNames()
+    for item in node.items if isinstance(node, nodes.Sequence) else (node,):
+        try:
+            for label, prompt in _of_item(configuration, item):
+                if found and (prompt.messages or any(each.messages for each in found.values())):
+                    why = "`prompts` compares texts, and no conversations"
+                    configuration.say_in_head(item, "a further prompt", why)
+                else:
+                    found[names.make(label, f"prompt_{len(found) + 1}")] = prompt
+        except Unmappable as reason:
+            configuration.say_in_head(item, "a further prompt" if found else "the prompt", f"{reason}")
+    return found
+
+
+def _of_item(configuration: Configuration, node: Node) -> Iterator[tuple[str, Prompt]]:
+    """The prompts of an entry, with what each is called."""
+    label = ""
+    if isinstance(node, nodes.Mapping):
+        fields = {key.text: value for key, value in node.pairs}
+        raw = fields.get("raw", fields.get("id"))
+        if raw is None or "function" in fields:
+            raise Unmappable("it is made by code")
+        named = fields.get("label")
+        label = named.text if isinstance(named, Scalar) else ""
+        for key in (key for key, value in node.pairs if value not in (raw, named)):
+            why = "how a model is asked is said of the agent" if key.text == "config" else NO_COUNTERPART
+            configuration.say_in_head(key, f"`{key.text}` of the prompt", why)
+        node = raw
+    if not isinstance(node, Scalar):
+        raise Unmappable("it is not a text")
+    text = node.text
+    path = text.strip().removeprefix(FILE)
+    if text.startswith(FILE) or _PATH_TO_FILE.fullmatch(path):
+        if _CODE.fullmatch(path):
+            raise Unmappable(f"`{path}` makes it, and an eval file runs no code")
+        for each in configuration.matching(path):
+            yield from ((label or name, prompt) for name, prompt in _of_file(configuration, each))
+    elif text.startswith(_ELSEWHERE):
+        raise Unmappable("it comes from elsewhere")
+    else:
+        yield label, _prompt_of(text)
+
+
+def _of_file(configuration: Configuration, path: str) -> Iterator[tuple[str, Prompt]]:
+    """The prompts of a file, with its name: a text, several between lines of `---`, or a conversation as data."""
+    source = configuration.read(path, (".txt", ".md", ".j2", *DATA_FILES))
+    name = Path(path).name.partition(".")[0]
+    try:
+        if path.endswith(DATA_FILES):
+            conversation = _conversation(plain(configuration.document(source)))
+            if conversation is None:
+                raise Unmappable("only messages are a prompt, each a `role` and a text as `content`")
+            yield name, conversation
+        elif len(parts := _SEPARATOR.split(source.text)) > 1 and path.endswith(".txt"):
+            yield from ((name, _prompt_of(part.strip())) for part in parts if part.strip())
+        elif re.search(r"\{\{\s*'", source.text):
+            yield name, _prompt_of(source.text.strip())  # it is no template of evalc's
+        else:
+            yield name, Prompt(file=configuration.relative(path), variables=variables_of(source.text))
+    except Unmappable as reason:
+        raise Unmappable(f"in `{path}`, {reason}") from reason
+
+
+def _prompt_of(text: str) -> Prompt:
+    data: object = None
+    if text.lstrip().startswith("["):
+        with suppress(ValueError):
+            data = json.loads(text)
+    return _conversation(data) or Prompt(text=template_of(text), variables=variables_of(text))
+
+
+def _conversation(data: object) -> Prompt | None:
+    """The prompt that is a list of messages; None for any other data."""
+    if not isinstance(data, list) or not data:
+        return None
+    if not all(
+        isinstance(each, dict) and each.keys() == {"role", "content"} and isinstance(each["content"], str)
+        for each in data
+    ):
+        return None
+    messages = tuple({"role": each["role"], "content": each["content"]} for each in data)
+    variables = dict.fromkeys(name for each in data for name in variables_of(each["content"]))
+    return Prompt(messages=messages, variables=tuple(variables))

@@ -1,0 +1,129 @@
+"""A promptfoo configuration on its way to a suite: the files that it names, and what of it is left out."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, final
+
+from evalc.base.files import is_below, project_root
+from evalc.base.source import Source
+from evalc.diagnostics import Diagnostics, Finding
+from evalc.dsl.nodes import Node
+from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.scalars import to_plain
+from evalc.dsl.sources import read_source
+from evalc.extras.importers.imported import documents_of, left_out
+from evalc.extras.importers.promptfoo_templates import Unmappable
+
+FILE: Final = "file://"
+DATA_FILES: Final = (".yaml", ".yml", ".json")
+_MOST_FILES: Final = 100
+_DEEPEST: Final = 20
+
+
+@final
+class Configuration:
+    """The text of a configuration, the folder of the suite, and the problems found so far."""
+
+    def __init__(self, source: Source, folder: Path, problems: Diagnostics) -> None:
+        self.source = source
+        self.problems = problems
+        self.head: list[str] = []
+        self._folder = folder
+        self._beside = Path(source.name).parent
+        self._root = project_root(Path(source.name))
+
+    # --- files beside it ---
+
+    def read(self, path: str, endings: tuple[str, ...]) -> Source:
+        """A file that the configuration names, if it is of a kind that can be read and lies within the project."""
+        path = path.removeprefix(FILE)
+        if not path.endswith(endings):
+            raise Unmappable(f"`{path}` is not a file that can be imported ({', '.join(endings)})")
+        file = self._beside / path
+        if not is_below(file, self._root):
+            raise Unmappable(f"`{path}` lies outside of the project")
+        found = Diagnostics()
+        source = read_source(file, found.add)
+        if source is None or found.has_errors:
+            raise Unmappable(next(iter(found)).finding.message())
+        return source
+
+    def matching(self, path: str) -> list[str]:
+        """The path, or the paths that a pattern matches."""
+        path = path.removeprefix(FILE)
+        if "*" not in path:
+            return [path]
+        try:
+            found = sorted(islice(self._beside.glob(path), _MOST_FILES))
+        except (ValueError, NotImplementedError, OSError) as error:
+            raise Unmappable(f"`{path}` is no pattern of files") from error
+        if not found:
+            raise Unmappable(f"`{path}` matches no file")
+        return [Path(os.path.relpath(each, self._beside)).as_posix() for each in found]
+
+    def relative(self, path: str) -> str:
+        """A path that counts from the configuration as a path that counts from the suite's folder."""
+        return Path(os.path.relpath(self._beside / path.removeprefix(FILE), self._folder)).as_posix()
+
+    def document(self, source: Source) -> Node:
+        """The only document of a file of YAML or JSON."""
+        documents = documents_of(source, Diagnostics())
+        if documents is None or len(documents) != 1 or documents[0] is None:
+            raise Unmappable("it is not one document of YAML or JSON")
+        return documents[0]
+
+    # --- data in it ---
+
+    def plain(self, node: Node) -> Any:
+        """A node as plain data, with what its `$ref`s point to in the configuration."""
+        data = plain(node)
+        return self._resolved(data, _DEEPEST) if '"$ref"' in self.source.text or "$ref:" in self.source.text else data
+
+    @cached_property
+    def _whole(self) -> Any:
+        documents = read_yaml(self.source, lambda _span, _finding: None)
+        return plain(documents[0]) if documents and documents[0] is not None else None
+
+    def _resolved(self, data: Any, depth: int) -> Any:
+        match data:
+            case {"$ref": str(pointer), **own} if pointer.startswith("#/") and depth:
+                target = self._whole
+                for step in pointer[2:].split("/"):
+                    target = (
+                        target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
+                    )
+                found = self._resolved(target, depth - 1)
+                return found | own if isinstance(found, dict) else found
+            case dict():
+                return {key: self._resolved(value, depth) for key, value in data.items()}
+            case list():
+                return [self._resolved(value, depth) for value in data]
+            case _:
+                return data
+
+    # --- what is left out ---
+
+    def leave_out(self, source: Source, node: Node, what: str, why: str) -> str:
+        """Report what is not imported; the comment that says so in the suite, empty if one says so already."""
+        finding = Finding("EV651", what=what, why=why)
+        before = len(self.problems)
+        self.problems.add(source, node.span, finding)
+        # Else it was said where the first case was that it concerns.
+        return left_out(finding, source, node.start) if len(self.problems) > before else ""
+
+    def say_in_head(self, node: Node, what: str, why: str, source: Source | None = None) -> None:
+        """Report what is not imported, and say so in the head of the suite."""
+        self.head.append(self.leave_out(source or self.source, node, what, why))
+
+    def expect(self, source: Source, node: Node, what: str, expected: str) -> None:
+        """Report what is not of the form that promptfoo expects."""
+        self.problems.add(source, node.span, Finding("EV654", what=what, expected=expected))
+
+
+def plain(node: Node) -> Any:
+    """A node as plain data, whatever is wrong with it."""
+    return to_plain(node, lambda _span, _finding: None)

@@ -1,0 +1,374 @@
+"""Reads the tests of a promptfoo configuration: in it, in files of data and in tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, islice, product
+from typing import Any, Final, final
+
+import msgspec
+from msgspec.structs import replace
+
+from evalc.base.source import Source
+from evalc.compiler.rows import csv_reader
+from evalc.dsl import nodes
+from evalc.dsl.nodes import Node, Scalar, stretch
+from evalc.dsl.read_yaml import read_yaml
+from evalc.extras.importers.imported import NO_COUNTERPART
+from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration, plain
+from evalc.extras.importers.promptfoo_templates import Unmappable
+
+_MOST_COMBINATIONS: Final = 1000
+_TEST_KEYS: Final = frozenset({"description", "vars", "assert", "threshold", "metadata", "options"})
+_TABLES: Final = (".csv", ".tsv")
+_LINES: Final = (".jsonl", ".ndjson")
+_SHEETS: Final = re.compile(r".*\.xlsx?(?:#.*)?")
+_WHY_NOT: Final[dict[str, str]] = {
+    "provider": "agents are named in the configuration or with `--agent`",
+    "assertScoringFunction": "code does not run in an eval file",
+    "providerOutput": "answers come from the agent",
+}
+_DECIDES: Final = ("assertScoringFunction", "providerOutput")
+"""Keys of a test without which it has another verdict."""
+_OPTIONS: Final[dict[str, str]] = {
+    "provider": "the judge is named in the configuration",
+    "rubricPrompt": "the judge has a prompt of its own",
+}
+
+
+@final
+class PromptfooTest(msgspec.Struct):
+    """A test on its way to a case: its parts with the file that each is in, and why no case can mean the same.
+
+    Of an assertion these are the file, the place and the data. Those of `defaultTest` are `inherited`, unless the test
+    says that it `inherits` none. Its variables that are lists make several tests if it `is_expanded`. It `is_whole` if
+    everything that decides its verdict came over.
+    """
+
+    source: Source
+    node: Node
+    description: str = ""
+    vars: dict[str, Any] = {}
+    assertions: list[tuple[Source, Node, Any]] = []
+    inherited: list[tuple[Source, Node, Any]] = []
+    inherits: bool = True
+    threshold: object = None
+    metadata: object = None
+    repeat: int = 1
+    why_not: list[str] = []
+    comments: list[str] = []
+    is_expanded: bool = True
+    is_whole: bool = True
+
+
+class Tests:
+    """The tests of a configuration."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._open_files: set[str] = set()
+
+    def default(self, node: Node | None) -> PromptfooTest:
+        """The test that gives every other its parts: `defaultTest`."""
+        given = self._configuration
+        source, place = given.source, node or Scalar(stretch(0, 0), "", "plain")
+        if isinstance(node, Scalar):
+            try:
+                source = given.read(node.text, DATA_FILES)
+                place = given.document(source)
+            except Unmappable as reason:
+                given.say_in_head(node, "`defaultTest`", f"{reason}")
+                node = None
+        default = PromptfooTest(source, place)
+        if node is not None:
+            self._fill(default, source, place)
+            given.head += default.comments
+            default.comments = []
+        default.assertions, default.inherited = [], default.assertions
+        return default
+
+    def of(self, source: Source, node: Node | None, default: PromptfooTest) -> Iterator[PromptfooTest]:
+        """The tests of a list, or of the files that it names."""
+        if node is None:
+            return
+        for item in node.items if isinstance(node, nodes.Sequence) else (node,):
+            if isinstance(item, Scalar):
+                yield from self._of_files(source, item, default)
+            elif isinstance(item, nodes.Mapping) and any(key.text == "path" for key, _ in item.pairs):
+                self._configuration.say_in_head(item, "tests", "they are made by code", source)
+            else:
+                test = PromptfooTest(source, item)
+                self._fill(test, source, item)
+                yield from self._expanded(_merged(default, test))
+
+    def of_scenarios(self, node: Node | None, default: PromptfooTest) -> Iterator[PromptfooTest]:
+        """Each test of a scenario with each entry of its `config`."""
+        given = self._configuration
+        for item in node.items if isinstance(node, nodes.Sequence) else ():
+            fields = {key.text: value for key, value in item.pairs} if isinstance(item, nodes.Mapping) else {}
+            config, tests = fields.get("config"), fields.get("tests")
+            if not isinstance(config, nodes.Sequence) or tests is None:
+                given.say_in_head(item, "a scenario", "only a scenario with a list as `config` is imported")
+                continue
+            for key, _ in item.pairs if isinstance(item, nodes.Mapping) else ():
+                if key.text not in ("config", "tests"):
+                    given.say_in_head(key, f"`{key.text}` of the scenario", NO_COUNTERPART)
+            for values in config.items:
+                test = PromptfooTest(given.source, values)
+                self._fill(test, given.source, values)
+                yield from self.of(given.source, tests, _merged(default, test))
+
+    # --- files ---
+
+    def _of_files(self, source: Source, item: Scalar, default: PromptfooTest) -> Iterator[PromptfooTest]:
+        try:
+            if _SHEETS.fullmatch(item.text):
+                raise Unmappable("a sheet is not read; save it as CSV")
+            for path in self._configuration.matching(item.text):
+                file = self._configuration.read(path, _TABLES + _LINES + DATA_FILES)
+                if file.name in self._open_files:
+                    raise Unmappable("the file names itself")
+                self._open_files.add(file.name)
+                yield from self._of_file(file, default)
+                self._open_files.remove(file.name)
+        except (Unmappable, csv.Error) as reason:
+            self._configuration.say_in_head(item, f"the tests of `{item.text.removeprefix(FILE)}`", f"{reason}", source)
+
+    def _of_file(self, file: Source, default: PromptfooTest) -> Iterator[PromptfooTest]:
+        given = self._configuration
+        if file.name.endswith(_TABLES):
+            for test, ignored in rows_of(file, "\t" if file.name.endswith(".tsv") else ","):
+                test.comments = [given.leave_out(file, test.node, f"`{key}`", why) for key, why in ignored]
+                yield from self._expanded(_merged(default, test))
+            return
+        if file.name.endswith(_LINES):  # as one list, in which a line is where it was
+            lines = "\n".join(f"{line}," if line.strip() else line for line in file.text.split("\n"))
+            file = Source(file.name, f"[{lines}]")
+        for document in read_yaml(file, lambda span, finding: given.problems.add(file, span, finding)):
+            yield from self.of(file, document, default)
+
+    # --- a test ---
+
+    def _fill(self, test: PromptfooTest, source: Source, node: Node) -> None:
+        """Read the fields of a test."""
+        given = self._configuration
+        if not isinstance(node, nodes.Mapping):
+            given.expect(source, node, "a test", "a mapping")
+            return
+        for key, value in node.pairs:
+            match key.text:
+                case "description" if isinstance(value, Scalar):
+                    test.description = value.text
+                case "vars":
+                    self._read_variables(test, value)
+                case "assert" if isinstance(value, nodes.Sequence):
+                    test.assertions = [(source, item, given.plain(item)) for item in value.items]
+                case "threshold" | "metadata":
+                    setattr(test, key.text, plain(value))
+                case "options":
+                    self._read_options(test, source, value)
+                case name if name in _TEST_KEYS:
+                    given.expect(source, value, f"`{name}`", "a list or text")
+                case name:
+                    why = _WHY_NOT.get(name.removesuffix("s"), _WHY_NOT.get(name, NO_COUNTERPART))
+                    test.is_whole = test.is_whole and name not in _DECIDES
+                    test.comments.append(given.leave_out(source, key, f"`{name}`", why))
+
+    def _read_variables(self, test: PromptfooTest, node: Node) -> None:
+        """Read variables, or those of the files that are named in their place."""
+        if isinstance(node, nodes.Mapping):
+            test.vars = {**test.vars, **{name.text: plain(each) for name, each in node.pairs}}
+            return
+        given = self._configuration
+        try:
+            for item in node.items if isinstance(node, nodes.Sequence) else (node,):
+                for path in given.matching(item.text) if isinstance(item, Scalar) else ():
+                    variables = plain(given.document(given.read(path, DATA_FILES)))
+                    if not isinstance(variables, dict):
+                        raise Unmappable(f"`{path}` holds no variables")
+                    test.vars = {**test.vars, **variables}
+        except Unmappable as reason:
+            test.why_not.append(f"its `vars` are in another file: {reason}")
+
+    def _read_options(self, test: PromptfooTest, source: Source, value: Node) -> None:
+        for key, each in value.pairs if isinstance(value, nodes.Mapping) else ():
+            said = plain(each)
+            if key.text in ("transform", "postprocess", "transformVars", "prefix", "suffix", "storeOutputAs"):
+                test.why_not.append(f"`{key.text}` changes what is sent or checked")
+            elif key.text == "disableDefaultAsserts" and isinstance(each, Scalar):
+                test.inherits = said is not True
+            elif key.text == "disableVarExpansion" and isinstance(said, bool):
+                test.is_expanded = not said
+            elif key.text == "repeat" and type(said) is int and said > 0:
+                test.repeat = said
+            else:
+                why = _OPTIONS.get(key.text, NO_COUNTERPART)
+                test.comments.append(self._configuration.leave_out(source, key, f"`{key.text}`", why))
+
+    def _expanded(self, test: PromptfooTest) -> Iterator[PromptfooTest]:
+        """A test for each combination of the variables that are lists of texts, as promptfoo runs them."""
+        lists = {name: values for name, value in test.vars.items() if (values := self._values(value)) != [value]}
+        if not lists or not test.is_expanded:
+            yield test
+            return
+        combinations = product(*lists.values())
+        for index, combination in enumerate(islice(combinations, _MOST_COMBINATIONS + 1)):
+            if index == _MOST_COMBINATIONS:
+                why = f"only the first {_MOST_COMBINATIONS} are imported"
+                self._configuration.say_in_head(test.node, "combinations of variables", why, test.source)
+                return
+            chosen = dict(zip(lists, combination, strict=True))
+            comments = list(test.comments) if index == 0 else []
+            yield replace(test, vars={**test.vars, **chosen}, comments=comments)
+
+    def _values(self, value: Any) -> list[Any]:
+        """The values that a variable has one after the other."""
+        if isinstance(value, list) and value and isinstance(value[0], str):
+            return value
+        if isinstance(value, str) and value.startswith(FILE) and "*" in value:
+            try:
+                return [FILE + path for path in self._configuration.matching(value)]
+            except Unmappable:
+                return [value]  # which is no file
+        return [value]
+
+
+def _merged(default: PromptfooTest, test: PromptfooTest) -> PromptfooTest:
+    """A test with what `defaultTest` gives it: the assertions of both, its own variables winning."""
+    return replace(
+        test,
+        description=test.description or default.description,
+        vars={**default.vars, **test.vars},
+        assertions=[*default.assertions, *test.assertions],
+        inherited=list(default.inherited) if test.inherits else [],
+        threshold=test.threshold if test.threshold is not None else default.threshold,
+        metadata=test.metadata if test.metadata is not None else default.metadata,
+        repeat=test.repeat if test.repeat > 1 else default.repeat,
+        is_expanded=test.is_expanded and default.is_expanded,
+        is_whole=test.is_whole and default.is_whole,
+        why_not=[*default.why_not, *test.why_not],
+        comments=[*default.comments, *test.comments],
+    )
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+_TYPES: Final = frozenset(
+    ("agent-rubric", "answer-relevance", "bleu", "classifier", "contains", "contains-all", "contains-any",
+     "contains-html", "contains-json", "contains-sql", "contains-xml", "context-faithfulness", "context-recall",
+     "context-relevance", "conversation-relevance", "cost", "equals", "factuality", "finish-reason", "g-eval",
+     "gleu", "guardrails", "icontains", "icontains-all", "icontains-any", "is-html", "is-json", "is-refusal",
+     "is-sql", "is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call", "is-xml",
+     "javascript", "latency", "levenshtein", "llm-rubric", "meteor", "model-graded-closedqa",
+     "model-graded-factuality", "moderation", "perplexity", "perplexity-score", "pi", "python", "regex", "rouge-n",
+     "ruby", "search-rubric", "similar", "similar:cosine", "similar:dot", "similar:euclidean", "skill-used",
+     "starts-with", "tool-call-f1", "trace-error-spans", "trace-span-count", "trace-span-duration",
+     "trajectory:goal-success", "trajectory:step-count", "trajectory:tool-args-match", "trajectory:tool-sequence",
+     "trajectory:tool-used", "webhook", "word-count")
+)  # fmt: skip
+"""The types of promptfoo 0.121; a text that begins with none of them is what the output has to equal."""
+_ASSERTION: Final = re.compile(
+    rf"(?P<type>(?:not-)?(?:{'|'.join(sorted(map(re.escape, _TYPES), key=len, reverse=True))}))"
+    r"(?:\((?P<threshold>\d+(?:\.\d+)?)\))?(?::(?P<value>.*))?",
+    re.DOTALL,
+)
+_WRITTEN_CODE: Final = re.compile(
+    r"(?P<language>javascript|fn|eval|python|ruby):|file://.*\.(?:[cm]?[jt]s|(?P<python>py))(?::\w+)?\Z", re.DOTALL
+)
+_WITH_THRESHOLD: Final = frozenset(
+    ("answer-relevance", "classifier", "context-faithfulness", "context-recall", "context-relevance", "cost", "latency",
+     "levenshtein", "perplexity", "perplexity-score", "rouge-n", "similar", "starts-with")
+)  # fmt: skip
+"""The types whose number in parentheses counts in promptfoo."""
+_COLUMN_WHY_NOT: Final[dict[str, str]] = {
+    "__prefix": "it changes what is sent",
+    "__suffix": "it changes what is sent",
+    "__providerOutput": "answers come from the agent",
+}
+_READ: Final = frozenset(("__description", "__metric", "__threshold"))
+_METADATA: Final = "__metadata"
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+
+
+def rows_of(source: Source, delimiter: str) -> Iterator[tuple[PromptfooTest, Sequence[tuple[str, str]]]]:
+    """The tests of the rows below the header, each with what is ignored of it, and why.
+
+    Raises:
+        csv.Error: the text is not a table: a cell is too long, or a quote is never closed.
+    """
+    reader = csv_reader(io.StringIO(source.text, newline=""), delimiter=delimiter)
+    header = [name.strip() for name in next(reader, [])]
+    starts = [0, *accumulate(map(len, io.StringIO(source.text, newline="")))]  # as the reader of tables counts lines
+    line = reader.line_num
+    for cells in reader:
+        at = starts[min(line, len(starts) - 1)]
+        line = reader.line_num
+        if any(cells):
+            fields = dict(zip(header, cells, strict=False))
+            place = Scalar(stretch(at, at), "", "plain")
+            more = [(text, "it has no heading") for text in cells[len(header) :] if text]
+            yield _test_of(fields, source, place), [*_ignored(fields), *more]
+
+
+def _test_of(cells: Mapping[str, str], source: Source, place: Node) -> PromptfooTest:
+    unknown = (
+        key
+        for key in cells
+        if cells[key] and key.startswith("__") and not key.startswith(("__expected", _METADATA)) and key not in _READ
+    )
+    metric = {"metric": cells["__metric"]} if cells.get("__metric") else {}
+    threshold = cells.get("__threshold", "").strip()
+    expected = (text.strip() for key, text in cells.items() if key.startswith("__expected") and text.strip())
+    return PromptfooTest(
+        source,
+        place,
+        cells.get("__description", ""),
+        vars={key: text for key, text in cells.items() if not key.startswith("__")},
+        assertions=[(source, place, _assertion(text) | metric) for text in expected],
+        threshold=float(threshold) if _NUMBER.fullmatch(threshold) else None,
+        metadata=dict(_metadata(cells)) or None,
+        why_not=[f"its column `{key}`: {_COLUMN_WHY_NOT.get(key, NO_COUNTERPART)}" for key in unknown],
+    )
+
+
+def _ignored(cells: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    threshold = cells.get("__threshold", "").strip()
+    if threshold and not _NUMBER.fullmatch(threshold):
+        yield "__threshold", f"`{threshold}` is not a number"
+    if cells.get(_METADATA):
+        yield _METADATA, "it names no key"
+
+
+def _metadata(cells: Mapping[str, str]) -> Iterator[tuple[str, object]]:
+    """The metadata in the columns `__metadata:key` and, for lists, `__metadata:key[]`."""
+    for column, text in cells.items():
+        if column.startswith(f"{_METADATA}:") and text.strip():
+            key = column.removeprefix(f"{_METADATA}:")
+            items = [item.strip().replace("\\,", ",") for item in re.split(r"(?<!\\),", text)]
+            yield (key[:-2], items) if key.endswith("[]") else (key, text)
+
+
+def _assertion(text: str) -> dict[str, Any]:
+    """An assertion that is written as a text, `contains-any: a, b`; any other text is what the output has to equal."""
+    code = _WRITTEN_CODE.match(text)
+    if code is not None:
+        language = "python" if code["python"] else code["language"]
+        value = text.partition(":")[2] if code["language"] else text
+        return {"type": language if language in ("python", "ruby") else "javascript", "value": value.strip()}
+    if text.startswith("grade:"):
+        return {"type": "llm-rubric", "value": text[6:].strip()}
+    match = _ASSERTION.fullmatch(text)
+    if match is None:
+        return {"type": "equals", "value": text}
+    found: dict[str, Any] = {"type": match["type"]}
+    name, value = match["type"].removeprefix("not-"), (match["value"] or "").strip()
+    if value:
+        found["value"] = int(value) if name == "word-count" and value.isdecimal() else value
+    if match["threshold"] is not None and name in _WITH_THRESHOLD:
+        found["threshold"] = json.loads(match["threshold"])
+    return found
