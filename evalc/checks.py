@@ -17,6 +17,8 @@ offers such functions by entry points:
     [project.entry-points."evalc.checks"]
     max_links = "my_package.checks:max_links"
 
+A function that a file of JavaScript exports is a check, too; the guide to checks of your own says what it is given.
+
 A check that measures a share returns a number, or an `Outcome` with a `score`. The suite compares it,
 `check overlap("...") >= 0.7`, or scores a criterion by it, `check overlap("...") for grounded`.
 
@@ -34,12 +36,13 @@ from decimal import Decimal
 from functools import cache, partial, update_wrapper
 from inspect import signature, unwrap
 from pathlib import Path
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, final, overload
+from typing import Any, Concatenate, Final, Generic, NamedTuple, ParamSpec, Protocol, final, overload
 
 import msgspec
 
 from evalc import base
-from evalc.base.errors import UsageError
+from evalc.base.errors import AgentError, UsageError
+from evalc.base.files import read_limited
 from evalc.base.guard import guarded_call, imported
 from evalc.model.answer import ToolCall, Usage
 
@@ -193,7 +196,7 @@ def custom_check(function: Callable[Concatenate[Answer, P], Any]) -> CustomCheck
 
 @final
 class ProjectChecks(msgspec.Struct, frozen=True, kw_only=True):
-    """The Python files that declare a project's checks, and the functions that suites in Python have brought."""
+    """The files that declare a project's checks, and the functions that suites in Python have brought."""
 
     files: tuple[str, ...] = ()  # absolute
     root: Path = Path()  # the project's folder
@@ -233,11 +236,44 @@ def _declared_at(function: Callable[..., Any]) -> object:
 
 @cache
 def _checks_of(files: tuple[str, ...], root: Path) -> Mapping[str, Callable[..., Any]]:
-    modules = [imported(file, root) for file in files]
+    scripts = [file for file in files if file.endswith(SCRIPTS)]
+    modules = [imported(file, root) for file in files if file not in scripts]
     found = [
         each
         for module in modules
         for each in vars(module).values()
         if isinstance(each, CustomCheck) and each.__module__ == module.__name__  # not what it imports
     ]
-    return {each.function.__name__: each.function for each in found}
+    return {each.function.__name__: each.function for each in found} | {
+        name: function for file in scripts for name, function in _exported(Path(file)).items()
+    }
+
+
+SCRIPTS: Final = (".js", ".cjs", ".mjs")
+"""How the names of files end that are JavaScript."""
+_LARGEST: Final = 4_000_000
+
+
+def _exported(file: Path) -> dict[str, Callable[..., Any]]:
+    """The checks of a file of JavaScript; a function that it exports without a name is called as the file is.
+
+    Raises:
+        UsageError: the file cannot be read or evaluated.
+    """
+    from evalc.ecma.scripts import ScriptError, caller, functions_of  # noqa: PLC0415 - for start-up: seldom needed
+
+    try:
+        text = read_limited(file, _LARGEST).decode()
+        names = functions_of(text)
+    except (OSError, UnicodeError, ScriptError) as error:
+        raise UsageError(f"`{file}` cannot be read: {error}") from None
+
+    def check(call: Callable[..., tuple[bool | float, str]], answer: Answer, **config: Any) -> float | Outcome:
+        given = {"vars": answer.inputs, "prompt": answer.message, **({"config": config} if config else {})}
+        try:
+            value, reason = call(answer.text, given)
+        except ScriptError as error:
+            raise AgentError(str(error)) from None
+        return Outcome(passed=value, reason=reason) if isinstance(value, bool) else value
+
+    return {file.stem if name == "default" else name: partial(check, caller(text, name)) for name in names}

@@ -82,7 +82,7 @@ def test_a_program_runs(block: Block, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_every_block_says_what_it_is() -> None:
-    known = {"yaml", "json", "toml", "text", "sh", "console", "python", "csv", "groovy", "sql", "elisp"}
+    known = {"yaml", "json", "toml", "text", "sh", "console", "python", "csv", "groovy", "sql", "elisp", "js"}
     parts = {f"{language} {what}" for language in ("yaml", "json", "toml") for what in ("fragment", "wrong", "cure")}
     parts |= {"python fragment", "sh fragment"}
     assert {block.tag for block in ALL} <= known | parts

@@ -1,5 +1,6 @@
-"""Reads which checks a Python file declares: its functions under `@evalc.custom_check`. The file is never run.
+"""Reads which checks a file declares: functions under `@evalc.custom_check` of Python, or exports of JavaScript.
 
+The file is never run.
 Import this only where a project has such files.
 """
 
@@ -13,16 +14,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from evalc.base.source import Position, Source, Span
+from evalc.checks import SCRIPTS
 from evalc.compiler.discover import shown
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.sources import read_source
+from evalc.tools.modules import Expression, Import, ModuleLoader
 
 _DECORATOR: Final = "custom_check"
 _DEF: Final = re.compile(r"(?:async\s+)?def\s+(\w+)")
 
 
 def declared_in(file: Path, problems: Diagnostics) -> Iterator[tuple[str, Source, Span, Signature]]:
-    """The checks that a Python file declares: their names, where these stand, and their parameters but the answer."""
+    """The checks that a file declares: their names, where these stand, and their parameters but the answer."""
+    if file.suffix in SCRIPTS:
+        yield from _exported_by(file, problems)
+        return
     source = read_source(file, problems.add, name=shown(file))
     if source is None:
         return
@@ -31,7 +37,9 @@ def declared_in(file: Path, problems: Diagnostics) -> Iterator[tuple[str, Source
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         at = Position(getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1)
         reason = error.msg if isinstance(error, SyntaxError) else str(error) or "it is nested too deeply"
-        problems.add(source, Span(source.offset(at), source.offset(at) + 1), Finding("EV223", reason=reason))
+        problems.add(
+            source, Span(source.offset(at), source.offset(at) + 1), Finding("EV223", language="Python", reason=reason)
+        )
         return
     decorators = {_DECORATOR}
     for node in tree.body:
@@ -45,6 +53,36 @@ def declared_in(file: Path, problems: Diagnostics) -> Iterator[tuple[str, Source
                 problems.add(source, span, Finding("EV222", name=node.name, takes_nothing=True))
             else:
                 yield node.name, source, span, signature
+
+
+_OF_SCRIPTS: Final = Signature([Parameter("config", Parameter.VAR_KEYWORD)])
+_NO_FUNCTIONS: Final = frozenset({"array", "false", "null", "number", "object", "string", "template_string", "true"})
+
+
+def _exported_by(file: Path, problems: Diagnostics) -> Iterator[tuple[str, Source, Span, Signature]]:
+    """The functions that a file of JavaScript exports; one without a name is called as the file is."""
+    found = Diagnostics()
+    module = ModuleLoader(file.parent, found).open(file, shown(file))
+    if module is None:
+        problems.extend(found)
+        return
+    source = module.script.source
+    for fault in found:
+        problems.add(source, fault.span, Finding("EV223", language="JavaScript", reason="it does not parse here"))
+    for each in (*module.names.values(), *module.exports.values()):
+        if isinstance(each, Import):
+            reason = f"it imports `{each.path}`, and such a file is on its own"
+            problems.add(source, each.at.span, Finding("EV223", language="a file of checks", reason=reason))
+            return
+    for name, export in module.exports.items():
+        node = export.node if isinstance(export, Expression) else None
+        if name == "default" and node is not None and node.type == "object":
+            for member in node.named_children:
+                named = next((member.child_by_field_name(field) for field in ("key", "name")), None) or member
+                yield module.script.text(named), source, module.script.place(named).span, _OF_SCRIPTS
+        elif node is None or node.type not in _NO_FUNCTIONS:
+            span = module.script.place(node).span if node is not None else Span(0, 0)
+            yield file.stem if name == "default" else name, source, span, _OF_SCRIPTS
 
 
 def _last_name(node: ast.expr) -> str:

@@ -168,10 +168,13 @@ def test_the_usual_file_is_named_where_the_configuration_does_not_name_it(invoke
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("def max_links(:\n", "checks_of_a_project.py:1:15: error[EV223]: this is not Python: invalid syntax"),
+        (
+            "def max_links(:\n",
+            "checks_of_a_project.py:1:15: error[EV223]: this cannot be read as Python: invalid syntax",
+        ),
         (
             "x = " + "-" * 100_000 + "1",
-            "checks_of_a_project.py:1:1: error[EV223]: this is not Python: it is nested too",
+            "checks_of_a_project.py:1:1: error[EV223]: this cannot be read as Python: it is nested too",
         ),
         (
             CHECKS + "\n\n@evalc.custom_check\ndef max_links(answer, most):\n    return True\n",
@@ -269,3 +272,74 @@ def test_a_declared_check_is_called_as_the_function_it_is() -> None:
     assert max_links(evalc.Answer(text="https://a https://b"), 2) is True
     assert max_links(evalc.Answer(text="https://a https://b"), most=1) is False
     assert max_links.__doc__ == "Count the links."
+
+
+SCRIPT = """\
+module.exports = (output, context) => output.includes(context.vars.city);
+module.exports.longer = (output, { config }) => ({ pass: output.length > config.than, score: 0, reason: "too short" });
+module.exports.share = async (output) => output.length / 100;
+"""
+
+
+@pytest.fixture
+def scripted(project: Path) -> Path:
+    """A project that names a file of checks in JavaScript."""
+    (project / "evals" / "names-city.js").write_text(SCRIPT)
+    configure(project, project / "evals" / "names-city.js")
+    return project
+
+
+def scripts_of(project: Path, *lines: str) -> None:
+    suite_of(project, *lines)
+    suite = project / "evals" / "links.eval.yaml"
+    asked = "message: What is the weather in {{city}}?\n      inputs: {city: Tokyo}\n"
+    suite.write_text(suite.read_text().replace("message: Which flights go to Rome?\n", asked))
+
+
+def test_functions_of_javascript_are_checks(invoke: Invoke, scripted: Path) -> None:
+    scripts_of(scripted, 'check "names-city"() > 0', "check longer(than=3)", "check share() >= 0.01")
+    assert invoke("check").code == 0
+    assert invoke("run").code == 0
+    scripts_of(scripted, "check longer(than=300)", "not check share() > 0.99")
+    outcome = invoke("run")
+    assert (outcome.code, "longer: too short" in outcome.out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "expected"),
+    [
+        (SCRIPT, "check longr()", "is called `longr`"),
+        (SCRIPT, "check longer(3)", "error[EV222]: too many positional arguments for `longer`"),
+        ("export default (", "check longer()", "error[EV223]: this cannot be read as JavaScript"),
+        (
+            "import { a } from './a.js';\n",
+            "check longer()",
+            "EV223]: this cannot be read as a file of checks: it imports",
+        ),
+    ],
+)
+def test_mistakes_in_and_about_javascript(invoke: Invoke, scripted: Path, text: str, line: str, expected: str) -> None:
+    (scripted / "evals" / "names-city.js").write_text(text)
+    scripts_of(scripted, line)
+    assert expected in invoke("check").out
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("require('fs');\nmodule.exports = () => true;\n", "cannot be read: it asks for `require`"),
+        ("exports.a = () => true;\nif (1) delete exports.a;\n", "declares a check `a`, and has none"),
+    ],
+)
+def test_javascript_that_cannot_be_used_stops_the_run(invoke: Invoke, scripted: Path, text: str, expected: str) -> None:
+    (scripted / "evals" / "names-city.js").write_text(text)
+    scripts_of(scripted, "non-empty")
+    outcome = invoke("run")
+    assert (outcome.code, expected in outcome.err) == (2, True)
+
+
+def test_javascript_that_fails_is_an_error_of_its_case(invoke: Invoke, scripted: Path) -> None:
+    (scripted / "evals" / "names-city.js").write_text("module.exports = (output) => output.a.b;\n")
+    scripts_of(scripted, 'not check "names-city"()')
+    outcome = invoke("run")
+    assert (outcome.code, "TypeError" in outcome.out) == (3, True)

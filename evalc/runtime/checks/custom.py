@@ -45,7 +45,8 @@ async def custom(test: Test, view: View) -> Found:
         if is_number(measured):
             return is_between(measured, bounds) or f"{label} is {number(measured)}, expected {words.bounds(bounds)}"
         found = _said(label, said)
-        return found if isinstance(found, Verdict) else broken(f"{label}: it says yes or no, and no number to compare")
+        says = isinstance(found, Verdict) or isinstance(said, Outcome)
+        return found if says else broken(f"{label}: it says yes or no, and no number to compare")
     is_measure = is_number(measured) and not (isinstance(said, Outcome) and said.passed is not None)
     return _scored(label, measured, view.evidence) if is_measure else _said(label, said)
 

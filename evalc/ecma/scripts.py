@@ -1,0 +1,157 @@
+"""Runs functions that files of JavaScript export, in QuickJS: with what they are given, and nothing else.
+
+What Node has and the engine has not, such as `require` and `fetch`, ends the call in an error, even where the code
+catches it: what it then returned would be no verdict. So do texts that depend on a language, of which the engine
+knows none, and dates that engines read differently.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+from evalc.ecma.quickjs import Engine, EngineError
+
+TIMEOUT: Final = 10.0
+"""The seconds that a call may take."""
+
+_PROGRAM: Final = r"""
+var $answer = JSON.stringify({ error: "its promise is never kept" });
+((() => {
+  const parse = JSON.parse, stringify = JSON.stringify, apply = Reflect.apply;
+  let missing = "";
+  const lacks = (what) => { missing ||= what; throw new Error(missing); };
+  const refuse = (object, name, what) =>
+    Object.defineProperty(object, name, { configurable: true, get: () => lacks(what ?? "`" + name + "`") });
+  for (const name of [
+    "AbortController", "Blob", "Buffer", "FormData", "Headers", "Intl", "Request", "Response", "TextDecoder",
+    "TextEncoder", "URL", "URLSearchParams", "WebAssembly", "__dirname", "__filename", "crypto", "fetch", "global",
+    "process", "require", "setImmediate", "setInterval", "setTimeout", "structuredClone",
+  ]) refuse(globalThis, name);
+  for (const type of [Array, BigInt, Date, Number])
+    for (const name of ["toLocaleString", "toLocaleDateString", "toLocaleTimeString"])
+      if (name in type.prototype) refuse(type.prototype, name);
+  refuse(String.prototype, "localeCompare");
+  const isDate = /^[+-]?\d{4,6}(-\d\d(-\d\d)?)?(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
+  const read = (text) =>
+    typeof text !== "string" || isDate.test(text) || lacks("a `Date` of a text that is not ISO 8601");
+  const parseDate = Date.parse;
+  Date.parse = (text) => read(text) && parseDate(text);
+  globalThis.Date = new Proxy(Date, {
+    construct: (target, given, made) => (given.length === 1 && read(given[0]), Reflect.construct(target, given, made)),
+  });
+  Date.prototype.constructor = Date;
+  globalThis.console = new Proxy({}, { get: () => () => {} });
+
+  const shown = (error) => (error instanceof Error ? error.name + ": " + error.message : String(error));
+  const failed = (error) =>
+    stringify({ error: missing ? `it asks for ${missing}, which a check does not have` : shown(error) });
+  const said = (value) => {
+    if (missing) return failed();
+    if (typeof value === "boolean" || typeof value === "number") return stringify({ value, text: String(value) });
+    const { pass, score, reason } = value ?? {};
+    if (typeof pass === "boolean" && typeof score === "number" && typeof reason === "string")
+      return stringify({ value: pass, reason });
+    const kind = value === null ? "null" : typeof value;
+    return stringify({ error: `it returned ${kind}, and not true, false, a number or {pass, score, reason}` });
+  };
+  const exported = (text) => {
+    const module = { exports: {} };
+    new Function("module", "exports", text)(module, module.exports);
+    const found = module.exports;
+    const named = typeof found === "object" || typeof found === "function" ? { ...found } : {};
+    if (typeof found === "function") named.default ??= found;
+    return named;
+  };
+  return (request) => {
+    try {
+      const [text, name, output, context, others] = parse(request);
+      const functions = exported(text);
+      if (name === null) {
+        if (missing) return failed();
+        return stringify(Object.keys(functions).filter((each) => typeof functions[each] === "function"));
+      }
+      for (const other of others) refuse(context, other, "`context." + other + "`");
+      const value = functions[name](output, context);
+      if (typeof value?.then !== "function") return said(value);
+      value.then((kept) => { $answer = said(kept); }, (error) => { $answer = failed(error); });
+    } catch (error) {
+      return failed(error);
+    }
+  };
+})())
+"""
+_NOT_GIVEN: Final = ("logProbs", "metadata", "provider", "providerResponse", "test", "trace")
+"""The keys that other tools have in a context; here each is an error, and not `undefined`."""
+_EXPORT: Final = re.compile(
+    r"^export\s+(?:(?P<default>default)\s+|(?=(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s+(?P<name>[\w$]+))"
+    r"|\{(?P<names>[^}]*)\}\s*;?)",
+    re.MULTILINE,
+)
+_IMPORT: Final = re.compile(r"^import\b[^(\n]*|^export\b.*\bfrom\b.*", re.MULTILINE)
+
+
+class ScriptError(Exception):
+    """A file of JavaScript cannot be used, or a function of it gave no verdict."""
+
+
+def functions_of(text: str) -> tuple[str, ...]:
+    """The names of the functions that a file exports; `default` for one without a name.
+
+    Raises:
+        ScriptError: it fails, or asks for what is not there.
+    """
+    if (imported := _IMPORT.search(text)) is not None:
+        raise ScriptError(f"`{imported[0].strip()}`: a file of checks is on its own")
+    return tuple(_asked(_as_script(text), None, None, {}))
+
+
+def caller(text: str, name: str) -> Callable[[str, dict[str, Any]], tuple[bool | float, str]]:
+    """A function that calls one of a file's, with an output and a context: its verdict or measure, and a reason.
+
+    It raises `ScriptError`.
+    """
+    script = _as_script(text)
+
+    def call(output: str, context: dict[str, Any]) -> tuple[bool | float, str]:
+        said = _asked(script, name, output, context)
+        value = said["value"]
+        return (value if isinstance(value, bool) else float(said["text"])), said.get("reason", "")
+
+    return call
+
+
+def _asked(script: str, name: str | None, output: str | None, context: dict[str, Any]) -> Any:
+    try:
+        said = _engine().ask([script, name, output, context, _NOT_GIVEN], TIMEOUT)
+    except TimeoutError:
+        raise ScriptError(f"it did not end within {TIMEOUT:g} s") from None
+    except EngineError as error:
+        raise ScriptError(str(error)) from error
+    if isinstance(said, dict) and "error" in said:
+        raise ScriptError(said["error"])
+    return said
+
+
+@cache
+def _engine() -> Engine:
+    return Engine("checks in JavaScript", _PROGRAM, afresh=True)
+
+
+def _as_script(text: str) -> str:
+    """A module as what CommonJS would have it."""
+    behind: list[str] = []
+
+    def instead(found: re.Match[str]) -> str:
+        if found["default"]:
+            return "exports.default = "
+        names = (found["names"] or "").split(",") if found["names"] is not None else [found["name"]]
+        for each in filter(None, map(str.strip, names)):
+            name, _, alias = each.partition(" as ")
+            behind.append(f"exports[{(alias or name).strip()!r}] = {name.strip()};")
+        return ""
+
+    script = _EXPORT.sub(instead, text)
+    return text if script == text else "\n".join(('"use strict";', script, *behind))

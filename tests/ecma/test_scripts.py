@@ -1,0 +1,121 @@
+"""Functions of JavaScript: what they are given, what they return, and all that they do not have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalc.ecma import scripts
+from evalc.ecma.scripts import ScriptError, caller, functions_of
+
+
+def called(body: str, output: str = "", **context: Any) -> tuple[bool | float, str]:
+    return caller(f"exports.check = (output, context) => {body}", "check")(output, {"vars": {}, **context})
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("module.exports = (output) => true;", ("default",)),
+        ("module.exports = { a() {}, b: () => 1, c: 5 };", ("a", "b")),
+        ("exports.a = () => 1;\nmodule.exports.b = function () {};", ("a", "b")),
+        ("export default (output) => true;", ("default",)),
+        ("export default async function named(output) {}\nexport function a() {}", ("default", "a")),
+        ("export const a = () => 1, b = 5;\nfunction c() {}\nexport { c, c as d };", ("a", "c", "d")),
+        ("const a = 5;", ()),
+        ("module.exports = null;", ()),
+    ],
+)
+def test_the_functions_that_a_file_exports(text: str, names: tuple[str, ...]) -> None:
+    assert functions_of(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("import fs from 'fs';\nexport default () => true;", "`import fs from 'fs';`: a file of checks is on its own"),
+        ("export { a } from './a.js';", "on its own"),
+        ("const fs = require('fs');", "it asks for `require`, which a check does not have"),
+        ("try { require('fs') } catch {}", "it asks for `require`"),
+        ("export default (", "SyntaxError"),
+        ("throw new Error('no luck');", "Error: no luck"),
+    ],
+)
+def test_a_file_that_cannot_be_used(text: str, why: str) -> None:
+    with pytest.raises(ScriptError, match=why.replace("(", r"\(")):
+        functions_of(text)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("output.length > 3", (True, "")),
+        ("output === context.vars.word", (True, "")),
+        ("JSON.parse('[1.5]')[0]", (1.5, "")),
+        ("Infinity", (float("inf"), "")),
+        ("({ pass: false, score: 0.5, reason: 'too short' })", (False, "too short")),
+        ("Promise.resolve().then(() => output === 'hello')", (True, "")),
+        ("(console.log(output), /^h.*o$/u.test(output))", (True, "")),
+        ("new Date('2026-02-30T00:00:00Z').toISOString() === '2026-03-02T00:00:00.000Z'", (True, "")),
+        ("new Date() instanceof Date && new Date(2026, 1, 1).getMonth() === 1", (True, "")),
+    ],
+)
+def test_the_verdict_of_a_function(body: str, said: tuple[bool | float, str]) -> None:
+    assert called(body, "hello", vars={"word": "hello"}) == said
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("undefined", "it returned undefined, and not true, false, a number or {pass, score, reason}"),
+        ("'pass'", "it returned string"),
+        ("null", "it returned null"),
+        ("({ pass: true })", "it returned object"),
+        ("output.a.b", "TypeError"),
+        ("answer.length > 3", "ReferenceError: answer is not defined"),
+        ("new Promise(() => {})", "its promise is never kept"),
+        ("Promise.reject(new Error('no luck'))", "Error: no luck"),
+        ("(() => { throw 5 })()", "5"),
+    ],
+)
+def test_any_other_value_is_an_error(body: str, why: str) -> None:
+    with pytest.raises(ScriptError, match=why):
+        called(body, "hello")
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "require('fs')",
+        "process.env",
+        "fetch('https://example.com')",
+        "new URL(output)",
+        "setTimeout(() => 1)",
+        "context.test",
+        "context.providerResponse?.cost",
+        "'a'.localeCompare('B')",
+        "(1234.5).toLocaleString()",
+        "new Date('May 1, 2026')",
+        "Date.parse('1 2')",
+    ],
+)
+def test_asking_for_more_is_an_error_even_if_it_is_caught(asks: str) -> None:
+    with pytest.raises(ScriptError, match="which a check does not have"):
+        called(f"{{ try {{ {asks}; return false; }} catch {{ return true; }} }}")
+
+
+def test_nothing_is_kept_between_calls() -> None:
+    check = caller("let calls = 0;\nglobalThis.seen ??= 0;\nexports.n = () => ++calls + seen++;", "n")
+    assert [check("", {}), check("", {})] == [(1, ""), (1, "")]
+
+
+def test_a_call_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripts, "TIMEOUT", 0.3)
+    with pytest.raises(ScriptError, match=r"it did not end within 0\.3 s"):
+        called("{ while (true); }")
+    assert called("true") == (True, "")
+
+
+def test_a_text_with_half_a_character_is_given_as_it_is() -> None:
+    assert called(r"output === '\ud83d'", "\ud83d") == (True, "")
