@@ -316,7 +316,7 @@ def _looked_at(found: object, target: str) -> _Function:
     return _of_message(found, target)
 
 
-def _of_conversation(begin: Callable[[], frameworks.Conversation]) -> _Function:
+def _of_conversation(begin: Callable[[], frameworks.Framework]) -> _Function:
     return _Function(code=Code.of(begin().ask), argument=_whole, anew=partial(_of_conversation, begin))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import inspect
 import re
 import sys
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from msgspec.structs import replace
 from evalc.base.errors import AgentError
 from evalc.model.answer import AgentRequest, ToolCall, Usage
 from evalc.runtime.agents import Agent, HoldsConversations
-from evalc.runtime.agents.frameworks import FRAMEWORKS, Calls, plain, text_of
+from evalc.runtime.agents.frameworks import FRAMEWORKS, Calls, Framework, plain, text_of
 from evalc.runtime.agents.python import agent_of
 from tests.support import frameworks as shapes
 from tests.support.asking import ask, failure
@@ -274,17 +276,19 @@ def test_a_structured_response_is_the_answer_and_its_tool_no_call() -> None:
 
 def test_every_framework_has_its_row_and_its_example() -> None:
     root = Path(__file__).parents[3]
-    files = {path.stem for path in (root / "evalc/runtime/agents/frameworks").glob("[a-z]*.py")}
-    assert files == set(FRAMEWORKS.values())
+    modules = [
+        importlib.import_module(f"evalc.runtime.agents.frameworks.{name}") for name in ("independent", "of_providers")
+    ]
+    classes = [each for module in modules for each in vars(module).values() if inspect.isclass(each)]
+    known = {each.__name__ for each in classes if issubclass(each, Framework) and each is not Framework}
+    assert known == {where.partition(":")[2] for where in FRAMEWORKS.values()}
     examples = {path.name for path in (root / "examples/frameworks").glob("*_desk.py")}
     page = (root / "docs/guides/frameworks.md").read_text(encoding="utf-8")
     assert set(re.findall(r"examples/frameworks/(\w+_desk\.py)", page)) == examples
     script = (root / "scripts/test_frameworks.py").read_text(encoding="utf-8")
     assert {f"{name}_desk.py" for name in re.findall(r'^    "(\w+)": Framework', script, re.MULTILINE)} == examples
-    assert files - {"langchain"} == {name.removesuffix("_desk.py") for name in examples} - {
-        "langgraph",
-        "claude_agent_sdk",
-    }
+    asked = {name.removesuffix("_desk.py").replace("_", "") for name in examples}
+    assert {name.lower() for name in known} - {"langchain"} == asked - {"langgraph", "claudeagentsdk"}
 
 
 # --- what the files share --------------------------------------------------------------------------------------------

@@ -1,16 +1,13 @@
-"""Recognises agents and answers of frameworks by the module of their class, and imports no framework itself.
-
-Each framework has a file with two functions: `conversations` says how a conversation with one of its agents is begun,
-and `answer` reads what such an agent returns. Both return None for other objects of the framework.
-"""
+"""Recognises agents and answers of frameworks by the module of their class, and imports no framework itself."""
 
 from __future__ import annotations
 
 import ast
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, Protocol, final
+from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
@@ -19,34 +16,43 @@ from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.runtime.agents import wire
 
 FRAMEWORKS: Final[Mapping[str, str]] = {
-    "agent_framework": "agent_framework",
-    "agents": "openai_agents",
-    "agno": "agno",
-    "crewai": "crewai",
-    "google.adk": "google_adk",
-    "langchain_core": "langchain",
-    "langgraph": "langchain",
-    "llama_index": "llama_index",
-    "pydantic_ai": "pydantic_ai",
-    "smolagents": "smolagents",
-    "strands": "strands",
+    "agent_framework": "of_providers:AgentFramework",
+    "agents": "of_providers:OpenAIAgents",
+    "agno": "independent:Agno",
+    "crewai": "independent:CrewAI",
+    "google.adk": "of_providers:GoogleADK",
+    "langchain_core": "independent:LangChain",
+    "langgraph": "independent:LangChain",
+    "llama_index": "independent:LlamaIndex",
+    "pydantic_ai": "independent:PydanticAI",
+    "smolagents": "independent:Smolagents",
+    "strands": "of_providers:Strands",
 }
-"""The files of this folder, by the packages whose objects they know."""
+"""The class of each framework, and its file in this folder, by the packages whose objects the class knows."""
 
 
-class Conversation(Protocol):
-    """A conversation with an agent, or a single message to it."""
+class Framework(ABC):
+    """The agents of a framework; an object of the class is a conversation with one of them, or a single message."""
 
+    @classmethod
+    @abstractmethod
+    def conversations(cls, agent: Any) -> Callable[[], Framework] | None:
+        """How a conversation with an agent is begun, in the framework's own way; None for other objects of it."""
+
+    @abstractmethod
     def ask(self, request: AgentRequest) -> Any:
         """Answer the next message, or give something to be awaited; what was said before is its own to keep."""
-        ...
+
+    @staticmethod
+    @abstractmethod
+    def answer(returned: Any) -> AgentResponse | None:
+        """Read what such an agent returns; None for other objects of the framework."""
 
 
-def conversations(found: object) -> Callable[[], Conversation] | None:
+def conversations(found: object) -> Callable[[], Framework] | None:
     """How a conversation with an agent of a framework is begun; None if the object is none."""
-    file = _file_of(found)
-    begin: Callable[[], Conversation] | None = None if file is None else file.conversations(found)
-    return begin
+    framework = _framework_of(found)
+    return None if framework is None else framework.conversations(found)
 
 
 def answer_of(value: object) -> AgentResponse:
@@ -56,8 +62,8 @@ def answer_of(value: object) -> AgentResponse:
         AgentProtocolError: as `wire.answer_of`.
         AgentError: as `wire.answer_of`.
     """
-    if not isinstance(value, str) and (file := _file_of(_classed(value))) is not None:
-        value = file.answer(value) or value
+    if not isinstance(value, str) and (framework := _framework_of(_classed(value))) is not None:
+        value = framework.answer(value) or value
     return wire.answer_of(value)
 
 
@@ -84,9 +90,13 @@ def _package_of(found: object) -> str | None:
     return None
 
 
-def _file_of(found: object) -> Any:
+def _framework_of(found: object) -> type[Framework] | None:
     package = _package_of(found)
-    return None if package is None else importlib.import_module(f"{__name__}.{FRAMEWORKS[package]}")
+    if package is None:
+        return None
+    file, _, name = FRAMEWORKS[package].partition(":")
+    framework: type[Framework] = getattr(importlib.import_module(f"{__name__}.{file}"), name)
+    return framework
 
 
 # --- for the files ---------------------------------------------------------------------------------------------------
