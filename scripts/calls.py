@@ -49,7 +49,7 @@ def _counted(command: str, cases: int, folder: Path) -> Counter[str]:
 
 def _count(counts: Path, arguments: list[str]) -> None:
     """Run a command in this process, where it neither forks nor ends the process, and write down its calls."""
-    from evalc.cli.app import app  # noqa: PLC0415 - what is imported before the command is not counted
+    from evalc.cli.app import command_line  # noqa: PLC0415 - what is imported before the command is not counted
     from evalc.runtime.run import engine  # noqa: PLC0415 - as above
 
     vars(engine)["_YIELD_SECONDS"] = inf  # the turns that a slow machine gives to others are no calls of a case
@@ -63,7 +63,7 @@ def _count(counts: Path, arguments: list[str]) -> None:
     sys.argv = ["evalc", *arguments]
     sys.setprofile(profile)
     try:
-        app()
+        command_line(arguments[0])()
     except SystemExit as end:
         if end.code:
             raise

@@ -23,11 +23,11 @@ from typer.main import get_command
 
 import evalc
 from evalc import api
-from evalc.cli.app import app
 from evalc.model.answer import AgentResponse
 from evalc.runtime.agents import recording
 from evalc.setup import runner
 from evalc.setup.flags import FLAGS, RunFlags, _OldFlags, sentence_of
+from tests.support.command_line import app
 
 PUBLIC = {
     "AgentError",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Annotated, Any, Final, final
 
 import typer
@@ -11,11 +12,6 @@ from typer.core import TyperGroup
 from evalc import __version__
 from evalc.cli.ending import exits
 from evalc.cli.options import Command
-from evalc.cli.past import accept_run, diff, history, merge_runs, report_run, rescore, show
-from evalc.cli.plumbing import compile_files, demo_agent, lsp, schema, show_config
-from evalc.cli.run import run_evals
-from evalc.cli.trust import calibrate, challenge, coverage, plan
-from evalc.cli.write import check, explain, fmt, import_files, init, lock, watch
 
 
 @final
@@ -32,24 +28,12 @@ class Groups(TyperGroup):
                 formatter.write_dl([(name, command.get_short_help_str(limit)) for name, command in of_group])
 
 
-app = typer.Typer(
-    name="evalc",
-    cls=Groups,
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
 def _print_version(asked: bool) -> None:
     if asked:
         typer.echo(f"evalc {__version__}")
         raise typer.Exit
 
 
-@app.callback()
 def evalc(
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
@@ -74,30 +58,59 @@ def evalc(
     """
 
 
-_COMMANDS: Final[Mapping[str, Mapping[str, Callable[..., int]]]] = {
+_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "Write": {
-        "init": init,
-        "check": check,
-        "fmt": fmt,
-        "import": import_files,
-        "watch": watch,
-        "explain": explain,
-        "lock": lock,
+        "init": "write:init",
+        "check": "write:check",
+        "fmt": "write:fmt",
+        "import": "write:import_files",
+        "watch": "write:watch",
+        "explain": "write:explain",
+        "lock": "write:lock",
     },
-    "Run": {"run": run_evals, "rescore": rescore, "merge": merge_runs},
-    "Read": {"show": show, "report": report_run, "diff": diff, "history": history, "accept": accept_run},
-    "Trust": {"challenge": challenge, "coverage": coverage, "plan": plan, "calibrate": calibrate},
+    "Run": {"run": "run:run_evals", "rescore": "past:rescore", "merge": "past:merge_runs"},
+    "Read": {
+        "show": "past:show",
+        "report": "past:report_run",
+        "diff": "past:diff",
+        "history": "past:history",
+        "accept": "past:accept_run",
+    },
+    "Trust": {
+        "challenge": "trust:challenge",
+        "coverage": "trust:coverage",
+        "plan": "trust:plan",
+        "calibrate": "trust:calibrate",
+    },
     "Plumbing": {
-        "compile": compile_files,
-        "config": show_config,
-        "schema": schema,
-        "lsp": lsp,
-        "demo-agent": demo_agent,
+        "compile": "plumbing:compile_files",
+        "config": "plumbing:show_config",
+        "schema": "plumbing:schema",
+        "lsp": "plumbing:lsp",
+        "demo-agent": "plumbing:demo_agent",
     },
+    "": {"judge": "trust:calibrate"},  # as it was called
 }
-"""The commands in their groups."""
+"""The commands in their groups, each with its module and function. Those of no group are hidden."""
 
-for group, commands in _COMMANDS.items():
-    for name, command in commands.items():
-        app.command(name, cls=Command, rich_help_panel=group)(exits(command))
-app.command("judge", cls=Command, hidden=True)(exits(calibrate))  # as it was called
+
+def command_line(asked: str = "") -> typer.Typer:
+    """The command line. If a command is asked for, it has only that: each takes a millisecond or more to make."""
+    line = typer.Typer(
+        name="evalc",
+        cls=Groups,
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    line.callback()(evalc)
+    is_known = any(asked in commands for commands in _COMMANDS.values())
+    for group, commands in _COMMANDS.items():
+        for name, place in commands.items():
+            if name == asked or not is_known:
+                module, _, function = place.partition(":")
+                command: Callable[..., int] = getattr(import_module(f"evalc.cli.{module}"), function)
+                line.command(name, cls=Command, rich_help_panel=group, hidden=not group)(exits(command))
+    return line

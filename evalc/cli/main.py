@@ -65,12 +65,14 @@ def _run(arguments: list[str]) -> None:
                 exits(check_files)(paths, kept_alive=kept_alive)
             case _:
                 with collector_off():
-                    from evalc.cli.app import app  # noqa: PLC0415
+                    from evalc.cli.app import command_line  # noqa: PLC0415
+
+                    line = command_line(*arguments[:1])
                 from evalc.cli.ending import allow_supervision  # noqa: PLC0415
 
                 allow_supervision()
                 gc.set_threshold(_MADE_BEFORE_COLLECTING, 20, 50)
-                app()
+                line()
     except SystemExit as end:
         leave(int(end.code or 0))
 

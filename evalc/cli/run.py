@@ -35,7 +35,6 @@ from evalc.cli.ending import (
     with_standard_input,
 )
 from evalc.cli.options import NO_VALUE, Json, Quiet, Verbose, show_all_help, with_flags
-from evalc.cli.plumbing import print_settings
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.setup.flags import INSTEAD, SHOWN, STOPS, RunFlags
 
@@ -542,6 +541,8 @@ def run_evals(
     given = given_by(paths or None, _given(flags | {"maxfail": 1} if fail_fast else flags))
     settings = given.settings()
     if show_settings:
+        from evalc.cli.plumbing import print_settings  # noqa: PLC0415 - for start-up
+
         return print_settings(settings)
     start = given.start(settings)
     start = msgspec.structs.replace(start, subjects=with_standard_input(start.subjects))

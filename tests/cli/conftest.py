@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from evalc.cli.app import app
+from tests.support.command_line import app
 
 SUITE = """\
 suite: weather

@@ -14,8 +14,8 @@ import pytest
 from typer.main import get_command
 
 import evalc
-from evalc.cli.app import app
 from tests.cli.conftest import Invoke
+from tests.support.command_line import app
 
 
 def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:

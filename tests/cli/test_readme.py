@@ -14,9 +14,9 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from evalc.cli.app import app
 from tests.cli.conftest import Invoke, Outcome
 from tests.extras.test_pytest import WITHOUT
+from tests.support.command_line import app
 from tests.support.pages import PAGES, README, ROOT, WALKED, blocks
 from tests.support.servers import Exchange, serving
 

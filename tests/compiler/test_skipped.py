@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import evalc
-from evalc.cli.app import app
+from tests.support.command_line import app
 
 CASE: Final = "{name: a, message: hi, validate: [non-empty]}"
 CASES: Final = f"test_cases: [{CASE}]\n"

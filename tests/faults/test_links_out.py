@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evalc.base.files import link_out, open_file
-from evalc.cli.app import app
+from tests.support.command_line import app
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links are a Unix matter")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from typer.testing import CliRunner
 
-from evalc.cli.app import app
+from tests.support.command_line import app
 
 NAMES = ("a", "b", "c", "d")
 AGENT = """\

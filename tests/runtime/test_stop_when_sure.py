@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import evalc
-from evalc.cli.app import app
 from evalc.model.case import Gates
 from evalc.runtime.run.gates import GateWatch, in_random_order
+from tests.support.command_line import app
 
 SUITE = """\
 suite: numbers

@@ -9,10 +9,10 @@ import pytest
 from lsprotocol import types as lsp
 from typer.testing import CliRunner
 
-from evalc.cli.app import app
 from evalc.ecma.regexp import compile_pattern
 from evalc.extras.lsp import filter_of
 from tests.extras.lsp.editor import Editor
+from tests.support.command_line import app
 
 AGENTS = "def good(message):\n    return 'yes'\n\n\ndef bad(message):\n    return 'no'\n\n\nworse = bad\n"
 CASE = 'eval: {test_cases: [{name: one, message: hi, validate: [contains "%s"]%s}]}\n'
