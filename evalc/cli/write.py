@@ -299,6 +299,8 @@ class From(StrEnum):
     TOOL_FORGE = "tool-forge"
     PROMPTFOO = "promptfoo"
     PROMPTOS = "promptos"
+    PYDANTIC_EVALS = "pydantic-evals"
+    ADK = "adk"
 
 
 def import_files(
@@ -312,7 +314,7 @@ def import_files(
         typer.Option(
             "--from",
             metavar="TOOL",
-            help="The tool: tool-forge, promptfoo, promptos, or auto to detect it. Default: auto.",
+            help="The tool: tool-forge, promptfoo, promptos, pydantic-evals, adk, or auto to detect it. Default: auto.",
         ),
     ] = From.AUTO,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
@@ -320,7 +322,8 @@ def import_files(
 ) -> int:
     """Convert the evals of other tools to eval files.
 
-    evalc reads eval JSON of tool-forge, configurations of promptfoo, and PromptOS prompt files with examples.
+    evalc reads eval JSON of tool-forge, configurations of promptfoo, PromptOS prompt files with examples, datasets of
+    pydantic-evals, and eval sets of Google ADK.
 
     Parts without a counterpart are named in a warning, and in a comment `# not imported: ...` at their place. Nothing
     is written of a file with errors; the others are, and the exit code is 2.

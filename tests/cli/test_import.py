@@ -99,7 +99,7 @@ def test_a_file_that_fails_does_not_stop_the_others(invoke: Invoke, tool_forge: 
     (project / "p.yaml").write_text("prompts: [Hi]\ntests: [{vars: {a: 1}}]\n")
     outcome = invoke("import", "p.yaml", tool_forge.name, "-o", "out/")
     assert (outcome.code, outcome.out) == (2, "wrote out/get-weather.labeled.eval.yaml (1 case)\n")
-    assert "error[EV656]: nothing of this configuration came over: no test asserts anything" in outcome.err
+    assert "error[EV656]: nothing of this file came over: no test asserts anything" in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_file_that_fails_does_not_stop_the_others(invoke: Invoke, tool_forge: 
 )
 def test_why_nothing_comes_over(invoke: Invoke, project: Path, text: str, why: str) -> None:
     (project / "p.yaml").write_text(text)
-    assert f"error[EV656]: nothing of this configuration came over: {why}\n" in invoke("import", "p.yaml").err
+    assert f"error[EV656]: nothing of this file came over: {why}\n" in invoke("import", "p.yaml").err
 
 
 def test_several_files_want_a_folder(invoke: Invoke, tool_forge: Path, project: Path) -> None:

@@ -19,12 +19,13 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest, typo_of
 from evalc.dsl import nodes
 from evalc.dsl.build_case import DIFFICULTIES, STUB
-from evalc.dsl.document_kind import Kind, has_examples, kind_of_document
+from evalc.dsl.document_kind import Kind, has_examples, kind_of_document, plain
 from evalc.dsl.nodes import Mapping, Node, Scalar
 from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.walk import is_null
+from evalc.extras.importers.adk import import_adk, is_adk
 from evalc.extras.importers.imported import (
     NO_COUNTERPART,
     CaseNames,
@@ -37,6 +38,7 @@ from evalc.extras.importers.imported import (
     yaml_of,
 )
 from evalc.extras.importers.promptfoo import import_promptfoo, is_promptfoo
+from evalc.extras.importers.pydantic_evals import import_pydantic_evals, is_pydantic_evals
 from evalc.grammar.write_check import escaped
 from evalc.model import case as m
 from evalc.model.json import pointer_step, to_json
@@ -51,6 +53,8 @@ class ImportFormat(StrEnum):
     TOOL_FORGE = "tool-forge"
     PROMPTFOO = "promptfoo"
     PROMPTOS = "promptos"
+    PYDANTIC_EVALS = "pydantic-evals"
+    ADK = "adk"
 
 
 def import_source(source: Source, tool: ImportFormat | None, folder: Path, problems: Diagnostics) -> Imported | None:
@@ -65,9 +69,13 @@ def import_source(source: Source, tool: ImportFormat | None, folder: Path, probl
             return import_promptfoo(source, folder, problems)
         case ImportFormat.PROMPTOS:
             return import_prompt_spec(source, problems)
+        case ImportFormat.PYDANTIC_EVALS:
+            return import_pydantic_evals(source, problems)
+        case ImportFormat.ADK:
+            return import_adk(source, problems)
         case None:
             if not problems.has_errors:
-                expected = "eval JSON, a promptfoo configuration or a prompt file with examples"
+                expected = "a file of one of the tools that `evalc import --help` names"
                 problems.add(source, Span(0, 0), Finding("EV652", expected=expected))
             return None
 
@@ -76,10 +84,15 @@ def _tool_of(source: Source, problems: Diagnostics) -> ImportFormat | None:
     """Whose evals a text holds; if its errors hide that, these are reported."""
     unheard = Diagnostics()
     is_json = source.text.lstrip()[:1] in ("{", "[")
-    if is_json and is_eval_json(read_document(source, unheard)):
+    data = read_document(source, unheard) if is_json else None
+    if is_json and is_eval_json(data) and not is_pydantic_evals(data):
         return ImportFormat.TOOL_FORGE
     own = Diagnostics()
     documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
+    if any(is_pydantic_evals(plain(each)) for each in documents if each is not None):
+        return ImportFormat.PYDANTIC_EVALS
+    if any(is_adk(plain(each)) for each in documents if each is not None):
+        return ImportFormat.ADK
     if any(map(is_promptfoo, documents)):
         return ImportFormat.PROMPTFOO
     if any(map(is_prompt_with_examples, documents)):

@@ -1,0 +1,407 @@
+"""Imports datasets of pydantic-evals, in YAML or JSON.
+
+Semantics as in `pydantic_evals.evaluators`: every evaluator that gives a verdict must pass, and those of the dataset
+are asked of each case. An evaluator is its name, `Name: argument` with the first of its arguments, or `Name: {...}`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple, final
+
+from evalc.base.source import Source, Span
+from evalc.check.tree import At, Bounds, Check, Measure, Of, Test
+from evalc.diagnostics import Diagnostics, Finding
+from evalc.dsl import nodes
+from evalc.dsl.nodes import Node, Scalar
+from evalc.dsl.write_yaml import Noted
+from evalc.extras.importers.imported import (
+    FURTHER,
+    NO_COUNTERPART,
+    Imported,
+    Importing,
+    Unmappable,
+    as_template,
+    call_with,
+    data_of,
+    documents_of,
+    entry_of,
+    fields_of,
+    is_value,
+    items_of,
+    tools,
+)
+from evalc.grammar.write_check import LITERALLY, escaped
+from evalc.model.json import is_number, path_inside
+from evalc.model.suite import slug
+
+_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_OWN_CHECK: Final = "a check of the project in Python can say it (`@evalc.custom_check`)"
+_NO_VERDICT: Final = "it gives a score and no verdict; nearest is `judge` with a least score"
+
+
+def is_pydantic_evals(data: object) -> bool:
+    """Whether plain data looks like a dataset: a mapping with `cases` that have `inputs`."""
+    cases = data.get("cases") if isinstance(data, dict) else None
+    return isinstance(cases, list) and any(isinstance(each, dict) and "inputs" in each for each in cases)
+
+
+def import_pydantic_evals(source: Source, problems: Diagnostics) -> Imported | None:
+    """The suite of a dataset; None if the file has errors or no case comes over, which is reported."""
+    documents = documents_of(source, problems)
+    if documents is None:
+        return None
+    root = fields_of(documents[0]) if len(documents) == 1 else {}
+    if not items_of(root.get("cases")):
+        problems.add(source, Span(0, 0), Finding("EV652", expected="a dataset of pydantic-evals with `cases`"))
+        return None
+    return _Importer(source, problems).imported(root)
+
+
+class _Asked(NamedTuple):
+    """An evaluator: where it is, its name, and its arguments, of which the first may stand under an empty name."""
+
+    node: Node
+    name: str
+    arguments: Mapping[str, Any]
+
+
+class _Entries(NamedTuple):
+    """Checks, the entries that say them, and comments to stand behind these."""
+
+    checks: Sequence[Check]
+    entries: Sequence[Noted]
+    behind: Sequence[str]
+
+
+@final
+class _Importer(Importing):
+    def imported(self, root: Mapping[str, Node]) -> Imported | None:
+        self.head.append(f"Imported from {Path(self.source.name).name} (pydantic-evals).")
+        for key, value in root.items():
+            if key not in ("$schema", "name", "cases", "evaluators"):
+                why = "reports are made of every run" if key == "report_evaluators" else NO_COUNTERPART
+                if data_of(value):
+                    self.head.append(self.leave_out(value, f"`{key}`", why, decides=False))
+        items = items_of(root["cases"])
+        everywhere = [*map(_asked, items_of(root.get("evaluators")))]
+        default = self._checks([each for each in everywhere if each.name != "EqualsExpected"], None)
+        keys = self._prompt([fields_of(each).get("inputs") for each in items])
+        if default.entries:
+            keys["defaults"] = {"validate": Noted(default.entries, tuple(default.behind))}
+        else:
+            self.head += default.behind
+        suite = slug(str(data_of(root.get("name")) or "")) or slug(Path(self.source.name).stem) or "dataset"
+        case_of = partial(self._case, everywhere, default.checks, has_prompt="prompt" in keys)
+        named = [(str(data_of(fields_of(each).get("name")) or ""), each) for each in items]
+        return self.imported_cases(suite, keys, named, case_of)
+
+    # --- what is sent ---
+
+    def _prompt(self, inputs: Sequence[Node | None]) -> dict[str, Any]:
+        """The prompt that inputs fill, if all of them are mappings; else each case has a message."""
+        given = [data_of(each) for each in inputs]
+        names = dict.fromkeys(name for each in given if isinstance(each, dict) for name in each)
+        if not names or not all(isinstance(each, dict) for each in given) or not all(map(_NAME.fullmatch, names)):
+            return {}
+        needed = {name for name in names if all(each.get(name) is not None for each in given)}
+        filled = {name: f"{name}: {{{{{name}}}}}" if len(names) > 1 else f"{{{{{name}}}}}" for name in names}
+        lines = [line if name in needed else f"{{{{#if {name}}}}}{line}{{{{/if}}}}" for name, line in filled.items()]
+        declared = [{"name": name, **({} if name in needed else {"required": False})} for name in names]
+        why = "the task is given an object, and the agent this prompt; change it to what your agent reads"
+        finding = Finding("EV655", what="`inputs`", why=why)
+        self.problems.add(self.source, inputs[0].span if inputs[0] else Span(0, 0), finding)
+        prompt = Noted("\n".join(lines), (finding.message(),))
+        return {"prompt": prompt, **({} if len(needed) == len(names) else {"inputs": declared})}
+
+    # --- cases ---
+
+    def _case(
+        self, everywhere: Sequence[_Asked], default: Sequence[Check], node: Node, *, has_prompt: bool
+    ) -> tuple[dict[str, Any], list[str]]:
+        values = fields_of(node)
+        if "inputs" not in values:
+            raise Unmappable("it has no `inputs`")
+        known = ("name", "inputs", "metadata", "expected_output", "evaluators")
+        comments = [
+            self.leave_out(value, f"`{key}`", NO_COUNTERPART, decides=False)
+            for key, value in values.items()
+            if key not in known
+        ]
+        inputs, expected = data_of(values["inputs"]), data_of(values.get("expected_output"))
+        own = [*map(_asked, items_of(values.get("evaluators")))]
+        own += [each for each in everywhere if each.name == "EqualsExpected"]
+        own = [each for each in own if each.name != "EqualsExpected" or expected is not None]
+        checks, entries, behind = self._checks(own, expected, default)
+        asked = [each for each in (*everywhere, *own) if each.name == "LLMJudge"]
+        is_reference = any(each.arguments.get("include_expected_output") for each in asked)
+        if not checks and not default and expected is None:
+            raise Unmappable(
+                "; ".join(("nothing of it is checked here", *(each.partition(" (")[0] for each in behind)))
+            )
+        if not _text(inputs).strip():
+            raise Unmappable("its `inputs` are empty")
+        case: dict[str, Any] = {"message": as_template(_text(inputs))}
+        if has_prompt:
+            case = {"inputs": {name: each for name, each in inputs.items() if each is not None}}
+        if expected is not None and (is_reference or not (checks or default)):
+            case["expected"] = escaped(_text(expected))
+            if not is_reference:
+                why = "without an evaluator nothing compares it there; here a judge does, or else its words"
+                comments += self.differs(values["expected_output"], "`expected_output`", why)
+        if entries:
+            case["validate"] = Noted(entries, tuple(behind))
+        else:
+            comments += behind
+        if data_of(values.get("metadata")) is not None:
+            case["x-metadata"] = data_of(values["metadata"])
+        return case, comments
+
+    def _checks(self, asked: Sequence[_Asked], expected: Any, default: Sequence[Check] = ()) -> _Entries:
+        """The checks that evaluators mean.
+
+        A limit of a case replaces that of the `default`, so that the narrower of both has to be its own.
+        """
+        found: list[Check] = []
+        notes: list[tuple[str, ...]] = []
+        waiting: list[str] = []
+        for each in asked:
+            try:
+                checks = self._checks_of(each, expected, waiting)
+            except Unmappable as reason:
+                waiting.append(self.leave_out(each.node, f"`{each.name}`", f"{reason}"))
+                continue
+            for check in checks:
+                found.append(check)
+                notes.append(tuple(waiting))
+                waiting.clear()
+        steps = {check.step for check in found if isinstance(check, Of)}
+        limits = [check for check in default if isinstance(check, Of) and check.step in steps & _LIMITED]
+        notes += [()] * len(limits)
+        entries = [
+            Noted(entry_of(check, None, 1, LITERALLY, str), comments)
+            for check, comments in zip(_narrowed([*found, *limits]), notes, strict=True)
+            if check is not None
+        ]
+        return _Entries(found, entries, waiting)
+
+    def _checks_of(self, asked: _Asked, expected: Any, waiting: list[str]) -> Sequence[Check]:
+        if asked.name not in EVALUATORS:
+            raise Unmappable(_OWN_CHECK)
+        first, make = EVALUATORS[asked.name]
+        arguments = {first if key == "" else key: value for key, value in asked.arguments.items()}
+        ignored = [key for key in arguments if key in _IGNORED and arguments[key] not in (None, False)]
+        waiting += [
+            self.leave_out(asked.node, f"`{key}` of `{asked.name}`", _IGNORED[key], decides=False) for key in ignored
+        ]
+        arguments = {key: value for key, value in arguments.items() if key not in _UNREAD}
+        if make in (_equals_expected, _contains):
+            arguments["expected"] = expected
+        try:
+            making = make(**arguments)
+        except TypeError as error:
+            raise Unmappable("it does not have these arguments") from error
+        checks: list[Check] = []
+        for each in making:
+            if isinstance(each, _Differs):
+                waiting += self.differs(asked.node, f"`{asked.name}`", each.why, decides=each.decides)
+            else:
+                checks.append(each)
+        if not checks:
+            waiting.append(f"`{asked.name}` holds of every answer")
+        return checks
+
+
+def _asked(node: Node) -> _Asked:
+    if isinstance(node, Scalar):
+        return _Asked(node, node.text, {})
+    fields = fields_of(node)
+    if "name" in fields and fields.keys() <= {"name", "arguments"}:
+        name, value = str(data_of(fields["name"])), fields.get("arguments")
+        given = items_of(value)
+        return _Asked(node, name, {"": data_of(given[0])} if given else data_of(value) or {})
+    name, value = next(iter(fields.items()), ("", node))
+    is_named = isinstance(value, nodes.Mapping)
+    return _Asked(node, name, data_of(value) if is_named else {"": data_of(value)})
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# --- evaluators ------------------------------------------------------------------------------------------------------
+
+_IGNORED: Final[Mapping[str, str]] = {
+    "evaluation_name": "a check is called by its line",
+    "model": "the judge is named in the configuration",
+    "model_settings": "the judge is named in the configuration",
+    "score": "a judge's score counts for a criterion",
+}
+_UNREAD: Final = frozenset((*_IGNORED, "include_input", "include_expected_output"))
+_TYPES: Final[Mapping[str, str]] = {
+    "bool": "boolean",
+    "dict": "object",
+    "float": "number",
+    "int": "integer",
+    "list": "array",
+    "tuple": "array",
+}
+_DURATION: Final = re.compile(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")
+_LIMITED: Final = frozenset((Measure("ms"), Measure("calls")))
+"""The measures whose limits a case has once."""
+
+
+class _Differs(NamedTuple):
+    """How an evaluator differs from the checks that come nearest to it, and whether that may decide a verdict."""
+
+    why: str
+    decides: bool = True
+
+
+Made = Iterator[Check | _Differs]
+
+
+def _narrowed(checks: Sequence[Check]) -> list[Check | None]:
+    """The checks with one limit of each measure, the narrowest; None where an earlier one includes a check."""
+    placed: list[Check | None] = []
+    for check in checks:
+        at, first = next(((at, each) for at, each in enumerate(placed) if _is_one(each, check)), (0, None))
+        if isinstance(first, Of) and isinstance(check, Of) and first != check:
+            both = [each.check.operand for each in (first, check) if isinstance(each.check, Test)]
+            least = [each.min for each in both if each.min is not None]
+            bounds = Bounds(max(least, default=None), min(each.max for each in both))
+            placed[at] = Of(check.step, Test("between", bounds))
+        placed.append(check if first is None else None)
+    return placed
+
+
+def _is_one(first: Check | None, check: Check) -> bool:
+    """Whether a case says both checks as one."""
+    match first, check:
+        case Of(step), Of(same) if step == same and step in _LIMITED:
+            return True
+        case _:
+            return first == check
+
+
+def _names(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
+        raise Unmappable("it does not name tools")
+    return value
+
+
+def _equals(*, value: Any) -> Made:
+    yield is_value(value)
+
+
+def _equals_expected(*, expected: Any) -> Made:
+    yield is_value(expected)
+
+
+def _contains(*, value: Any, expected: Any, case_sensitive: bool = True, as_strings: bool = False) -> Made:
+    if isinstance(expected, dict) and isinstance(value, str) and not as_strings:
+        yield Of(At(path_inside("", value)), Test("exists"))
+    elif isinstance(value, str) and value:
+        if not case_sensitive:
+            why = "`ignoring case` takes `ß` for `ss` and the ligature `ﬁ` for `fi`, which pydantic-evals does not"
+            yield _Differs(why, decides=False)
+        yield Test("contains", value, not case_sensitive)
+    elif isinstance(value, dict) and value and not as_strings:
+        yield from (Of(At(path_inside("", key)), is_value(each)) for key, each in value.items())
+    elif is_number(value):
+        if not as_strings:
+            yield Test("is_a", "array")
+        yield Test("contains", _text(value) if as_strings else value)
+    else:
+        raise Unmappable(NO_COUNTERPART)
+
+
+def _is_instance(*, type_name: Any) -> Made:
+    if type_name == "str":
+        return
+    if not isinstance(type_name, str) or type_name not in _TYPES:
+        raise Unmappable("an answer has no class; nearest is `json matching` with a schema")
+    yield Test("is_a", _TYPES[type_name])
+
+
+def _max_duration(*, seconds: Any) -> Made:
+    if isinstance(seconds, str) and (found := _DURATION.fullmatch(seconds)) is not None:
+        seconds = sum(float(each or 0) * unit for each, unit in zip(found.groups(), (3600, 60, 1), strict=True))
+    if not is_number(seconds):
+        raise Unmappable("it is not a number of seconds")
+    yield Of(Measure("ms"), Test("between", Bounds(max=round(seconds * 1000))))
+
+
+def _judge(*, rubric: Any, assertion: Any = None) -> Made:
+    if assertion is False:
+        raise Unmappable(_NO_VERDICT)
+    if not isinstance(rubric, str) or not rubric.strip():
+        raise Unmappable("its rubric is not a text")
+    yield Test("judge", ("", 1, rubric.strip(), 1))
+
+
+def _tool_correctness(*, expected_tools: Any, allow_extra: bool = False) -> Made:
+    names = _names(expected_tools)
+    if not names and allow_extra:
+        raise Unmappable("it checks nothing")
+    yield tools("include" if names else "called", names)
+    if names and not allow_extra:
+        yield Of(Measure("calls"), Test("between", Bounds(len(names), len(names))))
+
+
+def _trajectory(*, expected_trajectory: Any, order: str = "in_order") -> Made:
+    names = _names(expected_trajectory)
+    if order != "any_order":
+        yield _Differs("there it is a score between 0 and 1; here the calls have to be these")
+        yield tools("called", names)
+    else:
+        yield _Differs("there it is a score between 0 and 1; here the calls have to be these, in any order")
+        yield from _tool_correctness(expected_tools=names)
+
+
+def _arguments(
+    *, tool_name: str, expected_arguments: Any, match_mode: str = "subset", occurrence: Any = "first"
+) -> Made:
+    number = 0 if occurrence == "first" else occurrence
+    if type(number) is not int:
+        raise Unmappable("calls are counted from the first")
+    if not isinstance(expected_arguments, dict) or not expected_arguments:
+        raise Unmappable("it names no arguments")
+    if match_mode == "exact":
+        yield _Differs(FURTHER)
+    yield call_with(str(tool_name), number + 1, expected_arguments)
+
+
+def _max_tool_calls(*, max_calls: Any) -> Made:
+    if type(max_calls) is not int:
+        raise Unmappable("it is not a number of calls")
+    yield Of(Measure("calls"), Test("between", Bounds(max=max_calls)))
+
+
+def _none(why: str) -> Callable[..., Made]:
+    def make(**_: Any) -> Made:
+        raise Unmappable(why)
+
+    return make
+
+
+EVALUATORS: Final[Mapping[str, tuple[str, Callable[..., Made]]]] = {
+    "Equals": ("value", _equals),
+    "EqualsExpected": ("evaluation_name", _equals_expected),
+    "Contains": ("value", _contains),
+    "IsInstance": ("type_name", _is_instance),
+    "MaxDuration": ("seconds", _max_duration),
+    "LLMJudge": ("rubric", _judge),
+    "GEval": ("criteria", _none(_NO_VERDICT)),
+    "HasMatchingSpan": ("query", _none("spans are not looked at; nearest are the checks of tools")),
+    "ToolCorrectness": ("expected_tools", _tool_correctness),
+    "TrajectoryMatch": ("expected_trajectory", _trajectory),
+    "ArgumentCorrectness": ("tool_name", _arguments),
+    "MaxToolCalls": ("max_calls", _max_tool_calls),
+    "MaxModelRequests": ("max_requests", _none("requests to the model are not counted; nearest is `total tokens`")),
+}
+"""The evaluators of pydantic-evals: the first of their arguments, and the checks that they mean."""
