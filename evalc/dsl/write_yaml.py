@@ -32,7 +32,10 @@ _ODD_IN_JSON: Final = re.compile(r"[\x7f-\x9f\ufeff\u2028\u2029]")
 _HALF: Final = re.compile(r"[\ud800-\udfff]")
 
 Data = Any
-"""Texts, numbers, booleans, None, mappings with text keys, sequences, and `Noted` in place of any value in these."""
+"""Texts, numbers, booleans, None, mappings with text keys, sequences, and `Noted` in place of any value in these.
+
+The values of keys may be `Anchored`.
+"""
 
 
 @final
@@ -41,6 +44,15 @@ class Noted(msgspec.Struct, frozen=True):
 
     value: Data
     comments: tuple[str, ...] = ()
+
+
+@final
+class Anchored(msgspec.Struct, frozen=True):
+    """The value of a key that has a name, or an alias for what has it."""
+
+    value: Data
+    name: str
+    is_alias: bool = False
 
 
 class NotWritable(ValueError):
@@ -88,7 +100,12 @@ def _write_items(data: Sequence[Data], column: int, out: list[str], *, apart: bo
 
 def _write(before: str, value: Data, column: int, out: list[str], key: str | None = None) -> None:
     """Write a value behind its key, or behind the dash of an item, which `before` ends in."""
-    if isinstance(value, str):
+    if isinstance(value, Anchored):
+        if value.is_alias:
+            out.append(f"{before} *{value.name}")
+        else:
+            _write(f"{before} &{value.name}", value.value, column, out, key)
+    elif isinstance(value, str):
         header, body = _block(value, len(before), column + 2, is_item=key is None)
         out.append(f"{before} {header}")
         out += body
@@ -194,7 +211,7 @@ def _is_quoted_in_flow_alone(text: str) -> bool:
 def _bare(data: Data) -> Data:
     """The data without their comments, as they read back."""
     match data:
-        case Noted():
+        case Noted() | Anchored():
             return _bare(data.value)
         case Mapping():
             return {key: _bare(value) for key, value in data.items()}

@@ -30,7 +30,7 @@ from evalc.extras.importers.imported import (
 )
 from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys, of_one_test
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
-from evalc.extras.importers.promptfoo_shape import taken_out
+from evalc.extras.importers.promptfoo_shape import in_rows, said_once, taken_out
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration, plain
 from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
@@ -83,6 +83,8 @@ class _Importer:
         self._given = Configuration(source, folder, problems)
         self._names = CaseNames()
         self._naming = ""
+        self._above: dict[str, list[str]] = {}
+        self._of_default: list[str] = []
         self._is_folding_noted = False
         self._metrics: dict[str, None] = {}
         self._suite = _suite_name(Path(source.name))
@@ -90,6 +92,8 @@ class _Importer:
 
     def imported(self, root: nodes.Mapping) -> Imported | None:
         values = {key.text: value for key, value in root.pairs}
+        above = self._above = {key.text: self._given.comments_above(self._source, key) for key, _ in root.pairs}
+        self._of_default += above.get("defaultTest", [])
         for key, _ in root.pairs:
             if key.text not in _READ:
                 self._given.say_in_head(key, f"`{key.text}`", _ELSEWHERE.get(key.text, NO_COUNTERPART))
@@ -100,32 +104,40 @@ class _Importer:
         tests += reader.of_scenarios(values.get("scenarios"), default)
         self._naming = _naming(tests)
         cases: list[Any] = []
-        inherits: list[bool] = []
-        weaker = 0
+        over: list[PromptfooTest] = []
         waiting: list[str] = []
         for number, test in enumerate(tests, 1):
+            waiting += self._given.comments_above(test.source, test.node)
             try:
                 case = self._case(test, prompts, number)
             except Unmappable as reason:
-                named = f"the test `{test.description}`" if test.description else "a test"
-                waiting += [*test.comments, self._given.leave_out(test.source, test.node, named, f"{reason}")]
+                waiting = _with_lost(waiting, test, self._given, f"{reason}")
             else:
                 cases.append(Noted(case, (*waiting, *test.comments)))
-                inherits.append(test.inherits)
-                weaker += not test.is_whole
+                over.append(test)
                 waiting = []
         if not cases:
             self._problems.add(self._source, Span(0, 0), Finding("EV656", why=_why_none(tests, prompts)))
             return None
         data = self._prompts_and_inputs(prompts, [noted.value for noted in cases])
-        shared = taken_out([case.value for case in compress(cases, inherits)], default.vars)
-        for case, inherits_them in zip(cases, inherits, strict=True):
-            if shared and not inherits_them:
+        shared = taken_out([case.value for case in compress(cases, [test.inherits for test in over])], default.vars)
+        for case, test in zip(cases, over, strict=True):
+            if shared and not test.inherits:
                 name, rest = case.value.pop("name"), dict(case.value)
                 case.value.clear()
                 case.value.update({"name": name, "inherit": False, **rest})
+        if shared:
+            shared["defaults"] = Noted(shared["defaults"], tuple(self._of_default))
+        else:
+            self._given.head += self._of_default
+        for name in [*data][:1]:
+            data[name] = Noted(data[name], tuple(above.get("prompts", ())))
+        lost = len(tests) - len(cases)
+        if prompts:
+            cases = in_rows(cases, [test.table for test in over], self._naming)
+        said_once(cases)
         written = self._written(values, data | shared, cases, waiting)
-        return written and replace(written, weaker=weaker, lost=len(tests) - len(cases))
+        return written and replace(written, cases=len(over), weaker=sum(not test.is_whole for test in over), lost=lost)
 
     def _written(
         self, values: Mapping[str, Node], shared: Mapping[str, Any], cases: list[Any], behind: list[str]
@@ -138,8 +150,9 @@ class _Importer:
         # Promptfoo's metrics have no weights.
         share = round(1 / len(self._metrics), 2) if len(self._metrics) > 1 else 1
         criteria = {"criteria": [{"name": name, "weight": share} for name in self._metrics]} if self._metrics else {}
-        data["eval"] = {**criteria, "test_cases": Noted(cases, tuple(behind))}
-        head = (f"Imported from {Path(self._source.name).name} (promptfoo).", *self._given.head)
+        data["eval"] = {**criteria, "test_cases": Noted(cases, (*self._above.get("tests", ()), *behind))}
+        about = next(iter(self._above.values()), [])
+        head = (f"Imported from {Path(self._source.name).name} (promptfoo).", *about, *self._given.head)
         text = yaml_of(data, self._source, self._problems, head=head)
         if text is None:
             return None
@@ -173,6 +186,8 @@ class _Importer:
             raise Unmappable(test.why_not[0])
         messages = next((each.messages for each in prompts.values()), ())
         values = _filled({name: self._of_file(name, value) for name, value in test.vars.items()})
+        if values != test.vars:
+            test.table = None
         if not prompts:
             if not values:
                 raise Unmappable("its prompt is not imported, and it has no variables to send")
@@ -180,7 +195,8 @@ class _Importer:
         checks, behind = self._checks(test, frozenset(values))
         if not checks:
             test.comments += behind
-            raise Unmappable("nothing of it is checked here")
+            asserts = test.assertions or test.inherited
+            raise Unmappable("nothing of it is checked here" if asserts else "it asserts nothing")
         called = test.description or str(values.get(self._naming, ""))
         case: dict[str, Any] = {"name": self._names.make(called, f"test_{number}")}
         says_more = _PLAIN.fullmatch(test.description) is None
@@ -205,21 +221,24 @@ class _Importer:
         """The entries of `validate:`, and comments to stand behind the last of them."""
         waiting: list[str] = []
         found: list[tuple[Check, Mapping[str, Any], tuple[str, ...]]] = []
-        for source, node, data in (*test.inherited, *test.assertions):
+        for index, (source, node, data) in enumerate((*test.inherited, *test.assertions)):
+            lost = self._of_default if index < len(test.inherited) else waiting
+            above = self._given.comments_above(source, node)
             if not isinstance(data, dict):
                 self._problems.add(source, node.span, Finding("EV654", what="an assertion", expected="a mapping"))
                 continue
             type_ = f"`{data.get('type')}`"
             if data.get("weight") == 0 and not isinstance(data.get("weight"), bool):
                 why = "its weight is 0, so it decides nothing in promptfoo; here every check has to hold"
-                waiting.append(self._given.leave_out(source, _type_of(node), type_, why))
+                lost += [*above, self._given.leave_out(source, _type_of(node), type_, why)]
                 continue
             try:
                 checks = checks_of(data, variables, self._keep_schema)
             except Unmappable as reason:
-                waiting.append(self._given.leave_out(source, _type_of(node), type_, f"{reason}"))
+                lost += [*above, self._given.leave_out(source, _type_of(node), type_, f"{reason}")]
                 test.is_whole = False
                 continue
+            waiting += above
             if "{{" in str(data.get("metric", "")):
                 waiting.append(
                     self._given.leave_out(source, node, f"`metric` of {type_}", "criteria have no templates")
@@ -309,6 +328,16 @@ def _naming(tests: Sequence[PromptfooTest]) -> str:
                 values.setdefault(name, set()).add(value)
     best = max(values, key=lambda name: len(values[name]), default="")
     return best if best and (len(values[best]) > 1 or len(tests) == 1) else ""
+
+
+def _with_lost(comments: list[str], test: PromptfooTest, given: Configuration, why: str) -> list[str]:
+    """The comments with that about a test that is lost; tests without names that are lost alike have one."""
+    named = f"the test `{test.description}`" if test.description else "a test"
+    comment = given.leave_out(test.source, test.node, named, why)
+    said, _, place = comment.rpartition(" (")
+    if comments and said and not test.description and comments[-1].startswith(f"{said} ("):
+        return [*comments[:-1], f"{comments[-1][:-1]}, {place.partition(':')[2]}"]
+    return [*comments, *test.comments, comment]
 
 
 def _why_none(tests: Sequence[PromptfooTest], prompts: Mapping[str, Prompt]) -> str:

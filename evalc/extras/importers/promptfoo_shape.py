@@ -1,15 +1,38 @@
-"""Shapes an imported suite as people write one: what all cases have is said once."""
+"""Shapes an imported suite as people write one: what all cases have is said once, and alike cases are rows."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Sequence
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import chain, count, takewhile
+from typing import Any, Final, NamedTuple
 
-from evalc.dsl.write_yaml import Noted
+from evalc.dsl.write_yaml import Anchored, Noted
+from evalc.extras.importers.imported import CaseNames, name_of
 
 _LIMIT: Final = re.compile(r"(latency|cost) <= \S+")
+_FEWEST_ROWS: Final = 3
+_SHORT: Final = 60
+_TEXT: Final = r'"(?:[^"\\]|\\.)*"'
+_LINE: Final = re.compile(
+    rf"(?P<before>(?P<not>not )?(?P<predicate>contains|equals|starts with|judge) )(?P<text>{_TEXT})"
+    r"(?P<behind>(?: ignoring case)?(?: >= \S+)?(?: for .*)?)"
+)
+"""A line whose text may be a template that a row fills."""
+_LONG: Final = 240
+
+
+class Table(NamedTuple):
+    """A table that tests come from: its path beside the suite, its columns, and how many rows it has."""
+
+    path: str
+    columns: tuple[str, ...]
+    rows: int
+
+
+# --- defaults --------------------------------------------------------------------------------------------------------
 
 
 def taken_out(cases: Sequence[dict[str, Any]], given: Container[str]) -> dict[str, Any]:
@@ -22,14 +45,14 @@ def taken_out(cases: Sequence[dict[str, Any]], given: Container[str]) -> dict[st
             checks.setdefault(json.dumps(each.value), []).append(each)
     had = [[each.value for each in case["validate"].value] for case in cases]
     shared = {
-        key: Noted(each[0].value, tuple(comment for one in each for comment in one.comments))
+        key: Noted(each[0].value, tuple(dict.fromkeys(comment for one in each for comment in one.comments)))
         for key, each in checks.items()
         if len(each) > 1 and all(each[0].value in own or _limited(each[0].value) & _limited(*own) for own in had)
     }
     inputs = {
         name: value
         for name, value in cases[0].get("inputs", {}).items()
-        if name in given and all(case["inputs"].get(name, ...) == value for case in cases)
+        if (name in given or _is_long(value)) and all(case.get("inputs", {}).get(name, ...) == value for case in cases)
     }
     for case in cases:
         rest = {name: value for name, value in case.get("inputs", {}).items() if name not in inputs}
@@ -50,3 +73,182 @@ def taken_out(cases: Sequence[dict[str, Any]], given: Container[str]) -> dict[st
 def _limited(*entries: object) -> set[str]:
     """The measures that the entries limit. A limit of a case replaces that of the defaults."""
     return {found[1] for each in entries if isinstance(each, str) and (found := _LIMIT.fullmatch(each))}
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, str) and len(value) > _LONG
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+class _Shape(NamedTuple):
+    """A case without the texts that a row may fill, and these texts with what each is."""
+
+    key: str
+    texts: tuple[tuple[str, str], ...]
+
+
+def in_rows(cases: Sequence[Noted], tables: Sequence[Table | None], naming: str) -> list[Noted]:
+    """The cases, those of one shape as the rows of one; `tables` are where they come from, one for each case."""
+    shapes = [_shape_of(case.value) for case in cases]
+    groups: list[list[int]] = []
+    for index, shape in enumerate(shapes):
+        previous = shapes[index - 1] if index else None
+        if shape is not None and previous is not None and shape.key == previous.key:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    alike = {members[0]: members for members in groups if len(members) >= _FEWEST_ROWS}
+    inside = {index for members in alike.values() for index in members[1:]}
+    names = CaseNames(case.value["name"] for case in cases)
+    found = []
+    for index, case in enumerate(cases):
+        if index in alike:
+            group = [cases[member] for member in alike[index]]
+            texts = [shape.texts for member in alike[index] if (shape := shapes[member])]
+            sources = {tables[member] for member in alike[index]}
+            found.append(_rows_of(group, texts, sources.pop() if len(sources) == 1 else None, names, naming))
+        elif index not in inside:
+            found.append(case)
+    return found
+
+
+def _shape_of(case: Mapping[str, Any]) -> _Shape | None:
+    """The shape of a case; None if it says more than a row may."""
+    checks = case.get("validate", Noted(()))
+    inputs = case.get("inputs", {})
+    if not isinstance(inputs, dict) or not isinstance(checks.value, Sequence) or not inputs:
+        return None
+    texts = [("about", case.get("description", ""))]
+    lines = []
+    for entry in checks.value:
+        line = _line_of(entry.value)
+        if line is None:
+            lines.append(json.dumps(entry.value))
+        else:
+            kind = "rubric" if line["predicate"] == "judge" else "unwanted" if line["not"] else "expected"
+            texts.append((kind, json.loads(line["text"])))
+            lines.append(f"{line['before']}{line['behind']}")
+    rest = {key: value for key, value in case.items() if key not in ("name", "description", "inputs", "validate")}
+    if any(isinstance(value, Noted) for value in rest.values()):
+        return None
+    return _Shape(json.dumps([sorted(inputs), lines, rest]), tuple(texts))
+
+
+def _rows_of(
+    cases: Sequence[Noted],
+    texts: Sequence[tuple[tuple[str, str], ...]],
+    table: Table | None,
+    names: CaseNames,
+    naming: str,
+) -> Noted:
+    """One case whose rows are the cases."""
+    first = cases[0].value
+    taken = {*first["inputs"]}
+    columns: list[str | None] = []  # for each text the column that has it, or None where all have the same
+    for position, (kind, text) in enumerate(texts[0]):
+        is_same = all(each[position][1] == text for each in texts)
+        column = None if is_same else next(name for name in _numbered(kind) if name not in taken)
+        columns.append(column)
+        taken |= {column} if column else set()
+    rows = [
+        dict(case.value["inputs"])
+        | {column: text for column, (_, text) in zip(columns, each, strict=True) if column is not None}
+        for case, each in zip(cases, texts, strict=True)
+    ]
+    comments = [_comments_of(case) for case in cases]
+    filled = iter(columns)
+    written: dict[str, Any] = {"name": ""}
+    column = next(filled)
+    if column is not None:
+        written["description"] = f"{{{{{column}}}}}"
+        rows = [{**row, column: row[column] or case.value["name"]} for row, case in zip(rows, cases, strict=True)]
+    elif "description" in first:
+        written["description"] = first["description"]
+    key = _key_of(rows, naming)
+    if table is not None and table.rows == len(rows) and not any(comments) and _is_of(table, rows):
+        written["for_each"] = {"file": table.path, "key": key} if key else table.path
+    elif key:
+        written["for_each"] = {"key": key, "rows": _noted(rows, comments)}
+    else:
+        key = next(each for each in chain(("id",), _numbered("case")) if each not in taken)
+        rows = [{key: case.value["name"], **row} for case, row in zip(cases, rows, strict=True)]
+        listed = _noted(rows, comments)
+        written["for_each"] = listed if key == "id" else {"key": key, "rows": listed}
+    for each, value in first.items():
+        if each == "validate":
+            written[each] = [_with_column(entry.value, filled) for entry in value.value]
+        elif each not in ("name", "description", "inputs"):
+            written[each] = value
+    words = zip(*(case.value["name"].split("_") for case in cases), strict=False)
+    begin = "_".join(each[0] for each in takewhile(lambda each: len({*each}) == 1, words))
+    written["name"] = names.make(begin if key in ("id", "case") else key, "row")
+    return Noted(written)
+
+
+def _with_column(entry: Any, columns: Iterator[str | None]) -> Any:
+    line = _line_of(entry)
+    column = None if line is None else next(columns)
+    return entry if line is None or column is None else f'{line["before"]}"{{{{{column}}}}}"{line["behind"]}'
+
+
+def _line_of(entry: object) -> re.Match[str] | None:
+    """The parts of a line whose text a row may fill."""
+    line = _LINE.fullmatch(entry) if isinstance(entry, str) else None
+    return None if line is None or "{{" in line["text"] else line
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}_{number}" for number in count(2))
+
+
+def _key_of(rows: Sequence[Mapping[str, Any]], naming: str) -> str:
+    """The column whose short values distinguish the rows; empty if there is none."""
+    for column in (naming, "id"):
+        values = [row.get(column) for row in rows]
+        are_short = all(isinstance(each, str) and each.strip() and len(each) <= _SHORT for each in values)
+        if are_short and len({name_of(f"{each}") for each in values}) == len(rows):
+            return column
+    return ""
+
+
+def _is_of(table: Table, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the rows are those of the table itself, whose other columns no check asks for."""
+    return all(row.keys() <= {*table.columns} for row in rows)
+
+
+def _comments_of(case: Noted) -> tuple[str, ...]:
+    checks = case.value.get("validate", Noted(()))
+    within = (comment for entry in checks.value for comment in entry.comments)
+    return tuple(filter(None, (*case.comments, *within, *checks.comments)))
+
+
+def _noted(rows: Sequence[Any], comments: Sequence[tuple[str, ...]]) -> list[Any]:
+    return [Noted(row, said) if said else row for row, said in zip(rows, comments, strict=True)]
+
+
+# --- long texts ------------------------------------------------------------------------------------------------------
+
+
+def said_once(cases: Sequence[Noted]) -> None:
+    """Write inputs and messages that are long and repeated once, and refer to them elsewhere."""
+    places = [
+        (holder, key)
+        for case in cases
+        for holder, keys in ((case.value, ("messages",)), (case.value.get("inputs"), case.value.get("inputs")))
+        if isinstance(holder, dict)
+        for key in keys or ()
+        if key in holder
+    ]
+    sizes = Counter(json.dumps(holder[key]) for holder, key in places)
+    names: dict[str, str] = {}
+    taken = CaseNames()
+    for holder, key in places:
+        text = json.dumps(holder[key])
+        if sizes[text] > 1 and len(text) > _LONG:
+            is_first = text not in names
+            name = names.setdefault(text, "") or taken.make(key, "text")
+            names[text] = name
+            holder[key] = Anchored(holder[key], name, is_alias=not is_first)

@@ -35,6 +35,7 @@ class Configuration:
         self._folder = folder
         self._beside = Path(source.name).parent
         self._root = project_root(Path(source.name))
+        self._kept: set[tuple[str, int]] = set()  # where the comments are that the suite has
 
     # --- files beside it ---
 
@@ -67,7 +68,11 @@ class Configuration:
 
     def relative(self, path: str) -> str:
         """A path that counts from the configuration as a path that counts from the suite's folder."""
-        return Path(os.path.relpath(self._beside / path.removeprefix(FILE), self._folder)).as_posix()
+        return self.relative_to_suite(self._beside / path.removeprefix(FILE))
+
+    def relative_to_suite(self, path: Path) -> str:
+        """A path, relative to the suite's folder."""
+        return Path(os.path.relpath(path, self._folder)).as_posix()
 
     def document(self, source: Source) -> Node:
         """The only document of a file of YAML or JSON."""
@@ -104,6 +109,27 @@ class Configuration:
                 return [self._resolved(value, depth) for value in data]
             case _:
                 return data
+
+    def comments_above(self, source: Source, node: Node) -> list[str]:
+        """The comments of a YAML file above a node, indented as it is, unless the suite has them."""
+        text, found = source.text, list[str]()
+        at = text.rfind("\n", 0, node.start) + 1
+        before = text[at : node.start]
+        if not source.name.endswith(DATA_FILES[:2]) or before.strip(" -"):
+            return []
+        column = len(before) - len(before.lstrip(" "))
+        while at:
+            start = text.rfind("\n", 0, at - 1) + 1
+            line = text[start:at].strip()
+            is_beside = text.startswith("#", start + column)
+            if (line and not line.startswith("#")) or (source.name, start) in self._kept:
+                break
+            self._kept.add((source.name, start))
+            comment = line.lstrip("#").strip()
+            if is_beside and comment.strip("=-* ") and not comment.startswith("yaml-language-server:"):
+                found.append(comment)
+            at = start
+        return found[::-1]
 
     # --- what is left out ---
 

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, islice, product
+from pathlib import Path
 from typing import Any, Final, final
 
 import msgspec
@@ -19,6 +20,7 @@ from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, stretch
 from evalc.dsl.read_yaml import read_yaml
 from evalc.extras.importers.imported import NO_COUNTERPART
+from evalc.extras.importers.promptfoo_shape import Table
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration, plain
 from evalc.extras.importers.promptfoo_templates import Unmappable
 
@@ -59,6 +61,7 @@ class PromptfooTest(msgspec.Struct):
     threshold: object = None
     metadata: object = None
     repeat: int = 1
+    table: Table | None = None
     why_not: list[str] = []
     comments: list[str] = []
     is_expanded: bool = True
@@ -141,7 +144,10 @@ class Tests:
     def _of_file(self, file: Source, default: PromptfooTest) -> Iterator[PromptfooTest]:
         given = self._configuration
         if file.name.endswith(_TABLES):
-            for test, ignored in rows_of(file, "\t" if file.name.endswith(".tsv") else ","):
+            rows = [*rows_of(file, "\t" if file.name.endswith(".tsv") else ",")]
+            table = Table(given.relative_to_suite(Path(file.name)), tuple(rows[0][0].vars), len(rows)) if rows else None
+            for test, ignored in rows:
+                test.table = table if file.name.endswith(".csv") else None
                 test.comments = [given.leave_out(file, test.node, f"`{key}`", why) for key, why in ignored]
                 yield from self._expanded(_merged(default, test))
             return

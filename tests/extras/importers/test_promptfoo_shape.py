@@ -1,0 +1,198 @@
+"""An imported suite says what its cases share once, and keeps the comments of the configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import evalc
+from evalc.base.source import Source
+from evalc.diagnostics import Diagnostics
+from evalc.dsl.format import format_text
+from evalc.extras.importers.promptfoo import import_promptfoo
+from evalc.model.case import Case
+
+
+def imported(text: str, folder: Path) -> tuple[str, list[Case]]:
+    """The text below `suite:`, and the cases of it."""
+    (folder / ".git").mkdir(exist_ok=True)
+    source = Source(str(folder / "promptfooconfig.yaml"), dedent(text))
+    suite = import_promptfoo(source, folder, Diagnostics())
+    assert suite is not None
+    assert format_text(suite.text) == suite.text
+    compilation = evalc.compile(suite.write(folder))
+    assert not compilation.has_errors, [each.finding.message() for each in compilation.problems]
+    cases = [case for each in compilation.suites for case in each.cases()]
+    assert len(cases) == suite.cases
+    return suite.text.partition("suite: ")[2].partition("\n")[2], cases
+
+
+def test_alike_cases_in_a_row_are_rows_of_one(tmp_path: Path) -> None:
+    text, cases = imported(
+        r"""
+        prompts: ["Capital of {{country}}?"]
+        tests:
+          - {vars: {country: France}, assert: [{type: contains, value: Paris}, {type: is-json}]}
+          # Not Milan
+          - {vars: {country: Italy}, assert: [{type: contains, value: 'a "\d" }}'}, {type: is-json}, {type: made-up}]}
+          - {vars: {country: Peru}, assert: [{type: contains, value: '42'}, {type: is-json}]}
+          - {vars: {country: Oman}, assert: [{type: contains, value: '{{country}}'}, {type: is-json}]}
+        """,
+        tmp_path,
+    )
+    assert text == dedent(r"""
+        prompt: Capital of {{country}}?
+        defaults:
+          validate:
+            - json
+        eval:
+          test_cases:
+            - name: country
+              for_each:
+                key: country
+                rows:
+                  - {country: France, expected: Paris}
+                  # Not Milan
+                  # not imported: `made-up`: evalc has no such check (promptfooconfig.yaml:6:101)
+                  - {country: Italy, expected: 'a "\d" }}'}
+                  - {country: Peru, expected: "42"}
+              validate:
+                - contains "{{expected}}"
+
+            - name: oman
+              inputs: {country: Oman}
+              validate:
+                - contains "{{country}}"
+        """).lstrip("\n")
+    assert [case.expect.response_contains for case in cases] == [("Paris",), ('a "\\d" }}',), ("42",), ("Oman",)]
+    assert [case.input.message for case in cases][3] == "Capital of Oman?"
+
+
+def test_rows_have_the_names_of_their_tests(tmp_path: Path) -> None:
+    text, cases = imported(
+        """
+        prompts: ["{{id}} {{x}}"]
+        tests:
+          - {description: Says hello, vars: {id: 1, x: b}, assert: [{type: llm-rubric, value: a}]}
+          - {description: Says goodbye! & more, vars: {id: 1, x: b}, assert: [{type: llm-rubric, value: b}]}
+          - {description: Says it's late? & more, vars: {id: 1, x: b}, assert: [{type: llm-rubric, value: c}]}
+          - {description: Says no - & yes, vars: {id: 1, x: b}, assert: [{type: llm-rubric, value: d}]}
+        """,
+        tmp_path,
+    )
+    assert [case.id.partition("/")[2] for case in cases] == [
+        "says@says_hello",
+        "says@says_goodbye_more",
+        "says@says_it_s_late_more",
+        "says@says_no_yes",
+    ]
+    assert [case.description for case in cases][1:] == [
+        "Says goodbye! & more",
+        "Says it's late? & more",
+        "Says no - & yes",
+    ]
+    assert '- judge "{{rubric}}"' in text
+    assert '{case: says_no_yes, id: 1, x: b, about: "Says no - & yes", rubric: d}' in text
+
+
+def test_a_table_is_read_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("q,topic\na,x\nb,y\nc,z\n")
+    config = "prompts: ['{{q}}']\ndefaultTest: {assert: [{type: contains, value: '{{topic}}'}]}\ntests: file://t.csv\n"
+    text, cases = imported(config, tmp_path)
+    assert text.endswith("    - {name: q, for_each: {file: t.csv, key: q}}\n")
+    assert [(case.input.message, case.expect.response_contains) for case in cases][2] == ("c", ("z",))
+
+    (tmp_path / "t.csv").write_text('q,topic\na,x\n"b\n",y\nc,z\n')  # promptfoo takes the line break off
+    text, cases = imported(config, tmp_path)
+    assert '- {q: b, topic: "y"}' in text
+    assert [case.input.message for case in cases] == ["a", "b", "c"]
+
+
+def test_no_rows_where_the_variables_are_what_is_sent(tmp_path: Path) -> None:
+    text, cases = imported(
+        """
+        prompts: [file://p.py]
+        tests:
+          - {vars: {q: a}, assert: [{type: equals, value: x}]}
+          - {vars: {q: b}, assert: [{type: equals, value: y}]}
+          - {vars: {q: c}, assert: [{type: equals, value: z}]}
+        """,
+        tmp_path,
+    )
+    assert "for_each" not in text
+    assert [case.input.message for case in cases] == ["q: a", "q: b", "q: c"]
+
+
+def test_long_inputs_and_messages_are_said_once(tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text("word " * 100)
+    text, cases = imported(
+        """
+        prompts: ['[{"role": "system", "content": "Be {{kind}}"}, {"role": "user", "content": "{{a}} {{b}}"}]']
+        tests:
+          - {vars: {a: file://long.txt, b: x, kind: k}, assert: [{type: equals, value: x}]}
+          - {vars: {a: file://long.txt, b: y, kind: k}, assert: [{type: is-json}]}
+          - {vars: {a: y, b: file://long.txt, kind: l}, assert: [{type: cost, threshold: 1}]}
+        """,
+        tmp_path,
+    )
+    assert text.count("&a ") == 1
+    assert text.count("*a\n") == 2
+    assert text.count("word") < 120
+    assert [case.input.messages[0].content for case in cases if case.input.messages] == ["Be k", "Be k", "Be l"]
+
+
+def test_comments_are_kept_where_they_were(tmp_path: Path) -> None:
+    text, _ = imported(
+        """\
+        # yaml-language-server: $schema=https://promptfoo.dev/config-schema.json
+        # ---------
+        # Our weather
+        #
+        description: Weather
+        # The prompt
+        prompts: ["{{q}}"]
+        providers:
+          # - not ours
+        # For all
+        defaultTest:
+          assert:
+            # Cheap
+            - {type: cost, threshold: 1}
+            # Not here
+            - {type: made-up}
+        tests:
+          # First
+          - vars: {q: a}
+            assert:
+              # Why
+              - {type: contains, value: a}
+              # Also
+              - {type: is-xml}
+          # Lost
+          - {vars: {q: "{{env.X}}"}, assert: [{type: is-json}]}
+          # Second
+          - {vars: {q: b}, assert: [{type: is-json}]}
+        """,
+        tmp_path,
+    )
+    shown = [line.strip().partition(": evalc has")[0] for line in text.splitlines() if line.strip().startswith("#")]
+    lost = "# not imported: a test: in its variable `q`, `{{env.X}}` is more than a plain variable"
+    assert [line.partition(" (promptfoo")[0] for line in shown] == [
+        "# The prompt",
+        "# For all",
+        "# Not here",
+        "# not imported: `made-up`",
+        "# Cheap",
+        "# First",
+        "# Also",
+        "# not imported: `is-xml`",
+        "# Why",
+        "# Lost",
+        lost,
+        "# Second",
+    ]
+
+
+def test_tests_that_are_lost_alike_have_one_comment(tmp_path: Path) -> None:
+    text, _ = imported("prompts: [Hi]\ntests: [{vars: {a: b}}, {vars: {a: c}}, {assert: [{type: is-json}]}]", tmp_path)
+    assert "# not imported: a test: it asserts nothing (promptfooconfig.yaml:2:9, 2:25)\n" in text
