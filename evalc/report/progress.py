@@ -13,6 +13,7 @@ from evalc.base.terminal import Screen, counted, padded, shortened, visible
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import Suite
 from evalc.report.words import Writer, main_reason
+from evalc.runtime.run.engine import Observer
 
 _SECONDS_BETWEEN_DRAWINGS: Final = 0.1
 _MOST_NAMED: Final = 5
@@ -25,7 +26,7 @@ def draws(stream: TextIO, environ: Mapping[str, str]) -> bool:
 
 
 @final
-class Progress:
+class Progress(Observer):
     """Observes a run; the line is gone when the block ends.
 
     Where it is `drawn` (see `draws`), the line is drawn again and again, as a terminal can.
@@ -55,17 +56,14 @@ class Progress:
             self._stream.flush()
 
     def run_started(self, cases: int, kept: int) -> None:
-        """A run of so many cases begins, of which some were done before it was resumed."""
         self._of, self._kept = cases, kept
         self._started = time.monotonic()
 
     def suite_started(self, suite: Suite) -> None:
-        """A suite's first case is about to be sent."""
         if not self._drawn:
             self._stream.write(f"running {visible(suite.title)}: {counted(suite.size, 'case')}\n")
 
     def loading(self, name: str, size: int) -> None:
-        """A model of so many bytes is being loaded, which may take a while."""
         if self._drawn:
             self._draw(f"loading {visible(name)} ({size / 1e6:.0f} MB)")
 
@@ -85,9 +83,6 @@ class Progress:
     def case_skipped(self, suite: Suite, skipped: SkippedCase) -> None:  # noqa: ARG002 - whichever it is
         """A case is not run: there is one less to wait for."""
         self._of -= 1
-
-    def suite_finished(self, suite: Suite, finished: object) -> None:
-        """A suite's result is written: the report shows it."""
 
     def so_far(self) -> str:
         """How far the run is: `12 of 40 cases finished: 9 passed, 3 did not`, and how many were before."""

@@ -23,7 +23,7 @@ from evalc.config.load import settings_with, with_env_file
 from evalc.diagnostics import Problem
 from evalc.model.case import Case
 from evalc.model.suite import Selected, Suite
-from evalc.runtime.run.run import Observer
+from evalc.runtime.run.engine import NOBODY, Observer
 from evalc.runtime.run.select import select_cases, selected_of
 from evalc.runtime.store.journal import FILE_NAME
 from evalc.runtime.store.resume import PastRun, find_run, refuse_rescored
@@ -208,7 +208,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
         return (self.folder / FILE_NAME).exists()
 
 
-def compiled_run(start: Start, observer: Observer | None = None, outputs: Sequence[Path] = ()) -> Running:
+def compiled_run(start: Start, observer: Observer = NOBODY, outputs: Sequence[Path] = ()) -> Running:
     """Compile what is run; what is returned runs it. None of the `outputs` may overwrite what is read."""
     made = announce(start.folder) if start.temporary is None else ()
     with withdrawn_if_refused(made):

@@ -38,9 +38,9 @@ from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets
 from evalc.runtime.checks.similarity import load_embeddings
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.panel import JudgeSettings, Panel, judge_for, seated
-from evalc.runtime.run.engine import LocalEngine, RunOptions, local_models
+from evalc.runtime.run.engine import NOBODY, LocalEngine, Observer, RunOptions, local_models
 from evalc.runtime.run.gates import Limits
-from evalc.runtime.run.run import Observer, run_suites
+from evalc.runtime.run.run import run_suites
 from evalc.runtime.run.tokens import capture_snapshot, load_object
 from evalc.runtime.store.journal import Asked, kept_snapshot
 from evalc.runtime.store.redact import Redactor
@@ -99,7 +99,7 @@ def _in_a_thread(running: Running) -> Run:
             raise
 
 
-async def run(what: ToRun, start: Start, observer: Observer | None = None) -> Run:
+async def run(what: ToRun, start: Start, observer: Observer = NOBODY) -> Run:
     """Run the suites against the agents: specs that the settings describe, or agents and objects of the caller."""
     settings, shard, past = start.settings, what.selection.shard, start.past
     if settings.confidence is not None and gates_of(settings) is None:
@@ -146,7 +146,7 @@ async def run(what: ToRun, start: Start, observer: Observer | None = None) -> Ru
     return replace(closed, temporary=start.temporary)
 
 
-async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Observer | None) -> Run:
+async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Observer) -> Run:
     """Check the answers of a past run again, with the checks of the suites."""
     from evalc.runtime.run.again_rescore import rescore_suites  # noqa: PLC0415 - for start-up: a run needs none of it
 
@@ -160,7 +160,7 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     return _closed(what, finished, settings, options)
 
 
-async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer: Observer | None) -> Run:
+async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer: Observer) -> Run:
     """Merge the runs of all shards into one run, judged and compared as a whole."""
     from evalc.runtime.run.again_merge import merge_suites  # noqa: PLC0415 - for start-up, as above
 

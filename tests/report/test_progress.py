@@ -33,7 +33,6 @@ def test_elsewhere_a_line_a_suite() -> None:
         for size in (1, 2):
             progress.suite_started(a_suite(size))
             progress.case_finished(a_suite(size), case("a"))
-            progress.suite_finished(a_suite(size), None)
     assert stream.getvalue() == (
         "running get\\x1bweather (golden): 1 case\nrunning get\\x1bweather (golden): 2 cases\n"
     )

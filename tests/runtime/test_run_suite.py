@@ -24,7 +24,7 @@ from evalc.model.result import CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents import Session
 from evalc.runtime.agents.recording import ScriptedAgent
-from evalc.runtime.run.engine import RunOptions
+from evalc.runtime.run.engine import NOBODY, Observer, RunOptions
 from evalc.runtime.run.finish import FinishedRun, FinishedSuite
 from evalc.runtime.run.run import run_suites
 from evalc.runtime.store.redact import Redactor
@@ -73,7 +73,7 @@ def case(number: int, message: str = "a", *, contains: tuple[str, ...] = ("a",),
     return Case(id=f"s/c{number}", description=f"case {number}", input=Input(message=message), expect=expect, **fields)
 
 
-def run(folder: Path, *suites: Suite, agent: Any = None, observer: Any = None, **options: Any) -> FinishedRun:
+def run(folder: Path, *suites: Suite, agent: Any = None, observer: Observer = NOBODY, **options: Any) -> FinishedRun:
     chosen = RunOptions(output_dir=folder, **options)
     return asyncio.run(run_suites(suites, agent or Echo(), chosen, observer=observer))
 
@@ -201,7 +201,7 @@ def test_a_secret_is_in_no_warning_of_the_run(tmp_path: Path) -> None:
     assert finished.warnings == ("the agent could not be closed: ValueError: ***",)
 
 
-class Log:
+class Log(Observer):
     def __init__(self) -> None:
         self.lines: list[str] = []
 
@@ -217,19 +217,15 @@ class Log:
     def case_skipped(self, suite: Suite, skipped: SkippedCase) -> None:
         self.lines.append(f"{suite.tool_name} {skipped.id} skipped")
 
-    def suite_finished(self, suite: Suite, finished: FinishedSuite) -> None:
-        assert finished.path.exists()
-        self.lines.append(f"< {suite.tool_name}")
-
 
 def test_an_observer_sees_each_case(tmp_path: Path) -> None:
     log = Log()
     run(tmp_path, suite(case(1), case(2, "b")), suite(tool="other"), observer=log)
     assert log.lines.pop(0) == "2 cases, 0 kept"
     assert log.lines == [
-        "> get_weather", "get_weather s/c1 passed", "> other", "get_weather s/c2 failed", "< get_weather", "< other",
+        "> get_weather", "get_weather s/c1 passed", "> other", "get_weather s/c2 failed",
     ] or log.lines == [
-        "> get_weather", "get_weather s/c1 passed", "get_weather s/c2 failed", "> other", "< get_weather", "< other",
+        "> get_weather", "get_weather s/c1 passed", "get_weather s/c2 failed", "> other",
     ]  # fmt: skip
 
 
@@ -308,7 +304,6 @@ def test_skipped_cases_are_not_sent_and_stand_in_a_list_of_their_own(tmp_path: P
     assert log.lines == [
         "3 cases, 0 kept",
         "> get_weather", "get_weather s/c1 skipped", "get_weather s/c2 failed", "get_weather s/c3 skipped",
-        "< get_weather",
     ]  # fmt: skip
     text = finished.suites[0].path.read_text()
     assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"

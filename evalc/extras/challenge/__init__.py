@@ -387,7 +387,7 @@ async def run_challenge(what: ToRun, settings: Settings, *, of: PastRun | None, 
         unusable=unusable,
         max_cost=settings.max_cost,
     )
-    async with local_models((), options.panel, None):
+    async with local_models((), options.panel):
         how.judges = None if options.panel is None else JudgePool(options.panel)
         try:
             tallies, skipped, warnings = await challenge(what.suites, how)

@@ -163,7 +163,7 @@ class CaseLoop:
     async def _serve(self) -> str | None:
         options = self.options
         players = () if options.user is None else (options.user,)
-        async with local_models((self.agent, *players), options.panel, None):
+        async with local_models((self.agent, *players), options.panel):
             worker = Worker(self.agent, options.of_cases, Pace.of(1, options.rpm), options.panel)
             try:
                 while (job := await self._jobs.get()) is not None:

@@ -12,9 +12,9 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.terminal import first_of
 from evalc.model.suite import Suite
-from evalc.runtime.run.engine import RunOptions
+from evalc.runtime.run.engine import NOBODY, Observer, RunOptions
 from evalc.runtime.run.finish import Ending, FinishedRun, finish_run
-from evalc.runtime.run.run import Observer, journaled_suites, new_journal
+from evalc.runtime.run.run import journaled_suites, new_journal
 from evalc.runtime.store.baseline import find_baseline
 from evalc.runtime.store.journal import FILE_NAME, Entry, Header, Journal, JournaledCases, Line, read_journal
 from evalc.runtime.store.resume import PastRun, differences, not_compared
@@ -82,7 +82,7 @@ def _as_whole(header: Header) -> Header:
 
 
 async def merge_suites(
-    suites: Sequence[Suite], parts: Sequence[Part], options: RunOptions, *, observer: Observer | None = None
+    suites: Sequence[Suite], parts: Sequence[Part], options: RunOptions, *, observer: Observer = NOBODY
 ) -> FinishedRun:
     """Put the parts together, and judge what came of them as one run.
 
@@ -92,17 +92,13 @@ async def merge_suites(
     """
     first = parts[0].header
     agents = first.agents or (first.agent_endpoint,)
-    baseline = (
-        find_baseline(
-            options.baseline,
-            options.output_dir,
-            suites,
-            agents=agents,
-            accepted=options.accepted,
-            scope=Scope.of(_flags_of(first)),
-        )
-        if options.baseline
-        else None
+    baseline = find_baseline(
+        options.baseline,
+        options.output_dir,
+        suites,
+        agents=agents,
+        accepted=options.accepted,
+        scope=Scope.of(_flags_of(first)),
     )
     if first.agents:
         suites = [msgspec.structs.replace(suite, agent=agent) for suite in suites for agent in agents]
@@ -113,13 +109,11 @@ async def merge_suites(
             raise UsageError(f"{part.name} cannot be merged: {changes}")
     _refuse_holes(suites, parts)
     journal = new_journal(header, options)
-    if observer:
-        observer.run_started(sum(suite.size for suite in suites), 0)
+    observer.run_started(sum(suite.size for suite in suites), 0)
     try:
         stopped: dict[int, str] = {}
         for number, suite in enumerate(suites):
-            if observer:
-                observer.suite_started(suite)
+            observer.suite_started(suite)
             reason = await _merge_suite(suite, number, parts, journal, observer)
             if reason is not None:
                 stopped[number] = reason
@@ -130,7 +124,6 @@ async def merge_suites(
             gates=options.gates,
             stopped=stopped,
             warnings=(*not_compared(part.header for part in parts), *_unreadable(parts)),
-            on_suite=observer.suite_finished if observer else None,
         )
         return finish_run(suites, journal, ending)
     finally:
@@ -233,7 +226,7 @@ def _absent_shards(parts: Sequence[Part]) -> Sequence[str]:
 
 
 async def _merge_suite(
-    suite: Suite, number: int, parts: Sequence[Part], journal: Journal, observer: Observer | None
+    suite: Suite, number: int, parts: Sequence[Part], journal: Journal, observer: Observer
 ) -> str | None:
     """Write the lines of the suite's cases; why not all of them ran, if a part was stopped."""
     heads = _Heads(number, parts)
@@ -245,14 +238,12 @@ async def _merge_suite(
         said = line.read()
         if isinstance(said, Entry):
             result = journal.keep(number, index, said)
-            if observer:
-                observer.case_finished(suite, result)
+            observer.case_finished(suite, result)
             continue
         skipped = journal.skip(number, index, said.skipped)
         if skipped.stopped:
             reason = skipped.reason.removeprefix("not run: ")
-        if observer:
-            observer.case_skipped(suite, skipped)
+        observer.case_skipped(suite, skipped)
     return reason
 
 

@@ -25,10 +25,10 @@ from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.ask import request_of
 from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case
 from evalc.runtime.run.case import CaseOptions, result_of
-from evalc.runtime.run.engine import RunOptions
+from evalc.runtime.run.engine import NOBODY, Observer, RunOptions
 from evalc.runtime.run.finish import Ending, FinishedRun, finish_run
 from evalc.runtime.run.gates import is_decided
-from evalc.runtime.run.run import Observer, header_of, new_journal
+from evalc.runtime.run.run import header_of, new_journal
 from evalc.runtime.store.baseline import Baseline, PastSuite, find_baseline
 from evalc.runtime.store.journal import (
     FILE_NAME,
@@ -125,7 +125,7 @@ class _PastSuite(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def rescore_suites(
-    suites: Sequence[Suite], past: PastRun, options: RunOptions, *, observer: Observer | None = None
+    suites: Sequence[Suite], past: PastRun, options: RunOptions, *, observer: Observer = NOBODY
 ) -> FinishedRun:
     """Check the answers of a past run again: of one of several agents, those of each.
 
@@ -161,16 +161,14 @@ async def rescore_suites(
     if header.agents:
         suites = [msgspec.structs.replace(suite, agent=agent) for suite in suites for agent in agents]
     journal = new_journal(header_of(suites, agents, options, rescored_from=header.run_id), options)
-    if observer:
-        observer.run_started(sum(suite.size for suite in suites), 0)
+    observer.run_started(sum(suite.size for suite in suites), 0)
     try:
         suite_warnings = {}
         stopped = {}
         blocked: list[str] = []
         with exits_reported(), watched(blocked):
             for number, suite in enumerate(suites):
-                if observer:
-                    observer.suite_started(suite)
+                observer.suite_started(suite)
                 past_suite = recorded.get((suite.key, suite.agent))
                 rescoring = _Rescoring(suite, number, past_suite, journal, options, observer, lost=lost)
                 await rescoring.run()
@@ -184,7 +182,6 @@ async def rescore_suites(
             warnings=(*blocked, *_unreadable(cases), *_suites_gone(header, suites, known)),
             suite_warnings=suite_warnings,
             stopped=stopped,
-            on_suite=observer.suite_finished if observer else None,
         )
         return finish_run(suites, journal, ending)
     finally:
@@ -254,7 +251,7 @@ class _Rescoring:
         past: _PastSuite | None,
         journal: Journal,
         options: RunOptions,
-        observer: Observer | None,
+        observer: Observer,
         *,
         lost: bool,
     ) -> None:
@@ -295,7 +292,7 @@ class _Rescoring:
                 self._skip(case, skipped)
             elif entry is not None and (entry.struck or self._reads_what_is_lost(located.case)):
                 self._kept.append(name)
-                self._show(self._journal.keep(self._number, case, entry))
+                self._observer.case_finished(self._suite, self._journal.keep(self._number, case, entry))
             elif entry is not None:
                 run = await _rescored(located, entry, self._options, judges)
                 if run is None:
@@ -305,7 +302,7 @@ class _Rescoring:
                 if self._is_same and judges is None and _status_of(entry) != result.status:
                     self._read_otherwise.append(name)
                 run = msgspec.structs.replace(run, result=result, sent=entry.sent)
-                self._show(self._journal.append(self._number, case, run))
+                self._observer.case_finished(self._suite, self._journal.append(self._number, case, run))
 
     def _reads_what_is_lost(self, case: Case) -> bool:
         return self._lost and any(token.source == "snapshot" for token in find_tokens(to_json(case).decode()))
@@ -328,12 +325,7 @@ class _Rescoring:
 
     def _skip(self, case: int, skipped: SkippedCase) -> None:
         skipped = self._journal.skip(self._number, case, skipped)
-        if self._observer:
-            self._observer.case_skipped(self._suite, skipped)
-
-    def _show(self, result: CaseResult) -> None:
-        if self._observer:
-            self._observer.case_finished(self._suite, result)
+        self._observer.case_skipped(self._suite, skipped)
 
 
 def _status_of(entry: Entry) -> Status:

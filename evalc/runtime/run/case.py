@@ -268,18 +268,18 @@ _CUT_SHORT: Final = frozenset(
 _NOTHING: Final = JudgedScore(score=0, max_score=1)
 
 
-@final
 class CaseOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options that are the same for every case of a run."""
 
-    timeout_ms: float = TIMEOUT_MS
-    all_assertions: bool = False
+    timeout_ms: float = TIMEOUT_MS  # how long the agent may take for an attempt at a case
+    all_assertions: bool = False  # evaluate what follows a failed assertion, too
+    # seed, snapshot: the data that tokens name; None if there is none
     seed: object = None
     snapshot: object = None
-    embeddings: Embeddings | None = None
-    checks: ProjectChecks = ProjectChecks()
-    user: Agent | None = None
-    line_of: LineOf = no_line
+    embeddings: Embeddings | None = None  # compare texts by their meaning; None where edit distance does
+    checks: ProjectChecks = ProjectChecks()  # the checks of the project's own files
+    user: Agent | None = None  # who plays simulated users; None if nobody does
+    line_of: LineOf = no_line  # writes a check on one line, for people
 
 
 async def result_of(

@@ -10,25 +10,24 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol, final, runtime_checkable
+from typing import Any, Final, Protocol, final
 
 import msgspec
 
 from evalc.base.errors import AgentUnavailable, UsageError
 from evalc.base.guard import LoopBlocked, TimeLimit, bounded, is_of_the_run, said_by, unbounded, watched
 from evalc.base.terminal import counted
-from evalc.checks import ProjectChecks
 from evalc.model.answer import AgentAnswer, AgentRequest, TraceContext
 from evalc.model.case import Case, Gates
-from evalc.model.suite import LocatedCase
-from evalc.runtime import CONCURRENCY, TIMEOUT_MS
+from evalc.model.result import CaseResult, SkippedCase
+from evalc.model.suite import LocatedCase, Suite
+from evalc.runtime import CONCURRENCY
 from evalc.runtime.agents import Agent, Session, open_files
 from evalc.runtime.agents.pace import MOST_AT_A_TIME, Concurrency, Pace
 from evalc.runtime.agents.wire import fingerprint_of
-from evalc.runtime.checks.verdict import Embeddings
 from evalc.runtime.judges.panel import JudgePool, Panel
 from evalc.runtime.run.ask import ConversationLog, ask_agent, broken_answer, request_of
-from evalc.runtime.run.case import CaseOptions, LineOf, no_line, result_of
+from evalc.runtime.run.case import CaseOptions, result_of
 from evalc.runtime.run.gates import Limits
 from evalc.runtime.run.user import UserPlayer
 from evalc.runtime.store.journal import Asked, CaseRun
@@ -242,7 +241,7 @@ def _moment(seconds: float) -> str:
 
 
 @final
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+class RunOptions(CaseOptions, frozen=True, kw_only=True):
     """How to run."""
 
     output_dir: Path  # where runs are; the folder of this one is called `run_id`
@@ -252,28 +251,19 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     # how many cases run at a time; `auto` finds out how many the agent keeps up with
     concurrency: Concurrency = CONCURRENCY
     rpm: int | None = None  # how many requests go to the agent a minute at most; None means no limit
-    timeout_ms: float = TIMEOUT_MS  # how long the agent may take for an attempt at a case
-    # seed, snapshot: the data that tokens name; None if there is none
-    seed: object = None
-    snapshot: object = None
     registry: ToolRegistry | None = None  # the tools as they are now; None leaves staleness unchecked
     # a run to compare with: a run id, `latest`, or a path; None for none but what gates of suites need
     baseline: str | None = None
     # the file of the baseline that the project has accepted, if it has; `latest` is that then
     accepted: Path | None = None
-    all_assertions: bool = False  # evaluate what follows a failed assertion, too
     gates: Gates | None = None  # what the run as a whole has to reach
     limits: Limits = msgspec.field(default_factory=Limits)  # when it stops before its end
     panel: Panel | None = None  # who judges what only a judge can decide; None if nobody does
     # how agents, judges and the player are asked, for resuming the run; None if that is not known
     asked: Asked | None = None
-    user: Agent | None = None  # who plays simulated users; None if nobody does
     # whether the run ends where its gates are decided, and the repeats of a case if that is
     stop_when_sure: bool = False
     rubrics_always: bool = False  # whether the rubric tier is run also where others did not pass
-    embeddings: Embeddings | None = None  # compare texts by their meaning; None where edit distance does
-    checks: ProjectChecks = ProjectChecks()  # the checks of the project's own files
-    line_of: LineOf = no_line  # writes a check on one line, for people
     redactor: Redactor | None = None  # strikes secrets out of all that is written
     traced: bool = False  # whether the run is exported to OpenTelemetry, so that agents are given its trace
     root: Path | None = None  # the project's folder, from which journals name files; None where that is not known
@@ -284,29 +274,35 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def of_cases(self) -> CaseOptions:
-        """The options that each case needs."""
-        return CaseOptions(
-            timeout_ms=self.timeout_ms,
-            all_assertions=self.all_assertions,
-            seed=self.seed,
-            snapshot=self.snapshot,
-            embeddings=self.embeddings,
-            checks=self.checks,
-            user=self.user,
-            line_of=self.line_of,
-        )
+        """The options that each case needs, which go to other machines."""
+        return CaseOptions(**{name: getattr(self, name) for name in CaseOptions.__struct_fields__})
 
 
-# --- local models ----------------------------------------------------------------------------------------------------
+class Observer:
+    """Hears of the progress of a run; this one listens to nothing.
 
-
-@runtime_checkable
-class LoadObserver(Protocol):
-    """Hears that a run waits for models."""
+    An exception in an observer ends the run; the journal keeps what was finished.
+    """
 
     def loading(self, name: str, size: int) -> None:
-        """A model of so many bytes is being loaded."""
-        ...
+        """A model of so many bytes is being loaded, which may take a while."""
+
+    def run_started(self, cases: int, kept: int) -> None:
+        """A run of so many cases begins; those that are kept were done before it was resumed, and are not run again."""
+
+    def suite_started(self, suite: Suite) -> None:
+        """The first case of a suite is about to be sent."""
+
+    def case_finished(self, suite: Suite, result: CaseResult) -> None:
+        """A case has its result: in the order of finishing, which is not the source's."""
+
+    def case_skipped(self, suite: Suite, skipped: SkippedCase) -> None:
+        """A case is not run, because it says so."""
+
+
+NOBODY: Final = Observer()
+
+# --- local models ----------------------------------------------------------------------------------------------------
 
 
 class ModelServer(ABC):
@@ -332,7 +328,9 @@ class ModelServer(ABC):
 
 
 @asynccontextmanager
-async def local_models(agents: Sequence[Agent], panel: Panel | None, observer: object) -> AsyncIterator[None]:
+async def local_models(
+    agents: Sequence[Agent], panel: Panel | None, observer: Observer = NOBODY
+) -> AsyncIterator[None]:
     """Load the local models of a run; they end with the block.
 
     Raises:
@@ -341,8 +339,7 @@ async def local_models(agents: Sequence[Agent], panel: Panel | None, observer: o
     servers = tuple(dict.fromkeys(_servers(agents, panel)))
     try:
         for server in servers:
-            if isinstance(observer, LoadObserver):
-                observer.loading(server.name, server.size)
+            observer.loading(server.name, server.size)
             try:
                 await server.url()
             except AgentUnavailable as error:

@@ -6,7 +6,7 @@ Contract, Staleness Checks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple, final
@@ -171,8 +171,6 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()  # those that belong to no suite
     # further warnings of suites, by the suite's number
     suite_warnings: Mapping[int, tuple[str, ...]] = {}
-    # called with each suite whose result file is written
-    on_suite: Callable[[Suite, FinishedSuite], None] | None = None
 
 
 def finish_run(suites: Sequence[Suite], journal: Journal, ending: Ending) -> FinishedRun:
@@ -321,7 +319,7 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
     result, written = redacted(result, encoded(result), ending.redactor)
     write_result(path, written, cases.entries(number), cases.skipped(number))
     gate = below(totals.summary.score, metadata.threshold if metadata else None)
-    finished = FinishedSuite(
+    return FinishedSuite(
         path=path,
         result=result,
         gate=gate,
@@ -331,9 +329,6 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         _cases=cases,
         _index=number,
     )
-    if ending.on_suite:
-        ending.on_suite(suite, finished)
-    return finished
 
 
 def _counted_by_gate(totals: SuiteTotals) -> int:

@@ -11,7 +11,7 @@ from functools import cache, partial
 from itertools import chain
 from itertools import count as numbers_from
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, final
+from typing import Any, NoReturn, final
 
 import msgspec
 
@@ -20,13 +20,13 @@ from evalc.base.files import make_folder
 from evalc.base.guard import exits_reported
 from evalc.base.terminal import counted
 from evalc.model.answer import TraceContext
-from evalc.model.result import CaseResult, SkippedCase
+from evalc.model.result import SkippedCase
 from evalc.model.suite import LocatedCase, Suite, SuiteKey
 from evalc.runtime.agents import Agent
 from evalc.runtime.agents.trace import context_of
 from evalc.runtime.run.attempts import Attempting, as_expected, run_attempts, skipped_case, why_no_rubrics
-from evalc.runtime.run.engine import CaseWorker, NewWorker, RunOptions
-from evalc.runtime.run.finish import Ending, FinishedRun, FinishedSuite, finish_run
+from evalc.runtime.run.engine import NOBODY, CaseWorker, NewWorker, Observer, RunOptions
+from evalc.runtime.run.finish import Ending, FinishedRun, finish_run
 from evalc.runtime.run.gates import (
     FIRST_CASES,
     Decided,
@@ -182,32 +182,8 @@ def _is_shown(agent: str, endpoint: str, *, redactor: Redactor | None) -> bool:
     return endpoint.startswith(agent) and (redactor is None or redactor.redact(agent) == agent)
 
 
-class Observer(Protocol):
-    """Hears of the progress of a run. An exception in it ends the run; the journal keeps what was finished."""
-
-    def run_started(self, cases: int, kept: int) -> None:
-        """A run of so many cases begins; those that are kept were done before it was resumed, and are not run again."""
-        ...
-
-    def suite_started(self, suite: Suite) -> None:
-        """The first case of a suite is about to be sent."""
-        ...
-
-    def case_finished(self, suite: Suite, result: CaseResult) -> None:
-        """A case has its result: in the order of finishing, which is not the source's."""
-        ...
-
-    def case_skipped(self, suite: Suite, skipped: SkippedCase) -> None:
-        """A case is not run, because it says so."""
-        ...
-
-    def suite_finished(self, suite: Suite, finished: FinishedSuite) -> None:
-        """A suite's result file is written: at the end of the run, in the suites' order."""
-        ...
-
-
 async def run_suites(
-    suites: Sequence[Suite], agents: Agent | Sequence[Agent], options: RunOptions, *, observer: Observer | None = None
+    suites: Sequence[Suite], agents: Agent | Sequence[Agent], options: RunOptions, *, observer: Observer = NOBODY
 ) -> FinishedRun:
     """Run every case of the suites; of a run that is resumed, those that its journal does not have.
 
@@ -245,7 +221,6 @@ async def run_suites(
             watched=options.stop_when_sure,
             surely_stopped=run.surely_stopped,
             decided=run.decided(),
-            on_suite=observer.suite_finished if observer else None,
         )
         return finish_run(suites, journal, ending)
 
@@ -262,11 +237,8 @@ def _by_endpoint(agents: Sequence[Agent], options: RunOptions) -> Mapping[str, A
 
 
 def _baseline(suites: Sequence[Suite], agents: Sequence[str], options: RunOptions) -> Baseline | None:
-    name = options.baseline or (LATEST if any(map(_asks_for_regressions, suites)) else None)
-    if name is None:
-        return None
     return find_baseline(
-        name,
+        options.baseline or (LATEST if any(map(_asks_for_regressions, suites)) else None),
         options.output_dir,
         suites,
         agents=agents,
@@ -359,7 +331,7 @@ class _Run:
         suites: Sequence[Suite],
         new_worker: NewWorker,
         options: RunOptions,
-        observer: Observer | None,
+        observer: Observer,
         journal: Journal,
         warnings: list[str],
         baseline: Baseline | None,
@@ -391,9 +363,8 @@ class _Run:
         if self._brake.held:
             for number in range(len(self._suites)):
                 self._brake.recall(self._journal.cases.entries(number))
-        if self._observer:
-            kept = sum(map(self._journal.cases.count, range(len(self._suites))))
-            self._observer.run_started(sum(suite.size for suite in self._suites), kept)
+        kept = sum(map(self._journal.cases.count, range(len(self._suites))))
+        self._observer.run_started(sum(suite.size for suite in self._suites), kept)
         rubrics = [number for number, suite in enumerate(self._suites) if suite.tier == "rubric"]
         others = [number for number, suite in enumerate(self._suites) if suite.tier != "rubric"]
         if others:
@@ -441,8 +412,7 @@ class _Run:
         for number in numbers:
             suite = self._suites[number]
             kept = self._journal.cases.count(number)
-            if self._observer:
-                self._observer.suite_started(suite)
+            self._observer.suite_started(suite)
             for index, located in enumerate(suite.cases):
                 if not kept or not self._journal.cases.has(number, index):
                     yield _Job(number, index, located)
@@ -469,8 +439,7 @@ class _Run:
             self._watches.need_all()
             self._warn("the gates of the run are not decided early, since the rubric tier runs after the others")
         for number in numbers:
-            if self._observer:
-                self._observer.suite_started(self._suites[number])
+            self._observer.suite_started(self._suites[number])
             for entry in self._journal.cases.entries(number):
                 self._watches.finished((number, entry.case), entry.status)
         return (job for job in jobs if not self._journal.cases.has(job.suite, job.case))
@@ -559,8 +528,7 @@ class _Run:
 
     def _skip(self, job: _Job, skipped: SkippedCase) -> None:
         skipped = self._journal.skip(job.suite, job.case, skipped)
-        if self._observer:
-            self._observer.case_skipped(self._suites[job.suite], skipped)
+        self._observer.case_skipped(self._suites[job.suite], skipped)
 
     def _keep(self, job: _Job, run: CaseRun) -> None:
         if (result := as_expected(job.located.case, run.result)) is not run.result:
@@ -572,8 +540,7 @@ class _Run:
         if self._options.stop_when_sure:
             self._watches.finished((job.suite, job.case), run.result.status)
         result = self._journal.append(job.suite, job.case, run)
-        if self._observer:
-            self._observer.case_finished(self._suites[job.suite], result)
+        self._observer.case_finished(self._suites[job.suite], result)
 
     def _warn(self, text: str) -> None:
         redactor = self._options.redactor

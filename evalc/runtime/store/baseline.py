@@ -155,7 +155,7 @@ class _KnownCases:
 
 
 def find_baseline(
-    name: str,
+    name: str | None,
     output_dir: Path,
     suites: Sequence[Suite],
     *,
@@ -167,14 +167,16 @@ def find_baseline(
     """The run called `name`, as `find_folder` knows it, or the path of a result file or of an accepted baseline.
 
     The latest is the `accepted` baseline where that file is there. Else it is that of each suite: the newest run which
-    met its gates, has the suite, one of `suites`, with one of `agents`, and began before the run of
-    the folder `before`; `latest~1` is the run before that. None if there is no such run yet. What else it should have
-    had is what the newest such run had that looked at the same files, which is its `scope`.
-    Of a run of several agents, the results with any of `agents` count.
+    met its gates, has the suite, one of `suites`, with one of `agents`, and began before the run of the folder
+    `before`; `latest~1` is the run before that. None if there is no such run yet, or no name. What else it should have
+    had is what the newest such run had that looked at the same files, which is its `scope`. Of a run of several agents,
+    the results with any of `agents` count.
 
     Raises:
         UsageError: there is no such run, it has several agents and none of `agents`, or its results cannot be read.
     """
+    if not name:
+        return None
     back, known = steps_back(name), _KnownCases(suites)
     if back == 0 and accepted is not None and accepted.exists():
         return _accepted(accepted, known)
