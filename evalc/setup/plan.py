@@ -25,7 +25,7 @@ from evalc.model.reports import GatePlan, NoisePlan, Option, Plan, SuitePlan
 from evalc.model.suite import KnownSuites, Suite, SuiteKey
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.run.attempts import skipped_case
-from evalc.runtime.store.runs import LATEST, PastVerdicts, earlier_verdicts, find_results, of_attempts, pairs_of
+from evalc.runtime.store.runs import LATEST, PastResult, earlier_verdicts, find_results, of_attempts, pairs_of
 from evalc.setup.request import ToRun
 
 _TIMES: Final = (1, 2, 4)
@@ -53,7 +53,7 @@ def plan_of(what: ToRun, settings: Settings) -> Plan:
 def _plan_of(
     suite: Suite,
     costs: _Costs,
-    earlier: Sequence[PastVerdicts],
+    earlier: Sequence[PastResult],
     confidence: float | None,
     of_run: Gates | None,
 ) -> SuitePlan:
@@ -92,7 +92,7 @@ def _gate(limit: float, cases: int, confidence: float | None) -> GatePlan:
     )
 
 
-def _noise(earlier: Sequence[PastVerdicts], *, single: bool) -> NoisePlan:
+def _noise(earlier: Sequence[PastResult], *, single: bool) -> NoisePlan:
     """How much the verdicts vary: as attempts of the newest run that has several do, else as those of earlier runs.
 
     The earlier verdicts are the newest first; `single` says that each case runs once, so that its verdict is that of an

@@ -21,6 +21,7 @@ from evalc.model.suite import KnownSuites, SuiteKey
 from evalc.runtime.run.select import Known, NamedCases
 from evalc.runtime.store.runs import (
     LATEST,
+    PastResult,
     find_folder,
     find_results,
     has_results,
@@ -181,7 +182,7 @@ def _durations(name: str, settings: Settings, known: KnownSuites) -> Mapping[Sui
     output_dir = settings.default_results_folder if in_usual_folder else settings.results_folder
     durations: dict[SuiteKey, dict[str, float]] = {}
     for file in find_results(name, output_dir).files:
-        result = read_result(file, _Result)
+        result = read_result(file, PastResult)
         for suite in known.candidates(result):
             of_suite = durations.setdefault(suite, {})
             for case in result.cases:
@@ -257,21 +258,6 @@ def _read_for(name: str) -> frozenset[Path]:
 # --- earlier runs ----------------------------------------------------------------------------------------------------
 
 
-class _Case(msgspec.Struct, frozen=True, rename="camel"):
-    id: str
-    passed: bool
-    duration_ms: float = 0.0
-
-
-class _Result(msgspec.Struct, frozen=True, rename="camel"):
-    """The needed part of an EvalSuiteResult."""
-
-    tool_name: str
-    tier: str
-    cases: tuple[_Case, ...]
-    suite: str | None = None
-
-
 _Verdicts = dict[SuiteKey, dict[str, bool]]
 """By suite, whether each case passed, with every agent."""
 
@@ -280,7 +266,7 @@ def _verdicts_of(name: str, output_dir: Path, known: KnownSuites) -> _Verdicts:
     """The verdicts of the run: its id, `latest`, its folder or a result."""
     verdicts: _Verdicts = {}
     for file in find_results(name, output_dir).files:
-        result = read_result(file, _Result)
+        result = read_result(file, PastResult)
         suite = known.key_of(result, {case.id for case in result.cases})
         if suite is None:
             continue

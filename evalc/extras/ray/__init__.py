@@ -27,10 +27,10 @@ from evalc.model.suite import LocatedCase
 from evalc.runtime.agents import Agent
 from evalc.runtime.agents.pace import LoopClock, Pace, RateLimit
 from evalc.runtime.judges.panel import Panel
-from evalc.runtime.run.ask import ConversationLog
 from evalc.runtime.run.case import CaseOptions, agent_broke, with_places
 from evalc.runtime.run.engine import NewWorker, Worker
 from evalc.runtime.store.journal import CaseRun
+from evalc.runtime.store.resume import AttemptLog
 
 if TYPE_CHECKING:
     from evalc.runtime.run.engine import RunOptions
@@ -242,7 +242,7 @@ class _CaseWorker:
     async def attempt(
         self,
         located: LocatedCase,
-        log: ConversationLog | None = None,  # noqa: ARG002
+        log: AttemptLog | None = None,  # noqa: ARG002
         trace: TraceContext | None = None,
     ) -> CaseRun:
         """Let any worker run the case once; the turns of a conversation are in its result, and kept nowhere before."""

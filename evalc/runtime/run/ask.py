@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from uuid import uuid4
 
 import msgspec
@@ -30,6 +30,7 @@ from evalc.runtime.agents.trace import within
 from evalc.runtime.agents.wire import refuse_absurd
 from evalc.runtime.checks.words import number, shown
 from evalc.runtime.run.user import UserError, UserPlayer
+from evalc.runtime.store.resume import AttemptLog
 
 _ENDING_SECONDS: Final = 5.0
 
@@ -56,24 +57,12 @@ def request_of(case: Case) -> AgentRequest:
     )
 
 
-class ConversationLog(Protocol):
-    """Keeps the turns of one conversation as they are answered, and knows the turns of an interrupted one."""
-
-    def begun(self) -> tuple[str, list[AnsweredTurn]] | None:
-        """The id of the conversation that is gone on with, and its turns; None if none was begun."""
-        ...
-
-    def keep(self, conversation: str, turn: AnsweredTurn) -> None:
-        """Keep a turn that was answered."""
-        ...
-
-
 def ask_agent(
     case: Case,
     request: AgentRequest,
     session: Session,
     limit: TimeLimit,
-    log: ConversationLog | None = None,
+    log: AttemptLog | None = None,
     player: UserPlayer | None = None,
 ) -> Coroutine[Any, Any, AgentAnswer]:
     """Send the request of a case: once, or turn by turn."""
@@ -87,7 +76,7 @@ async def hold_conversation(
     request: AgentRequest,
     session: Session,
     limit: TimeLimit,
-    log: ConversationLog | None = None,
+    log: AttemptLog | None = None,
     player: UserPlayer | None = None,
 ) -> AgentAnswer:
     """Send each turn with what was said before it; the first that is not answered ends the conversation.
@@ -113,7 +102,7 @@ async def _turns(
     request: AgentRequest,
     session: Session,
     limit: TimeLimit,
-    log: ConversationLog | None,
+    log: AttemptLog | None,
     player: UserPlayer | None,
 ) -> AgentAnswer:
     texts = None if case.input.user is not None else (case.input.message, *(case.input.follow_ups or ()))
@@ -166,7 +155,7 @@ async def _next(texts: Sequence[str] | None, turns: Sequence[AnsweredTurn], play
     return await player.next(turns)
 
 
-def _begun(texts: Sequence[str] | None, log: ConversationLog | None) -> tuple[str, list[AnsweredTurn]]:
+def _begun(texts: Sequence[str] | None, log: AttemptLog | None) -> tuple[str, list[AnsweredTurn]]:
     """The conversation that is gone on with, as far as it is the same; else a new one."""
     begun = None if log is None else log.begun()
     if begun is not None:

@@ -26,12 +26,13 @@ from evalc.runtime.agents import Agent, Session, open_files
 from evalc.runtime.agents.pace import MOST_AT_A_TIME, Concurrency, Pace
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool, Panel
-from evalc.runtime.run.ask import ConversationLog, ask_agent, broken_answer, request_of
+from evalc.runtime.run.ask import ask_agent, broken_answer, request_of
 from evalc.runtime.run.case import CaseOptions, result_of
 from evalc.runtime.run.gates import Limits
 from evalc.runtime.run.user import UserPlayer
 from evalc.runtime.store.journal import Asked, CaseRun
 from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.resume import AttemptLog
 from evalc.runtime.store.runs import new_run_id
 from evalc.tools.registry import ToolRegistry
 
@@ -40,7 +41,7 @@ class CaseWorker(Protocol):
     """Attempts one case after the other, with one agent."""
 
     async def attempt(
-        self, located: LocatedCase, log: ConversationLog | None = None, trace: TraceContext | None = None
+        self, located: LocatedCase, log: AttemptLog | None = None, trace: TraceContext | None = None
     ) -> CaseRun:
         """Run the case once. Whatever the agent does, there is a result; only cancellation passes.
 
@@ -150,7 +151,7 @@ class Worker:
         self._yielded = 0.0
 
     async def attempt(
-        self, located: LocatedCase, log: ConversationLog | None = None, trace: TraceContext | None = None
+        self, located: LocatedCase, log: AttemptLog | None = None, trace: TraceContext | None = None
     ) -> CaseRun:
         """Run the case once. Whatever the agent does, there is a result; only cancellation passes."""
         # The agent may never suspend: timers, other workers and Ctrl-C get their turn here.
@@ -176,7 +177,7 @@ class Worker:
             result = msgspec.structs.replace(result, started_at=_moment(started), ended_at=_moment(ended))
         return msgspec.structs.replace(run, result=result, sent=sent)
 
-    async def _ask(self, case: Case, request: AgentRequest, log: ConversationLog | None) -> AgentAnswer:
+    async def _ask(self, case: Case, request: AgentRequest, log: AttemptLog | None) -> AgentAnswer:
         try:
             session = self._session = self._session or await self._open(self._agent)
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):

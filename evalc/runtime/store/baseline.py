@@ -14,9 +14,11 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.files import below_working_folder, is_accepted_baseline
 from evalc.model.result import MissingSuite
-from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, Selected, Suite, SuiteKey, key_of
+from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, Suite, SuiteKey, key_of
 from evalc.runtime.store.accepted import AcceptedSuite, passed, read_accepted
 from evalc.runtime.store.runs import (
+    PastCase,
+    PastResult,
     age,
     find_folder,
     has_results,
@@ -30,24 +32,6 @@ from evalc.runtime.store.runs import (
     steps_back,
 )
 from evalc.runtime.store.scope import Place, Scope
-
-
-class _PastCase(msgspec.Struct, frozen=True, rename="camel"):
-    id: str
-    passed: bool
-    status: str | None = None
-    case_hash: str | None = None
-
-
-class _SuiteResult(msgspec.Struct, frozen=True, rename="camel"):
-    """The part of an EvalSuiteResult, of any runner, that a comparison needs."""
-
-    tool_name: str
-    tier: str
-    cases: tuple[_PastCase, ...]
-    suite: str | None = None
-    run_id: str | None = None
-    agent_endpoint: str | None = None
 
 
 @final
@@ -145,7 +129,7 @@ class _KnownCases:
         # the names that files of each suite's results may have
         self.names = {suite.key: possible_names(suite.key, suite.tool_name) for suite in suites}
 
-    def key_of(self, record: _SuiteResult | AcceptedSuite) -> SuiteKey | None:
+    def key_of(self, record: PastResult | AcceptedSuite) -> SuiteKey | None:
         """The suite that a record is of; None if it may be of several."""
         return self._known.key_of(record, {case if isinstance(case, str) else case.id for case in record.cases})
 
@@ -218,10 +202,6 @@ def _before(run: Path | None, folders: Iterable[Path]) -> list[Path]:
     return ordered if run is None else [folder for folder in ordered if age(folder) < age(run)]
 
 
-class _Agent(msgspec.Struct, frozen=True, rename="camel"):
-    agent_endpoint: str | None = None
-
-
 @final
 class _PastRuns:
     """The runs of these folders, the newest first. `is_alone` says whether the run to compare has a single agent."""
@@ -229,10 +209,10 @@ class _PastRuns:
     def __init__(self, folders: Sequence[Path], known: _KnownCases, *, is_alone: bool) -> None:
         self._folders = folders
         self._known = known
-        self._key_of = cache(lambda file: known.key_of(read_result(file, _SuiteResult, what="baseline")))
+        self._key_of = cache(lambda file: known.key_of(read_result(file, PastResult, what="baseline")))
         self.is_alone = is_alone
         self._met = cache(met_its_gates)
-        self._agent_of = cache(lambda file: read_result(file, _Agent, what="baseline").agent_endpoint)
+        self._agent_of = cache(lambda file: read_result(file, _Extent, what="baseline").agent_endpoint)
 
     def newest(self, key: SuiteKey, agent: str, back: int) -> Path | None:
         """The result of a suite with an agent that is so many before the newest, of the runs that met their gates.
@@ -287,28 +267,23 @@ def _asked(folder: Path) -> tuple[object, ...] | None:
     return None if scope is None else scope.asked
 
 
-class _Extent(msgspec.Struct, frozen=True):
-    """Whether all cases of a suite ran."""
-
-    selected: Selected | None = None
-    stopped: str | None = None
-
-
-def _is_whole(file: Path) -> bool:
-    extent = read_result(file, _Extent, what="baseline")
-    return extent.selected is None and extent.stopped is None
-
-
 class _Gate(msgspec.Struct, frozen=True):
     passed: bool
 
 
-class _Verdicts(msgspec.Struct, frozen=True):
-    """The fields that decide whether a suite is as it should be."""
+class _Extent(msgspec.Struct, frozen=True, rename="camel"):
+    """How much of a suite ran, and how that ended; other files in the folder of a run have none of the fields."""
 
-    cases: tuple[_PastCase, ...] = ()
+    cases: tuple[PastCase, ...] = ()
     gates: tuple[_Gate, ...] = ()
+    agent_endpoint: str | None = None
+    selected: object = None
     stopped: str | None = None
+
+
+def _is_whole(file: Path) -> bool:
+    result = read_result(file, _Extent, what="baseline")
+    return result.selected is None and result.stopped is None
 
 
 def met_its_gates(folder: Path) -> bool:
@@ -317,7 +292,7 @@ def met_its_gates(folder: Path) -> bool:
     if closing.exit_code or closing.below or not all(gate.passed for gate in closing.gates):
         return False
     for file in result_files(folder):
-        suite = read_result(file, _Verdicts, what="baseline")
+        suite = read_result(file, _Extent, what="baseline")
         errors = any(case.status == "error" for case in suite.cases)
         if errors or suite.stopped or not all(gate.passed for gate in suite.gates):
             return False
@@ -331,7 +306,7 @@ def _load(files: Iterable[Path], name: str, known: _KnownCases, *, is_of_any: Ca
     suites: dict[tuple[SuiteKey, str | None], PastSuite] = {}
     places = cache(lambda folder: places_in(header_beside(folder)))
     for file in files:
-        suite = read_result(file, _SuiteResult, what="baseline")
+        suite = read_result(file, PastResult, what="baseline")
         agent = None if is_of_any(file) else suite.agent_endpoint
         key = known.key_of(suite)
         if key is None:

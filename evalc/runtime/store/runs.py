@@ -26,15 +26,9 @@ from evalc.base.files import TooLarge, make_folder, read_limited, write_atomic
 from evalc.base.terminal import first_of
 from evalc.compare.rates import Noise, noise_of_attempts
 from evalc.model.json import short_hash
-from evalc.model.result import (
-    PASSING,
-    GateResult,
-    MissingSuite,
-    Status,
-)
+from evalc.model.result import PASSING, GateResult, MissingSuite
 from evalc.model.suite import KnownSuites, Selected, Suite, SuiteKey, key_of
 from evalc.runtime.store.journal import FILE_NAME, Header, read_header
-from evalc.runtime.store.journal import FILE_NAME as JOURNAL_NAME
 from evalc.runtime.store.redact import Redactor, encoded, redacted
 from evalc.runtime.store.scope import Configured, Place
 
@@ -142,7 +136,7 @@ def _holds(path: Path, holds: Holds) -> bool:
 
 def result_files(folder: Path) -> list[Path]:
     """The files of a run's folder that may be results: beside its journal, folders of agents hold them, too."""
-    patterns = ("*.json", "*/*.json") if (folder / JOURNAL_NAME).is_file() else ("*.json",)
+    patterns = ("*.json", "*/*.json") if (folder / FILE_NAME).is_file() else ("*.json",)
     return sorted(file for pattern in patterns for file in folder.glob(pattern) if file.is_file())
 
 
@@ -157,7 +151,7 @@ def unfinished_since(output_dir: Path, newest: Path | None) -> list[Path]:
 
     def is_meant(folder: Path) -> bool:
         is_later = oldest is None or age(folder) > oldest
-        return is_later and (folder / JOURNAL_NAME).is_file() and not has_results(folder)
+        return is_later and (folder / FILE_NAME).is_file() and not has_results(folder)
 
     return sorted(run_folders(output_dir, is_meant), key=age, reverse=True)
 
@@ -365,18 +359,12 @@ def results_before(later: PastResults, output_dir: Path) -> PastResults:
     return find_results(str(found), output_dir)
 
 
-class _Head(msgspec.Struct, frozen=True, rename="camel"):
-    tool_name: str
-    tier: str
-    suite: str | None = None
-
-
 def _names_of(file: Path) -> Iterator[str]:
     """The name of a result's file, and those that it may have in other runs."""
     yield file.name
     with suppress(UsageError):
-        head = read_result(file, _Head)
-        yield from possible_names(key_of(head), head.tool_name)
+        result = read_result(file, PastResult)
+        yield from possible_names(key_of(result), result.tool_name)
 
 
 def read_results(results: PastResults, kind: type[Record], warnings: list[str]) -> Iterator[Record]:
@@ -434,31 +422,35 @@ class _Past(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Attempt(_Past, frozen=True):
-    status: Status
+    status: str
 
 
-class _Case(_Past, frozen=True):
+class PastCase(_Past, frozen=True):
+    """A case of an earlier run, as far as its verdict goes."""
+
     id: str
     passed: bool
     status: str | None = None
     case_hash: str | None = None
+    duration_ms: float = 0.0
     attempts: tuple[_Attempt, ...] = ()
     not_attempted: int = 0
 
 
-class PastVerdicts(_Past, frozen=True):
-    """A suite of an earlier run, as far as its verdicts go."""
+class PastResult(_Past, frozen=True):
+    """A suite of an earlier run, of any runner, as far as its verdicts go."""
 
     tool_name: str
     tier: str
-    cases: tuple[_Case, ...]
+    cases: tuple[PastCase, ...]
     suite: str | None = None
+    run_id: str | None = None
     agent_endpoint: str | None = None
     selected: Any = None
     stopped: str | None = None
     rescored_from: str | None = None
 
-    def measured(self, *, single: bool) -> Mapping[str, _Case]:
+    def measured(self, *, single: bool) -> Mapping[str, PastCase]:
         """The cases that did not end in error, by their ids: those with a single attempt, or those with several."""
         return {case.id: case for case in self.cases if case.status != "error" and single is not bool(case.attempts)}
 
@@ -468,13 +460,13 @@ class PastVerdicts(_Past, frozen=True):
         return not (self.selected or self.stopped or self.rescored_from)
 
 
-def earlier_verdicts(output_dir: Path, known: KnownSuites) -> Mapping[SuiteKey, Sequence[PastVerdicts]]:
+def earlier_verdicts(output_dir: Path, known: KnownSuites) -> Mapping[SuiteKey, Sequence[PastResult]]:
     """By suite, the suites of the newest runs that ran whole, the newest first."""
     newest = sorted(run_folders(output_dir, has_results), key=age, reverse=True)[:_MOST_RUNS]
-    found: dict[SuiteKey, list[PastVerdicts]] = {}
+    found: dict[SuiteKey, list[PastResult]] = {}
     for file in (file for folder in newest for file in result_files(folder)):
         try:
-            suite = read_result(file, PastVerdicts)
+            suite = read_result(file, PastResult)
         except UsageError:  # a plan is good without it
             continue
         key = known.key_of(suite)
@@ -483,7 +475,7 @@ def earlier_verdicts(output_dir: Path, known: KnownSuites) -> Mapping[SuiteKey, 
     return found
 
 
-def of_attempts(suite: PastVerdicts) -> Noise | None:
+def of_attempts(suite: PastResult) -> Noise | None:
     """The noise of the attempts at a suite's cases; None of too few, and where attempts were left out."""
     if any(case.not_attempted for case in suite.cases):
         return None
@@ -491,7 +483,7 @@ def of_attempts(suite: PastVerdicts) -> Noise | None:
     return noise_of_attempts((len(passed), sum(passed)) for passed in measured)
 
 
-def pairs_of(runs: Sequence[PastVerdicts], *, single: bool) -> Iterator[tuple[bool, bool]]:
+def pairs_of(runs: Sequence[PastResult], *, single: bool) -> Iterator[tuple[bool, bool]]:
     """The verdicts of the same cases in two runs of an agent, one after the other; `single` are of one attempt."""
     for agent in dict.fromkeys(run.agent_endpoint for run in runs):
         of_agent = [run.measured(single=single) for run in runs if run.agent_endpoint == agent]
