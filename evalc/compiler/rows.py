@@ -1,8 +1,8 @@
 """Reads the rows of `for_each:`, from a list or a file, one at a time.
 
-A file is read anew for each use of its rows, so that no more than a row of it is ever held. Of each row the lines
-of it are kept, as an excerpt of the file, for as long as something may have to be said about it. The places of cells
-are only looked for when something is wrong.
+A file is read anew for each use of its rows, so that no more than a row of it is ever held, or else the text of a list
+of JSON. Of each row the lines of it are kept, as an excerpt of the file, for as long as something may have to be said
+about it. The places of cells are only looked for when something is wrong.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, assert_never
 import msgspec
 
 from evalc.base.errors import UsageError
+from evalc.base.files import JSON_LIMIT
 from evalc.base.json_fault import fault_of, unique_keys
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
@@ -30,7 +31,7 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.build_case import ForEachTree, InputValue
 from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence, stretch_of
 from evalc.dsl.read_json import JsonPlaces, half_characters
-from evalc.dsl.sources import open_lines
+from evalc.dsl.sources import open_lines, read_source
 from evalc.dsl.tree import Str
 from evalc.grammar.parse import parse_template
 from evalc.model.json import Fingerprints, pointer_step
@@ -45,7 +46,7 @@ LONGEST_LINE: Final = 1_000_000
 """The longest line of a file of rows, in bytes."""
 
 _KEY_COLUMNS: Final = ("id", "name")
-_ENDINGS: Final = (".csv", ".jsonl", ".ndjson")
+_ENDINGS: Final = (".csv", ".json", ".jsonl", ".ndjson")
 
 
 class Row(NamedTuple):
@@ -147,8 +148,12 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         yield from read(self._lines(report), shown(self.path), report)
 
     def _lines(self, report: Report) -> Iterator[_Line]:
-        """The lines of the file; that it cannot be read is reported."""
+        """The lines of the file, or the objects of a list; that it cannot be read is reported."""
         if self.path is None:
+            return
+        if self.path.suffix.lower() == ".json":
+            listed = read_source(self.path, report, name=shown(self.path), limit=JSON_LIMIT)
+            yield from () if listed is None else _objects(listed, report)
             return
         file = open_lines(self.path, report, name=shown(self.path))
         if file is not None:
@@ -180,7 +185,7 @@ def find_rows(source: Source, tree: ForEachTree, called: str, problems: Diagnost
     if path is None:
         return None
     if path.suffix.lower() not in _ENDINGS:
-        finding = Finding("EV612", path=tree.file.value, reason="is neither a .csv nor a .jsonl file")
+        finding = Finding("EV612", path=tree.file.value, reason="is no .csv, .json or .jsonl file")
         problems.add(source, tree.file.span, finding)
         return None
     if not os.path.lexists(path):
@@ -326,7 +331,8 @@ def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Ro
     for line in lines:
         if not line.text.strip():
             continue
-        source, span = _place(name, [line])
+        source, whole = _place(name, [line])
+        span = Span(len(line.text) - len(line.text.lstrip()), whole.end)
         try:
             data = _JSON.decode(line.text)
         except RecursionError:
@@ -346,6 +352,33 @@ def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Ro
                 yield Row(source, span, tuple(_cell(key, _node(value, span), span) for key, value in data.items()))
             else:
                 report(source, span, Finding("EV613", reason="is not a JSON object"))
+
+
+_BEFORE_ITEM: Final = re.compile(r"[\s,]*")
+
+
+def _objects(source: Source, report: Report) -> Iterator[_Line]:
+    """The items of a list of JSON, each as a line with spaces in place of what is before it."""
+    try:
+        listed = _PLAIN.decode(source.text)
+    except RecursionError:
+        report(source, Span(0, 1), Finding("EV613", reason="is nested too deep"))
+        return
+    except json.JSONDecodeError as error:
+        fault = fault_of(error, source.text)
+        report(source, Span(fault.start, fault.end), Finding("EV613", reason=f"is not JSON: {fault.found}"))
+        return
+    if not isinstance(listed, list):
+        reason = "is not in a list: a .json file of rows is a list of objects"
+        report(source, Span(0, 1), Finding("EV613", reason=reason))
+        return
+    end = source.text.index("[") + 1
+    for _ in listed:
+        before = _BEFORE_ITEM.match(source.text, end)
+        start = end if before is None else before.end()
+        _, end = _PLAIN.raw_decode(source.text, start)
+        line, column = source.position(start)
+        yield _Line(line, " " * (column - 1) + source.text[start:end])
 
 
 def _json_columns(lines: Iterator[_Line]) -> frozenset[str]:
@@ -374,6 +407,9 @@ def _refuse(word: str) -> object:
 _JSON: Final = json.JSONDecoder(
     parse_int=_Number, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=unique_keys
 )
+
+
+_PLAIN: Final = json.JSONDecoder(parse_int=str)
 
 
 def _node(value: Any, span: Span) -> Node:

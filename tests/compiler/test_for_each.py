@@ -71,6 +71,7 @@ def test_the_rows_of_a_list() -> None:
         ("r.csv", "city,n\nParis,0\n\nRome,1\n"),
         ("r.csv", "\ufeffcity,n\r\nParis,0\r\nRome,1"),
         ("r.jsonl", '{"city": "Paris"}\n\n{"city": "Rome", "n": 1}\n'),
+        ("r.json", '[{"city": "Paris"},\n  {\n    "city": "Rome",\n    "n": 1\n  }\n]\n'),
     ],
 )
 def test_the_rows_of_a_file(name: str, content: str) -> None:
@@ -128,6 +129,15 @@ HEAD = "city,n\nParis,1\n"
         ("r.jsonl", '{"city": "P", "city": "Q"}\n', "r.jsonl:1:1 EV613"),
         ("r.jsonl", '{"city": "P", "n": 1e999}\n', "r.jsonl:1:20 EV119"),
         ("r.jsonl", '{"city": ' + "[" * 100_000 + "\n", "r.jsonl:1:1 EV613"),
+        ("r.json", '[{"city": "P"}, {"city": }]', "r.json:1:26 EV613"),
+        ("r.json", '[\n  {"city": "P"}, [1]\n]', "r.json:2:18 EV613"),
+        ("r.json", '[{"city": "P"},\n {"city":\n  NaN}]', "r.json:2:2 EV613"),
+        ("r.json", '[{"city": "P"}, {"city": "P"}]', "r.json:1:26 EV206"),
+        ("r.json", '[{"city": "P", "n": 1e999}]', "r.json:1:21 EV119"),
+        ("r.json", '{"city": "P"}', "r.json:1:1 EV613"),
+        ("r.json", "[" * 100_000, "r.json:1:1 EV613"),
+        ("r.json", "[]", "s.eval.yaml:7:24 EV612"),
+        ("r.json", f'[{{"city": "P", "n": {"9" * 5000}}}]', "r.json:1:21 EV119"),
         ("r.txt", "city\nP\n", "s.eval.yaml:7:24 EV612"),
     ],
 )
