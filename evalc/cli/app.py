@@ -63,7 +63,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "init": "write:init",
         "check": "write:check",
         "fmt": "write:fmt",
-        "import": "write:import_files",
+        "import": "importing:import_files",
         "watch": "write:watch",
         "explain": "write:explain",
         "lock": "write:lock",

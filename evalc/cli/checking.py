@@ -6,7 +6,7 @@ Apart from the declaration of the command, since it is called without one if onl
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from enum import StrEnum
 from pathlib import Path
@@ -20,11 +20,13 @@ from evalc.base.terminal import counted, first_of, visible
 from evalc.cli.ending import ExitCode, inventory_lines, print_error, print_lines, print_problems, with_standard_input
 
 if TYPE_CHECKING:
+    from evalc.cli.importing import From
     from evalc.config import Settings
     from evalc.diagnostics import Problem
     from evalc.diagnostics.fixing import Fixed
     from evalc.diagnostics.policy import Policy, Selection
     from evalc.diagnostics.render import Tried
+    from evalc.setup.compile import Subject
 
 
 class ProblemFormat(StrEnum):
@@ -52,6 +54,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     quiet: bool = False,
     verbose: bool = False,
     config: str | None = None,
+    origin: From | None = None,
     kept_alive: list[object] | None = None,
 ) -> int:
     """Print what is wrong in the files, and with `fix` put right what is sure; the parameters are the command's.
@@ -60,6 +63,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     """
     # For start-up: `--help` compiles nothing.
     from evalc.config.load import settings_with  # noqa: PLC0415
+    from evalc.dsl.sources import unsaved  # noqa: PLC0415
     from evalc.setup.compile import checked, files_of, nothing_found, policy_of  # noqa: PLC0415
 
     settings, of_config = settings_with(config, {"prompts": prompts, "strict": strict, "tools": tools})
@@ -68,9 +72,16 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
         raise UsageError("`--fix` writes files: name a file instead of `-`, or use `--diff`")
     if unsafe_fixes and not (fix or diff):
         raise UsageError("`--unsafe-fixes` needs `--fix`, or `--diff` to preview the changes")
+    if origin is not None and (fix or diff):
+        raise UsageError("`--from` reads files of another tool, and no fix is written to them: leave out `--fix`")
     selection = _selection(select, ignore)
-    subjects = with_standard_input(looked_at)
-    with collector_off():
+    subjects: Sequence[Subject] = with_standard_input(looked_at) if origin is None else ()
+    beside: Mapping[str, str] = {}
+    if origin is not None:
+        from evalc.cli.importing import subjects_of  # noqa: PLC0415 - for start-up: seldom asked for
+
+        subjects, beside = subjects_of(looked_at, origin)
+    with collector_off(), unsaved(beside):
         found = checked(subjects, settings, selection, kept_alive)
     if kept_alive is not None:
         kept_alive.append(found)

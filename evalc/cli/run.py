@@ -32,8 +32,8 @@ from evalc.cli.ending import (
     standard_output_alone,
     supervise,
     termination_as_interrupt,
-    with_standard_input,
 )
+from evalc.cli.importing import From, subjects_of
 from evalc.cli.options import NO_VALUE, Json, Quiet, Verbose, show_all_help, with_flags
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.setup.flags import INSTEAD, SHOWN, STOPS, RunFlags
@@ -501,6 +501,7 @@ def run_evals(
     ] = None,
     json: Json = False,
     output: Outputs = None,
+    origin: Annotated[From | None, typer.Option("--from", hidden=True)] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -535,6 +536,7 @@ def run_evals(
     """
     # For start-up: `--help` runs nothing.
     with collector_off():
+        from evalc.dsl.sources import unsaved  # noqa: PLC0415
         from evalc.setup.request import compiled_run, given_by, to_run  # noqa: PLC0415
         from evalc.setup.runner import runs_code_of_others, to_the_end  # noqa: PLC0415
 
@@ -545,10 +547,13 @@ def run_evals(
 
         return print_settings(settings)
     start = given.start(settings)
-    start = msgspec.structs.replace(start, subjects=with_standard_input(start.subjects))
+    subjects, beside = subjects_of(start.subjects, origin)
+    # What is imported has no file by which it could be resumed.
+    start = msgspec.structs.replace(start, subjects=subjects, command=start.command if origin is None else "")
     detail: Detail = "quiet" if quiet else "verbose" if verbose else "normal"
     if dry_run:
-        what = to_run(start.subjects, settings, start.prompt_id, start.selection)
+        with unsaved(beside):
+            what = to_run(start.subjects, settings, start.prompt_id, start.selection)
         print_problems(what.problems, sys.stderr)
         return _list_cases(what, settings, detail=detail)
     outputs = outputs_of(output or (), as_json=json)
@@ -556,7 +561,7 @@ def run_evals(
     advice = partial(_advice, start)
     if runs_code_of_others(settings):
         supervise(settings.timeout_ms, advice)
-    with standard_output_alone() as stdout:
+    with standard_output_alone() as stdout, unsaved(beside):
         progress = _progress()
         try:
             with termination_as_interrupt(), progress, lent_streams():
@@ -580,7 +585,7 @@ def run_evals(
         if not quiet:
             stdout.flush()
             print_lines(inventory_lines(finished.inventory, verbose=verbose), sys.stderr)
-            if finished.exit_code and finished.summary.failed:
+            if finished.exit_code and finished.summary.failed and origin is None:
                 print_lines([_NEXT_STEPS], sys.stderr)
     return finished.exit_code
 
@@ -602,7 +607,7 @@ def _given(flags: RunFlags) -> RunFlags:
 
 def _advice(start: Start) -> str:
     """Advice on the cases of a run that did not end, if it had begun: the command that continues it."""
-    if not start.has_begun:
+    if not start.command or not start.has_begun:
         return ""
     command = f"{start.command} --retry-errors" if start.retry_errors else start.command
     return f"; what was finished is kept, and `{command}` runs the rest"

@@ -7,7 +7,6 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
@@ -17,7 +16,7 @@ import typer
 
 from evalc import extras
 from evalc.base.errors import UsageError
-from evalc.base.files import JSON_LIMIT, below_working_folder, make_folder, only_writer, write_atomic
+from evalc.base.files import below_working_folder, make_folder, only_writer, write_atomic
 from evalc.base.terminal import Screen, counted, first_of, shown_path, visible
 from evalc.cli.checking import ProblemFormat, check_files, difference
 from evalc.cli.ending import (
@@ -29,6 +28,7 @@ from evalc.cli.ending import (
     print_warning,
     standard_input,
 )
+from evalc.cli.importing import From, imported_suites
 from evalc.cli.options import Paths, PathsOrStdin, settings_of, with_flags
 from evalc.config.tables import spelled
 from evalc.diagnostics import Diagnostics
@@ -38,7 +38,6 @@ from evalc.setup.flags import several
 if TYPE_CHECKING:
     from evalc.config import Settings
     from evalc.dsl.format.eval_file import FormattedFile
-    from evalc.extras.importers import Imported
     from evalc.extras.scaffold import Found
     from evalc.extras.watch import Seen, Watcher
     from evalc.model.suite import CaseKey
@@ -127,7 +126,7 @@ def _first_suite(target: Path, found: Found) -> Iterator[tuple[Path, str]]:
             return
         problems = Diagnostics()
         source = str(below_working_folder(target / evals.source))
-        imported = next(_imported([source], From.AUTO, folder, problems), None)
+        _, imported = next(imported_suites([source], From.AUTO, folder, problems), (source, None))
         if imported is None:
             print_warning(f"{visible(evals.source)} cannot be imported: `{visible(evals.instead)}` says why")
             continue
@@ -142,7 +141,7 @@ def _first_suite(target: Path, found: Found) -> Iterator[tuple[Path, str]]:
 
 
 @with_flags("prompts", "tools", "strict", "config")
-def check(
+def check(  # noqa: PLR0913, PLR0917 - an option each
     paths: PathsOrStdin = None,
     output_format: Annotated[
         ProblemFormat, typer.Option("--format", help="How to print the problems. Default: text.")
@@ -170,6 +169,12 @@ def check(
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even if there are errors.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only problems.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also list the files that were skipped.")] = False,
+    origin: Annotated[
+        From | None,
+        typer.Option(
+            "--from", metavar="TOOL", help="Read files of another tool, as `evalc import` does: promptfoo, ..."
+        ),
+    ] = None,
     **flags: Any,
 ) -> int:
     """Report every mistake in eval files.
@@ -195,6 +200,7 @@ def check(
         exit_zero=exit_zero,
         quiet=quiet,
         verbose=verbose,
+        origin=origin,
         **flags,
     )
 
@@ -290,122 +296,6 @@ def _write_formatted(file: FormattedFile) -> None:
     elif file.changed:
         write_atomic(Path(file.source.name), file.text.encode())
         sys.stdout.write(f"formatted {visible(file.source.name)}\n")
-
-
-class From(StrEnum):
-    """Whose evals a file holds."""
-
-    AUTO = "auto"
-    TOOL_FORGE = "tool-forge"
-    PROMPTFOO = "promptfoo"
-    PROMPTOS = "promptos"
-    PYDANTIC_EVALS = "pydantic-evals"
-    ADK = "adk"
-
-
-def import_files(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="The files to import; - is standard input.")],
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder for several; - prints. Default: -."),
-    ] = None,
-    origin: Annotated[
-        From,
-        typer.Option(
-            "--from",
-            metavar="TOOL",
-            help="The tool: tool-forge, promptfoo, promptos, pydantic-evals, adk, or auto to detect it. Default: auto.",
-        ),
-    ] = From.AUTO,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if anything is left out or weaker.")] = False,
-) -> int:
-    """Convert the evals of other tools to eval files.
-
-    evalc reads eval JSON of tool-forge, configurations of promptfoo, PromptOS prompt files with examples, datasets of
-    pydantic-evals, and eval sets of Google ADK.
-
-    Parts without a counterpart are named in a warning, and in a comment `# not imported: ...` at their place. Nothing
-    is written of a file with errors; the others are, and the exit code is 2.
-
-    \b
-    Examples:
-      evalc import evals/get-weather.golden.json
-      evalc import promptfooconfig.yaml -o evals/
-      evalc import prompts/summary.yaml -o evals/
-    """
-    target = None if output in {None, "-"} else Path(str(output))
-    is_folder = target is not None and (target.is_dir() or str(output).endswith("/") or len(files) > 1)
-    if target is None and len(files) > 1:
-        raise UsageError("several files are imported into a folder: name it with `-o`")
-    if is_folder and target is not None and target.exists() and not target.is_dir():
-        raise UsageError(f"`{output}` is not a folder: several files are imported into one")
-    folder = Path() if target is None else target if is_folder else target.parent
-    problems = Diagnostics()
-    imported = list(_imported(files, origin, folder, problems))
-    print_problems(tuple(problems), sys.stderr)
-    _sum_up(imported)
-    code = ExitCode.OK
-    if problems.has_errors:
-        code = ExitCode.USAGE
-    elif strict and len(problems):
-        code = ExitCode.FAILED
-    if not imported:
-        return code
-    if target is None:
-        _print_imported(imported)
-        if output is None and imported:
-            print_lines([f"nothing is written: `-o {imported[0].file_name}` writes it to a file"], sys.stderr)
-        return code
-    texts = {folder / suite.file_name if is_folder else target: suite for suite in imported}
-    if len(texts) < len(imported):
-        raise UsageError("two of the files would be imported into one: import them one by one, with `-o FILE`")
-    _write_imported(texts, force=force)
-    return code
-
-
-def _sum_up(imported: Sequence[Imported]) -> None:
-    """Say how many tests came over, unless all did."""
-    cases, weaker, lost = (sum(getattr(each, name) for each in imported) for name in ("cases", "weaker", "lost"))
-    if weaker or lost:
-        said = f"{cases - weaker} of {cases + lost} tests came over whole, {weaker} weaker, {lost} lost"
-        print_lines([said], sys.stderr)
-
-
-def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagnostics) -> Iterator[Imported]:
-    from evalc.dsl.sources import YAML_LIMIT, read_source  # noqa: PLC0415 - for start-up: `--help` imports nothing
-
-    tool = None if origin is From.AUTO else extras.importers.ImportFormat(origin.value)
-    for file in dict.fromkeys(files):
-        limit = JSON_LIMIT if file.lower().endswith(".json") else YAML_LIMIT
-        own = Diagnostics()
-        source = standard_input() if file == "-" else read_source(Path(file), own.add, limit=limit)
-        imported = None if source is None else extras.importers.import_source(source, tool, folder, own)
-        problems.extend(own)
-        if imported is not None and not own.has_errors:
-            yield imported
-
-
-def _print_imported(imported: Sequence[Imported]) -> None:
-    for suite in imported:
-        if suite.side_files:
-            raise UsageError("the suite needs files next to it (JSON Schemas): name a file or folder with `-o`")
-        sys.stdout.buffer.write(suite.text.encode())
-
-
-def _write_imported(texts: dict[Path, Imported], *, force: bool) -> None:
-    written: dict[Path, str] = {}
-    for path, suite in texts.items():
-        written |= {path.parent / side.path: side.text for side in suite.side_files}
-        written[path] = suite.text
-    existing = [shown_path(path) for path in written if path.exists()]
-    if existing and not force:
-        raise UsageError(f"`{existing[0]}` exists; overwrite it with `--force`")
-    for path, text in written.items():
-        make_folder(path.parent)
-        write_atomic(path, text.encode())
-        said = f" ({counted(texts[path].cases, 'case')})" if path in texts else ""
-        print_lines([f"wrote {shown_path(path)}{said}"], sys.stdout)
 
 
 def explain(

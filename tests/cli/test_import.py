@@ -152,3 +152,30 @@ def test_help(invoke: Invoke) -> None:
     outcome = invoke("import", "--help")
     assert outcome.code == 0
     assert all(word in outcome.out for word in ("--from", "tool-forge", "promptfoo", "--force"))
+
+
+def test_check_and_run_read_a_configuration_as_if_it_were_imported(invoke: Invoke, project: Path) -> None:
+    folder = project / "their"
+    folder.mkdir()
+    (folder / "promptfooconfig.yaml").write_text(PROMPTFOO.replace("}}\n", "}}\n      - {type: made-up}\n"))
+    refused = invoke("check", "their/promptfooconfig.yaml")
+    assert refused.code == 2
+    assert "`evalc import their/promptfooconfig.yaml` makes an eval file of it, and `--from promptfoo`" in refused.out
+    before = sorted(folder.iterdir())
+    checked = invoke("check", "their/promptfooconfig.yaml", "--from", "promptfoo")
+    assert (checked.code, checked.out) == (0, "all good: 1 suite\n")
+    assert "made-up" in checked.err
+    assert "0 of 1 tests came over whole, 1 weaker, 0 lost\n" in checked.err
+    ran = invoke("run", "their/promptfooconfig.yaml", "--from", "promptfoo", "--agent", "demo", "--output-dir", "r")
+    assert ran.code == 1
+    assert "json matching a schema" in ran.out
+    assert sorted(folder.iterdir()) == before
+
+
+def test_files_of_another_tool_that_cannot_be_imported_are_not_read(invoke: Invoke, project: Path) -> None:
+    (project / "p.yaml").write_text("prompts: [Hi]\ntests: []\n")
+    outcome = invoke("run", "p.yaml", "--from", "promptfoo", "--agent", "demo")
+    assert outcome.code == 2
+    assert "error[EV656]" in outcome.err
+    fixing = invoke("check", "p.yaml", "--from", "promptfoo", "--fix")
+    assert (fixing.code, "leave out `--fix`" in fixing.err) == (2, True)

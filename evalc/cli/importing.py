@@ -1,0 +1,167 @@
+"""`evalc import`, and the evals of other tools that `check` and `run` read as if they were imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from evalc import extras
+from evalc.base.errors import UsageError
+from evalc.base.files import JSON_LIMIT, make_folder, write_atomic
+from evalc.base.source import Source
+from evalc.base.terminal import counted, shown_path
+from evalc.cli.ending import ExitCode, print_lines, print_problems, standard_input, with_standard_input
+from evalc.diagnostics import Diagnostics
+
+if TYPE_CHECKING:
+    from evalc.extras.importers import Imported
+
+T = TypeVar("T")
+
+
+class From(StrEnum):
+    """Whose evals a file holds."""
+
+    AUTO = "auto"
+    TOOL_FORGE = "tool-forge"
+    PROMPTFOO = "promptfoo"
+    PROMPTOS = "promptos"
+    PYDANTIC_EVALS = "pydantic-evals"
+    ADK = "adk"
+
+
+def import_files(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="The files to import; - is standard input.")],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder for several; - prints. Default: -."),
+    ] = None,
+    origin: Annotated[
+        From,
+        typer.Option(
+            "--from",
+            metavar="TOOL",
+            help="The tool: tool-forge, promptfoo, promptos, pydantic-evals, adk, or auto to detect it. Default: auto.",
+        ),
+    ] = From.AUTO,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if anything is left out or weaker.")] = False,
+) -> int:
+    """Convert the evals of other tools to eval files.
+
+    evalc reads eval JSON of tool-forge, configurations of promptfoo, PromptOS prompt files with examples, datasets of
+    pydantic-evals, and eval sets of Google ADK.
+
+    Parts without a counterpart are named in a warning, and in a comment `# not imported: ...` at their place. Nothing
+    is written of a file with errors; the others are, and the exit code is 2.
+
+    \b
+    Examples:
+      evalc import evals/get-weather.golden.json
+      evalc import promptfooconfig.yaml -o evals/
+      evalc import prompts/summary.yaml -o evals/
+    """
+    target = None if output in {None, "-"} else Path(str(output))
+    is_folder = target is not None and (target.is_dir() or str(output).endswith("/") or len(files) > 1)
+    if target is None and len(files) > 1:
+        raise UsageError("several files are imported into a folder: name it with `-o`")
+    if is_folder and target is not None and target.exists() and not target.is_dir():
+        raise UsageError(f"`{output}` is not a folder: several files are imported into one")
+    folder = Path() if target is None else target if is_folder else target.parent
+    problems = Diagnostics()
+    imported = [each for _, each in imported_suites(files, origin, folder, problems)]
+    print_problems(tuple(problems), sys.stderr)
+    _sum_up(imported)
+    code = ExitCode.OK
+    if problems.has_errors:
+        code = ExitCode.USAGE
+    elif strict and len(problems):
+        code = ExitCode.FAILED
+    if not imported:
+        return code
+    if target is None:
+        _print_imported(imported)
+        if output is None and imported:
+            print_lines([f"nothing is written: `-o {imported[0].file_name}` writes it to a file"], sys.stderr)
+        return code
+    texts = {folder / suite.file_name if is_folder else target: suite for suite in imported}
+    if len(texts) < len(imported):
+        raise UsageError("two of the files would be imported into one: import them one by one, with `-o FILE`")
+    _write_imported(texts, force=force)
+    return code
+
+
+def _sum_up(imported: Sequence[Imported]) -> None:
+    """Say how many tests came over, unless all did."""
+    cases, weaker, lost = (sum(getattr(each, name) for each in imported) for name in ("cases", "weaker", "lost"))
+    if weaker or lost:
+        said = f"{cases - weaker} of {cases + lost} tests came over whole, {weaker} weaker, {lost} lost"
+        print_lines([said], sys.stderr)
+
+
+def imported_suites(
+    files: Sequence[str], origin: From, folder: Path | None, problems: Diagnostics
+) -> Iterator[tuple[str, Imported]]:
+    """The files with the suites made of them, for a folder, or each for its own; those with errors are left out."""
+    from evalc.dsl.sources import YAML_LIMIT, read_source  # noqa: PLC0415 - for start-up: `--help` imports nothing
+
+    tool = None if origin is From.AUTO else extras.importers.ImportFormat(origin.value)
+    for file in dict.fromkeys(files):
+        limit = JSON_LIMIT if file.lower().endswith(".json") else YAML_LIMIT
+        own = Diagnostics()
+        source = standard_input() if file == "-" else read_source(Path(file), own.add, limit=limit)
+        beside = folder if folder is not None else Path(file).parent
+        imported = None if source is None else extras.importers.import_source(source, tool, beside, own)
+        problems.extend(own)
+        if imported is not None and not own.has_errors:
+            yield file, imported
+
+
+def subjects_of(paths: Sequence[T], origin: From | None) -> tuple[list[T | Source], Mapping[str, str]]:
+    """The subjects that the paths are, and texts that are read in place of files, by their real paths.
+
+    These are the files themselves, or with an `origin` the suites that an import would write beside them.
+
+    Raises:
+        UsageError: a file cannot be imported.
+    """
+    if origin is None:
+        return with_standard_input(paths), {}
+    problems = Diagnostics()
+    made = [(Path(file).parent, each) for file, each in imported_suites([*map(str, paths)], origin, None, problems)]
+    print_problems(tuple(problems), sys.stderr)
+    _sum_up([each for _, each in made])
+    if problems.has_errors:
+        raise UsageError("not every file can be imported, so none is read")
+    suites: list[T | Source] = [Source(str(folder / each.file_name), each.text) for folder, each in made]
+    return suites, {
+        os.path.realpath(folder / side.path): side.text for folder, each in made for side in each.side_files
+    }
+
+
+def _print_imported(imported: Sequence[Imported]) -> None:
+    for suite in imported:
+        if suite.side_files:
+            raise UsageError("the suite needs files next to it (JSON Schemas): name a file or folder with `-o`")
+        sys.stdout.buffer.write(suite.text.encode())
+
+
+def _write_imported(texts: dict[Path, Imported], *, force: bool) -> None:
+    written: dict[Path, str] = {}
+    for path, suite in texts.items():
+        written |= {path.parent / side.path: side.text for side in suite.side_files}
+        written[path] = suite.text
+    existing = [shown_path(path) for path in written if path.exists()]
+    if existing and not force:
+        raise UsageError(f"`{existing[0]}` exists; overwrite it with `--force`")
+    for path, text in written.items():
+        make_folder(path.parent)
+        write_atomic(path, text.encode())
+        said = f" ({counted(texts[path].cases, 'case')})" if path in texts else ""
+        print_lines([f"wrote {shown_path(path)}{said}"], sys.stdout)
