@@ -285,6 +285,9 @@ def test_a_project_fits_its_folder(
     assert [file.name for file in (empty / "evals").iterdir() if file.name != "evals.json"] == [suite]
     checked = invoke("check", "--strict")
     assert (checked.code, checked.out.startswith("all good: 1 suite")) == (0, True), checked
+    workflow = yaml.safe_load((empty / ".github/workflows/evals.yml").read_text())["jobs"]["evals"]["steps"]
+    assert workflow[2]["run"] == 'pip install "$EVALC"'
+    assert ("OPENAI_API_KEY" in workflow[-1]["env"]) == agent.startswith("openai:")
     if agent.startswith("openai:"):
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
         assert "set the environment variable `OPENAI_API_KEY`" in invoke("run").err
@@ -315,16 +318,32 @@ def test_an_app_of_fastapi_is_asked_in_its_own_words(invoke: Invoke, empty: Path
     Thread(target=server.serve_forever, daemon=True).start()
     port = server.server_address[1]
     try:
-        prepared(empty, {"desk/main.py": FASTAPI.replace("PORT", str(port))})
+        prepared(empty, {"desk/main.py": FASTAPI.replace("PORT", str(port)), "requirements.txt": "fastapi"})
         outcome = invoke("init")
         assert "found `POST /v1/ask` in desk/main.py (FastAPI)\n" in outcome.out
         assert f"Next:\n  uvicorn desk.main:app --port {port}    # your agent, in another terminal\n" in outcome.out
         ran = invoke("run", "--json")
+        workflow = yaml.safe_load((empty / ".github/workflows/evals.yml").read_text())
+        install, _, _, start, _ = [step["run"] for step in workflow["jobs"]["evals"]["steps"] if "run" in step]
+        assert install == 'pip install "$EVALC" -r requirements.txt'
+        assert start.startswith(f"uvicorn desk.main:app --port {port} & curl ")
+        assert start.endswith(f" --retry-connrefused http://127.0.0.1:{port}/")
     finally:
         server.shutdown()
         server.server_close()
     assert (ran.code, json.loads(ran.out)["summary"]["passed"]) == (0, 1), ran
     assert "/v1/ask: Hello! What can you help me with?" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("text", "argument"), [("[project]\nname = 'x'\n", " ."), ("[tool.x]\n", ""), ("[", ""), (None, "")]
+)
+def test_the_workflow_installs_what_the_project_needs(
+    invoke: Invoke, empty: Path, text: str | None, argument: str
+) -> None:
+    prepared(empty, {"bot.py": FUNCTION} | ({} if text is None else {"pyproject.toml": text}))
+    invoke("init")
+    assert f'- run: pip install "$EVALC"{argument}\n' in (empty / ".github/workflows/evals.yml").read_text()
 
 
 def agents_of(folder: Path) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
@@ -31,8 +33,6 @@ __all__ = [
 ]
 
 _WORKFLOW: Final = ".github/workflows/evals.yml"
-_EVALC: Final = b'EVALC: ""'
-"""Where the workflow says what evalc is installed from."""
 
 _LARGEST: Final = 1_000_000
 _TEMPLATES: Final[Mapping[str, str]] = {
@@ -50,7 +50,13 @@ _NO_AGENT: Final = '# agent = "http://localhost:3000/chat"'
 _STAND_IN: Final = """\
 # "demo" only stands in: it knows the weather, and nothing of this project.
 agent = "demo\""""
+
+# Parts of the workflow:
+_EVALC: Final = 'EVALC: ""'
+_INSTALL: Final = 'pip install "$EVALC"'
+_PREPARE: Final = "      # Install and start here"
 _DEMO: Final = " --agent demo"
+_KEYS: Final = re.compile(r'"(openai|anthropic):')
 
 _SCHEMA: Final = ".evalc/schema/language.json"
 _IGNORE: Final = ".gitignore"
@@ -76,13 +82,13 @@ def write_project(folder: Path, found: Found) -> Iterator[Path]:
         OSError: a file cannot be written.
     """
     contents = {name: _template(source) for name, source in _TEMPLATES.items()}
-    contents[_WORKFLOW] = contents[_WORKFLOW].replace(_EVALC, f"EVALC: {json.dumps(_requirement())}".encode())
     contents[_SCHEMA] = schema_text("language")
+    named = ""
     if found.agents or found.evals:
         judge = found.evals[0].judge if found.evals else ""
         named = "\n".join(filter(None, (found.agents[0].line if found.agents else _STAND_IN, judge)))
         contents[_CONFIGURATION] = contents[_CONFIGURATION].replace(_NO_AGENT.encode(), named.encode())
-        contents[_WORKFLOW] = contents[_WORKFLOW].replace(_DEMO.encode(), b"")
+    contents[_WORKFLOW] = _workflow(contents[_WORKFLOW].decode(), folder, found, named).encode()
     has_evals = (folder / _EVALS).exists() or found.agents or found.evals
     for name, content in contents.items():
         path = folder / name
@@ -95,6 +101,32 @@ def write_project(folder: Path, found: Found) -> Iterator[Path]:
     if ignored is not None:
         write_atomic(folder / _IGNORE, ignored)
         yield folder / _IGNORE
+
+
+def _workflow(text: str, folder: Path, found: Found, named: str) -> str:
+    """The workflow, with what the agent that the configuration names needs: its packages, its server, its keys."""
+    text = text.replace(_EVALC, f"EVALC: {json.dumps(_requirement())}")
+    if not named:
+        return text
+    text = text.replace(_DEMO, "")
+    if found.agents:
+        text = text.replace(_INSTALL, _INSTALL + _packages(folder))
+        if start := found.agents[0].start:
+            url = f"http://127.0.0.1:{start.rpartition(' ')[2]}/"
+            wait = f"curl --silent --output /dev/null --retry 20 --retry-delay 1 --retry-connrefused {url}"
+            text = text.replace(_PREPARE, f"      - run: {start} & {wait}\n{_PREPARE}")
+    keys = dict.fromkeys(f"{name.upper()}_API_KEY" for name in _KEYS.findall(named))
+    return text + "".join(f"          {key}: ${{{{ secrets.{key} }}}}\n" for key in keys)
+
+
+def _packages(folder: Path) -> str:
+    """The arguments of pip that install what the project says that it needs."""
+    if (folder / "requirements.txt").is_file():
+        return " -r requirements.txt"
+    with suppress(OSError, ValueError):
+        if "project" in tomllib.loads(read_limited(folder / "pyproject.toml", _LARGEST).decode()):
+            return " ."
+    return ""
 
 
 def lacks_evals(folder: Path) -> bool:
