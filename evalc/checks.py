@@ -95,7 +95,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, metaclass=_NamingItsKey
     """Whether a check holds, or what it measured, and why it does not hold; the reason is only shown if it does not.
 
     `score` is compared by a line (`>= 0.7`), or, from 0 to 1, is the score of the criterion that the check counts for.
-    With `passed=False` the check does not hold, whatever the score.
+    With `passed=False` the check does not hold, whatever the score. A reason alone says why the answer could not be
+    asked, such as that it is no JSON: then the check fails, with `not` before it, too.
     """
 
     passed: bool | None = None
@@ -268,12 +269,12 @@ def _exported(file: Path) -> dict[str, Callable[..., Any]]:
     except (OSError, UnicodeError, ScriptError) as error:
         raise UsageError(f"`{file}` cannot be read: {error}") from None
 
-    def check(call: Callable[..., tuple[bool | float, str]], answer: Answer, **config: Any) -> float | Outcome:
+    def check(call: Callable[..., tuple[bool | float | None, str]], answer: Answer, **config: Any) -> float | Outcome:
         given = {"vars": answer.inputs, "prompt": answer.message, **({"config": config} if config else {})}
         try:
             value, reason = call(answer.text, given)
         except ScriptError as error:
             raise AgentError(str(error)) from None
-        return Outcome(passed=value, reason=reason) if isinstance(value, bool) else value
+        return Outcome(passed=value, reason=reason) if value is None or isinstance(value, bool) else value
 
     return {file.stem if name == "default" else name: partial(check, caller(text, name)) for name in names}

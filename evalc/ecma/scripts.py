@@ -7,6 +7,7 @@ knows none, and dates that engines read differently.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from functools import cache
@@ -19,21 +20,15 @@ TIMEOUT: Final = 10.0
 
 _PROGRAM: Final = r"""
 var $answer = JSON.stringify({ error: "its promise is never kept" });
-((() => {
+((([names, methods, keys]) => {
   const parse = JSON.parse, stringify = JSON.stringify, apply = Reflect.apply;
   let missing = "";
   const lacks = (what) => { missing ||= what; throw new Error(missing); };
   const refuse = (object, name, what) =>
     Object.defineProperty(object, name, { configurable: true, get: () => lacks(what ?? "`" + name + "`") });
-  for (const name of [
-    "AbortController", "Blob", "Buffer", "FormData", "Headers", "Intl", "Request", "Response", "TextDecoder",
-    "TextEncoder", "URL", "URLSearchParams", "WebAssembly", "__dirname", "__filename", "crypto", "fetch", "global",
-    "process", "require", "setImmediate", "setInterval", "setTimeout", "structuredClone",
-  ]) refuse(globalThis, name);
-  for (const type of [Array, BigInt, Date, Number])
-    for (const name of ["toLocaleString", "toLocaleDateString", "toLocaleTimeString"])
-      if (name in type.prototype) refuse(type.prototype, name);
-  refuse(String.prototype, "localeCompare");
+  for (const name of names) refuse(globalThis, name);
+  for (const type of [Array, BigInt, Date, Number, String])
+    for (const name of methods) if (name in type.prototype) refuse(type.prototype, name);
   const isDate = /^[+-]?\d{4,6}(-\d\d(-\d\d)?)?(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
   const read = (text) =>
     typeof text !== "string" || isDate.test(text) || lacks("a `Date` of a text that is not ISO 8601");
@@ -46,8 +41,10 @@ var $answer = JSON.stringify({ error: "its promise is never kept" });
   globalThis.console = new Proxy({}, { get: () => () => {} });
 
   const shown = (error) => (error instanceof Error ? error.name + ": " + error.message : String(error));
-  const failed = (error) =>
-    stringify({ error: missing ? `it asks for ${missing}, which a check does not have` : shown(error) });
+  const failed = (error) => {
+    if (missing) return stringify({ error: `it asks for ${missing}, which a check does not have` });
+    return stringify({ [error instanceof InternalError ? "error" : "threw"]: shown(error) });
+  };
   const said = (value) => {
     if (missing) return failed();
     if (typeof value === "boolean" || typeof value === "number") return stringify({ value, text: String(value) });
@@ -55,7 +52,7 @@ var $answer = JSON.stringify({ error: "its promise is never kept" });
     if (typeof pass === "boolean" && typeof score === "number" && typeof reason === "string")
       return stringify({ value: pass, reason });
     const kind = value === null ? "null" : typeof value;
-    return stringify({ error: `it returned ${kind}, and not true, false, a number or {pass, score, reason}` });
+    return stringify({ threw: `it returned ${kind}, and not true, false, a number or {pass, score, reason}` });
   };
   const exported = (text) => {
     const module = { exports: {} };
@@ -67,13 +64,13 @@ var $answer = JSON.stringify({ error: "its promise is never kept" });
   };
   return (request) => {
     try {
-      const [text, name, output, context, others] = parse(request);
+      const [text, name, output, context] = parse(request);
       const functions = exported(text);
       if (name === null) {
         if (missing) return failed();
-        return stringify(Object.keys(functions).filter((each) => typeof functions[each] === "function"));
+        return stringify({ names: Object.keys(functions).filter((each) => typeof functions[each] === "function") });
       }
-      for (const other of others) refuse(context, other, "`context." + other + "`");
+      for (const key of keys) refuse(context, key, "`context." + key + "`");
       const value = functions[name](output, context);
       if (typeof value?.then !== "function") return said(value);
       value.then((kept) => { $answer = said(kept); }, (error) => { $answer = failed(error); });
@@ -81,9 +78,18 @@ var $answer = JSON.stringify({ error: "its promise is never kept" });
       return failed(error);
     }
   };
-})())
+})(NOT_THERE))
 """
-_NOT_GIVEN: Final = ("logProbs", "metadata", "provider", "providerResponse", "test", "trace")
+NAMES: Final = tuple(
+    """\
+    AbortController Blob Buffer FormData Headers Intl Request Response TextDecoder TextEncoder URL URLSearchParams
+    WebAssembly __dirname __filename crypto fetch global process require setImmediate setInterval setTimeout
+    structuredClone""".split()  # noqa: SIM905 - as people read it
+)
+"""The names that Node has, and a check has not."""
+METHODS: Final = ("localeCompare", "toLocaleDateString", "toLocaleString", "toLocaleTimeString")
+"""The methods that depend on a language."""
+KEYS: Final = ("logProbs", "metadata", "provider", "providerResponse", "test", "trace")
 """The keys that other tools have in a context; here each is an error, and not `undefined`."""
 _EXPORT: Final = re.compile(
     r"^export\s+(?:(?P<default>default)\s+|(?=(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s+(?P<name>[\w$]+))"
@@ -105,18 +111,23 @@ def functions_of(text: str) -> tuple[str, ...]:
     """
     if (imported := _IMPORT.search(text)) is not None:
         raise ScriptError(f"`{imported[0].strip()}`: a file of checks is on its own")
-    return tuple(_asked(_as_script(text), None, None, {}))
+    said = _asked(_as_script(text), None, None, {})
+    if "threw" in said:
+        raise ScriptError(said["threw"])
+    return tuple(said["names"])
 
 
-def caller(text: str, name: str) -> Callable[[str, dict[str, Any]], tuple[bool | float, str]]:
+def caller(text: str, name: str) -> Callable[[str, dict[str, Any]], tuple[bool | float | None, str]]:
     """A function that calls one of a file's, with an output and a context: its verdict or measure, and a reason.
 
-    It raises `ScriptError`.
+    Nothing is the verdict of code that throws, or returns anything else. It raises `ScriptError`.
     """
     script = _as_script(text)
 
-    def call(output: str, context: dict[str, Any]) -> tuple[bool | float, str]:
+    def call(output: str, context: dict[str, Any]) -> tuple[bool | float | None, str]:
         said = _asked(script, name, output, context)
+        if "threw" in said:
+            return None, said["threw"]
         value = said["value"]
         return (value if isinstance(value, bool) else float(said["text"])), said.get("reason", "")
 
@@ -125,19 +136,21 @@ def caller(text: str, name: str) -> Callable[[str, dict[str, Any]], tuple[bool |
 
 def _asked(script: str, name: str | None, output: str | None, context: dict[str, Any]) -> Any:
     try:
-        said = _engine().ask([script, name, output, context, _NOT_GIVEN], TIMEOUT)
+        said = _engine().ask([script, name, output, context], TIMEOUT)
     except TimeoutError:
         raise ScriptError(f"it did not end within {TIMEOUT:g} s") from None
     except EngineError as error:
         raise ScriptError(str(error)) from error
-    if isinstance(said, dict) and "error" in said:
+    if "error" in said:
         raise ScriptError(said["error"])
     return said
 
 
 @cache
 def _engine() -> Engine:
-    return Engine("checks in JavaScript", _PROGRAM, afresh=True)
+    return Engine(
+        "checks in JavaScript", _PROGRAM.replace("NOT_THERE", json.dumps([NAMES, METHODS, KEYS])), afresh=True
+    )
 
 
 def _as_script(text: str) -> str:

@@ -9,7 +9,7 @@ import ast
 import keyword
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -262,6 +262,87 @@ def _piece(node: Node) -> str:
     if node.type == "escape_sequence":
         return str(constant(f'"{text}"')) if text[1] in "nrtbfv0ux" else text[1:]
     return text
+
+
+# --- functions as they stand ----------------------------------------------------------------------------------------
+
+
+_FUNCTIONS: Final = frozenset(
+    {"arrow_function", "function_declaration", "function_expression", "generator_function", "method_definition"}
+)
+_TRUE_OR_FALSE: Final = frozenset(
+    {"Boolean", "endsWith", "every", "hasOwnProperty", "includes", "isArray", "isFinite", "isInteger", "isNaN", "some",
+     "startsWith", "test"}
+)  # fmt: skip
+"""The functions and methods of JavaScript that return true or false."""
+
+
+def used_in_script(code: str) -> frozenset[str]:
+    """The names that JavaScript uses, its members as `.name`, and those of a name as `name.member`, or `name.[`."""
+    found: set[str] = set()
+    for node in _within(_parser().parse(code.encode("utf-8", "surrogatepass")).root_node):
+        match node.type:
+            case "identifier" | "shorthand_property_identifier" | "import":
+                found.add(_text(node))
+            case "member_expression" | "subscript_expression":
+                of, member = node.child_by_field_name("object"), _text(node.child_by_field_name("property")) or "["
+                found.add(f".{member}")
+                if of is not None and of.type == "identifier":
+                    found.add(f"{_text(of)}.{member}")
+    return frozenset(found)
+
+
+def body_of_function(code: str) -> str:
+    """The statements of a function whose value is that of a line of JavaScript; constants may stand before it."""
+    code = re.sub(r";+\s*\Z", "", code.strip())
+    if not re.match(r"(?:const|let|var)\s", code):
+        return f"return {code}"
+    data = code.encode("utf-8", "surrogatepass")
+    statements = [each for each in _parser().parse(data).root_node.named_children if each.type != "comment"]
+    if len(statements) < 2 or not _text(statements[-2]).endswith(";"):
+        return code
+    at = statements[-1].start_byte
+    return (data[:at] + b"return " + data[at:]).decode("utf-8", "surrogatepass")
+
+
+def is_surely_verdict(code: str) -> bool:
+    """Whether JavaScript is, or returns, true or false, or an object that says whether it passes."""
+    root = _parser().parse(body_of_function(code).encode() if "\n" not in code else code.encode()).root_node
+    returned = [each.named_children for each in _within(root, _FUNCTIONS) if each.type == "return_statement"]
+    return bool(returned) and all(len(each) == 1 and _says(each[0]) for each in returned)
+
+
+def _within(root: Node, without: frozenset[str] = frozenset()) -> Iterator[Node]:
+    """A node and those in it, but not in nodes of the types that are left out; without recursion."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += [child for child in node.children if child.type not in without]
+
+
+def _says(node: Node) -> bool:
+    field = node.child_by_field_name
+    match node.type:
+        case "true" | "false":
+            return True
+        case "parenthesized_expression":
+            return _says(node.named_children[0])
+        case "unary_expression":
+            return _text(field("operator")) == "!"
+        case "binary_expression":
+            operator = _text(field("operator"))
+            if operator in ("&&", "||"):
+                return all(_says(each) for each in (field("left"), field("right")) if each)
+            return operator in ("==", "!=", "===", "!==", "<", "<=", ">", ">=", "in", "instanceof")
+        case "ternary_expression":
+            return all(_says(each) for each in (field("consequence"), field("alternative")) if each)
+        case "call_expression":
+            called = field("function")
+            return _text(called.child_by_field_name("property") or called if called else None) in _TRUE_OR_FALSE
+        case "object":
+            return any(_text(pair.child_by_field_name("key") or pair) == "pass" for pair in node.named_children)
+    return False
 
 
 _TOKEN: Final = re.compile(r'("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|\.?[A-Za-z_]\w*|==|!=|<=|>=|[<>|()\[\];.])')

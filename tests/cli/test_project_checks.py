@@ -338,8 +338,23 @@ def test_javascript_that_cannot_be_used_stops_the_run(invoke: Invoke, scripted: 
     assert (outcome.code, expected in outcome.err) == (2, True)
 
 
-def test_javascript_that_fails_is_an_error_of_its_case(invoke: Invoke, scripted: Path) -> None:
+def test_javascript_that_throws_fails_even_behind_not(invoke: Invoke, scripted: Path) -> None:
     (scripted / "evals" / "names-city.js").write_text("module.exports = (output) => output.a.b;\n")
-    scripts_of(scripted, 'not check "names-city"()')
+    scripts_of(scripted, 'not check "names-city"() > 0')
     outcome = invoke("run")
-    assert (outcome.code, "TypeError" in outcome.out) == (3, True)
+    assert (outcome.code, "names-city: TypeError: " in outcome.out) == (1, True)
+
+
+def test_javascript_that_asks_for_more_is_an_error_of_its_case(invoke: Invoke, scripted: Path) -> None:
+    (scripted / "evals" / "names-city.js").write_text("module.exports = (output) => fetch(output) || true;\n")
+    scripts_of(scripted, 'check "names-city"()')
+    outcome = invoke("run")
+    assert (outcome.code, "names-city: it asks for `fetch`" in outcome.out) == (3, True)
+
+
+def test_an_outcome_of_a_reason_alone_fails_even_behind_not(invoke: Invoke, declared: Path) -> None:
+    refuses = "\n\n@evalc.custom_check\ndef refuses(answer):\n    return evalc.Outcome(reason='it is no JSON')\n"
+    (declared / "evals" / "checks_of_a_project.py").write_text(CHECKS + refuses)
+    suite_of(declared, "not check refuses() >= 0.5")
+    outcome = invoke("run")
+    assert (outcome.code, "refuses: it is no JSON" in outcome.out) == (1, True)

@@ -29,6 +29,7 @@ from evalc.extras.importers.imported import (
     yaml_of,
 )
 from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys, of_one_test
+from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
 from evalc.extras.importers.promptfoo_shape import in_rows, said_once, taken_out
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration, plain
@@ -89,6 +90,7 @@ class _Importer:
         self._metrics: dict[str, None] = {}
         self._suite = _suite_name(Path(source.name))
         self._schemas = Schemas(self._suite)
+        self._code = Code(self._given, self._suite)
 
     def imported(self, root: nodes.Mapping) -> Imported | None:
         values = {key.text: value for key, value in root.pairs}
@@ -151,13 +153,16 @@ class _Importer:
         share = round(1 / len(self._metrics), 2) if len(self._metrics) > 1 else 1
         criteria = {"criteria": [{"name": name, "weight": share} for name in self._metrics]} if self._metrics else {}
         data["eval"] = {**criteria, "test_cases": Noted(cases, (*self._above.get("tests", ()), *behind))}
-        about = next(iter(self._above.values()), [])
+        about = [*next(iter(self._above.values()), [])]
+        if checks := self._code.files():
+            named = ", ".join(f'"{self._given.in_project(each)}"' for each in checks)
+            about.insert(0, f"evalc.toml has to name the code of the checks: checks = [{named}]")
         head = (f"Imported from {Path(self._source.name).name} (promptfoo).", *about, *self._given.head)
         text = yaml_of(data, self._source, self._problems, head=head)
         if text is None:
             return None
-        files, file_name = self._schemas.files(), f"{self._suite}.eval.yaml"
-        return Imported(text=text, side_files=files, file_name=file_name, cases=len(cases))
+        files, file_name = (*self._schemas.files(), *self._code.side_files()), f"{self._suite}.eval.yaml"
+        return Imported(text=text, side_files=files, file_name=file_name, cases=len(cases), checks=checks)
 
     def _prompts_and_inputs(self, prompts: Mapping[str, Prompt], cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The prompts, and the declarations that let every case fill them, if it does not do so without."""
@@ -192,7 +197,7 @@ class _Importer:
             if not values:
                 raise Unmappable("its prompt is not imported, and it has no variables to send")
             test.is_whole = False
-        checks, behind = self._checks(test, frozenset(values))
+        checks, behind = self._checks(test, values)
         if not checks:
             test.comments += behind
             asserts = test.assertions or test.inherited
@@ -217,7 +222,7 @@ class _Importer:
             test.is_whole = False
         return case
 
-    def _checks(self, test: PromptfooTest, variables: frozenset[str]) -> tuple[list[Noted], list[str]]:
+    def _checks(self, test: PromptfooTest, values: Mapping[str, Any]) -> tuple[list[Noted], list[str]]:
         """The entries of `validate:`, and comments to stand behind the last of them."""
         waiting: list[str] = []
         found: list[tuple[Check, Mapping[str, Any], tuple[str, ...]]] = []
@@ -233,7 +238,7 @@ class _Importer:
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, why)]
                 continue
             try:
-                checks = checks_of(data, variables, self._keep_schema)
+                checks = checks_of(data, values, self._keep_schema, self._code)
             except Unmappable as reason:
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, f"{reason}")]
                 test.is_whole = False

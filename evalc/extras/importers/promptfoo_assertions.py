@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import csv
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from evalc.base.terminal import shortened
 from evalc.check.contract import single_values
 from evalc.check.forms import together
 from evalc.check.tree import (
@@ -32,15 +30,14 @@ from evalc.check.tree import (
     Test,
     Tools,
     all_of,
-    within,
 )
 from evalc.compiler.examine import examine
 from evalc.extras.importers.imported import NO_COUNTERPART
+from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, template_of
 from evalc.grammar.parse import parse_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of
 from evalc.model.json import is_number, path_inside
-from evalc.translate import check_of_script
 from evalc.translate.trees import negated
 
 # --- assertions ------------------------------------------------------------------------------------------------------
@@ -80,10 +77,11 @@ def _require(condition: object, why_not: str) -> None:
 
 
 class _Assertion(NamedTuple):
-    """An assertion: its fields, as plain data, and the variables that its texts may use."""
+    """An assertion: its fields, as plain data, the variables that it may use, and where code is kept."""
 
     fields: Mapping[str, Any]
-    variables: frozenset[str]
+    values: Mapping[str, Any]
+    code: Code
 
     @property
     def value(self) -> Any:
@@ -93,7 +91,7 @@ class _Assertion(NamedTuple):
         """A value as the text that promptfoo compares with, its variables as those of a template."""
         _require(is_number(value) or isinstance(value, str), "the value is not a text")
         text = value if isinstance(value, str) else json.dumps(value)
-        template = template_of(text, self.variables)
+        template = template_of(text, self.values)
         _require(template, "the value is empty")
         return template
 
@@ -109,15 +107,17 @@ class _Assertion(NamedTuple):
         return tuple(map(self.text, value))
 
 
-def checks_of(assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema) -> tuple[Check, ...]:
+def checks_of(
+    assertion: Mapping[str, Any], values: Mapping[str, Any], keep_schema: KeepSchema, code: Code
+) -> tuple[Check, ...]:
     """The checks that an assertion, as plain data, means; all of them must hold.
 
-    `variables` are those that its texts may use, and `keep_schema` is where a JSON Schema goes.
+    `values` are those of the variables that its texts may use, and `keep_schema` is where a JSON Schema goes.
 
     Raises:
         Unmappable: nothing here means the same.
     """
-    check = _check_of(_Assertion(assertion, variables))
+    check = _check_of(_Assertion(assertion, values, code))
     checks = check.checks if isinstance(check, All) else (check,)
     for each in checks:
         line = line_of(each, AS_TEMPLATES, keep_schema)
@@ -185,7 +185,8 @@ def _tests(asked: Check) -> dict[str, Check]:
 
 def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
     """The keys of an assertion and its members that have no counterpart, and why; it means the same without them."""
-    ignored = {key: _IGNORED_KEYS.get(key, NO_COUNTERPART) for key in assertion if key not in _KEYS}
+    known = _KEYS | {"config"} if str(assertion.get("type")).endswith(("javascript", "python")) else _KEYS
+    ignored = {key: _IGNORED_KEYS.get(key, NO_COUNTERPART) for key in assertion if key not in known}
     members = assertion.get("assert")
     for member in members if isinstance(members, list) else ():
         if isinstance(member, dict):
@@ -206,9 +207,9 @@ def _check_of(asked: _Assertion) -> Check:
     is_whole = asked.fields.keys().isdisjoint(("transform", "contextTransform"))
     _require(is_whole, "a response is checked as it is, without a `transform`")
     _require(name in _CHECKS, "evalc has no such check")
-    is_code = name in _GIVEN_TO_CODE
-    _require(not (is_code and _is_path(asked.value)), f"it is code in a file; {_OWN_CHECK}")
-    _require(name == "is-json" or not _is_path(asked.value), "the value is not read from a file")
+    _require(
+        name in ("is-json", "javascript", "python") or not _is_path(asked.value), "the value is not read from a file"
+    )
     check = _CHECKS[name](asked)
     if name == type_:
         return check
@@ -225,50 +226,6 @@ def _each(asked: _Assertion, *, ignoring_case: bool = False) -> list[Check]:
 
 def _any(checks: Sequence[Check]) -> Check:
     return Some(tuple(checks)) if len(checks) > 1 else checks[0]
-
-
-_GIVEN_TO_CODE: Final[Mapping[str, Set[str]]] = {
-    "javascript": {"output", "JSON", "Array", "Number", "String", "undefined"},
-    "python": {"output", "json", "all", "any", "dict", "isinstance", "len", "list", "str"},
-}
-"""The names that code of a language finds in promptfoo, as far as a check can say them."""
-_PARSES: Final = re.compile(r"\bJSON\.parse\(|\bjson\.loads\(")
-_MAY_NOT_PARSE: Final = re.compile(r"\|\||\?|![^=]|\b(?:or|not|if)\b")
-_SHOWN: Final = 120
-
-
-def _code(asked: _Assertion) -> Check:
-    """The check that code of one expression is; where it parses JSON, that the whole response is JSON goes with it."""
-    type_, code = str(asked.fields.get("type")), asked.value
-    _require(isinstance(code, str), "the value is not a text")
-    _require("threshold" not in asked.fields, "a check is no score that has a threshold")
-    check = None if has_template(code) else _check_of_code(type_, code.strip())
-    if check is None:
-        shown = shortened(" ".join(code.split()), _SHOWN, "...")
-        raise Unmappable(f"no check surely says the same as `{shown}`; {_OWN_CHECK}")
-    return check
-
-
-def _check_of_code(type_: str, code: str) -> Check | None:
-    language = type_.removeprefix("not-")
-    returns = re.search(r"^\s*return\b", code, re.MULTILINE) is not None
-    if language == "javascript" and returns != ("\n" in code):
-        return None  # promptfoo puts `return` before a single line, and only there
-    check, notes = check_of_script(language, code, _GIVEN_TO_CODE[language]) or (None, frozenset())
-    if check is None or not notes <= {"case", "fence"}:
-        return None
-    if "fence" not in notes:
-        return check
-    is_sure = _PARSES.search(code) and not _MAY_NOT_PARSE.search(code) and type_ == language
-    operands = [each.operand for each in within(check) if isinstance(each, Test)]
-    if not is_sure or any(map(_is_scalar, operands)):  # `equals "9"` holds for the number, too
-        return None
-    return all_of((Test("json", ("strict", None)), check))
-
-
-def _is_scalar(operand: object) -> bool:
-    """Whether a text is a number, `true`, `false` or `null` in JSON."""
-    return isinstance(operand, str) and re.fullmatch(r"-?\d[\d.eE+-]*|true|false|null", operand) is not None
 
 
 def _of_length(bound: str, asked: _Assertion) -> Check:
@@ -451,7 +408,7 @@ _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     "min-length": partial(_of_length, "min"),
     "max-length": partial(_of_length, "max"),
     "empty": lambda _: Not(Test("non_empty")),
-    **dict.fromkeys(_GIVEN_TO_CODE, _code),
+    **dict.fromkeys(("javascript", "python"), lambda asked: asked.code.check(asked.fields, asked.values)),
     **dict.fromkeys(("llm-rubric", "model-graded-closedqa", "g-eval"), _judge),
     "assert-set": _assert_set,
     "trajectory:tool-used": _tool_used,

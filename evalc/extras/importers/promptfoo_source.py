@@ -74,6 +74,10 @@ class Configuration:
         """A path, relative to the suite's folder."""
         return Path(os.path.relpath(path, self._folder)).as_posix()
 
+    def in_project(self, path: str) -> str:
+        """A path that counts from the suite's folder as a path that counts from the root of the project."""
+        return Path(os.path.relpath(self._folder / path, self._root)).as_posix()
+
     def document(self, source: Source) -> Node:
         """The only document of a file of YAML or JSON."""
         documents = documents_of(source, Diagnostics())

@@ -22,7 +22,7 @@ from evalc.checks import Answer, Outcome, ProjectChecks
 from evalc.model.case import Input
 from evalc.model.json import is_number
 from evalc.runtime.checks import words
-from evalc.runtime.checks.verdict import Evidence, Found, Verdict, View, broken
+from evalc.runtime.checks.verdict import Evidence, Found, Verdict, View, broken, unasked
 from evalc.runtime.checks.words import LONGEST_REASON, number, shown
 
 
@@ -87,6 +87,8 @@ def _said(name: str, said: object) -> Found:
             return True
         case False | Outcome(passed=False, reason=""):
             return f"{name} does not hold"
+        case Outcome(passed=None, score=None, reason=str() as reason) if reason:
+            return unasked(f"{name}: {shown(reason, LONGEST_REASON)}")
         case Outcome(passed=False, reason=str() as reason):
             return f"{name}: {shown(reason, LONGEST_REASON)}"
         case _:

@@ -351,7 +351,7 @@ async def tested(test: Test, view: View, *, negated: bool) -> Verdict:
 def _verdict(found: Found, test: Test, written: Test, view: View, negated: bool) -> Verdict:
     """The verdict for an answer; `written` is the test before its tokens were filled."""
     if isinstance(found, Verdict):
-        if not negated or found.outcome not in ("passed", "failed"):  # what is not known stays so
+        if not negated or not found.asked or found.outcome not in ("passed", "failed"):  # what is not known stays so
             return found
         if found.outcome == "failed":
             return msgspec.structs.replace(PASSED, notes=found.notes)

@@ -38,7 +38,7 @@ def checks_of(suite: Imported) -> list[str]:
     return [line for line in lines if not line.startswith("#")][:-1]
 
 
-ONE_LINE = '"const d = JSON.parse(output); d.n > 1 && d.n < 5"'
+ONE_LINE = "\"const d = JSON.parse(output); d.a === 'x' && d.n === 5\""
 BODY = r'''"const d = JSON.parse(output);\n// ours\nreturn d.items.some(i => i.sku === 'A');"'''
 CALLED = '"(() => { const d = JSON.parse(output); return d.ok === true; })()"'
 MAPPED = [
@@ -66,7 +66,7 @@ MAPPED = [
     ("{type: javascript, value: output.length < 300}", ["- length < 300 chars"]),
     ("{type: not-javascript, value: output.includes('z')}", ['- not contains "z"']),
     ("{type: javascript, value: \"JSON.parse(output).open === 'yes'\"}", ["- json", '- at open equals "yes"']),
-    (f"{{type: javascript, value: {ONE_LINE}}}", ["- json", "- at n > 1", "- at n < 5"]),
+    (f"{{type: javascript, value: {ONE_LINE}}}", ["- json", '- at a equals "x"', "- at n == 5"]),
     (f"{{type: javascript, value: {BODY}}}", ["- json", '- any item of items has sku "A"']),
     (f"{{type: javascript, value: {CALLED}}}", ["- json", "- at ok equals true"]),
     ("{type: python, value: \"'a' in output and len(output) < 9\"}", ['- contains "a"', "- length < 9 chars"]),
@@ -132,19 +132,21 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
 @pytest.mark.parametrize(
     ("assertion", "why"),
     [
-        ("{type: javascript, value: 'output.total > 3'}", "no check surely says the same as `output.total > 3`"),
-        ("{type: javascript, value: output.match(/a/)}", "no check surely"),  # no verdict in promptfoo
-        ("{type: javascript, value: return output.length > 3}", "no check surely"),  # promptfoo puts another before it
-        ('{type: javascript, value: "output.length > 3\\noutput.length < 9"}', "no check surely"),
-        ("{type: javascript, value: 'answer.length > 3'}", "no check surely"),
-        ("{type: javascript, value: \"JSON.parse(output).a === '1'\"}", "no check surely"),
-        ("{type: javascript, value: \"output === '' || JSON.parse(output).a === 'x'\"}", "no check surely"),
-        ("{type: not-javascript, value: \"JSON.parse(output).a === 'x'\"}", "no check surely"),
-        ("{type: javascript, value: \"output.includes('{{name}}')\"}", "no check surely"),
-        ("{type: javascript, value: output.length / 10, threshold: 2}", "no score that has a threshold"),
-        ("{type: javascript, value: file://check.js}", "it is code in a file"),
-        ("{type: python, value: file://check.py}", "it is code in a file"),
-        ("{type: python, value: re.search('a', output)}", "no check surely"),
+        ("{type: javascript, value: 'output.total > 3'}", "takes the output for an object"),
+        ("{type: javascript, value: 'output[0].name'}", "takes the output for an object"),
+        ("{type: javascript, value: return output.length > 3}", "SyntaxError"),  # promptfoo puts another before it
+        ("{type: javascript, value: 'fetch(output)'}", "it uses `fetch`, which a check in JavaScript does not have"),
+        ("{type: javascript, value: 'context.test.metadata'}", "it uses `context.test`"),
+        ("{type: javascript, value: 'output.localeCompare(`a`)'}", "it uses `localeCompare`"),
+        ("{type: javascript, value: 'output === ``', threshold: high}", "its threshold is not a number"),
+        ("{type: javascript, value: 'output === ``', config: [1]}", "its `config` is not a mapping"),
+        ("{type: javascript, value: \"output.includes('{{ name | upper }}')\"}", "more than a plain variable"),
+        ("{type: javascript, value: file://check.js}", "there is no file"),
+        ("{type: javascript, value: file://check.ts}", "neither JavaScript (.js, .cjs, .mjs) nor Python"),
+        ("{type: python, value: file://check.py}", "there is no file"),
+        ("{type: python, value: 'len(output'}", "is not Python"),
+        ("{type: python, value: \"output['n'] == 3\"}", "takes the output for an object"),
+        ("{type: python, value: \"context['test'] == 3\"}", "it uses `test` of the context"),
         ("{type: similar, value: x, threshold: 0.8}", "embeddings"),
         ("{type: contains-json}", "`json lenient`"),
         ("{type: made-up}", "no such check"),
@@ -204,7 +206,7 @@ def test_a_whole_configuration() -> None:
               text: [cat, dog]
               language: German
           - vars: {}
-            assert: [{type: javascript, value: "grade(output)"}]
+            assert: [{type: javascript, value: "fetch(output)"}]
           - vars: {text: "{{ language | upper }}"}
             threshold: 0.5
         scenarios:
@@ -217,8 +219,7 @@ def test_a_whole_configuration() -> None:
     assert suite is not None
     shown = suite.text
     for name, words in {
-        "CODE": "no check surely says the same as `grade(output)`; "
-        "a check of the project in Python can say it (`@evalc.custom_check`)",
+        "CODE": "it uses `fetch`, which a check in JavaScript does not have",
         "FILTER": "`{{ language | upper }}` is more than a plain variable",
         "SCORE": "in promptfoo a score of that much is enough, here every check has to hold",
     }.items():
@@ -354,7 +355,7 @@ def test_files_beside_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "tests.csv").write_text(
         'word,__description,__expected,__expected2,__threshold\n"two\nlines",,"contains-any: a,b",,\n'
         'hi,Greets,"=x","not-contains:y",1\n'
-        "no,,python: f.py,,\n"
+        "no,,ruby: f.rb,,\n"
     )
     (tmp_path / "more.yaml").write_text(
         "- vars: {word: w}\n  assert: [{type: is-json, value: file://answer.json}, {type: equals, value: {k: [1]}}]\n"

@@ -1,0 +1,308 @@
+"""Promptfoo's assertions in code: the line that says the same, else a function in a file beside the suite.
+
+Promptfoo gives code the output and a context, and takes true or false, a number above 0 or of at least the threshold,
+or `{pass, score, reason}`. `evalc.ecma.scripts` runs JavaScript alike; a file of checks in Python calls what was there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Set
+from pathlib import Path
+from typing import Any, Final, final
+
+from evalc.base.terminal import shortened
+from evalc.check.tree import Bounds, Check, Test, all_of, within
+from evalc.checks import SCRIPTS
+from evalc.compiler.custom import declared_in
+from evalc.diagnostics import Diagnostics
+from evalc.ecma import scripts
+from evalc.ecma.scripts import ScriptError, functions_of
+from evalc.extras.importers.imported import SideFile, name_of
+from evalc.extras.importers.promptfoo_source import FILE, Configuration
+from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, rendered, variables_of
+from evalc.model.json import is_number
+from evalc.translate import check_of_script
+from evalc.translate.code import body_of_function, is_surely_verdict, used_in_script
+
+_GIVEN: Final[Mapping[str, Set[str]]] = {
+    "javascript": {"output", "JSON", "Array", "Number", "String", "undefined"},
+    "python": {"output", "json", "all", "any", "dict", "isinstance", "len", "list", "str"},
+}
+"""The names that code of a language finds in promptfoo, as far as a check can say them."""
+_PARSES: Final = re.compile(r"\bJSON\.parse\(|\bjson\.loads\(")
+_READ_OTHERWISE: Final[Mapping[str, re.Pattern[str]]] = {
+    "javascript": re.compile(r"\|\||\?|!|[^=!]==[^=]|(?<!=)[<>]|\bif\b"),
+    "python": re.compile(r"!|\b(?:or|not|if)\b"),
+}
+"""Operators that may hold where a place of the JSON is not there, or of another type than what it is compared with."""
+_SIZE: Final = re.compile(r"\.length\s*[<>]")
+_NOT_THERE: Final = frozenset(
+    ("import", *scripts.NAMES, *(f".{each}" for each in scripts.METHODS), *(f"context.{each}" for each in scripts.KEYS))
+)
+"""The names, methods and members of the context that promptfoo's code may use, and a check may not."""
+_OF_TEXTS: Final = frozenset(
+    ("at", "charAt", "charCodeAt", "codePointAt", "concat", "endsWith", "includes", "indexOf", "lastIndexOf", "length",
+     "match", "matchAll", "normalize", "padEnd", "padStart", "repeat", "replace", "replaceAll", "search", "slice",
+     "split", "startsWith", "substr", "substring", "toLowerCase", "toString", "toUpperCase", "trim", "trimEnd",
+     "trimStart")
+)  # fmt: skip
+_MAY_BE_A_TEXT: Final = re.compile(r"typeof\s*\(?\s*output\b|JSON\s*\.\s*parse\s*\(\s*output\b")
+_AN_OBJECT: Final = re.compile(r"""\boutput(?:\[["']|\.get\()""")
+_NOT_IN_PYTHON: Final = re.compile(rf"""\bcontext(?:\[|\.get\()\s*["']({"|".join(scripts.KEYS)})["']""")
+_COMMENT: Final = re.compile(r"^\s*(?://|#|/\*)\s*(?P<text>.*?)\s*(?:\*/)?\s*$", re.MULTILINE)
+_TAG: Final = re.compile(r"\{[{%#]")
+_INDENTED: Final = re.compile(r"^(?!\s*$)\s+", re.MULTILINE)
+_LONGEST_NAME: Final = 40
+_SHOWN: Final = 120
+_NAME: Final = "\0"
+"""Stands for the name of a function in its text."""
+
+_JAVASCRIPT: Final = """\
+// The JavaScript of {source}. evalc runs it if its configuration names this file under `checks`.
+"""
+_PYTHON: Final = '''\
+"""The Python of {source}. evalc runs it if its configuration names this file under `checks`."""
+
+import json
+import sys
+from pathlib import Path
+from runpy import run_path
+
+import evalc
+
+
+def context_of(answer, config):
+    return {{"vars": dict(answer.inputs), "prompt": answer.message, **({{"config": config}} if config else {{}})}}
+
+
+def outcome(function, answer, config, threshold=None):
+    try:
+        said = function(answer.text, context_of(answer, config))
+        if isinstance(said, dict):
+            passed = said["pass" if "pass" in said else "pass_"] and (threshold is None or said["score"] >= threshold)
+            return evalc.Outcome(passed=passed, reason=said["reason"])
+        if not isinstance(said, bool):
+            said = said > 0 if threshold is None else said >= threshold
+        return evalc.Outcome(passed=said)
+    except Exception as error:
+        return evalc.Outcome(reason=f"{{type(error).__name__}}: {{error}}")
+
+
+def function_of(file, name):
+    path = Path(__file__).parent / file
+    sys.path.append(str(path.parent))
+    return run_path(str(path))[name]
+'''
+_PYTHON_CHECK: Final = """
+
+@evalc.custom_check
+def NAME(answer, **config):
+    return outcome(NAME_said, answer, configLEAST)
+"""
+
+
+def check_of_expression(type_: str, code: str) -> Check | None:
+    """The check that code is; where it parses JSON, that the whole response is JSON goes with it."""
+    language = type_.removeprefix("not-")
+    returns = re.search(r"^\s*return\b", code, re.MULTILINE) is not None
+    if returns != ("\n" in code):
+        return None  # promptfoo puts `return` before a single line, and only there
+    check, notes = check_of_script(language, code.strip(), _GIVEN[language]) or (None, frozenset())
+    if check is None or not notes <= {"case", "fence"}:
+        return None
+    if "fence" not in notes:
+        return check
+    is_sure = _PARSES.search(code) and not _READ_OTHERWISE[language].search(_SIZE.sub("", code)) and type_ == language
+    operands = [each.operand for each in within(check) if isinstance(each, Test)]
+    if not is_sure or any(map(_is_scalar, operands)):  # `equals "9"` holds for the number, too
+        return None
+    return all_of((Test("json", ("strict", None)), check))
+
+
+def _is_scalar(operand: object) -> bool:
+    """Whether a text may be the JSON of something else."""
+    return isinstance(operand, str) and re.match(r"-?\d[\d.eE+-]*\Z|(?:true|false|null)\Z|[\[{\"]", operand) is not None
+
+
+@final
+class Code:
+    """The code of a configuration's assertions, in files beside the suite that the configuration of evalc names."""
+
+    def __init__(self, given: Configuration, suite: str) -> None:
+        self._given = given
+        self._suite = suite
+        self._prefix = re.sub(r"\W|^(?=\d)", "_", suite, flags=re.ASCII)
+        self._functions: dict[str, dict[str, str]] = {"javascript": {}, "python": {}}  # with `_NAME` for their names
+        self._files: dict[str, Path] = {}  # the checks of files that are there, with the file
+
+    def check(self, fields: Mapping[str, Any], values: Mapping[str, Any]) -> Check:
+        """The check that an assertion is, whose values its templates may use.
+
+        Raises:
+            Unmappable: the code needs what no check is given.
+        """
+        type_, code, threshold = str(fields.get("type")), fields.get("value"), fields.get("threshold")
+        language, config = type_.removeprefix("not-"), fields.get("config")
+        if not isinstance(code, str):
+            raise Unmappable("the value is not a text")
+        if not (threshold is None or is_number(threshold)):
+            raise Unmappable("its threshold is not a number")
+        if not (config is None or isinstance(config, dict)) or has_template(str(config or "")):
+            raise Unmappable("its `config` is not a mapping of plain values")
+        options: dict[str, Any] = config or {}
+        above = Bounds(above=0) if threshold is None else Bounds(min=threshold)
+        if code.startswith(FILE):
+            path, _, function = code.removeprefix(FILE).partition(":")
+            if path.endswith(SCRIPTS):
+                return Test("check", (self._exported(path, function), (), options, above))
+            if not path.endswith(".py"):
+                raise Unmappable(f"`{path}` is neither JavaScript ({', '.join(SCRIPTS)}) nor Python")
+            return Test("check", (self._of_python(path, function or "get_assert", threshold), (), options, Bounds()))
+        if _TAG.search(code):
+            known = {name: _text_of(name, values[name]) for name in variables_of(code) if name in values}
+            code = rendered(code, known)
+        code = code.rstrip() if language == "javascript" else code
+        if threshold is None and not options and (said := check_of_expression(type_, code)) is not None:
+            return said
+        name = self._inline(language, code, threshold)
+        is_verdict = language == "python" or (threshold is None and is_surely_verdict(code))
+        return Test("check", (name, (), options, Bounds() if is_verdict else above))
+
+    def side_files(self) -> tuple[SideFile, ...]:
+        """The files that hold the code of the configuration itself."""
+        source = Path(self._given.source.name).name
+        heads = {"javascript": _JAVASCRIPT.format(source=source), "python": _PYTHON.format(source=source)}
+        return tuple(
+            SideFile(path=self._file_of(language), text="\n".join((heads[language], *_filled(functions))))
+            for language, functions in self._functions.items()
+            if functions
+        )
+
+    def files(self) -> tuple[str, ...]:
+        """The files of checks that evalc's configuration has to name, as the suite's folder sees them."""
+        there = dict.fromkeys(self._given.relative(str(path)) for path in self._files.values())
+        return (*(each.path for each in self.side_files()), *there)
+
+    def _file_of(self, language: str) -> str:
+        return f"{self._suite}.checks.js" if language == "javascript" else f"{self._prefix}_checks.py"
+
+    # --- inline ---
+
+    def _inline(self, language: str, code: str, threshold: Any) -> str:
+        """The name of the function that code of a language becomes."""
+        text = _javascript_of(code) if language == "javascript" else _python_of(code, threshold)
+        functions = self._functions[language]
+        if text not in functions:
+            comment = _COMMENT.match(code)
+            said = name_of(comment["text"], longest=_LONGEST_NAME) if comment else ""
+            functions[text] = self._named(said or f"{language}_{len(functions) + 1}")
+        return functions[text]
+
+    def _named(self, said: str) -> str:
+        """A name that no other check has."""
+        taken = {*self._functions["javascript"].values(), *self._functions["python"].values(), *self._files}
+        first = f"{self._prefix}_{said}"
+        names = (first, *(f"{first}_{number}" for number in range(2, len(taken) + 3)))
+        return next(name for name in names if name not in taken)
+
+    # --- in files ---
+
+    def _exported(self, path: str, function: str) -> str:
+        """The check of a file of JavaScript that promptfoo would call."""
+        source = self._given.read(path, SCRIPTS)
+        _refuse_javascript(source.text)
+        try:
+            names = functions_of(source.text)
+        except ScriptError as error:
+            raise Unmappable(f"`{path}`: {error}") from error
+        exported = function if function in names else "default"
+        file = Path(source.name)
+        name = file.stem if exported == "default" else exported
+        if exported not in names or all(name != each for each, *_ in declared_in(file, Diagnostics())):
+            raise Unmappable(f"`{path}` exports no function that is found without running it")
+        if self._files.setdefault(name, Path(path)) != Path(path):
+            raise Unmappable(f"another file has a check `{name}`, too")
+        return name
+
+    def _of_python(self, path: str, function: str, threshold: Any) -> str:
+        """The name of the check that calls a function of a file in Python."""
+        source = self._given.read(path, (".py",))
+        _refuse_python(source.text)
+        if not re.search(rf"^(?:async )?def {re.escape(function)}\b", source.text, re.MULTILINE):
+            raise Unmappable(f"`{path}` has no function `{function}`")
+        call = f'\n{_NAME}_said = function_of("{self._given.relative(path)}", "{function}")\n'
+        text = call + _python_check(threshold)
+        functions = self._functions["python"]
+        if text not in functions:
+            own = "" if function == "get_assert" else f"_{function}"
+            functions[text] = self._named(re.sub(r"\W", "_", Path(path).stem) + own)
+        return functions[text]
+
+
+def _javascript_of(code: str) -> str:
+    """The function that JavaScript is the body of, or the value."""
+    _refuse_javascript(code)
+    body = body_of_function(code) if "\n" not in code else code
+    is_value = body.startswith("return ") and "//" not in body and "\n" not in body
+    text = (
+        f"exports.{_NAME} = (output, context) => {f'({body[7:]})' if is_value else f'{{{chr(10)}{body}{chr(10)}}}'};\n"
+    )
+    try:
+        functions_of(text.replace(_NAME, "a"))
+    except ScriptError as error:
+        raise Unmappable(f"`{_short(code)}`: {error}") from error
+    return text
+
+
+def _python_of(code: str, threshold: Any) -> str:
+    """The function that Python is the body of, or the value, and the check that calls it."""
+    _refuse_python(code)
+    indent = found[0] if "\n" in code and (found := _INDENTED.search(code)) else "    "
+    lines = code.split("\n") if "\n" in code else [f"return {code}"]
+    body = "\n".join(indent + line if line.strip() else "" for line in lines).rstrip()
+    text = f"\ndef {_NAME}_said(output, context):\n{body}\n{_python_check(threshold)}"
+    try:
+        compile(text.replace(_NAME, "a"), "", "exec")
+    except (SyntaxError, ValueError) as error:
+        raise Unmappable(f"`{_short(code)}` is not Python") from error
+    return text
+
+
+def _python_check(threshold: Any) -> str:
+    return _PYTHON_CHECK.replace("NAME", _NAME).replace("LEAST", "" if threshold is None else f", {threshold!r}")
+
+
+def _filled(functions: Mapping[str, str]) -> Iterator[str]:
+    return (text.replace(_NAME, name) for text, name in functions.items())
+
+
+def _refuse_javascript(code: str) -> None:
+    used = used_in_script(code)
+    lacking = sorted(used & _NOT_THERE)
+    if lacking:
+        raise Unmappable(f"it uses `{lacking[0].removeprefix('.')}`, which a check in JavaScript does not have")
+    of_output = {each.removeprefix("output.") for each in used if each.startswith("output.")}
+    if not (of_output <= _OF_TEXTS or _MAY_BE_A_TEXT.search(code)):
+        raise Unmappable(f"`{_short(code)}` takes the output for an object, and a response is a text")
+
+
+def _refuse_python(code: str) -> None:
+    if (lacking := _NOT_IN_PYTHON.search(code)) is not None:
+        raise Unmappable(f"it uses `{lacking[1]}` of the context, which no check is given")
+    if _AN_OBJECT.search(code) and "isinstance(output" not in code:
+        raise Unmappable(f"`{_short(code)}` takes the output for an object, and a response is a text")
+
+
+def _short(code: str) -> str:
+    return shortened(" ".join(code.split()), _SHOWN, "...")
+
+
+def _text_of(name: str, value: Any) -> str:
+    """The text that a template in code has for a variable."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str() | int():
+            return str(value)
+    raise Unmappable(f"the variable `{name}` is no text in code")

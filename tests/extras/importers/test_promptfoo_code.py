@@ -1,0 +1,193 @@
+"""Promptfoo's assertions in code: the files that they become, and promptfoo's own verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+import evalc
+from evalc.base.source import Source
+from evalc.checks import _checks_of as checks_by_name
+from evalc.diagnostics import Diagnostics
+from evalc.extras.importers.imported import Imported
+from evalc.extras.importers.promptfoo import import_promptfoo
+
+WORDS = "the quick brown fox"
+OUTPUTS = ("", WORDS, '{"n": "3", "tags": ["a"], "open": true}', "the {{name}}", "Ann is here")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of a project that nothing configures yet."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    checks_by_name.cache_clear()
+    yield tmp_path
+    checks_by_name.cache_clear()
+
+
+def imported(folder: Path, *assertions: dict[str, Any], name: str = "support.yaml") -> tuple[Imported, list[str]]:
+    tests = [{"vars": {"name": "Ann", "at": str(at)}, "assert": [*assertions]} for at in range(len(OUTPUTS))]
+    problems = Diagnostics()
+    text = json.dumps({"prompts": ["{{at}}"], "tests": tests})
+    suite = import_promptfoo(Source(str(folder / name), text), folder, problems)
+    assert suite is not None, [str(problem) for problem in problems]
+    return suite, [problem.finding.message() for problem in problems]
+
+
+def verdicts(folder: Path, suite: Imported) -> list[str]:
+    """The statuses of the cases if the answers are `OUTPUTS`."""
+    suite.write(folder)
+    (folder / "evalc.toml").write_text(f"checks = {list(suite.checks)}\n")
+    run = evalc.run(str(folder / suite.file_name), agent=lambda message: OUTPUTS[int(message)], save=False)
+    return [str(case.status) for case in run.cases]
+
+
+OF_PROMPTFOO = [  # asked of promptfoo 0.121.20: + for each of the outputs that passes
+    ("javascript", "output.trim().split(' ').length > 2", "-++-+"),
+    ("javascript", "output.length / 10", "-++++"),
+    ("javascript", "const d = JSON.parse(output); d.n > 2", "--+--"),
+    ("javascript", "JSON.parse(output).n != 4", "--+--"),
+    ("not-javascript", "JSON.parse(output).open === true", "-----"),
+    ("javascript", "const d = JSON.parse(output);\nif (d.tags) return d.tags.includes('a');\n", "--+--"),
+    ("javascript", "try { return JSON.parse(output).n; } catch (e) { return 1; }\n// last", "++-++"),
+    ("javascript", "const pass = output.includes('x');\nreturn { pass, score: 0, reason: 'r' };\n", "-+---"),
+    ("javascript", "// passes\nreturn { pass: true };\n", "-----"),
+    ("javascript", "output && output.includes('fox')", "-+---"),
+    ("javascript", "output.length > 3\n", "-++++"),
+    ("javascript", "output.startsWith('{{name}}') || output.endsWith(context.vars.name)", "----+"),
+    ("not-javascript", "output.match(/fox/).length", "-----"),
+    ("javascript", "new Promise((resolve) => resolve(output === ''))", "+----"),
+    ("python", "len(output.split()) > 2", "-++-+"),
+    ("python", "len(output.split()) > 2\n", "-----"),
+    ("python", "import re\nreturn bool(re.search('fox', output))\n", "-+---"),
+    ("python", "data = json.loads(output)\nreturn {'pass': data['open'], 'score': 1, 'reason': 'r'}", "--+--"),
+    ("not-python", "json.loads(output)['open']", "-----"),
+    ("python", "context['vars']['name'] in output", "----+"),
+    ("python", "len(output) / 10", "-++++"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("type_", "code", "passed"), OF_PROMPTFOO)
+def test_verdicts_are_those_of_promptfoo(folder: Path, type_: str, code: str, passed: str) -> None:
+    suite, problems = imported(folder, {"type": type_, "value": code})
+    assert problems == []
+    assert "".join("+" if each == "passed" else "-" for each in verdicts(folder, suite)) == passed
+
+
+@pytest.mark.parametrize(
+    ("threshold", "code", "passed"),
+    [
+        (1, "output.length / 10", "-++++"),
+        (2, "output.length / 10", "--+--"),
+        (5, "output === ''", "+----"),
+        (0.5, "({ pass: true, score: 0.1, reason: '' })", "+++++"),
+    ],
+)
+def test_thresholds_are_compared_with_numbers_alone(folder: Path, threshold: float, code: str, passed: str) -> None:
+    suite, _ = imported(folder, {"type": "javascript", "value": code, "threshold": threshold})
+    assert "".join("+" if each == "passed" else "-" for each in verdicts(folder, suite)) == passed
+
+
+def test_code_becomes_functions_that_are_named_and_shared(folder: Path) -> None:
+    counts = "// Counts the words\nreturn output.split(' ').length;\n"
+    suite, problems = imported(
+        folder,
+        {"type": "javascript", "value": "output.trim() !== context.prompt"},
+        {"type": "javascript", "value": counts},
+        {"type": "javascript", "value": counts, "weight": 2},
+        {"type": "javascript", "value": "output.includes(context.config.word)", "config": {"word": "fox"}},
+        {"type": "python", "value": "output.isupper()"},
+    )
+    assert problems == []
+    assert suite.checks == ("support.checks.js", "support_checks.py")
+    assert suite.side_files[0].text == dedent("""\
+        // The JavaScript of support.yaml. evalc runs it if its configuration names this file under `checks`.
+
+        exports.support_javascript_1 = (output, context) => (output.trim() !== context.prompt);
+
+        exports.support_counts_the_words = (output, context) => {
+        // Counts the words
+        return output.split(' ').length;
+        };
+
+        exports.support_javascript_3 = (output, context) => (output.includes(context.config.word));
+        """)
+    assert suite.side_files[1].text.endswith(
+        dedent("""\
+
+
+            def support_python_1_said(output, context):
+                return output.isupper()
+
+
+            @evalc.custom_check
+            def support_python_1(answer, **config):
+                return outcome(support_python_1_said, answer, config)
+            """)
+    )
+    lines = suite.text.partition("defaults:\n  validate:\n")[2].splitlines()[:5]
+    assert [line.strip() for line in lines] == [
+        "- check support_javascript_1()",
+        "- check support_counts_the_words() > 0",
+        '- {all_of: ["check support_counts_the_words() > 0"], weight: 2}',
+        '- check support_javascript_3(word="fox")',
+        "- check support_python_1()",
+    ]
+    assert '# evalc.toml has to name the code of the checks: checks = ["support.checks.js", "support_checks.py"]\n' in (
+        suite.text
+    )
+
+
+def test_functions_in_files_are_called_where_they_are(folder: Path) -> None:
+    (folder / "lib").mkdir()
+    (folder / "lib" / "one.js").write_text("module.exports = (output) => output.length;\n")
+    (folder / "lib" / "more.mjs").write_text("export const short = (output) => output.length < 5;\n")
+    (folder / "lib" / "own.py").write_text(
+        "from beside import WORD\n\ndef get_assert(output, context):\n    return {'pass_': WORD in output, 'score': 1, "
+        "'reason': ''}\n\ndef other(output, context):\n    return len(output) / 100\n"
+    )
+    (folder / "lib" / "beside.py").write_text("WORD = 'fox'\n")
+    suite, problems = imported(
+        folder,
+        {"type": "javascript", "value": "file://lib/one.js"},
+        {"type": "not-javascript", "value": "file://lib/more.mjs:short"},
+        {"type": "python", "value": "file://lib/own.py"},
+        {"type": "python", "value": "file://lib/own.py:other", "threshold": 0.1},
+    )
+    assert problems == []
+    assert suite.checks == ("support_checks.py", "lib/one.js", "lib/more.mjs")
+    lines = ["check one() > 0", "not check short() > 0", "check support_own()", "check support_own_other()"]
+    assert "".join(f"    - {line}\n" for line in lines) in suite.text
+    assert verdicts(folder, suite) == ["failed", "passed", "failed", "failed", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("const fs = require('fs');\nmodule.exports = () => true;\n", "it uses `require`"),
+        ("import fs from 'fs';\nexport default () => true;\n", "it uses `import`"),
+        ("module.exports = { a: () => true };\n", "`own.js` exports no function that is found without running it"),
+        ("module.exports = (\n", "`own.js`: SyntaxError"),
+    ],
+)
+def test_files_that_cannot_be_called(folder: Path, text: str, why: str) -> None:
+    (folder / "own.js").write_text(text)
+    given = {"type": "javascript", "value": "file://own.js"}
+    _, (problem, *_) = imported(folder, given, {"type": "equals", "value": "x"})
+    assert why in problem
+
+
+def test_two_files_with_checks_of_one_name(folder: Path) -> None:
+    for name in ("a", "b"):
+        (folder / name).mkdir()
+        (folder / name / "own.js").write_text("module.exports = () => true;\n")
+    both = [{"type": "javascript", "value": f"file://{name}/own.js"} for name in ("a", "b")]
+    suite, (problem, *_) = imported(folder, *both)
+    assert problem == "not imported: `javascript`: another file has a check `own`, too"
+    assert suite.checks == ("a/own.js",)
