@@ -26,7 +26,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 # No test pulls the plug, so nothing has to reach the disk.
-os.fsync = lambda _: None
+os.fsync = lambda fd: None
 
 os.environ.pop("GITHUB_ACTIONS", None)  # a summary is fenced there; the tests ask for that themselves
 

@@ -23,7 +23,6 @@ from evalc.extras.importers.imported import (
     NO_COUNTERPART,
     Imported,
     Importing,
-    Unmappable,
     as_template,
     call_with,
     data_of,
@@ -33,6 +32,7 @@ from evalc.extras.importers.imported import (
     items_of,
     tools,
 )
+from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.grammar.write_check import LITERALLY
 from evalc.model.json import is_number
 from evalc.model.suite import slug
@@ -192,7 +192,7 @@ class _Importer(Importing):
         names = [name for name, _ in turn.calls]
         notes: tuple[str, ...] = ()
         if criterion.get("threshold") != 1:
-            why = f"`{_TRAJECTORY}` is a mean over turns there; here the calls of each turn have to be right"
+            why = "there it is a mean over turns; here the calls of each turn have to be right"
             notes = self.differs(turn.node, f"the threshold of `{_TRAJECTORY}`", why)
         if order == "EXACT":
             yield _entry(tools("called", names), notes)

@@ -24,6 +24,7 @@ from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
+from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.grammar.write_check import LITERALLY, KeepSchema, Spelling, line_of, linked_to
 from evalc.model import case as m
 from evalc.model.json import path_inside
@@ -97,11 +98,6 @@ def left_out(finding: Finding, source: Source, offset: int) -> str:
     """The comment that says what was left out, and where it is."""
     line, column = source.position(offset)
     return f"{finding.message()} ({Path(source.name).name}:{line}:{column})"
-
-
-@final
-class Unmappable(Exception):
-    """Nothing here means the same; the message says why."""
 
 
 CaseOf = Callable[[Node], tuple[dict[str, Any], Sequence[str]]]

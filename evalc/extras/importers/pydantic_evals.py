@@ -24,7 +24,6 @@ from evalc.extras.importers.imported import (
     NO_COUNTERPART,
     Imported,
     Importing,
-    Unmappable,
     as_template,
     call_with,
     data_of,
@@ -35,6 +34,7 @@ from evalc.extras.importers.imported import (
     items_of,
     tools,
 )
+from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.grammar.write_check import LITERALLY, escaped
 from evalc.model.json import is_number, path_inside
 from evalc.model.suite import slug
@@ -321,7 +321,7 @@ def _contains(*, value: Any, expected: Any, case_sensitive: bool = True, as_stri
 
 
 def _is_instance(*, type_name: Any) -> Made:
-    if type_name == "str":
+    if type_name in ("str", "string"):
         return
     if not isinstance(type_name, str) or type_name not in _TYPES:
         raise Unmappable("an answer has no class; nearest is `json matching` with a schema")
