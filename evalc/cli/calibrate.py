@@ -20,14 +20,13 @@ from evalc.base.guard import exits_reported, watched
 from evalc.base.source import Source
 from evalc.base.terminal import Screen, counted, visible
 from evalc.cli.ending import lent_streams, print_error, print_warning, supervise
-from evalc.compare.means import Estimate
+from evalc.compare.means import Calibration, Estimate, LabelledAnswer, Unjudged, calibration_of
 from evalc.compiler.rows import csv_reader, csv_spans
 from evalc.config import Settings
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.model.answer import Exhibit, Question
 from evalc.model.numbers import outward, rounded
 from evalc.report.progress import Progress
-from evalc.runtime.judges.calibrate import Calibration, LabelledAnswer, Unjudged, calibration_of
 from evalc.runtime.judges.panel import JudgePool, Meter, Panel
 from evalc.runtime.run.engine import local_models
 from evalc.runtime.store.redact import encoded, redacted

@@ -42,8 +42,8 @@ from evalc.setup.flags import modern
 if TYPE_CHECKING:
     from evalc.config import Settings
     from evalc.model.reports import HistoryEntry
+    from evalc.report import ReportedRun
     from evalc.report.progress import Progress
-    from evalc.report.reported import ReportedRun
     from evalc.runtime.run.again_merge import Part
 
 

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from evalc.model.case import Case
     from evalc.model.result import SuiteComparison
     from evalc.model.suite import Suite
+    from evalc.report import ReportedRun, ReportedSuite
     from evalc.report.console import Detail
     from evalc.report.outputs import Format
     from evalc.report.progress import Progress
-    from evalc.report.reported import ReportedRun, ReportedSuite
     from evalc.runtime.run.again_load import LoadedSuite
     from evalc.setup.finished import Run
     from evalc.setup.request import Start, ToRun
@@ -138,7 +138,7 @@ def report_nothing(start: Start, why: str, stdout: TextIO, outputs: Sequence[Out
     Raises:
         OSError: a report cannot be written; further failures are printed.
     """
-    from evalc.report.reported import ReportedRun  # noqa: PLC0415 - for start-up
+    from evalc.report import ReportedRun  # noqa: PLC0415 - for start-up
     from evalc.runtime.run.finish import summarize_run  # noqa: PLC0415 - as above
 
     nothing = summarize_run(())
@@ -227,7 +227,7 @@ def beside_past(run: ReportedRun, outputs: Sequence[Output], folder: Path, basel
         comparisons = tuple(_comparisons(run, [folder / name for name in there]))
         run = replace(run, comparisons=comparisons, address=extras.comment.address_of(os.environ))
     if "html" in formats:
-        from evalc.report.reported import beside  # noqa: PLC0415 - as above
+        from evalc.report import beside  # noqa: PLC0415 - as above
 
         before = [suite for name in (there if baseline is None else [baseline]) for suite in _suites_of(name, folder)]
         run = replace(run, suites=beside(run.suites, before), trends=extras.history.trends_beside(results, folder))
@@ -273,7 +273,7 @@ def _comparisons(run: ReportedRun, baselines: Iterable[Path]) -> Iterator[SuiteC
 def past_run(name: str, settings: Settings) -> ReportedRun:
     """The run as it was reported when it ended; its suites are not compared."""
     # For start-up: `--help` shows no run.
-    from evalc.report.reported import ReportedRun  # noqa: PLC0415
+    from evalc.report import ReportedRun  # noqa: PLC0415
     from evalc.runtime.run.again_load import load_run  # noqa: PLC0415
     from evalc.runtime.store.redact import Redactor  # noqa: PLC0415
     from evalc.runtime.store.runs import Closing, find_results, read_closing  # noqa: PLC0415
@@ -308,7 +308,7 @@ def _suites_of(name: str, output_dir: Path) -> tuple[ReportedSuite, ...]:
 
 
 def _as_reported(suite: LoadedSuite) -> ReportedSuite:
-    from evalc.report.reported import ReportedSuite  # noqa: PLC0415 - for start-up
+    from evalc.report import ReportedSuite  # noqa: PLC0415 - for start-up
 
     return ReportedSuite(result=suite.result, cases=suite.cases, skipped=suite.skipped)
 

@@ -24,7 +24,7 @@ from evalc.model.json import short_hash, to_json
 from evalc.model.suite import LocatedCase, Place, Suite, SuiteKey
 
 if TYPE_CHECKING:
-    from evalc.tools.registry import ToolRegistry
+    from evalc.tools import ToolRegistry
 
 _VERSION: Final = 1
 

@@ -50,8 +50,8 @@ from evalc.model.json import Fingerprints, pointer_step
 from evalc.model.suite import SuiteKey
 
 if TYPE_CHECKING:
+    from evalc.tools import ToolRegistry
     from evalc.tools.load import RegistryFile
-    from evalc.tools.registry import ToolRegistry
 
 
 @final

@@ -25,8 +25,7 @@ from evalc.model.result import (
     Summary,
 )
 from evalc.model.suite import Place, key_of
-from evalc.report.groups import FailureGroup, failure_groups, group_lines
-from evalc.report.reported import (
+from evalc.report import (
     Highlight,
     ReportedRun,
     ReportedSuite,
@@ -38,6 +37,7 @@ from evalc.report.reported import (
     said_in,
     transcript,
 )
+from evalc.report.groups import FailureGroup, failure_groups, group_lines
 from evalc.report.side_by_side import side_by_side_lines
 from evalc.report.words import (
     Reason,

@@ -25,7 +25,7 @@ from evalc.base.terminal import (
 )
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import key_of
-from evalc.report.reported import ReportedRun, message_of, said_in, transcript
+from evalc.report import ReportedRun, message_of, said_in, transcript
 from evalc.report.words import (
     Reason,
     legible,

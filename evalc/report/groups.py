@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, final
 
 from evalc.base.terminal import counted
 from evalc.model.suite import Place
-from evalc.report.reported import ReportedRun
+from evalc.report import ReportedRun
 from evalc.report.words import Writer, main_reason
 
 _VALUES: Final = re.compile(r"""(?<!\w)(?:'[^']*'|"(?:[^"\\]|\\.)*"|`[^`]*`)|(?<![\w.])-?\d+(?:[.,]\d+)*""")

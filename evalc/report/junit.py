@@ -12,7 +12,7 @@ from msgspec import UNSET
 from evalc.base.terminal import visible
 from evalc.model.numbers import rounded
 from evalc.model.result import PASSING, CaseResult, MissingSuite, SkippedCase, Status, SuiteResult, Summary
-from evalc.report.reported import ReportedRun, ReportedSuite, transcript
+from evalc.report import ReportedRun, ReportedSuite, transcript
 from evalc.report.words import (
     failures_allowed,
     gate_line,

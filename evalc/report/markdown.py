@@ -19,8 +19,8 @@ from evalc.compare.totals import significance_of_all
 from evalc.model.numbers import rounded
 from evalc.model.result import PASSING, CaseResult, Significance, SuiteComparison, SuiteResult
 from evalc.model.suite import Place, key_of
+from evalc.report import ReportedRun, said_in, transcript
 from evalc.report.groups import FailureGroup, failure_groups
-from evalc.report.reported import ReportedRun, said_in, transcript
 from evalc.report.side_by_side import differences
 from evalc.report.words import (
     class_cells,

@@ -15,7 +15,7 @@ from evalc import extras
 from evalc.base.files import read_beginning, write_atomic
 from evalc.model.json import to_json
 from evalc.model.result import RunResult
-from evalc.report.reported import ReportedRun, ReportedSuite
+from evalc.report import ReportedRun, ReportedSuite
 
 Format = Literal[
     "text", "json", "html", "junit", "xunit", "markdown", "csv", "parquet", "github", "sarif", "pr-comment"

@@ -23,8 +23,8 @@ from evalc.model.result import (
     Verdict,
 )
 from evalc.model.suite import key_of
+from evalc.report import ReportedSuite
 from evalc.report.groups import FailureGroups, group_lines
-from evalc.report.reported import ReportedSuite
 from evalc.report.words import Cell, Writer, difference_words, milliseconds, more_cases, p_words
 
 MOST_ALIKE: Final = 12

@@ -43,7 +43,7 @@ from evalc.model.result import (
     in_lines,
 )
 from evalc.model.suite import Place, Selected
-from evalc.report.reported import ReportedRun
+from evalc.report import ReportedRun
 
 _MOST_MISSING: Final = 10
 """The missing cases of a suite, and the missing suites, that reports name; JSON has all."""

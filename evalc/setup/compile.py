@@ -25,7 +25,7 @@ from evalc.model.suite import LocatedCase
 
 if TYPE_CHECKING:
     from evalc.compiler.libraries import PromptLibrary
-    from evalc.report.reported import AuthoredCheck, ChecksOf
+    from evalc.report import AuthoredCheck, ChecksOf
     from evalc.tools.load import RegistryFile
 
 Subject = str | Path | Source
@@ -268,7 +268,7 @@ def checks_in(settings: Settings) -> ChecksOf:
 
     @lru_cache(1)  # it is asked for each assertion of one case after the other
     def of_case(file: str, id_: str) -> Mapping[str, AuthoredCheck]:
-        from evalc.report.reported import AuthoredCheck  # noqa: PLC0415 - for start-up: few reports show what passed
+        from evalc.report import AuthoredCheck  # noqa: PLC0415 - for start-up: few reports show what passed
         from evalc.runtime.run.case import lines_of, place_of  # noqa: PLC0415 - as above
 
         located = in_file(file).get(id_)

@@ -18,8 +18,8 @@ from evalc.base.terminal import shown_path, visible
 from evalc.diagnostics.near import listed
 from evalc.model.json import to_json
 from evalc.model.numbers import rounded
+from evalc.report import ChecksOf, ReportedRun, ReportedSuite, no_checks
 from evalc.report.console import totals_of
-from evalc.report.reported import ChecksOf, ReportedRun, ReportedSuite, no_checks
 from evalc.report.words import main_reason
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from evalc.runtime.run.again_merge import Part
     from evalc.runtime.store.journal import Header
     from evalc.setup.finished import Run
-    from evalc.tools.registry import ToolRegistry
+    from evalc.tools import ToolRegistry
 
 
 # --- what is run -----------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from evalc.config.tables import JudgeTable, ModelTable, Setting
 from evalc.diagnostics import Diagnostics
 from evalc.model.case import Gates
 from evalc.model.json import short_hash
-from evalc.report.reported import ReportedSuite
+from evalc.report import ReportedSuite
 from evalc.report.words import nothing_ran
 from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions, NamedAgent, Sampling, Sending, Tls
 from evalc.runtime.agents.http import Address, shown_url
@@ -47,7 +47,7 @@ from evalc.runtime.store.redact import Redactor
 from evalc.runtime.store.runs import LATEST, Closing, new_run_id, write_closing
 from evalc.setup.compile import checks_in, line_of
 from evalc.setup.finished import Run
-from evalc.tools.registry import ToolRegistry
+from evalc.tools import ToolRegistry
 
 if TYPE_CHECKING:
     from evalc.runtime.run.again_merge import Part

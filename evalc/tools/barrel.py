@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from evalc.base.source import Span
 from evalc.diagnostics import Diagnostics, Finding
+from evalc.tools import Tool, ToolRegistry
 from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, take_definition
 from evalc.tools.expressions import DEEPEST, Evaluator, object_schema
 from evalc.tools.modules import Items, ModuleLoader, ModulePlace, NotData, Record, Unread, Value
-from evalc.tools.registry import Tool, ToolRegistry
 
 MOST_VALUES: Final = 500_000
 """How many values the definitions of one registry may expand to: names can multiply them."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from evalc.base.source import Source, Span
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.raised import misspelt_keywords
-from evalc.tools.registry import Tool, ToolPlace
+from evalc.tools import Tool, ToolPlace
 
 SCHEMA_KEYS: Final = ("inputSchema", "input_schema", "parameters", "schema")
 """The keys of the parameters' schema: MCP's, Anthropic's, OpenAI's, tool-forge's."""

@@ -13,9 +13,9 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
 from evalc.model.json import pointer_step
+from evalc.tools import Tool, ToolRegistry
 from evalc.tools.definitions import named, take_definition, unwrapped
 from evalc.tools.modules import ENDINGS
-from evalc.tools.registry import Tool, ToolRegistry
 
 LARGEST: Final = 32_000_000
 """The largest JSON file of tools that is read, in bytes."""

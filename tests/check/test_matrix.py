@@ -21,8 +21,8 @@ from evalc.grammar.read_check import read_check
 from evalc.model.answer import Question, ToolCall, Usage
 from evalc.model.case import Case, Expect, Input
 from evalc.model.result import JudgedScore
+from evalc.runtime.checks import Beside, Evidence, Verdict, View
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Beside, Evidence, Verdict, View
 from tests.check import drawn
 from tests.check.drawn import Line
 from tests.check.reference import ENGLISH, GERMAN, NOTHING, Answer, Outcome, ToolCalled

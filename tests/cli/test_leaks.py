@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.terminal import annotation
-from evalc.report.reported import quoted
+from evalc.report import quoted
 from evalc.runtime.store.redact import Redactor
 from tests.cli.conftest import Invoke
 from tests.support.servers import answers_bytes, serving

@@ -11,8 +11,8 @@ import msgspec
 
 from evalc.grammar.read_check import read_check
 from evalc.model.answer import ToolCall
+from evalc.runtime.checks import Evidence, View
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Evidence, View
 from tests.conformance.documents import FOLDER, Entry, with_key
 
 _PAGE: Final = (Path(FOLDER).parent / "language.md").read_text(encoding="utf-8")

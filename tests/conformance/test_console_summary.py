@@ -9,8 +9,8 @@ import msgspec
 
 from evalc.base.terminal import Screen
 from evalc.model.result import SuiteResult
+from evalc.report import ReportedSuite
 from evalc.report.console import suite_lines
-from evalc.report.reported import ReportedSuite
 from tests.conformance.documents import Entry, with_key
 from tests.report.runs import NOWHERE
 

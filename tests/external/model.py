@@ -22,7 +22,7 @@ from evalc.base import PROVIDERS, ApiName
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import Access, ModelOptions, Sampling
 from evalc.runtime.agents.model.agent import ModelAgent
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 from tests.support.servers import Exchange, serving
 
 ROOT: Final = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.check.languages import LANGUAGES, language_named
 from evalc.check.tree import Not, Test
+from evalc.runtime.checks import Evidence, View
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Evidence, View
 
 TEXTS = {
     "Arabic": "الطلب في الطريق وسيصل غداً صباحاً إلى عنوانكم.",

@@ -23,7 +23,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from evalc.extras.otel import SECONDS, Exporter, of_agent
 from evalc.model.result import AssertionResult, CaseDetails, CriterionResult, JudgedScore, RunSummary, SuiteResult
-from evalc.report.reported import ReportedSuite
+from evalc.report import ReportedSuite
 from evalc.runtime.run.finish import summarize_run
 from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case, suite

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from evalc.extras import parquet
 from evalc.model.result import CaseResult, SkippedCase, SuiteResult
-from evalc.report.reported import ReportedRun, ReportedSuite
+from evalc.report import ReportedRun, ReportedSuite
 from evalc.runtime.run.finish import summarize_run
 from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case, suite

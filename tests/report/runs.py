@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evalc.model.result import AssertionResult, CaseResult, CriterionSummary, SkippedCase, SuiteResult
 from evalc.model.suite import Place
-from evalc.report.reported import ReportedRun, ReportedSuite, SourceLines
+from evalc.report import ReportedRun, ReportedSuite, SourceLines
 from evalc.runtime.run.finish import summarize_run
 from tests.report.results import case, suite
 

@@ -14,8 +14,8 @@ from evalc.compare.totals import Flips
 from evalc.model.reports import ComparedSuite
 from evalc.model.result import AssertionResult, CaseResult, GateResult, Significance, SuiteResult
 from evalc.model.suite import Place
+from evalc.report import ReportedRun
 from evalc.report.markdown import COMMENT_BYTES, comment, markdown
-from evalc.report.reported import ReportedRun
 from tests.report.results import case, suite
 from tests.report.runs import HOSTILE, place, reported, saying, texts
 

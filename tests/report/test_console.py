@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from evalc.base.terminal import Screen, cells
 from evalc.model.result import AssertionResult, CriterionSummary, GateResult, ScoredBy, SkippedCase, SuiteResult
 from evalc.model.suite import Place
+from evalc.report import ReportedRun, ReportedSuite
 from evalc.report.console import Detail, run_lines, suite_lines, summary_lines
-from evalc.report.reported import ReportedRun, ReportedSuite
 from tests.report.results import case, suite, totals
 from tests.report.runs import NOWHERE, reported
 

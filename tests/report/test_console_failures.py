@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from evalc.base.terminal import Screen, cells, visible
 from evalc.model.result import AssertionResult, SuiteResult, TextFinding, TurnDetails
 from evalc.model.suite import Place
+from evalc.report import AuthoredCheck, ReportedSuite, SourceLines, highlight
 from evalc.report.console import Detail, suite_lines
-from evalc.report.reported import AuthoredCheck, ReportedSuite, SourceLines, highlight
 from tests.report.results import case, suite
 from tests.report.runs import NOWHERE
 

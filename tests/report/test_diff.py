@@ -12,8 +12,8 @@ from evalc.base.terminal import Screen
 from evalc.compare.suites import compare_runs
 from evalc.model.reports import ComparedSuite
 from evalc.model.result import Significance
+from evalc.report import ReportedSuite
 from evalc.report.console import suite_lines
-from evalc.report.reported import ReportedSuite
 from evalc.report.side_by_side import diff_lines
 from evalc.report.words import more_cases, significance_line
 from tests.report.results import case, suite

@@ -43,9 +43,9 @@ from evalc.model.reports import (
 )
 from evalc.model.result import GateResult, RunComparison
 from evalc.model.suite import CaseKey, Place, SuiteKey
+from evalc.report import ReportedSuite
 from evalc.report.console import suite_lines
 from evalc.report.others import coverage_lines, history_lines, plan_lines, strength_lines
-from evalc.report.reported import ReportedSuite
 from evalc.report.side_by_side import diff_lines
 from evalc.report.words import Writer
 from tests.report.results import case, suite

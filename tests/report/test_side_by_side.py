@@ -10,7 +10,7 @@ import pytest
 
 from evalc.base.terminal import Screen, cells
 from evalc.model.result import CaseResult, CriterionResult, Status, SuiteResult
-from evalc.report.reported import ReportedSuite
+from evalc.report import ReportedSuite
 from evalc.report.side_by_side import MOST_ALIKE, MOST_ROWS, side_by_side_lines
 from tests.report.results import case, suite
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from evalc.model.case import Case, Criterion, Input
 from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, CriterionResult, Status
 from evalc.model.suite import LocatedCase
-from evalc.runtime.checks.verdict import Note
+from evalc.runtime.checks import Note
 from evalc.runtime.run.attempts import combine, run_attempts, status_of
 from evalc.runtime.store.journal import CaseRun
 

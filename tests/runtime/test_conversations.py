@@ -16,7 +16,7 @@ import pytest
 
 import evalc
 from evalc.model.result import CaseResult
-from evalc.report.reported import transcript
+from evalc.report import transcript
 from tests.cli.conftest import Invoke, invoke, project
 from tests.runtime.agents.model.apis import Called, TestedApi
 from tests.runtime.agents.model.conftest import api

@@ -13,7 +13,7 @@ import pytest
 
 from evalc.base.errors import UsageError
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
-from evalc.runtime.checks.verdict import Note
+from evalc.runtime.checks import Note
 from evalc.runtime.store.journal import CaseRun, Header, Journal, JournaledSuite
 
 

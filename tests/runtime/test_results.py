@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from evalc.model.result import PASSING, CaseDetails, CaseResult, ResultMetadata, SkippedCase, Status, SuiteResult
-from evalc.runtime.checks.verdict import Note
+from evalc.runtime.checks import Note
 from evalc.runtime.store.baseline import PastSuite
 from evalc.runtime.store.journal import Entry
 from evalc.runtime.store.results import MOST_WARNINGS, sum_up, write_result

@@ -28,7 +28,7 @@ from evalc.runtime.run.engine import NOBODY, Observer, RunOptions
 from evalc.runtime.run.finish import FinishedRun, FinishedSuite
 from evalc.runtime.run.run import run_suites
 from evalc.runtime.store.redact import Redactor
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 
 
 class Echo:

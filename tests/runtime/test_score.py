@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evalc.compare.totals import SuiteScore, weighted_mean
 from evalc.model.case import Case, CheckLink, Criterion, Input
 from evalc.model.result import CriterionResult, JudgedScore, ScoredBy
-from evalc.runtime.checks.verdict import PASSED, Verdict, failed, skipped
+from evalc.runtime.checks import PASSED, Verdict, failed, skipped
 from evalc.runtime.run.score import below, score_case, score_run
 
 NO = failed("no")

@@ -9,7 +9,7 @@ import pytest
 from evalc.model.case import Metadata
 from evalc.model.json import short_hash
 from evalc.runtime.run.finish import check_staleness
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 
 
 def registry(size: int = 1, version: str | None = "2.1.0") -> ToolRegistry:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from evalc import extras
-from evalc.report.reported import ReportedRun
+from evalc.report import ReportedRun
 from tests.support.servers import Exchange, Server
 
 if TYPE_CHECKING:

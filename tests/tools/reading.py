@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evalc.diagnostics import Diagnostics
+from evalc.tools import ToolRegistry
 from evalc.tools.load import RegistryFile, load_tools
-from evalc.tools.registry import ToolRegistry
 
 
 class Read(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalc.tools.registry import Tool, ToolRegistry, chat_tools, messages_tools, responses_tools
+from evalc.tools import Tool, ToolRegistry, chat_tools, messages_tools, responses_tools
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 EMPTY = {"type": "object", "properties": {}}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evalc.model.json import short_hash
-from evalc.tools.registry import Tool
+from evalc.tools import Tool
 from tests.tools.reading import read
 
 SCHEMA = {"type": "object"}

@@ -15,8 +15,8 @@ import pytest
 
 from evalc.grammar.read_check import read_check
 from evalc.model.answer import ToolCall
+from evalc.runtime.checks import Evidence, View
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Evidence, View
 from evalc.translate import translated
 
 

@@ -20,7 +20,7 @@ from evalc.diagnostics.near import nearest
 from evalc.ecma import to_string
 from evalc.model.case import stubbed
 from evalc.model.json import includes, pointer_step, steps
-from evalc.tools.registry import ToolRegistry
+from evalc.tools import ToolRegistry
 
 
 def check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) -> None:

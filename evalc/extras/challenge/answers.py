@@ -40,7 +40,7 @@ from evalc.model.case import Case
 from evalc.model.json import Step, is_number, steps
 from evalc.runtime.checks.subjects import count_tokens
 from evalc.runtime.run.ask import whole_of
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 
 # --- answers ---------------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from evalc.extras.challenge.answers import number_in, tools_in
 from evalc.grammar import nodes as g
 from evalc.model.case import Case
 from evalc.model.reports import Coverage, Kind, Part, ToolCoverage
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 
 
 def branches_of(suite: ir.Suite) -> dict[str, bool]:

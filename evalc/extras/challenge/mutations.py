@@ -20,7 +20,7 @@ from evalc.model.answer import AgentAnswer, AgentResponse, ToolCall
 from evalc.model.case import Case
 from evalc.model.json import path_inside, pointer_step
 from evalc.runtime.run.ask import whole_of
-from evalc.tools.registry import ToolRegistry
+from evalc.tools import ToolRegistry
 
 # --- answers with a fault --------------------------------------------------------------------------------------------
 

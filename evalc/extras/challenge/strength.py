@@ -34,13 +34,13 @@ from evalc.model.reports import (
 )
 from evalc.model.result import PASSING, CaseResult
 from evalc.model.suite import CaseKey, LocatedCase, Place, Suite, SuiteKey, key_of
+from evalc.runtime.checks import View
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.subjects import led_to
-from evalc.runtime.checks.verdict import View
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.case import CaseOptions, evidence_of, result_of
 from evalc.runtime.store.journal import CaseRun
-from evalc.tools.registry import ToolRegistry
+from evalc.tools import ToolRegistry
 
 # --- lines that notice a fault ---------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from evalc.base.errors import UsageError
 from evalc.base.files import commit_of
 from evalc.model.suite import Place
-from evalc.report.reported import Address, ReportedRun, no_address
+from evalc.report import Address, ReportedRun, no_address
 
 if TYPE_CHECKING:
     from evalc.extras.comment.hosts import Posted

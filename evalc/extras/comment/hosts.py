@@ -17,8 +17,8 @@ from evalc.base.errors import AgentError, MachineFailed, UsageError
 from evalc.base.files import read_limited
 from evalc.base.terminal import excerpt
 from evalc.model.json import short_hash
+from evalc.report import ReportedRun
 from evalc.report.markdown import COMMENT, COMMENT_BYTES, MOST_BYTES, comment, in_markdown
-from evalc.report.reported import ReportedRun
 from evalc.runtime.agents import Sending, Tls
 from evalc.runtime.agents.http import DEFAULT_HEADERS, checked_headers, checked_url
 from evalc.runtime.agents.http.transport import RETRIED, Reply, Transport, open_transport, send_with_retries

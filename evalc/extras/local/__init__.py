@@ -32,7 +32,7 @@ from evalc.runtime.agents.model.apis import ChatCompletions
 from evalc.runtime.agents.spec import AgentSettings, Serving
 from evalc.runtime.judges.model import ModelJudge
 from evalc.runtime.run.engine import ModelServer
-from evalc.tools.registry import ToolRegistry, chat_tools
+from evalc.tools import ToolRegistry, chat_tools
 
 # --- the model -------------------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from evalc.extras.lsp.completion import ScalarPlace, Shapes, described_type, phr
 from evalc.extras.lsp.names import KnownNames, Location, Mention, mention_at, mentions, occurrences, share_of
 from evalc.extras.lsp.workspace import Document, Encoding, Workspace, beside, range_in, uri_of
 from evalc.setup.compile import problems_of
-from evalc.tools.registry import Tool
+from evalc.tools import Tool
 
 SOURCE: Final = "evalc"
 _SEVERITIES: Final = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}

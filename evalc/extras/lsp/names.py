@@ -26,7 +26,7 @@ from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse
 from evalc.ecma import find_tokens, resolve
 from evalc.extras.lsp.workspace import Document, Outline, Workspace, beside
 from evalc.model.json import pointer_step
-from evalc.tools.registry import Tool
+from evalc.tools import Tool
 
 # --- names in a text -------------------------------------------------------------------------------------------------
 

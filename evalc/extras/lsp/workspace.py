@@ -33,8 +33,8 @@ from evalc.dsl.nodes import Mapping, Node, Sequence, is_cut
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import read_source, unsaved
 from evalc.setup.compile import compiled, options_for, policy_of
+from evalc.tools import ToolRegistry
 from evalc.tools.load import load_tools
-from evalc.tools.registry import ToolRegistry
 
 # --- a document ------------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ from evalc import __version__
 from evalc.base import PROVIDERS
 from evalc.model.result import AssertionResult, CaseDetails, CaseResult, Outcome, RunSummary, SuiteResult, Summary
 from evalc.model.suite import key_of
-from evalc.report.reported import ReportedSuite
+from evalc.report import ReportedSuite
 from evalc.runtime.agents.trace import names_of, span_id_of, trace_id_of
 
 # --- attributes ------------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult
+from evalc.report import ReportedRun
 from evalc.report.formats import cells_of
-from evalc.report.reported import ReportedRun
 
 _Row = dict[str, Any]
 

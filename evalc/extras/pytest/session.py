@@ -26,8 +26,8 @@ from evalc.diagnostics import Problem
 from evalc.diagnostics.render import render_text, summary_line
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Selected, Suite
+from evalc.report import SourceLines, transcript
 from evalc.report.console import asked_lines, reason_lines
-from evalc.report.reported import SourceLines, transcript
 from evalc.report.words import Writer, main_reason, why_skipped
 from evalc.runtime.agents import Agent
 from evalc.runtime.agents.pace import Pace
@@ -41,7 +41,7 @@ from evalc.runtime.store.redact import encoded, redacted
 from evalc.runtime.store.runs import Closing, write_closing
 from evalc.setup.compile import compiled, options_for, policy_of
 from evalc.setup.runner import agents_of, options_of, redactor_of
-from evalc.tools.registry import ToolRegistry
+from evalc.tools import ToolRegistry
 
 _Ran = tuple[LocatedCase, CaseRun]
 

@@ -26,6 +26,15 @@ from evalc.model.numbers import rounded
 from evalc.model.reports import CheckStrength, Coverage, Strength, Trend
 from evalc.model.result import AssertionResult, AttemptResult, CaseDetails, CaseResult, CriterionResult
 from evalc.model.suite import Place, key_of
+from evalc.report import (
+    AuthoredCheck,
+    ReportedRun,
+    ReportedSuite,
+    SourceLines,
+    quoted,
+    read_authored,
+    seconds_of,
+)
 from evalc.report.groups import FailureGroups
 from evalc.report.others import (
     PARTS,
@@ -36,15 +45,6 @@ from evalc.report.others import (
     reasons_not_challenged,
     untried_checks,
     weak_places,
-)
-from evalc.report.reported import (
-    AuthoredCheck,
-    ReportedRun,
-    ReportedSuite,
-    SourceLines,
-    quoted,
-    read_authored,
-    seconds_of,
 )
 from evalc.report.words import (
     failures_allowed,

@@ -13,7 +13,7 @@ from evalc.base import ApiName
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime import MAX_BODY, RETRIES
 from evalc.runtime.mapping import AnswerPaths, BodyTemplate, StreamPaths
-from evalc.tools.registry import ToolRegistry
+from evalc.tools import ToolRegistry
 
 
 class Session(Protocol):

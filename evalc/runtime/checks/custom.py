@@ -21,8 +21,7 @@ from evalc.check.values import is_between, text_of
 from evalc.checks import Answer, Outcome, ProjectChecks
 from evalc.model.case import Input
 from evalc.model.json import is_number
-from evalc.runtime.checks import words
-from evalc.runtime.checks.verdict import Evidence, Found, Verdict, View, broken, unasked
+from evalc.runtime.checks import Evidence, Found, Verdict, View, broken, unasked, words
 from evalc.runtime.checks.words import LONGEST_REASON, number, shown
 
 

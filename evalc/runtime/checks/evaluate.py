@@ -28,12 +28,7 @@ from evalc.ecma.regexp.nodes import PatternError, RegexpError, RegexpTimeout
 from evalc.model.answer import ToolCall
 from evalc.model.json import MISSING, is_number, only_key, values_at
 from evalc.model.result import TextFinding
-from evalc.runtime.checks import words
-from evalc.runtime.checks.custom import custom
-from evalc.runtime.checks.judged import judged
-from evalc.runtime.checks.similarity import similar
-from evalc.runtime.checks.subjects import SILENT, TOO_DEEP, Several, cannot, errors, led_to
-from evalc.runtime.checks.verdict import (
+from evalc.runtime.checks import (
     NOT_APPLICABLE,
     PASSED,
     Beside,
@@ -49,7 +44,12 @@ from evalc.runtime.checks.verdict import (
     unasked,
     unknown,
     unresolved_notes,
+    words,
 )
+from evalc.runtime.checks.custom import custom
+from evalc.runtime.checks.judged import judged
+from evalc.runtime.checks.similarity import similar
+from evalc.runtime.checks.subjects import SILENT, TOO_DEEP, Several, cannot, errors, led_to
 from evalc.runtime.checks.words import listed, quoted, shown, so_often
 
 _MOST_SHOWN: Final = 3

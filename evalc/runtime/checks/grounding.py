@@ -16,7 +16,7 @@ import msgspec
 from evalc.check.tree import Test
 from evalc.check.values import text_of
 from evalc.model.result import TextFinding
-from evalc.runtime.checks.verdict import Evidence, Found, NoAnswer, View, broken, failed
+from evalc.runtime.checks import Evidence, Found, NoAnswer, View, broken, failed
 from evalc.runtime.checks.words import listed, shown
 
 _LETTERS: Final = (

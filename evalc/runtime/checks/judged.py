@@ -14,8 +14,8 @@ from evalc.ecma import class_name, trim
 from evalc.model.answer import Question
 from evalc.model.case import Label
 from evalc.model.result import JudgedScore, LabelResult
+from evalc.runtime.checks import PASSED, Evidence, Verdict, View, broken, failed
 from evalc.runtime.checks.subjects import led_to
-from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, View, broken, failed
 from evalc.runtime.checks.words import listed, number, quoted, shown
 
 PASSING_SHARE: Final = 0.6

@@ -22,7 +22,7 @@ from referencing.jsonschema import EMPTY_REGISTRY
 from evalc.ecma.regexp import DEFAULT_TIMEOUT, all_formats, compile_pattern, pattern_format
 from evalc.ecma.regexp.nodes import RegexpError, RegexpTimeout
 from evalc.model.json_schema import dialect_of, schemas_within
-from evalc.runtime.checks.verdict import Found, NoAnswer, broken
+from evalc.runtime.checks import Found, NoAnswer, broken
 from evalc.runtime.checks.words import shown
 
 _pattern_deadline: ContextVar[float] = ContextVar("_pattern_deadline")

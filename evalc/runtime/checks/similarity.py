@@ -22,7 +22,7 @@ from typing import Any, Final
 from evalc.base.errors import UsageError
 from evalc.check.tree import Test
 from evalc.check.values import text_of
-from evalc.runtime.checks.verdict import Embeddings, Found, View, broken
+from evalc.runtime.checks import Embeddings, Found, View, broken
 from evalc.runtime.checks.words import number, quoted
 
 INSTALL: Final = "pip install 'evalc[embeddings]'"

@@ -14,8 +14,7 @@ from evalc.check.texts import NotJson, parse_leniently
 from evalc.check.values import CannotAsk, as_text, count, measure
 from evalc.model.answer import ToolCall, Usage
 from evalc.model.json import EVERY, MISSING, path_of_key, steps, values_at
-from evalc.runtime.checks import words
-from evalc.runtime.checks.verdict import (
+from evalc.runtime.checks import (
     NOT_APPLICABLE,
     Evidence,
     NoAnswer,
@@ -25,6 +24,7 @@ from evalc.runtime.checks.verdict import (
     broken,
     unasked,
     unknown,
+    words,
 )
 from evalc.runtime.checks.words import quoted, shown, so_often
 

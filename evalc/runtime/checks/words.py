@@ -18,7 +18,7 @@ from evalc.check.values import KINDS, CannotAsk, OnlyInside, described, is_text
 from evalc.ecma import to_json
 from evalc.model.json import MISSING, is_number
 from evalc.model.json import to_json as encoded
-from evalc.runtime.checks.verdict import View
+from evalc.runtime.checks import View
 
 SHOWN: Final = 120
 """The characters of a text that a message shows."""

@@ -25,7 +25,7 @@ from evalc.runtime import TIMEOUT_MS
 from evalc.runtime.agents import ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings, model_agent
 from evalc.runtime.agents.wire import refuse_absurd_usage
-from evalc.runtime.checks.verdict import Note
+from evalc.runtime.checks import Note
 from evalc.runtime.checks.words import LONGEST_REASON, number, shown
 from evalc.runtime.judges import Judge, JudgeSession
 from evalc.runtime.judges.cache import JudgeCache, key_of

@@ -31,9 +31,9 @@ from evalc.model.suite import LocatedCase, Place
 from evalc.runtime import TIMEOUT_MS
 from evalc.runtime.agents import Agent
 from evalc.runtime.agents.wire import fingerprint_of
+from evalc.runtime.checks import PASSED, Beside, Embeddings, Evidence, Note, Verdict, View, broken, failed
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.judged import as_expected, expected_text, label_result
-from evalc.runtime.checks.verdict import PASSED, Beside, Embeddings, Evidence, Note, Verdict, View, broken, failed
 from evalc.runtime.checks.words import shown
 from evalc.runtime.judges.panel import CaseJudge, JudgePool, Meter
 from evalc.runtime.run.ask import broken_answer, error_text, request_of

@@ -34,7 +34,7 @@ from evalc.runtime.store.journal import Asked, CaseRun
 from evalc.runtime.store.redact import Redactor
 from evalc.runtime.store.resume import AttemptLog
 from evalc.runtime.store.runs import new_run_id
-from evalc.tools.registry import ToolRegistry
+from evalc.tools import ToolRegistry
 
 
 class CaseWorker(Protocol):

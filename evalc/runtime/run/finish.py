@@ -33,7 +33,7 @@ from evalc.runtime.store.redact import Redactor, encoded, redacted
 from evalc.runtime.store.results import SuiteTotals, sum_up, write_result
 from evalc.runtime.store.runs import file_names
 from evalc.runtime.store.scope import Scope
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 
 
 @final

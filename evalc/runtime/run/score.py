@@ -13,7 +13,7 @@ from evalc.compare.totals import DECIMALS, weighted_mean
 from evalc.model.case import Case, CheckLink, Criterion
 from evalc.model.numbers import rounded
 from evalc.model.result import CriterionResult, JudgedScore, ScoredBy
-from evalc.runtime.checks.verdict import Verdict
+from evalc.runtime.checks import Verdict
 
 EXPECTED: Final = "/expected"
 """The pointer of the assertion that a case's `expected` makes where it is all that the case has."""

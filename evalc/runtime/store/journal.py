@@ -26,7 +26,7 @@ from evalc.model.result import (
     SkippedCase,
     Status,
 )
-from evalc.runtime.checks.verdict import Note
+from evalc.runtime.checks import Note
 from evalc.runtime.store.redact import Redactor, encoded, redacted
 
 FILE_NAME: Final = "journal.jsonl"

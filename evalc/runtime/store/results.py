@@ -17,7 +17,7 @@ from evalc.base.terminal import counted
 from evalc.compare.totals import Classified, Flips, RepeatedCases, Slices, SuiteScore
 from evalc.model.case import Criterion
 from evalc.model.result import PASSING, CriterionResult, LabelResult, Significance, SkippedCase, Status, Summary
-from evalc.runtime.checks.verdict import Note
+from evalc.runtime.checks import Note
 from evalc.runtime.store.baseline import PastSuite
 from evalc.runtime.store.journal import Entry
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evalc.check.tree import Check
 from evalc.compiler.logic.formula import formula_of, negation
 from evalc.compiler.logic.implies import Spoken, always, implies, never
-from evalc.runtime.checks.verdict import Evidence
+from evalc.runtime.checks import Evidence
 from tests.compiler.logic.trees import CHECKS, LEAVES, answers, outcomes
 
 

@@ -30,8 +30,8 @@ from evalc.check.tree import (
 )
 from evalc.check.values import FORMATS
 from evalc.model.answer import ToolCall, Usage
+from evalc.runtime.checks import Beside, CheckOutcome, Evidence, View
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Beside, CheckOutcome, Evidence, View
 
 _TEXTS: Final = [
     *("a", "b", "ab", "abc", "A", "Ab", "abc b", " ", "\n", "a\nb", "\r", "\r\n", "ß", "SS", "ss", "\u017f", "İ", "i"),

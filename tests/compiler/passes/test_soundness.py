@@ -12,7 +12,7 @@ from evalc.check.tree import At, Call, Check, Of, Test, Turn
 from evalc.compiler import ir
 from evalc.compiler.passes.check_logic import Contradictions
 from evalc.diagnostics import Diagnostics
-from evalc.runtime.checks.verdict import Evidence
+from evalc.runtime.checks import Evidence
 from tests.compiler.logic.trees import CHECKS, LEAVES, answers, outcomes
 
 

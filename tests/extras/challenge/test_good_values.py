@@ -14,8 +14,8 @@ from evalc.check.tree import All, Argument, At, Bounds, Call, Check, Items, Meas
 from evalc.check.values import measure
 from evalc.extras.challenge.answers import good_replies, good_value, last_response
 from evalc.model import case as m
+from evalc.runtime.checks import View
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import View
 from evalc.runtime.run.case import CaseOptions, evidence_of
 from tests.check.test_forms import RECORDS
 

@@ -10,7 +10,7 @@ import pytest
 from evalc.base.errors import AgentProtocolError
 from evalc.extras.local import ToolsBySchema
 from evalc.runtime.agents.model import ModelCall, Prompt, ToolOutcome
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 REGISTRY = ToolRegistry(tools={"get_weather": Tool(name="get_weather", description="The weather", parameters=CITY)})

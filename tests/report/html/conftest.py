@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from evalc.model.reports import Coverage, Strength, Trend
+from evalc.report import ReportedSuite
 from evalc.report.html import render
-from evalc.report.reported import ReportedSuite
 from tests.report.html.browser import FLAGS, chromium
 from tests.report.html.sample import FILE, SOURCE, run_of
 

@@ -30,7 +30,7 @@ from evalc.model.result import (
     Summary,
 )
 from evalc.model.suite import Place
-from evalc.report.reported import ReportedRun, ReportedSuite
+from evalc.report import ReportedRun, ReportedSuite
 from evalc.runtime.run.finish import summarize_run
 
 FILE: Final = "evals/weather.eval.yaml"

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from evalc.model.result import AssertionResult, CaseResult
 from evalc.model.suite import Place
+from evalc.report import ReportedSuite, beside
 from evalc.report.groups import failure_groups
 from evalc.report.html import LONGEST_TEXT, MOST_CALLS, in_html, render
-from evalc.report.reported import ReportedSuite, beside
 from tests.report.html.sample import FILE, SOURCE, answered, reported, run_of, suite
 
 BLOCK = re.compile(rb'<script type="application/json" data-holds="(\w+)">(.*?)</script>', re.DOTALL)

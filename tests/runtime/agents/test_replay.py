@@ -21,7 +21,7 @@ from evalc.runtime.agents.recording import RecordingAgent, ReplayAgent, Scripted
 from evalc.runtime.run.engine import RunOptions
 from evalc.runtime.run.run import run_suites
 from evalc.runtime.store.redact import Redactor
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 from tests.support.asking import ask, ask_all, failure, run_out_of_time
 
 SECRET = "secret-value-1"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from evalc.check.tree import Check
+from evalc.runtime.checks import Beside, Evidence, Verdict, View
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Beside, Evidence, Verdict, View
 
 
 class Ask:

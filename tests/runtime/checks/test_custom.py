@@ -13,8 +13,8 @@ from evalc.check.forms import check_of, record_of
 from evalc.check.tree import Check
 from evalc.model.answer import ToolCall, Usage
 from evalc.model.case import Case, Input, Message
+from evalc.runtime.checks import Evidence, View
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.verdict import Evidence, View
 from tests.runtime.checks.conftest import Ask
 from tests.support.packages import install
 

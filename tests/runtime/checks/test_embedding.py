@@ -11,9 +11,9 @@ import pytest
 from evalc.base.errors import UsageError
 from evalc.check.tree import Test
 from evalc.config.load import Override, load_settings
+from evalc.runtime.checks import Embeddings, Evidence, Verdict, View
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.similarity import by_meaning, load_embeddings
-from evalc.runtime.checks.verdict import Embeddings, Evidence, Verdict, View
 from evalc.setup.runner import options_of
 
 VECTORS = {"rain": (1.0, 0.0), "wet": (0.8, 0.6), "cheese": (0.0, 1.0), "dry": (-1.0, 0.0), "almost": (1.0 + 1e-9, 0.0)}

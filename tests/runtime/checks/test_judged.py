@@ -10,8 +10,8 @@ from evalc.base.errors import JudgeError
 from evalc.check.forms import check_of
 from evalc.model.answer import Question
 from evalc.model.result import JudgedScore
+from evalc.runtime.checks import Evidence
 from evalc.runtime.checks.judged import as_expected
-from evalc.runtime.checks.verdict import Evidence
 from tests.runtime.checks.conftest import Ask
 
 

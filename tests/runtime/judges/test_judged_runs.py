@@ -213,8 +213,8 @@ def test_a_resumed_run_keeps_its_judges(monkeypatch: pytest.MonkeyPatch, project
 
 def test_the_summary_says_who_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     from evalc.base.terminal import Screen
+    from evalc.report import ReportedSuite
     from evalc.report.console import suite_lines
-    from evalc.report.reported import ReportedSuite
     from tests.report.runs import NOWHERE
 
     with judging(judges(), monkeypatch):

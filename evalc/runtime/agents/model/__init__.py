@@ -11,7 +11,7 @@ import msgspec
 
 from evalc.base.errors import AgentProtocolError
 from evalc.runtime.agents import Sampling, wire
-from evalc.tools.registry import ToolRegistry
+from evalc.tools import ToolRegistry
 
 Item = Mapping[str, Any]
 """A message, or another item of a conversation, as the API writes it. What evalc does not know in it stays as it is."""

@@ -33,7 +33,7 @@ from evalc.runtime.agents.http.transport import (
 from evalc.runtime.agents.model import ANSWER, Api, Item, Message, ModelCall, ModelTurn, Prompt, ToolOutcome, object_at
 from evalc.runtime.agents.model.apis import Endpoint, endpoint_of, prices
 from evalc.runtime.agents.stubs import Stubs, call_of
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 
 Ask = Callable[[Prompt], Awaitable[tuple[ModelTurn, float | None]]]
 """Sends a prompt; gives the answer's turn, and its cost in US dollars if that is known."""

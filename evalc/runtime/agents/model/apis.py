@@ -38,7 +38,7 @@ from evalc.runtime.agents.model import (
     usage_of,
     word_of,
 )
-from evalc.tools.registry import ToolRegistry, chat_tools, messages_tools, responses_tools
+from evalc.tools import ToolRegistry, chat_tools, messages_tools, responses_tools
 
 # --- Chat Completions ------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from evalc.model.answer import AgentRequest
 from evalc.model.case import SimulatedUser
 from evalc.runtime.agents import ModelOptions, Sampling
 from evalc.runtime.run.user import answer_schema
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 from tests.runtime.agents.model.apis import MESSAGES, Called, TestedApi
 from tests.support.servers import answers
 

@@ -9,7 +9,7 @@ import pytest
 from evalc.base.errors import AgentProtocolError
 from evalc.model.answer import AgentRequest, ToolCall, Usage
 from evalc.runtime.agents import ModelOptions, Sampling
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 from tests.runtime.agents.model.apis import CHAT, MESSAGES, RESPONSES, Called, TestedApi
 from tests.support.servers import answers, answers_bytes
 

@@ -6,7 +6,7 @@ import json
 
 from evalc.model.answer import AgentRequest, ToolCall, Usage
 from evalc.runtime.agents import ModelOptions
-from evalc.tools.registry import Tool, ToolRegistry
+from evalc.tools import Tool, ToolRegistry
 from tests.runtime.agents.model.apis import CHAT, MESSAGES, RESPONSES, Called, TestedApi
 
 STUBS = {"get_weather": {"sky": "clear", "at": "12°"}, "get_time": {"now": 1}}

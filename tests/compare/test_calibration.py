@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from evalc.runtime.judges.calibrate import LabelledAnswer, Unjudged, calibration_of, kappa_of
+from evalc.compare.means import LabelledAnswer, Unjudged, calibration_of, kappa_of
 
 
 def pairs(*values: tuple[int, int], top: int = 5) -> list[LabelledAnswer]:
