@@ -122,7 +122,7 @@ async def run(what: ToRun, start: Start, observer: Observer = NOBODY) -> Run:
         run_id=start.run_id,
         flags={**start.flags, **none_failed},
         limits=replace(options.limits, max_fail=start.max_fail),
-        checks=options.checks.joined_by(what.functions),
+        checks=options.checks.joined_by(what.functions) if what.functions else options.checks,
         traced=exporter is not None,
         asked=asked_of(settings, specs, os.environ, what.tools, options.redactor),
         retry_errors=start.retry_errors,

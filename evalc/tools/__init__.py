@@ -1,4 +1,4 @@
-"""The tools of an agent by name, whatever form they were written in, and in the forms of providers' requests."""
+"""The tools of an agent by name, whatever form they were written in."""
 
 from __future__ import annotations
 
@@ -60,26 +60,8 @@ class ToolRegistry(Mapping[str, Tool]):
         return len(self) if self.complete else None
 
 
-def chat_tools(registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
-    """`tools` of OpenAI's Chat Completions: `{"type": "function", "function": {name, description, parameters}}`."""
-    return tuple({"type": "function", "function": _named(tool, "parameters")} for tool in registry.values())
-
-
-def responses_tools(registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
-    """`tools` of OpenAI's Responses: `{"type": "function", name, description, parameters}`.
-
-    `strict` is false: the API would else refuse every schema that is not closed at all levels.
-    """
-    return tuple({"type": "function", **_named(tool, "parameters"), "strict": False} for tool in registry.values())
-
-
-def messages_tools(registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
-    """`tools` of the Messages API: `{name, description, input_schema}`."""
-    return tuple(_named(tool, "input_schema") for tool in registry.values())
-
-
-def _named(tool: Tool, schema_key: str) -> dict[str, Any]:
-    """The tool under the keys that all three share; one without a description has none, rather than an empty one."""
+def offered(tool: Tool, schema_key: str) -> dict[str, Any]:
+    """The tool under the keys that all APIs share; one without a description has none, rather than an empty one."""
     described = {"description": tool.description} if tool.description else {}
     # of an object, whose properties are listed even if there are none
     schema = {"type": "object", "properties": {}, **(tool.parameters or {})}

@@ -32,7 +32,7 @@ from evalc.runtime.agents.model.apis import ChatCompletions
 from evalc.runtime.agents.spec import AgentSettings, Serving
 from evalc.runtime.judges.model import ModelJudge
 from evalc.runtime.run.engine import ModelServer
-from evalc.tools import ToolRegistry, chat_tools
+from evalc.tools import ToolRegistry, offered
 
 # --- the model -------------------------------------------------------------------------------------------------------
 
@@ -255,7 +255,7 @@ class ToolsBySchema(ChatCompletions, frozen=True):
 
     def tools(self, registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
         """The tools, each with its name, description and parameters."""
-        return tuple(tool["function"] for tool in chat_tools(registry))
+        return tuple(offered(tool, "parameters") for tool in registry.values())
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request's JSON, with the tools in the system prompt and in the schema of the answer."""

@@ -57,11 +57,6 @@ class Agent(Protocol):
         ...
 
 
-def open_files(agent: Agent) -> int:
-    """How many files a session of the agent holds open, as far as the agent says so."""
-    return getattr(agent, "open_files", 0)
-
-
 @final
 class NamedAgent:
     """An agent under the name that the configuration gives it.
@@ -82,8 +77,8 @@ class NamedAgent:
 
     @property
     def open_files(self) -> int:
-        """How many files a session holds open."""
-        return open_files(self.agent)
+        """How many files a session holds open, as far as the agent says so."""
+        return getattr(self.agent, "open_files", 0)
 
     def session(self) -> AbstractAsyncContextManager[Session]:
         """Open a session of the agent."""

@@ -30,7 +30,6 @@ from evalc.runtime.agents import (
     ModelOptions,
     NamedAgent,
     Session,
-    open_files,
     wire,
 )
 from evalc.runtime.agents.wire import fingerprint, sent_fields
@@ -193,7 +192,7 @@ class RecordingAgent:
     @property
     def open_files(self) -> int:
         """The agent's own."""
-        return open_files(self._agent)
+        return getattr(self._agent, "open_files", 0)
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:

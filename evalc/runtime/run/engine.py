@@ -22,7 +22,7 @@ from evalc.model.case import Case, Gates
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime import CONCURRENCY
-from evalc.runtime.agents import Agent, Session, open_files
+from evalc.runtime.agents import Agent, Session
 from evalc.runtime.agents.pace import MOST_AT_A_TIME, Concurrency, Pace
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool, Panel
@@ -104,7 +104,7 @@ class LocalEngine:
         meant = MOST_AT_A_TIME if options.concurrency == "auto" else options.concurrency
         seats = 0 if options.panel is None else len(options.panel.seats)
         played = () if options.user is None else (options.user,)
-        of_each = sum(map(open_files, (*agents, *played))) + seats
+        of_each = sum(getattr(agent, "open_files", 0) for agent in (*agents, *played)) + seats
         left, limit = _files_left()
         most = max(1, left // of_each) if of_each else meant
         if most < meant:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final, Literal, Protocol, final
+from typing import Any, ClassVar, Final, Literal, final
 
 import msgspec
 
@@ -83,7 +83,7 @@ class ModelTurn(msgspec.Struct, frozen=True, kw_only=True):
 Flavor = Literal["chat", "responses", "default"]
 
 
-class Api(Protocol):
+class Api(msgspec.Struct, frozen=True, kw_only=True):
     """One API of a provider: without state, and without knowledge of HTTP.
 
     Attributes:
@@ -93,24 +93,24 @@ class Api(Protocol):
     """
 
     path: ClassVar[str]
-    flavor: ClassVar[Flavor]
-    has_seed: ClassVar[bool]
+    flavor: ClassVar[Flavor] = "default"
+    has_seed: ClassVar[bool] = False
 
     def headers(self, key: str | None) -> dict[str, str]:
-        """The headers that carry the key, and those that the API asks for."""
-        ...
+        """The headers that carry the key, and those that the API asks for: a bearer token, if there is a key."""
+        return {} if key is None else {"Authorization": f"Bearer {key}"}
 
     def tools(self, registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
         """The tools of a registry as the API wants them."""
-        ...
+        raise NotImplementedError
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request's JSON."""
-        ...
+        raise NotImplementedError
 
     def answering(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a request that bind its answer to a JSON Schema, called `ANSWER`."""
-        ...
+        raise NotImplementedError
 
     def read(self, answer: Mapping[str, Any]) -> ModelTurn:
         """Read an answer.
@@ -118,19 +118,11 @@ class Api(Protocol):
         Raises:
             AgentProtocolError: it is not of the API's shape.
         """
-        ...
+        raise NotImplementedError
 
     def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
         """The results of tool calls, as items that follow those of their turn."""
-        ...
-
-
-# --- what requests have in common ------------------------------------------------------------------------------------
-
-
-def bearer(key: str | None) -> dict[str, str]:
-    """`Authorization: Bearer KEY`; nothing if there is no key, as on a local server."""
-    return {} if key is None else {"Authorization": f"Bearer {key}"}
+        raise NotImplementedError
 
 
 def given(**fields: object) -> dict[str, object]:

@@ -25,7 +25,6 @@ from evalc.runtime.agents.model import (
     ModelTurn,
     Prompt,
     ToolOutcome,
-    bearer,
     call_of,
     given,
     hosted_call,
@@ -38,14 +37,14 @@ from evalc.runtime.agents.model import (
     usage_of,
     word_of,
 )
-from evalc.tools import ToolRegistry, chat_tools, messages_tools, responses_tools
+from evalc.tools import ToolRegistry, offered
 
 # --- Chat Completions ------------------------------------------------------------------------------------------------
 
 _MESSAGE: Final = "choices[0].message"
 
 
-class ChatCompletions(msgspec.Struct, frozen=True, kw_only=True):
+class ChatCompletions(Api, frozen=True, kw_only=True):
     """`POST /chat/completions`.
 
     Attributes:
@@ -59,16 +58,10 @@ class ChatCompletions(msgspec.Struct, frozen=True, kw_only=True):
 
     limit: str = "max_tokens"
 
-    def headers(self, key: str | None) -> dict[str, str]:
-        """The key as a bearer token."""
-        return bearer(key)
-
     def tools(self, registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
-        """The tools, each as a function."""
-        return chat_tools(registry)
+        return tuple({"type": "function", "function": offered(tool, "parameters")} for tool in registry.values())
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
-        """The request's JSON."""
         sampling = prompt.sampling
         return {
             "model": prompt.model,
@@ -172,20 +165,17 @@ _VERSION: Final = "2023-06-01"
 
 
 @final
-class Messages(msgspec.Struct, frozen=True, kw_only=True):
+class Messages(Api, frozen=True, kw_only=True):
     """`POST /v1/messages`. Every block of `content` goes back as it came: thinking is signed, and must be unchanged."""
 
     path: ClassVar[str] = "/v1/messages"
-    flavor: ClassVar[Flavor] = "default"
-    has_seed: ClassVar[bool] = False
 
     def headers(self, key: str | None) -> dict[str, str]:
         """The key, and the version of the API."""
         return {"anthropic-version": _VERSION} | ({} if key is None else {"x-api-key": key})
 
     def tools(self, registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
-        """The tools, each with its `input_schema`."""
-        return messages_tools(registry)
+        return tuple(offered(tool, "input_schema") for tool in registry.values())
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request's JSON. The API has no message of the role `system`: such ones are its field `system`."""
@@ -210,7 +200,6 @@ class Messages(msgspec.Struct, frozen=True, kw_only=True):
         return {"tools": [tool], "tool_choice": {"type": "tool", "name": ANSWER}}
 
     def read(self, answer: Mapping[str, Any]) -> ModelTurn:
-        """Read the blocks."""
         refuse_failure(answer, status=answer.get("type"))
         content = answer.get("content")
         if not isinstance(content, list):
@@ -270,23 +259,17 @@ _UNFINISHED: Final = ("cancelled", "queued", "in_progress", "requires_action")
 
 
 @final
-class Responses(msgspec.Struct, frozen=True, kw_only=True):
+class Responses(Api, frozen=True, kw_only=True):
     """`POST /responses`. Every item of `output` goes back as it came, so that reasoning items stay with their calls."""
 
     path: ClassVar[str] = "/responses"
     flavor: ClassVar[Flavor] = "responses"
-    has_seed: ClassVar[bool] = False
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """The key as a bearer token."""
-        return bearer(key)
 
     def tools(self, registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
-        """The tools, each as a function."""
-        return responses_tools(registry)
+        # Strict, the API would refuse every schema that is not closed at all levels.
+        return tuple({"type": "function", **offered(tool, "parameters"), "strict": False} for tool in registry.values())
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
-        """The request's JSON."""
         sampling = prompt.sampling
         return {
             "model": prompt.model,

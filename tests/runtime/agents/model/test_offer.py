@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from evalc.tools import Tool, ToolRegistry, chat_tools, messages_tools, responses_tools
+from evalc.runtime.agents.model.apis import ChatCompletions, Messages, Responses
+from evalc.tools import Tool, ToolRegistry
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 EMPTY = {"type": "object", "properties": {}}
@@ -15,21 +16,21 @@ REGISTRY = ToolRegistry(
 
 
 def test_chat_completions() -> None:
-    assert chat_tools(REGISTRY) == (
+    assert ChatCompletions().tools(REGISTRY) == (
         {"type": "function", "function": {"name": "a", "description": "Does a.", "parameters": SCHEMA}},
         {"type": "function", "function": {"name": "b", "parameters": EMPTY}},
     )
 
 
 def test_responses() -> None:
-    assert responses_tools(REGISTRY) == (
+    assert Responses().tools(REGISTRY) == (
         {"type": "function", "name": "a", "description": "Does a.", "parameters": SCHEMA, "strict": False},
         {"type": "function", "name": "b", "parameters": EMPTY, "strict": False},
     )
 
 
 def test_messages() -> None:
-    assert messages_tools(REGISTRY) == (
+    assert Messages().tools(REGISTRY) == (
         {"name": "a", "description": "Does a.", "input_schema": SCHEMA},
         {"name": "b", "input_schema": EMPTY},
     )
