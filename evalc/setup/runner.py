@@ -207,7 +207,7 @@ def _closed(
         strict=settings.strict,
         selected=what.selected,
         inventory=what.inventory,
-        redact=str if options.redactor is None else options.redactor.redact,
+        redact=options.redactor.redact,
         checks=checks_in(settings),
     )
     closing = Closing(
@@ -537,7 +537,7 @@ def asked_of(
     agents: Sequence[str],
     environ: Mapping[str, str],
     tools: ToolRegistry | None,
-    redactor: Redactor | None,
+    redactor: Redactor,
 ) -> Asked:
     """The settings that decide what is sent and how answers are read, as far as they are not their defaults.
 
@@ -605,7 +605,7 @@ def _reached(spec: str) -> Iterator[str]:
 
 
 def _kept(
-    names: Iterable[str], settings: Settings, environ: Mapping[str, str], redactor: Redactor | None
+    names: Iterable[str], settings: Settings, environ: Mapping[str, str], redactor: Redactor
 ) -> Iterator[tuple[Setting[Any], Any]]:
     """The settings of these names that are not as by default, each with its value as a journal may keep it."""
     for setting in (ALL_KEYS[name] for name in dict.fromkeys(names)):
@@ -614,9 +614,7 @@ def _kept(
             yield setting, value
 
 
-def _kept_value(
-    setting: Setting[Any], settings: Settings, environ: Mapping[str, str], redactor: Redactor | None
-) -> Any:
+def _kept_value(setting: Setting[Any], settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Any:
     """The value as a journal may keep it; None for the default. Of headers these are the names."""
     value = settings.value_of(setting)
     if value == setting.default and setting.variable:
@@ -626,8 +624,7 @@ def _kept_value(
     if setting.attribute == "headers":
         return sorted(name.lower() for name, _ in value)
     if setting.secret or setting.name in _HASHED:
-        text = repr(value)
-        return _hash(text if redactor is None else redactor.redact(text))
+        return _hash(redactor.redact(repr(value)))
     if isinstance(value, msgspec.Struct):
         parts = msgspec.structs.asdict(value)
         return {name: path.text for name, path in parts.items() if path is not None}

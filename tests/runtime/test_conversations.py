@@ -474,20 +474,21 @@ def test_an_agent_whose_memory_is_gone_begins_again(project: Path) -> None:
 
 def test_a_turn_with_an_invalid_line_is_asked_again(tmp_path: Path) -> None:
     from evalc.model.answer import AgentResponse, AnsweredTurn
+    from evalc.runtime.store.redact import NO_SECRETS
     from evalc.runtime.store.resume import TURNS_FILE, TurnLog
 
     turn = AnsweredTurn("m", AgentResponse(response="r", state={"items": [1]}), 2.0)
-    log = TurnLog(tmp_path, None, resumed=False)
+    log = TurnLog(tmp_path, NO_SECRETS, resumed=False)
     log.attempt(0, 1, 0).keep("x", turn)
     with (tmp_path / TURNS_FILE).open("ab") as file:
         file.write(b'{"suite": 0, "case": 1, "att')
-    again = TurnLog(tmp_path, None, resumed=True)
+    again = TurnLog(tmp_path, NO_SECRETS, resumed=True)
     assert again.attempt(0, 1, 0).begun() == ("x", [turn])
     assert again.attempt(0, 2, 0).begun() is None
     again.attempt(0, 1, 0).keep("x", turn)
-    assert TurnLog(tmp_path, None, resumed=True).attempt(0, 1, 0).begun() == ("x", [turn, turn])
+    assert TurnLog(tmp_path, NO_SECRETS, resumed=True).attempt(0, 1, 0).begun() == ("x", [turn, turn])
     again.remove()
-    assert TurnLog(tmp_path, None, resumed=True).attempt(0, 1, 0).begun() is None
+    assert TurnLog(tmp_path, NO_SECRETS, resumed=True).attempt(0, 1, 0).begun() is None
 
 
 def test_a_turn_with_a_secret_is_not_kept(tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ from evalc.base.errors import UsageError
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
 from evalc.runtime.checks import Note
 from evalc.runtime.store.journal import CaseRun, Header, Journal, JournaledSuite
+from evalc.runtime.store.redact import NO_SECRETS
 
 
-def journal(folder: Path, *sizes: int, redactor: Any = None) -> Journal:
+def journal(folder: Path, *sizes: int, redactor: Any = NO_SECRETS) -> Journal:
     suites = tuple(
         JournaledSuite(tool_name=f"t{number}", tier="golden", file_hash="h", origin="o", cases=size)
         for number, size in enumerate(sizes)

@@ -101,7 +101,7 @@ def failure_of(error: BaseException) -> RecordedFailure:
 
 
 def everything_sent(
-    request: AgentRequest, agent: str, model: ModelOptions, http: HttpOptions, redactor: Redactor | None
+    request: AgentRequest, agent: str, model: ModelOptions, http: HttpOptions, redactor: Redactor
 ) -> dict[str, Any]:
     """All that decides an answer, without secrets: the request, and what goes with each to this kind of agent."""
     fields = sent_fields(request)
@@ -129,10 +129,9 @@ def _model_fields(model: ModelOptions) -> dict[str, Any]:
     }
 
 
-def _without_secrets(fields: dict[str, Any], redactor: Redactor | None) -> dict[str, Any]:
+def _without_secrets(fields: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
     json = msgspec.json.encode(fields)
-    struck = json if redactor is None else redactor.redact_bytes(json)
-    decoded: dict[str, Any] = msgspec.json.decode(struck)
+    decoded: dict[str, Any] = msgspec.json.decode(redactor.redact_bytes(json))
     return decoded
 
 
@@ -167,15 +166,14 @@ class RecordingAgent:
     """
 
     def __init__(
-        self, agent: Agent, folder: Path, *, model: ModelOptions, http: HttpOptions, redactor: Redactor | None
+        self, agent: Agent, folder: Path, *, model: ModelOptions, http: HttpOptions, redactor: Redactor
     ) -> None:
         self._agent = agent
         self._model = model
         self._http = http
         self._redactor = redactor
-        strike = str if redactor is None else redactor.redact
-        name = strike(agent.endpoint)
-        self._asked = strike(agent.agent.endpoint if isinstance(agent, NamedAgent) else agent.endpoint)
+        name = redactor.redact(agent.endpoint)
+        self._asked = redactor.redact(agent.agent.endpoint if isinstance(agent, NamedAgent) else agent.endpoint)
         self._folder = folder_of(folder, name)
         whose = RecordedAgent(agent=self._asked, name=name if isinstance(agent, NamedAgent) else "")
         try:
@@ -286,7 +284,7 @@ class ReplayAgent:
         UsageError: there are no recordings, or recordings of several agents.
     """
 
-    def __init__(self, folder: str, *, model: ModelOptions, http: HttpOptions, redactor: Redactor | None) -> None:
+    def __init__(self, folder: str, *, model: ModelOptions, http: HttpOptions, redactor: Redactor) -> None:
         self._spec = folder
         self._folder = _of_one_agent(Path(folder), folder)
         self._agent = _recorded_agent(self._folder).agent

@@ -15,7 +15,7 @@ from evalc.base import AGENT_FORMS, PROVIDERS, Provider, provider_of
 from evalc.base.errors import UsageError
 from evalc.runtime import LOADING_MS, LOCAL_TOKENS
 from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.redact import NO_SECRETS, Redactor
 
 if TYPE_CHECKING:
     from evalc.runtime.agents.model.agent import ModelAgent
@@ -67,7 +67,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     providers: Mapping[str, Access] = msgspec.field(default_factory=_unconfigured)
     model: ModelOptions = msgspec.field(default_factory=ModelOptions)
     local: Serving = msgspec.field(default_factory=Serving)
-    redactor: Redactor | None = None
+    redactor: Redactor = NO_SECRETS
     brought: Mapping[str, object] = {}
     named: tuple[str, ...] = ()
 

@@ -22,7 +22,7 @@ from evalc.base.files import make_folder, read_limited, write_atomic
 from evalc.model.answer import Exhibit, Question
 from evalc.runtime.judges import Said
 from evalc.runtime.judges.model import Malformed, Score, read_score
-from evalc.runtime.store.redact import Redactor, encoded, redacted
+from evalc.runtime.store.redact import NO_SECRETS, Redactor, encoded, redacted
 
 VARIABLE: Final = "EVALC_CACHE_KEY"
 """The variable that holds a key, for machines that share a cache: any text of 16 characters or more."""
@@ -99,7 +99,7 @@ class JudgeCache:
         environ: the variables that hold the user's key.
     """
 
-    def __init__(self, folder: Path, redactor: Redactor | None = None, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, folder: Path, redactor: Redactor = NO_SECRETS, environ: Mapping[str, str] = os.environ) -> None:
         self._folder = folder
         self._redactor = redactor
         self._environ = environ

@@ -30,7 +30,7 @@ from evalc.runtime.checks.words import LONGEST_REASON, number, shown
 from evalc.runtime.judges import Judge, JudgeSession
 from evalc.runtime.judges.cache import JudgeCache, key_of
 from evalc.runtime.judges.model import Malformed, Score, read_score
-from evalc.runtime.store.redact import Redactor, encoded, redacted
+from evalc.runtime.store.redact import NO_SECRETS, Redactor, encoded, redacted
 
 _LONGEST_ERROR: Final = 300
 _ASKED: Final = 2
@@ -162,7 +162,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     seats: tuple[PanelMember, ...]
     timeout_ms: float = TIMEOUT_MS
     cache: JudgeCache | None = None
-    redactor: Redactor | None = None
+    redactor: Redactor = NO_SECRETS
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from evalc.runtime.run.case import CaseOptions, result_of
 from evalc.runtime.run.gates import Limits
 from evalc.runtime.run.user import UserPlayer
 from evalc.runtime.store.journal import Asked, CaseRun
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.redact import NO_SECRETS, Redactor
 from evalc.runtime.store.resume import AttemptLog
 from evalc.runtime.store.runs import new_run_id
 from evalc.tools import ToolRegistry
@@ -265,7 +265,7 @@ class RunOptions(CaseOptions, frozen=True, kw_only=True):
     # whether the run ends where its gates are decided, and the repeats of a case if that is
     stop_when_sure: bool = False
     rubrics_always: bool = False  # whether the rubric tier is run also where others did not pass
-    redactor: Redactor | None = None  # strikes secrets out of all that is written
+    redactor: Redactor = NO_SECRETS  # strikes secrets out of all that is written
     traced: bool = False  # whether the run is exported to OpenTelemetry, so that agents are given its trace
     root: Path | None = None  # the project's folder, from which journals name files; None where that is not known
     flags: Mapping[str, Any] = {}  # those of the command line, kept for resuming the run

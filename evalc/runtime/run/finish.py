@@ -29,7 +29,7 @@ from evalc.runtime.run.gates import Decided, Measured, durations_of, judge_gates
 from evalc.runtime.run.score import below, score_run
 from evalc.runtime.store.baseline import Baseline, PastSuite
 from evalc.runtime.store.journal import Journal, JournaledCases
-from evalc.runtime.store.redact import Redactor, encoded, redacted
+from evalc.runtime.store.redact import NO_SECRETS, Redactor, encoded, redacted
 from evalc.runtime.store.results import SuiteTotals, sum_up, write_result
 from evalc.runtime.store.runs import file_names
 from evalc.runtime.store.scope import Scope
@@ -160,7 +160,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 
     baseline: Baseline | None = None  # the run that it is compared with
     registry: ToolRegistry | None = None  # the tools as they are now
-    redactor: Redactor | None = None  # strikes secrets out of all that is written
+    redactor: Redactor = NO_SECRETS  # strikes secrets out of all that is written
     gates: Gates | None = None  # what the run as a whole has to reach
     # of suites whose cases did not all run, by the suite's number, why
     stopped: Mapping[int, str] = {}

@@ -166,20 +166,20 @@ def _make_folder(output_dir: Path, run_id: str) -> Path:
     return folder
 
 
-def kept_flags(flags: Mapping[str, Any], endpoints: Sequence[str], redactor: Redactor | None) -> dict[str, Any]:
+def kept_flags(flags: Mapping[str, Any], endpoints: Sequence[str], redactor: Redactor) -> dict[str, Any]:
     """The flags as a journal may keep them: None for agents if one of their names holds more than results may show."""
     kept = dict(flags)
     agents = kept.get("agent")
     if agents and not all(map(partial(_is_shown, redactor=redactor), agents, endpoints)):
         kept["agent"] = None
-    if redactor and any(redactor.redact(judge) != judge for judge in kept.get("judge") or ()):
+    if any(redactor.redact(judge) != judge for judge in kept.get("judge") or ()):
         del kept["judge"]  # The header names the judges without secrets; a run without them is refused.
     return kept
 
 
-def _is_shown(agent: str, endpoint: str, *, redactor: Redactor | None) -> bool:
+def _is_shown(agent: str, endpoint: str, *, redactor: Redactor) -> bool:
     """Whether an agent's spec holds no more than what results call it."""
-    return endpoint.startswith(agent) and (redactor is None or redactor.redact(agent) == agent)
+    return endpoint.startswith(agent) and redactor.redact(agent) == agent
 
 
 async def run_suites(
@@ -229,7 +229,7 @@ def _by_endpoint(agents: Sequence[Agent], options: RunOptions) -> Mapping[str, A
     """The agents by what results call them, which distinguish them."""
     by_endpoint: dict[str, Agent] = {}
     for agent in agents:
-        name = agent.endpoint if options.redactor is None else options.redactor.redact(agent.endpoint)
+        name = options.redactor.redact(agent.endpoint)
         if name in by_endpoint:
             raise UsageError(f"results call two agents `{name}`, so nothing would tell theirs apart")
         by_endpoint[name] = agent
@@ -488,8 +488,7 @@ class _Run:
 
     def _trace_of(self, job: _Job) -> TraceContext:
         """The context of a case's span, by the names that results have."""
-        suite, redactor = self._suites[job.suite], self._options.redactor
-        redact = str if redactor is None else redactor.redact
+        suite, redact = self._suites[job.suite], self._options.redactor.redact
         key = SuiteKey(redact(suite.name), suite.tier)
         return context_of(self._journal.header.run_id, self._agent_of(suite), key, redact(job.located.case.id))
 
@@ -543,8 +542,7 @@ class _Run:
         self._observer.case_finished(self._suites[job.suite], result)
 
     def _warn(self, text: str) -> None:
-        redactor = self._options.redactor
-        warning = text if redactor is None else redactor.redact(text)
+        warning = self._options.redactor.redact(text)
         if warning not in self.warnings:
             self.warnings.append(warning)
 

@@ -27,7 +27,7 @@ from evalc.model.result import (
     Status,
 )
 from evalc.runtime.checks import Note
-from evalc.runtime.store.redact import Redactor, encoded, redacted
+from evalc.runtime.store.redact import NO_SECRETS, Redactor, encoded, redacted
 
 FILE_NAME: Final = "journal.jsonl"
 VERSION: Final = 1
@@ -408,7 +408,7 @@ class CaseRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 class Journal:
     """An open journal. Every line is one write to the end of the file, so that a kill tears at most the last."""
 
-    def __init__(self, path: Path, header: Header, redactor: Redactor | None = None) -> None:
+    def __init__(self, path: Path, header: Header, redactor: Redactor = NO_SECRETS) -> None:
         """Create the file.
 
         Raises:
@@ -431,7 +431,7 @@ class Journal:
         cls,
         path: Path,
         header: Header,
-        redactor: Redactor | None = None,
+        redactor: Redactor = NO_SECRETS,
         *,
         check: Callable[[Header], None],
         retry_errors: bool = False,
@@ -461,7 +461,7 @@ class Journal:
             raise
         return journal
 
-    def _open(self, path: Path, file: int, redactor: Redactor | None) -> None:
+    def _open(self, path: Path, file: int, redactor: Redactor) -> None:
         self.path = path
         self.retried: frozenset[CaseNumbers] = frozenset()  # the cases that ended in error before, and are run again
         self._file = file

@@ -189,7 +189,7 @@ class TurnLog:
     def __init__(
         self,
         folder: Path,
-        redactor: Redactor | None,
+        redactor: Redactor,
         *,
         resumed: bool,
         but_for: frozenset[CaseNumbers] = frozenset(),

@@ -251,7 +251,7 @@ class Closing(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     warnings: tuple[str, ...] = ()
 
 
-def write_closing(folder: Path, closing: Closing, redactor: Redactor | None) -> str | None:
+def write_closing(folder: Path, closing: Closing, redactor: Redactor) -> str | None:
     """Write the file, if there is anything to say. A run never fails by that: the answer is a warning."""
     file = folder / CLOSING_FILE
     try:
