@@ -553,7 +553,7 @@ def run_evals(
     detail: Detail = "quiet" if quiet else "verbose" if verbose else "normal"
     if dry_run:
         with unsaved(beside):
-            what = to_run(start.subjects, settings, start.prompt_id, start.selection)
+            what = to_run(start.subjects, settings, start.request.prompt_id, start.selection)
         print_problems(what.problems, sys.stderr)
         return _list_cases(what, settings, detail=detail)
     outputs = outputs_of(output or (), as_json=json)
@@ -609,7 +609,7 @@ def _advice(start: Start) -> str:
     """Advice on the cases of a run that did not end, if it had begun: the command that continues it."""
     if not start.command or not start.has_begun:
         return ""
-    command = f"{start.command} --retry-errors" if start.retry_errors else start.command
+    command = f"{start.command} --retry-errors" if start.request.retry_errors else start.command
     return f"; what was finished is kept, and `{command}` runs the rest"
 
 

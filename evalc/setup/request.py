@@ -182,25 +182,21 @@ _HARMLESS: Final = frozenset({"demo", *PROVIDERS})
 class Start(msgspec.Struct, frozen=True, kw_only=True):
     """How a run begins."""
 
+    request: RunRequest  # what was asked for
     run_id: str
     settings: Settings
     subjects: Sequence[Subject]  # what is run
-    agents: Sequence[object] = ()  # those that a caller brings, specs too, in place of the specs among the settings
-    prompt_id: str | None = None  # the prompt whose suites alone are run
     # those of the command line that a resumed run needs again
     flags: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    past: PastRun | None = None  # the run that is resumed; None for a new one
-    retry_errors: bool = False  # whether its cases that ended in error are run again
     command: str  # the command that resumes the run; empty if it is not saved
-    record: Path | None = None  # where what is sent and answered is recorded
-    selection: CaseFilter = EVERY_CASE  # which cases are run
-    max_fail: int | None = None  # after so many cases that did not pass the run stops; None for never
+    selection: CaseFilter = EVERY_CASE  # which cases are run, by names that stay
     temporary: TemporaryFolder | None = None  # where the results go of a run that is not saved
 
     @property
     def folder(self) -> Path:
         """Where the results go."""
-        return self.settings.results_folder / self.run_id if self.past is None else self.past.folder
+        past = self.request.past
+        return self.settings.results_folder / self.run_id if past is None else past.folder
 
     @property
     def has_begun(self) -> bool:
@@ -212,7 +208,7 @@ def compiled_run(start: Start, observer: Observer = NOBODY, outputs: Sequence[Pa
     """Compile what is run; what is returned runs it. None of the `outputs` may overwrite what is read."""
     made = announce(start.folder) if start.temporary is None else ()
     with withdrawn_if_refused(made):
-        what = to_run(start.subjects, start.settings, start.prompt_id, start.selection, outputs)
+        what = to_run(start.subjects, start.settings, start.request.prompt_id, start.selection, outputs)
 
     async def running() -> Run:
         with withdrawn_if_refused(made):
@@ -261,18 +257,13 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             subjects = (*subjects, str(settings.prompts))  # where the prompt's own evals are
         run_id = new_run_id(settings.results_folder) if self.past is None else self.past.run_id
         return Start(
+            request=self,
             run_id=run_id,
             settings=settings,
             subjects=subjects,
-            agents=self.agents,
-            prompt_id=self.prompt_id,
             flags=self._kept(selection, settings, subjects),
-            past=self.past,
-            retry_errors=self.retry_errors,
             command=self._command(run_id if self.past is None else self.past.folder.name) if is_saved else "",
-            record=None if self.record is None else Path(self.record),
             selection=selection,
-            max_fail=self.max_fail,
             temporary=None if is_saved else TemporaryFolder(),
         )
 

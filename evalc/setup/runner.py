@@ -101,7 +101,8 @@ def _in_a_thread(running: Running) -> Run:
 
 async def run(what: ToRun, start: Start, observer: Observer = NOBODY) -> Run:
     """Run the suites against the agents: specs that the settings describe, or agents and objects of the caller."""
-    settings, shard, past = start.settings, what.selection.shard, start.past
+    settings, shard, request = start.settings, what.selection.shard, start.request
+    past, record = request.past, None if request.record is None else Path(request.record)
     if settings.confidence is not None and gates_of(settings) is None:
         raise UsageError(
             "`confidence` is how sure the gates of a run have to be, and this run has none: add one, such as "
@@ -109,23 +110,23 @@ async def run(what: ToRun, start: Start, observer: Observer = NOBODY) -> Run:
         )
     if shard is not None and settings.stop_when_sure:
         raise UsageError("`--stop-when-sure` looks at the cases of a whole run: it cannot be used with `--shard`")
-    if start.record is not None and settings.engine != "local":
+    if record is not None and settings.engine != "local":
         raise UsageError("`--record` writes files on this machine: it cannot be used with `--engine ray`")
     _refuse_what_is_missing(what)
     exporter = exporter_of(settings)
-    agents = _agents(start.agents, settings, what.tools)
+    agents = _agents(request.agents, settings, what.tools)
     options = await options_of(settings, os.environ, what.tools, None if past is None else _snapshot_of(past))
-    specs = [agent for agent in start.agents or settings.agent.use if isinstance(agent, str)]
+    specs = [agent for agent in request.agents or settings.agent.use if isinstance(agent, str)]
     none_failed = {"wanted": msgspec.to_builtins(what.selection)} if what.selection.none_failed else {}
     options = replace(
         options,
         run_id=start.run_id,
         flags={**start.flags, **none_failed},
-        limits=replace(options.limits, max_fail=start.max_fail),
+        limits=replace(options.limits, max_fail=request.max_fail),
         checks=options.checks.joined_by(what.functions) if what.functions else options.checks,
         traced=exporter is not None,
         asked=asked_of(settings, specs, os.environ, what.tools, options.redactor),
-        retry_errors=start.retry_errors,
+        retry_errors=request.retry_errors,
         command=start.command,
     )
     if past is not None:
@@ -136,10 +137,10 @@ async def run(what: ToRun, start: Start, observer: Observer = NOBODY) -> Run:
         judged = options.rubrics_always or any(suite.tier == "rubric" for suite in what.suites)
         options = replace(options, gates=None, baseline=None, rubrics_always=judged)
     served = [*agents, *([] if options.user is None else [options.user])]  # what records one hides what it is
-    if start.record is not None:
-        agents = [recorded(agent, start.record, settings, what.tools, options) for agent in agents]
+    if record is not None:
+        agents = [recorded(agent, record, settings, what.tools, options) for agent in agents]
         if options.user is not None:
-            options = replace(options, user=recorded(options.user, start.record, settings, None, options))
+            options = replace(options, user=recorded(options.user, record, settings, None, options))
     async with local_models(served, options.panel, observer):
         finished = await run_suites(what.suites, agents, options, observer=observer)
     closed = _closed(what, finished, settings, options, await _exported(finished, exporter))

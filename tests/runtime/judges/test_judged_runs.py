@@ -15,7 +15,7 @@ import evalc
 from evalc.config.load import Override, load_settings
 from evalc.runtime.agents.recording import ScriptedAgent
 from evalc.setup.finished import Run
-from evalc.setup.request import Start, compiled_run
+from evalc.setup.request import RunRequest, Start, compiled_run
 from evalc.setup.runner import to_the_end
 from tests.support.servers import Behaviour, Exchange, Server, serving
 
@@ -206,7 +206,13 @@ def test_a_resumed_run_keeps_its_judges(monkeypatch: pytest.MonkeyPatch, project
         past = find_run(finished.run_id, project / "results")
         (project / "evalc.toml").write_text("")
         settings, _ = load_settings(project, None, [Override("agentEndpoint", "demo", "")])
-        start = Start(run_id=past.run_id, settings=settings, subjects=["s0.eval.yaml"], past=past, command="")
+        start = Start(
+            request=RunRequest(flags={}, past=past),
+            run_id=past.run_id,
+            settings=settings,
+            subjects=["s0.eval.yaml"],
+            command="",
+        )
         with pytest.raises(UsageError, match=r"`--judge` was openai:gpt-4o-mini at .* and is not given now"):
             to_the_end(lambda: compiled_run(start))
 
@@ -295,7 +301,14 @@ def test_a_password_of_a_judge_s_url_is_in_no_file(project: Path) -> None:
         url = server.url.replace("http://", "http://me:pass-word-1@")
         overrides = [Override("judges", [url], "--judge"), Override("agentEndpoint", "demo", "--agent")]
         settings, _ = load_settings(project, None, overrides)
-        start = Start(run_id="run", settings=settings, subjects=["s.eval.yaml"], flags={"judge": [url]}, command="")
+        start = Start(
+            request=RunRequest(flags={}),
+            run_id="run",
+            settings=settings,
+            subjects=["s.eval.yaml"],
+            flags={"judge": [url]},
+            command="",
+        )
         finished = to_the_end(lambda: compiled_run(start))
     assert "authorization" in server.requests[0].headers
     (suite,) = finished.suites
