@@ -80,7 +80,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     if origin is not None:
         from evalc.cli.importing import subjects_of  # noqa: PLC0415 - for start-up: seldom asked for
 
-        subjects, beside = subjects_of(looked_at, origin)
+        subjects, beside, settings, _folder = subjects_of(looked_at, origin, settings)
     with collector_off(), unsaved(beside):
         found = checked(subjects, settings, selection, kept_alive)
     if kept_alive is not None:

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
 from evalc import extras
 from evalc.base.errors import UsageError
-from evalc.base.files import JSON_LIMIT, make_folder, write_atomic
+from evalc.base.files import (
+    JSON_LIMIT,
+    NAMES,
+    TemporaryFolder,
+    find_project,
+    make_folder,
+    project_root,
+    write_atomic,
+)
 from evalc.base.source import Source
 from evalc.base.terminal import counted, shown_path
 from evalc.cli.ending import ExitCode, print_lines, print_problems, standard_input, with_standard_input
 from evalc.diagnostics import Diagnostics
 
 if TYPE_CHECKING:
+    from evalc.config import Settings
     from evalc.extras.importers import Imported
 
 T = TypeVar("T")
@@ -94,7 +104,26 @@ def import_files(
     if len(texts) < len(imported):
         raise UsageError("two of the files would be imported into one: import them one by one, with `-o FILE`")
     _write_imported(texts, force=force)
+    _name_checks([folder / check for suite in imported for check in suite.checks], folder)
     return code
+
+
+def _name_checks(files: Sequence[Path], folder: Path) -> None:
+    """Name files of checks in the configuration: a new one if the project has none, else in a line to add."""
+    from evalc.config.load import load_settings  # noqa: PLC0415 - for start-up: few imports bring code
+
+    project, root = find_project(folder.resolve()), project_root(folder)
+    named = dict.fromkeys(Path(os.path.relpath(file.resolve(), root)).as_posix() for file in files)
+    known = {os.path.realpath(file) for file in load_settings(folder).settings.checks}
+    if all(os.path.realpath(root / file) in known for file in named):
+        return
+    line = f"checks = {json.dumps([*named], ensure_ascii=False)}"
+    if project.file is None and not any(file.endswith(".py") or file.startswith("..") for file in named):
+        write_atomic(root / NAMES[0], f"{line}\n".encode())
+        print_lines([f"wrote {shown_path(root / NAMES[0])}"], sys.stdout)
+    else:
+        where = shown_path(project.file or root / NAMES[0])
+        print_lines([f"before its checks in code can run, {where} has to say: {line}"], sys.stderr)
 
 
 def _sum_up(imported: Sequence[Imported]) -> None:
@@ -123,26 +152,49 @@ def imported_suites(
             yield file, imported
 
 
-def subjects_of(paths: Sequence[T], origin: From | None) -> tuple[list[T | Source], Mapping[str, str]]:
-    """The subjects that the paths are, and texts that are read in place of files, by their real paths.
+class Read(NamedTuple):
+    """Suites that are read in place of another tool's files, texts in place of files by their real paths, and settings.
 
-    These are the files themselves, or with an `origin` the suites that an import would write beside them.
+    `temporary` is where the code of the checks is.
+    """
+
+    subjects: Sequence[Any]
+    beside: Mapping[str, str]
+    settings: Settings
+    temporary: TemporaryFolder | None = None
+
+
+def subjects_of(paths: Sequence[T], origin: From | None, settings: Settings) -> Read:
+    """The subjects that the paths are: the files themselves, or with an `origin` the suites that an import would write.
+
+    The settings allow the JavaScript of these suites, which can do no more than answer.
 
     Raises:
-        UsageError: a file cannot be imported.
+        UsageError: a file cannot be imported, or has checks in Python.
     """
     if origin is None:
-        return with_standard_input(paths), {}
+        return Read(with_standard_input(paths), {}, settings)
     problems = Diagnostics()
     made = [(Path(file).parent, each) for file, each in imported_suites([*map(str, paths)], origin, None, problems)]
     print_problems(tuple(problems), sys.stderr)
     _sum_up([each for _, each in made])
     if problems.has_errors:
         raise UsageError("not every file can be imported, so none is read")
-    suites: list[T | Source] = [Source(str(folder / each.file_name), each.text) for folder, each in made]
-    return suites, {
-        os.path.realpath(folder / side.path): side.text for folder, each in made for side in each.side_files
-    }
+    suites = [Source(str(folder / each.file_name), each.text) for folder, each in made]
+    beside = {os.path.realpath(folder / side.path): side.text for folder, each in made for side in each.side_files}
+    temporary = TemporaryFolder()
+    checks: dict[Path, None] = {}
+    for number, (folder, each) in enumerate(made):
+        for check in each.checks:
+            if check.endswith(".py"):
+                why = "which runs only where the configuration names it: write the suite with `evalc import`"
+                raise UsageError(f"`{each.file_name}` has checks in Python, {why}")
+            file = folder / check
+            if (text := beside.get(os.path.realpath(file))) is not None:
+                file = temporary.path / f"{number}-{file.name}"
+                write_atomic(file, text.encode())
+            checks.setdefault(file)
+    return Read(suites, beside, settings.replace(checks=(*settings.checks, *checks)), temporary)
 
 
 def _print_imported(imported: Sequence[Imported]) -> None:

@@ -547,9 +547,10 @@ def run_evals(
 
         return print_settings(settings)
     start = given.start(settings)
-    subjects, beside = subjects_of(start.subjects, origin)
+    subjects, beside, settings, _folder = subjects_of(start.subjects, origin, start.settings)
     # What is imported has no file by which it could be resumed.
-    start = msgspec.structs.replace(start, subjects=subjects, command=start.command if origin is None else "")
+    command = start.command if origin is None else ""
+    start = msgspec.structs.replace(start, subjects=subjects, settings=settings, command=command)
     detail: Detail = "quiet" if quiet else "verbose" if verbose else "normal"
     if dry_run:
         with unsaved(beside):

@@ -115,6 +115,60 @@ def test_why_nothing_comes_over(invoke: Invoke, project: Path, text: str, why: s
     assert f"error[EV656]: nothing of this file came over: {why}\n" in invoke("import", "p.yaml").err
 
 
+CODE = """\
+prompts: ["Is {{word}} a word?"]
+tests:
+  - vars: {word: fox}
+    assert:
+      - {type: javascript, value: output.trim().length > 3}
+"""
+
+
+def test_code_is_allowed_by_a_new_configuration(invoke: Invoke, project: Path) -> None:
+    (project / "p.yaml").write_text(CODE)
+    assert "files next to it" in invoke("import", "p.yaml").err
+    outcome = invoke("import", "p.yaml", "-o", "new/")
+    assert outcome.out.splitlines() == [
+        "wrote new/p.checks.js",
+        "wrote new/p.eval.yaml (1 case)",
+        "wrote evalc.toml",
+    ]
+    assert (project / "evalc.toml").read_text() == 'checks = ["new/p.checks.js"]\n'
+    assert invoke("check", "new").code == 0
+    assert invoke("run", "new", "--agent", "demo").code == 0
+    assert invoke("import", "p.yaml", "-o", "new/", "--force").err == ""
+
+
+def test_a_configuration_of_the_project_is_not_changed(invoke: Invoke, project: Path) -> None:
+    (project / "evalc.toml").write_text("agent = 'demo'\n")
+    (project / "p.yaml").write_text(CODE)
+    outcome = invoke("import", "p.yaml", "-o", "new/")
+    line = 'before its checks in code can run, evalc.toml has to say: checks = ["new/p.checks.js"]'
+    assert line in " ".join(outcome.err.split())
+    assert (project / "evalc.toml").read_text() == "agent = 'demo'\n"
+
+
+def test_python_runs_only_where_somebody_has_named_it(invoke: Invoke, project: Path) -> None:
+    (project / "p.yaml").write_text(
+        CODE.replace("javascript, value: output.trim().length > 3", "python, value: '1 > 0'")
+    )
+    outcome = invoke("import", "p.yaml", "-o", "new/")
+    assert 'checks = ["new/p_checks.py"]' in " ".join(outcome.err.split())
+    assert not (project / "evalc.toml").exists()
+    refused = invoke("run", "p.yaml", "--from", "promptfoo", "--agent", "demo")
+    assert (refused.code, "`p.eval.yaml` has checks in Python" in " ".join(refused.err.split())) == (2, True)
+
+
+def test_code_in_javascript_runs_without_an_import(invoke: Invoke, project: Path) -> None:
+    (project / "p.yaml").write_text(CODE)
+    assert invoke("check", "p.yaml", "--from", "promptfoo").code == 0
+    assert invoke("run", "p.yaml", "--from", "promptfoo", "--agent", "demo").code == 0
+    assert not (project / "evalc.toml").exists()
+    (project / "p.yaml").write_text(CODE.replace("> 3", "> 3000"))
+    outcome = invoke("run", "p.yaml", "--from", "promptfoo", "--agent", "demo")
+    assert (outcome.code, "p_javascript_1 does not hold" in outcome.out) == (1, True)
+
+
 def test_several_files_want_a_folder(invoke: Invoke, tool_forge: Path, project: Path) -> None:
     (project / "p.yaml").write_text(PROMPTFOO)
     names = (tool_forge.name, "p.yaml")
