@@ -28,6 +28,7 @@ from evalc.extras.importers.imported import (
     name_of,
     yaml_of,
 )
+from evalc.extras.importers.promptfoo_agents import agents_of
 from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys, of_one_test
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
@@ -47,8 +48,6 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9\s_.,:;!?-]*")
 _MARKS: Final = ("prompts", "tests", "scenarios", "defaultTest")
 _READ: Final = (*_MARKS, "description", "$schema", "assertionTemplates")
 _ELSEWHERE: Final[dict[str, str]] = {
-    "providers": "agents are named in the configuration or with `--agent`",
-    "targets": "agents are named in the configuration or with `--agent`",
     "env": "an eval file reads no environment",
     "evaluateOptions": "how a run is made is said in the configuration",
     "commandLineOptions": "how a run is made is said in the configuration",
@@ -85,6 +84,7 @@ class _Importer:
         self._names = CaseNames()
         self._naming = ""
         self._above: dict[str, list[str]] = {}
+        self._for_toml: list[str] = []
         self._of_default: list[str] = []
         self._is_folding_noted = False
         self._metrics: dict[str, None] = {}
@@ -96,14 +96,17 @@ class _Importer:
         values = {key.text: value for key, value in root.pairs}
         above = self._above = {key.text: self._given.comments_above(self._source, key) for key, _ in root.pairs}
         self._of_default += above.get("defaultTest", [])
-        for key, _ in root.pairs:
-            if key.text not in _READ:
+        for key, value in root.pairs:
+            if key.text in ("providers", "targets"):
+                self._for_toml += agents_of(self._given, value)
+            elif key.text not in _READ:
                 self._given.say_in_head(key, f"`{key.text}`", _ELSEWHERE.get(key.text, NO_COUNTERPART))
         prompts = prompts_of(self._given, values.get("prompts"))
         reader = Tests(self._given)
         default = reader.default(values.get("defaultTest"))
         tests = [*reader.of(self._source, values.get("tests"), default)]
         tests += reader.of_scenarios(values.get("scenarios"), default)
+        self._for_toml += [reader.judge] if reader.judge else []
         self._naming = _naming(tests)
         cases: list[Any] = []
         over: list[PromptfooTest] = []
@@ -153,11 +156,12 @@ class _Importer:
         share = round(1 / len(self._metrics), 2) if len(self._metrics) > 1 else 1
         criteria = {"criteria": [{"name": name, "weight": share} for name in self._metrics]} if self._metrics else {}
         data["eval"] = {**criteria, "test_cases": Noted(cases, (*self._above.get("tests", ()), *behind))}
-        about = [*next(iter(self._above.values()), [])]
+        about = next(iter(self._above.values()), [])
+        for_toml = [*self._for_toml]
         if checks := self._code.files():
-            named = ", ".join(f'"{self._given.in_project(each)}"' for each in checks)
-            about.insert(0, f"evalc.toml has to name the code of the checks: checks = [{named}]")
-        head = (f"Imported from {Path(self._source.name).name} (promptfoo).", *about, *self._given.head)
+            for_toml.insert(0, f"checks = {json.dumps([self._given.in_project(each) for each in checks])}")
+        lines = (f"for evalc.toml: {line}" for line in for_toml)
+        head = (f"Imported from {Path(self._source.name).name} (promptfoo).", *about, *lines, *self._given.head)
         text = yaml_of(data, self._source, self._problems, head=head)
         if text is None:
             return None

@@ -20,6 +20,7 @@ from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, stretch
 from evalc.dsl.read_yaml import read_yaml
 from evalc.extras.importers.imported import NO_COUNTERPART
+from evalc.extras.importers.promptfoo_agents import judge_of
 from evalc.extras.importers.promptfoo_shape import Table
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration, plain
 from evalc.extras.importers.promptfoo_templates import Unmappable
@@ -65,6 +66,7 @@ class PromptfooTest(msgspec.Struct):
     why_not: list[str] = []
     comments: list[str] = []
     is_expanded: bool = True
+    is_default: bool = False
     is_whole: bool = True
 
 
@@ -74,6 +76,7 @@ class Tests:
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
         self._open_files: set[str] = set()
+        self.judge = ""  # the line of a configuration that names the grader of all tests
 
     def default(self, node: Node | None) -> PromptfooTest:
         """The test that gives every other its parts: `defaultTest`."""
@@ -86,7 +89,7 @@ class Tests:
             except Unmappable as reason:
                 given.say_in_head(node, "`defaultTest`", f"{reason}")
                 node = None
-        default = PromptfooTest(source, place)
+        default = PromptfooTest(source, place, is_default=True)
         if node is not None:
             self._fill(default, source, place)
             given.head += default.comments
@@ -209,6 +212,8 @@ class Tests:
                 test.inherits = said is not True
             elif key.text == "disableVarExpansion" and isinstance(said, bool):
                 test.is_expanded = not said
+            elif key.text == "provider" and test.is_default and (judge := judge_of(said)):
+                self.judge = judge
             elif key.text == "repeat" and type(said) is int and said > 0:
                 test.repeat = said
             else:

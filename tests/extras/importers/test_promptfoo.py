@@ -226,7 +226,7 @@ def test_a_whole_configuration() -> None:
         shown = shown.replace(words, name)
     assert shown == dedent("""\
         # Imported from promptfooconfig.yaml (promptfoo).
-        # not imported: `providers`: agents are named in the configuration or with `--agent` (promptfooconfig.yaml:7:1)
+        # for evalc.toml: agent = "openai:gpt"
         suite: SUITE
         description: Translations
         prompts:
@@ -499,12 +499,12 @@ def test_errors_are_problems(text: str) -> None:
 
 KEYS = st.sampled_from(
     ["prompts", "tests", "scenarios", "defaultTest", "assert", "vars", "type", "value", "threshold", "weight", "metric",
-     "options", "config", "description", "id", "raw", "transform", "metadata", "path"]
+     "options", "config", "description", "provider", "label", "id", "raw", "transform", "metadata", "path"]
 )  # fmt: skip
 WORDS = st.sampled_from(
     ["x", "", "{{x}}", "{{x|y}}", "file://a.csv", "file://", "is-json", "contains", "not-contains-any", "assert-set",
      "equals", "regex", "cost", "word-count", "llm-rubric", "[]", "[1]", '[{"role": "user"}]', '"', "a,\"b", "(",
-     "\ud7ff", "\u2028"]
+     "\ud7ff", "\u2028", "openai:chat:x", "xai:y"]
 )  # fmt: skip
 ANYTHING = st.recursive(
     st.one_of(WORDS, st.integers(-1, 3), st.floats(0, 1), st.booleans(), st.none()),
@@ -520,7 +520,12 @@ TEST = st.fixed_dictionaries(
 )
 CONFIGURATIONS = st.fixed_dictionaries(
     {"tests": ANYTHING | st.lists(TEST | st.dictionaries(KEYS, ANYTHING), min_size=1, max_size=3)},
-    optional={"prompts": WORDS | ANYTHING, "defaultTest": TEST | ANYTHING, "scenarios": ANYTHING},
+    optional={
+        "prompts": WORDS | ANYTHING,
+        "providers": WORDS | ANYTHING,
+        "defaultTest": TEST | ANYTHING,
+        "scenarios": ANYTHING,
+    },
 )
 
 

@@ -139,9 +139,7 @@ def test_code_becomes_functions_that_are_named_and_shared(folder: Path) -> None:
         '- check support_javascript_3(word="fox")',
         "- check support_python_1()",
     ]
-    assert '# evalc.toml has to name the code of the checks: checks = ["support.checks.js", "support_checks.py"]\n' in (
-        suite.text
-    )
+    assert '# for evalc.toml: checks = ["support.checks.js", "support_checks.py"]\n' in (suite.text)
 
 
 def test_functions_in_files_are_called_where_they_are(folder: Path) -> None:

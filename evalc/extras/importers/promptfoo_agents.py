@@ -1,0 +1,116 @@
+"""Lines for `evalc.toml` that name the models of a promptfoo configuration, its providers and its grader."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from evalc.dsl import nodes
+from evalc.dsl.nodes import Node
+from evalc.extras.importers.imported import CaseNames
+from evalc.extras.importers.promptfoo_source import Configuration
+from evalc.extras.importers.promptfoo_templates import Unmappable
+from evalc.model.json import is_number
+
+_MODEL: Final = re.compile(r"(?P<provider>[a-z]+):(?:(?P<api>chat|responses|messages):)?(?P<model>[^:{}\s][^{}\s]*)")
+_OWN: Final = ("openai", "anthropic")
+_LIKE_OPENAI: Final[Mapping[str, tuple[str, str]]] = {
+    "cerebras": ("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
+    "deepseek": ("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    "groq": ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "mistral": ("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "ollama": ("http://localhost:11434/v1", ""),
+    "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "xai": ("https://api.x.ai/v1", "XAI_API_KEY"),
+}
+"""Providers with the API of OpenAI: where it is, and the variable with the key."""
+_SETTINGS: Final[Mapping[str, str]] = {
+    "temperature": "temperature",
+    "max_tokens": "max_tokens",
+    "max_completion_tokens": "max_tokens",
+    "max_output_tokens": "max_tokens",
+    "maxTokens": "max_tokens",
+    "seed": "seed",
+}
+_OF_JUDGES: Final = frozenset({"use", "temperature", "max_tokens", "seed"})
+
+
+def agents_of(configuration: Configuration, node: Node) -> list[str]:
+    """Lines for the providers that are models which evalc asks; the others are left out."""
+    names = CaseNames()
+    lines, agents, unknown = list[str](), list[str](), list[str]()
+    for item in node.items if isinstance(node, nodes.Sequence) else (node,):
+        given = configuration.plain(item)
+        try:
+            settings, others = _settings_of(given)
+        except Unmappable:
+            unknown.append(f"`{_id_of(given)}`")
+            continue
+        if others:
+            what = f"{', '.join(others)} of the provider `{_id_of(given)}`"
+            configuration.say_in_head(item, what, "no setting says the same")
+        if settings.keys() == {"use"}:
+            agents.append(settings["use"])
+        else:
+            label = given.get("label") if isinstance(given, dict) else None
+            agents.append(names.make(f"{label or settings['use'].partition(':')[2]}", "agent").replace("_", "-"))
+            lines.append(f"agents.{agents[-1]} = {_table(settings)}")
+    if unknown:
+        why = "agents are named in the configuration or with `--agent`"
+        configuration.say_in_head(node, f"the providers {', '.join(dict.fromkeys(unknown))}", why)
+    agents = [*dict.fromkeys(agents)]
+    return [*lines, *([f"agent = {_toml(agents if len(agents) > 1 else agents[0])}"] if agents else [])]
+
+
+def judge_of(given: Any) -> str:
+    """The line that names the grader; empty if evalc asks no such model, or not with these settings."""
+    try:
+        settings, others = _settings_of(given.get("text", given) if isinstance(given, dict) else given)
+    except Unmappable:
+        return ""
+    if others or not settings.keys() <= _OF_JUDGES:
+        return ""
+    return f"judge = {_toml(settings['use']) if settings.keys() == {'use'} else _table(settings)}"
+
+
+def _id_of(given: Any) -> str:
+    if not isinstance(given, dict):
+        return str(given)
+    return str(given.get("id") or next(iter(given), ""))
+
+
+def _settings_of(given: Any) -> tuple[dict[str, Any], list[str]]:
+    """The table of an agent, and the settings of the provider that it lacks."""
+    identity = _id_of(given)
+    model = _MODEL.fullmatch(identity)
+    if model is None or model["provider"] not in (*_OWN, *_LIKE_OPENAI):
+        raise Unmappable("evalc asks no such provider")
+    fields = given if isinstance(given, dict) else {}
+    beside = fields if "id" in fields else next(iter(fields.values()), None)
+    config = beside.get("config") if isinstance(beside, dict) else None
+    provider = model["provider"]
+    settings: dict[str, Any] = {"use": f"{provider if provider in _OWN else 'openai'}:{model['model']}"}
+    if model["api"] == "responses":
+        settings["api"] = "responses"
+    if provider in _LIKE_OPENAI:
+        settings["base_url"], key_variable = _LIKE_OPENAI[provider]
+        settings |= {"key_variable": key_variable} if key_variable else {}
+    others = []
+    for key, value in config.items() if isinstance(config, dict) else ():
+        if key in _SETTINGS and is_number(value):
+            settings[_SETTINGS[key]] = value
+        elif key == "apiBaseUrl" and isinstance(value, str) and "{{" not in value:
+            settings["base_url"] = value
+        else:
+            others.append(f"`{key}`")
+    return settings, others
+
+
+def _table(settings: Mapping[str, Any]) -> str:
+    return f"{{ {', '.join(f'{key} = {_toml(value)}' for key, value in settings.items())} }}"
+
+
+def _toml(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
