@@ -18,22 +18,9 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.nodes import Node
 from evalc.dsl.sources import read_source
 from evalc.dsl.write_yaml import Noted
-from evalc.extras.importers.imported import (
-    FURTHER,
-    NO_COUNTERPART,
-    Imported,
-    Importing,
-    as_template,
-    call_with,
-    data_of,
-    documents_of,
-    entry_of,
-    fields_of,
-    items_of,
-    tools,
-)
+from evalc.extras.importers.cases import FURTHER, Importing, call_with, data_of, entry, fields_of, items_of, tools
+from evalc.extras.importers.imported import NO_COUNTERPART, Imported, as_template, documents_of
 from evalc.extras.importers.promptfoo_templates import Unmappable
-from evalc.grammar.write_check import LITERALLY
 from evalc.model.json import is_number
 from evalc.model.suite import slug
 
@@ -141,7 +128,7 @@ class _Importer(Importing):
         if "conversation_scenario" in values:
             checks = self._rubrics(rubrics)
             case = self._scenario(_snake(values["conversation_scenario"]))
-            case |= {"validate": checks} if checks else {}
+            case |= {"validate": Noted(checks)} if checks else {}
             is_checked = bool(checks)
         else:
             turns = [*self._turns(values.get("conversation", values.get("data", node)))]
@@ -179,7 +166,7 @@ class _Importer(Importing):
         if not turn.says.strip():
             raise Unmappable("in it, the user says nothing")
         checks = [*self._calls(turn), *self._answer(turn), *self._rubrics([*rubrics, *turn.rubrics])]
-        return {key: as_template(turn.says), **({"validate": checks} if checks else {})}
+        return {key: as_template(turn.says), **({"validate": Noted(checks)} if checks else {})}
 
     # --- checks ---
 
@@ -195,9 +182,9 @@ class _Importer(Importing):
             why = "there it is a mean over turns; here the calls of each turn have to be right"
             notes = self.differs(turn.node, f"the threshold of `{_TRAJECTORY}`", why)
         if order == "EXACT":
-            yield _entry(tools("called", names), notes)
+            yield entry(tools("called", names), notes)
         elif names:
-            yield _entry(tools("in_order" if order == "IN_ORDER" else "include", names), notes)
+            yield entry(tools("in_order" if order == "IN_ORDER" else "include", names), notes)
         if criterion.get("ignore_args"):
             return
         seen: Counter[str] = Counter()
@@ -205,7 +192,7 @@ class _Importer(Importing):
             seen[name] += 1
             if arguments:
                 check = call_with(name, seen[name] if order == "EXACT" else "any", arguments)
-                yield _entry(check, self.differs(turn.node, "the arguments of calls", FURTHER))
+                yield entry(check, self.differs(turn.node, "the arguments of calls", FURTHER))
 
     def _answer(self, turn: _Turn) -> Iterator[Noted]:
         if not turn.answer.strip():
@@ -215,9 +202,9 @@ class _Importer(Importing):
             notes = self.differs(turn.node, f"`{_MATCH}`", why)
             least = criterion.get("threshold")
             least = least if is_number(least) and 0 < least <= 1 else _DEFAULT[_MATCH]
-            yield _entry(Test("similar", (turn.answer, least)), notes)
+            yield entry(Test("similar", (turn.answer, least)), notes)
         if _JUDGED_MATCH in self.criteria:
-            yield _entry(_judge(f"Does it say the same as this answer? {turn.answer}"))
+            yield entry(_judge(f"Does it say the same as this answer? {turn.answer}"))
 
     def _rubrics(self, rubrics: Sequence[Node]) -> list[Noted]:
         """The questions of rubrics: those of the criterion, and those that are given."""
@@ -228,16 +215,12 @@ class _Importer(Importing):
             return []
         own = criterion.get("rubrics")
         texts = [_rubric(each) for each in (*(own if isinstance(own, list) else ()), *map(data_of, rubrics))]
-        return [_entry(_judge(text)) for text in dict.fromkeys(texts) if text]
+        return [entry(_judge(text)) for text in dict.fromkeys(texts) if text]
 
 
 def _called(case: Node) -> str:
     values = _snake(case)
     return str(data_of(values.get("eval_id", values.get("name"))) or "")
-
-
-def _entry(check: Check, comments: Sequence[str] = ()) -> Noted:
-    return Noted(entry_of(check, None, 1, LITERALLY, str), tuple(comments))
 
 
 def _judge(question: str) -> Check:

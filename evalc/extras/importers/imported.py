@@ -13,32 +13,24 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.check.contract import PAIRS, assertions, judge_check, rank
-from evalc.check.forms import TYPES, check_of, record_of, together
+from evalc.check.forms import TYPES, check_of, record_of
 from evalc.check.predicates import mapped
-from evalc.check.tree import All, At, Call, Check, Of, Some, Test, Tools, Which
+from evalc.check.tree import All, Check, Some
 from evalc.compiler.emit.check import check_of_label, simplest
 from evalc.diagnostics import Diagnostics, Finding
-from evalc.dsl import nodes
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml
-from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
-from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.grammar.write_check import LITERALLY, KeepSchema, Spelling, line_of, linked_to
 from evalc.model import case as m
-from evalc.model.json import path_inside
 from evalc.model.suite import dimension_of
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME: Final = 48
-_PLAIN: Final = re.compile(r"[A-Za-z0-9\s_.,:;!?-]*")
-"""A text of which a name says as much."""
 
 NO_COUNTERPART: Final = "it has no counterpart here"
 """Why something is not imported, unless there is more to say."""
-FURTHER: Final = "there a call may have no further arguments, which no line says"
-"""How an exact comparison of arguments differs from `call_with`."""
 
 
 @final
@@ -98,108 +90,6 @@ def left_out(finding: Finding, source: Source, offset: int) -> str:
     """The comment that says what was left out, and where it is."""
     line, column = source.position(offset)
     return f"{finding.message()} ({Path(source.name).name}:{line}:{column})"
-
-
-CaseOf = Callable[[Node], tuple[dict[str, Any], Sequence[str]]]
-"""The keys of a case behind those that name it, and the comments above it; it may raise `Unmappable`."""
-
-
-class Importing:
-    """An import on its way: what it has called cases, left out and said."""
-
-    def __init__(self, source: Source, problems: Diagnostics) -> None:
-        self.source = source
-        self.problems = problems
-        self.names = CaseNames()
-        self.head: list[str] = []
-        self.is_whole = True  # of the case at hand, before the first one of what all cases have
-        self._said: set[str] = set()
-
-    def leave_out(self, node: Node, what: str, why: str, *, decides: bool = True) -> str:
-        """Report what is not imported; the comment that says so. The case is weaker if it `decides` the verdict."""
-        finding = Finding("EV651", what=what, why=why)
-        self.problems.add(self.source, node.span, finding)
-        self.is_whole &= not decides
-        return left_out(finding, self.source, node.start)
-
-    def differs(self, node: Node, what: str, why: str, *, decides: bool = True) -> tuple[str, ...]:
-        """Report, once for the file, what means only nearly the same; the comments that say so.
-
-        The case is weaker if the difference may `decide` the verdict.
-        """
-        self.is_whole &= not decides
-        if what in self._said:
-            return ()
-        self._said.add(what)
-        finding = Finding("EV655", what=what, why=why)
-        self.problems.add(self.source, node.span, finding)
-        return (finding.message(),)
-
-    def imported_cases(
-        self, suite: str, keys: Mapping[str, Any], items: Iterable[tuple[str, Node]], case_of: CaseOf
-    ) -> Imported | None:
-        """The suite with these keys, and a case of each item, with its name there; None if there is none."""
-        are_whole, weaker, lost = self.is_whole, 0, 0
-        cases: list[Noted] = []
-        waiting: list[str] = []
-        for number, (called, node) in enumerate(items, 1):
-            self.is_whole = are_whole
-            try:
-                case, comments = case_of(node)
-            except Unmappable as reason:
-                waiting.append(self.leave_out(node, f"the case `{called or number}`", f"{reason}"))
-                lost += 1
-            else:
-                named = self._named(called, f"case {number}")
-                cases.append(Noted({**named, **case}, (*waiting, *comments)))
-                waiting.clear()
-                weaker += not self.is_whole
-        if not cases:
-            self.problems.add(self.source, Span(0, 0), Finding("EV656", why="no case has a check that means the same"))
-            return None
-        data = {"suite": suite, **keys, "eval": {"test_cases": Noted(cases, tuple(waiting))}}
-        text = yaml_of(data, self.source, self.problems, head=tuple(self.head))
-        if text is None:
-            return None
-        return Imported(text=text, file_name=f"{suite}.eval.yaml", cases=len(cases), weaker=weaker, lost=lost)
-
-    def _named(self, text: str, otherwise: str) -> dict[str, str]:
-        """The keys that name a case: a name, and the text itself if that says more."""
-        name = self.names.make(text, otherwise)
-        has_more = _PLAIN.fullmatch(text) is None or name_of(text, longest=len(text)) not in ("", name)
-        return {"name": name, "description": as_template(text)} if has_more else {"name": name}
-
-
-def fields_of(node: Node | None) -> dict[str, Node]:
-    """The entries of a mapping by their keys; of anything else, none."""
-    return {key.text: value for key, value in node.pairs} if isinstance(node, nodes.Mapping) else {}
-
-
-def items_of(node: Node | None) -> Sequence[Node]:
-    """The items of a list; of anything else, none."""
-    return node.items if isinstance(node, nodes.Sequence) else ()
-
-
-def data_of(node: Node | None) -> Any:
-    """A value as plain data; None if it is missing."""
-    return None if node is None else to_plain(node, lambda _span, _finding: None)
-
-
-def tools(predicate: str, names: Iterable[str]) -> Check:
-    """A check of the names of the tools that were called."""
-    return Of(Tools(), Test(predicate, tuple(names)))
-
-
-def call_with(tool: str, which: int | Which, arguments: Mapping[str, Any]) -> Check:
-    """A check that a call has these arguments, among others."""
-    return Of(
-        Call(tool, which), together(Of(At(path_inside("", key)), is_value(each)) for key, each in arguments.items())
-    )
-
-
-def is_value(value: Any) -> Check:
-    """A check that its subject is this value, which of a text is its text."""
-    return Test("equals" if isinstance(value, str) else "is", value)
 
 
 @final

@@ -19,23 +19,20 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar
 from evalc.dsl.write_yaml import Noted
-from evalc.extras.importers.imported import (
+from evalc.extras.importers.cases import (
     FURTHER,
-    NO_COUNTERPART,
-    Imported,
     Importing,
-    as_template,
     call_with,
     data_of,
-    documents_of,
-    entry_of,
+    entry,
     fields_of,
     is_value,
     items_of,
     tools,
 )
+from evalc.extras.importers.imported import NO_COUNTERPART, Imported, as_template, documents_of
 from evalc.extras.importers.promptfoo_templates import Unmappable
-from evalc.grammar.write_check import LITERALLY, escaped
+from evalc.grammar.write_check import escaped
 from evalc.model.json import is_number, path_inside
 from evalc.model.suite import slug
 
@@ -70,14 +67,6 @@ class _Asked(NamedTuple):
     arguments: Mapping[str, Any]
 
 
-class _Entries(NamedTuple):
-    """Checks, the entries that say them, and comments to stand behind these."""
-
-    checks: Sequence[Check]
-    entries: Sequence[Noted]
-    behind: Sequence[str]
-
-
 @final
 class _Importer(Importing):
     def imported(self, root: Mapping[str, Node]) -> Imported | None:
@@ -89,22 +78,17 @@ class _Importer(Importing):
                     self.head.append(self.leave_out(value, f"`{key}`", why, decides=False))
         items = items_of(root["cases"])
         everywhere = [*map(_asked, items_of(root.get("evaluators")))]
-        default = self._checks([each for each in everywhere if each.name != "EqualsExpected"], None)
-        keys = self._prompt([fields_of(each).get("inputs") for each in items])
-        if default.entries:
-            keys["defaults"] = {"validate": Noted(default.entries, tuple(default.behind))}
-        else:
-            self.head += default.behind
+        keys = self._prompt([given for each in items if (given := fields_of(each).get("inputs")) is not None])
         suite = slug(str(data_of(root.get("name")) or "")) or slug(Path(self.source.name).stem) or "dataset"
-        case_of = partial(self._case, everywhere, default.checks, has_prompt="prompt" in keys)
+        case_of = partial(self._case, everywhere, has_prompt="prompt" in keys)
         named = [(str(data_of(fields_of(each).get("name")) or ""), each) for each in items]
         return self.imported_cases(suite, keys, named, case_of)
 
     # --- what is sent ---
 
-    def _prompt(self, inputs: Sequence[Node | None]) -> dict[str, Any]:
+    def _prompt(self, inputs: Sequence[Node]) -> dict[str, Any]:
         """The prompt that inputs fill, if all of them are mappings; else each case has a message."""
-        given = [data_of(each) for each in inputs]
+        given = [*map(data_of, inputs)]
         names = dict.fromkeys(name for each in given if isinstance(each, dict) for name in each)
         if not names or not all(isinstance(each, dict) for each in given) or not all(map(_NAME.fullmatch, names)):
             return {}
@@ -113,16 +97,12 @@ class _Importer(Importing):
         lines = [line if name in needed else f"{{{{#if {name}}}}}{line}{{{{/if}}}}" for name, line in filled.items()]
         declared = [{"name": name, **({} if name in needed else {"required": False})} for name in names]
         why = "the task is given an object, and the agent this prompt; change it to what your agent reads"
-        finding = Finding("EV655", what="`inputs`", why=why)
-        self.problems.add(self.source, inputs[0].span if inputs[0] else Span(0, 0), finding)
-        prompt = Noted("\n".join(lines), (finding.message(),))
+        prompt = Noted("\n".join(lines), self.differs(inputs[0], "`inputs`", why, decides=False))
         return {"prompt": prompt, **({} if len(needed) == len(names) else {"inputs": declared})}
 
     # --- cases ---
 
-    def _case(
-        self, everywhere: Sequence[_Asked], default: Sequence[Check], node: Node, *, has_prompt: bool
-    ) -> tuple[dict[str, Any], list[str]]:
+    def _case(self, everywhere: Sequence[_Asked], node: Node, *, has_prompt: bool) -> tuple[dict[str, Any], list[str]]:
         values = fields_of(node)
         if "inputs" not in values:
             raise Unmappable("it has no `inputs`")
@@ -133,22 +113,17 @@ class _Importer(Importing):
             if key not in known
         ]
         inputs, expected = data_of(values["inputs"]), data_of(values.get("expected_output"))
-        own = [*map(_asked, items_of(values.get("evaluators")))]
-        own += [each for each in everywhere if each.name == "EqualsExpected"]
-        own = [each for each in own if each.name != "EqualsExpected" or expected is not None]
-        checks, entries, behind = self._checks(own, expected, default)
-        asked = [each for each in (*everywhere, *own) if each.name == "LLMJudge"]
-        is_reference = any(each.arguments.get("include_expected_output") for each in asked)
-        if not checks and not default and expected is None:
-            raise Unmappable(
-                "; ".join(("nothing of it is checked here", *(each.partition(" (")[0] for each in behind)))
-            )
+        asked = [*everywhere, *map(_asked, items_of(values.get("evaluators")))]
+        entries, behind = self._checks(asked, expected)
+        is_reference = any(each.arguments.get("include_expected_output") for each in asked if each.name == "LLMJudge")
+        if not entries and expected is None:
+            raise Unmappable("nothing of it is checked here")
         if not _text(inputs).strip():
             raise Unmappable("its `inputs` are empty")
         case: dict[str, Any] = {"message": as_template(_text(inputs))}
         if has_prompt:
             case = {"inputs": {name: each for name, each in inputs.items() if each is not None}}
-        if expected is not None and (is_reference or not (checks or default)):
+        if expected is not None and (is_reference or not entries):
             case["expected"] = escaped(_text(expected))
             if not is_reference:
                 why = "without an evaluator nothing compares it there; here a judge does, or else its words"
@@ -161,11 +136,8 @@ class _Importer(Importing):
             case["x-metadata"] = data_of(values["metadata"])
         return case, comments
 
-    def _checks(self, asked: Sequence[_Asked], expected: Any, default: Sequence[Check] = ()) -> _Entries:
-        """The checks that evaluators mean.
-
-        A limit of a case replaces that of the `default`, so that the narrower of both has to be its own.
-        """
+    def _checks(self, asked: Sequence[_Asked], expected: Any) -> tuple[list[Noted], list[str]]:
+        """The entries that evaluators mean, and comments to stand behind the last of them."""
         found: list[Check] = []
         notes: list[tuple[str, ...]] = []
         waiting: list[str] = []
@@ -179,19 +151,19 @@ class _Importer(Importing):
                 found.append(check)
                 notes.append(tuple(waiting))
                 waiting.clear()
-        steps = {check.step for check in found if isinstance(check, Of)}
-        limits = [check for check in default if isinstance(check, Of) and check.step in steps & _LIMITED]
-        notes += [()] * len(limits)
-        entries = [
-            Noted(entry_of(check, None, 1, LITERALLY, str), comments)
-            for check, comments in zip(_narrowed([*found, *limits]), notes, strict=True)
-            if check is not None
-        ]
-        return _Entries(found, entries, waiting)
+        entries = []
+        for kept, comments in zip(_narrowed(found), notes, strict=True):
+            if kept is None:
+                waiting += comments
+            else:
+                entries.append(entry(kept, comments))
+        return entries, waiting
 
     def _checks_of(self, asked: _Asked, expected: Any, waiting: list[str]) -> Sequence[Check]:
         if asked.name not in EVALUATORS:
             raise Unmappable(_OWN_CHECK)
+        if asked.name == "EqualsExpected" and expected is None:
+            return ()
         first, make = EVALUATORS[asked.name]
         arguments = {first if key == "" else key: value for key, value in asked.arguments.items()}
         ignored = [key for key in arguments if key in _IGNORED and arguments[key] not in (None, False)]
@@ -211,8 +183,8 @@ class _Importer(Importing):
                 waiting += self.differs(asked.node, f"`{asked.name}`", each.why, decides=each.decides)
             else:
                 checks.append(each)
-        if not checks:
-            waiting.append(f"`{asked.name}` holds of every answer")
+        if not checks and not self.is_said(asked.name):
+            self.head.append(f"`{asked.name}` holds of every answer.")
         return checks
 
 

@@ -129,11 +129,12 @@ def test_rubrics_and_references_are_asked_of_a_judge_and_a_scenario_is_a_user(tm
     data["eval_cases"].append({"eval_id": "two", "conversation_scenario": scenario})
     made, messages = imported(data, criteria, tmp_path)
     assert messages == ["not imported: the criterion `hallucinations_v1`: nearest is `judge`"]
-    judged = ["Does it say the same as this answer? Hello!", "Is it concise?", "Is it kind?"]
+    judged = ["Does it say the same as this answer? Hello!", "Is it kind?"]
     first, second = body(made).split("\n\n")
     assert first.endswith("validate:" + "".join(f'\n        - judge "{question}"' for question in judged))
-    assert "      user: {goal: Roll a die., opens: Hi, persona: NOVICE}\n" in second
+    assert second == "    - {name: two, user: {goal: Roll a die., opens: Hi, persona: NOVICE}}"
     assert made is not None
+    assert 'defaults:\n  validate:\n    - judge "Is it concise?"\n' in made.text
     assert (made.cases, made.weaker) == (2, 2)
 
 

@@ -127,17 +127,14 @@ def test_evaluators_of_the_dataset_are_defaults_and_limits_of_a_case_are_the_nar
     assert made is not None
     assert made.text == dedent("""\
         # Imported from questions.yaml (pydantic-evals).
+        # `IsInstance` holds of every answer.
         suite: my-tests
         defaults:
-          # `IsInstance` holds of every answer
           validate:
             - latency <= 2s
         eval:
           test_cases:
-            - name: one
-              message: hi
-              validate:
-                - latency <= 2s
+            - {name: one, message: hi}
 
             - name: one_2
               description: One
@@ -190,8 +187,7 @@ def test_a_case_that_checks_nothing_is_lost_and_said_where_it_was() -> None:
     )
     assert made is not None
     assert (made.cases, made.lost) == (1, 1)
-    lost = "# not imported: the case `a`: nothing of it is checked here; not imported: `Mine`"
-    assert lost in made.text.partition("- name: case_2")[0]
+    assert "# not imported: the case `a`: nothing of it is checked here (" in made.text.partition("- name: case_2")[0]
     assert len(problems) == 2
 
 
