@@ -140,6 +140,21 @@ def test_tickets_are_routed_well_enough(tmp_path: Path) -> None:
     assert suite.summary.failed == 1
 
 
+def test_a_skill_passes_more_than_its_absence_and_triggers_mostly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(EXAMPLES / "skills")
+    assert evalc.check(".") == ()
+    run = evalc.run(output_dir=tmp_path)
+    passed = {(each.agent_endpoint, each.suite): (each.summary.passed, each.summary.total_cases) for each in run.suites}
+    assert passed == {
+        ("with-skill", "invoices"): (2, 2),
+        ("without-skill", "invoices"): (1, 2),
+        ("with-skill", "invoices-triggers"): (3, 5),
+        ("without-skill", "invoices-triggers"): (2, 5),
+    }
+
+
 def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its cells run in one event loop, as those of a notebook do, and the last expression of a cell is its output."""
     notebook = msgspec.json.decode((EXAMPLES / "notebook.ipynb").read_bytes())

@@ -124,12 +124,16 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
 MODEL_FORMS: Final = tuple(f"{name}:MODEL" for name in PROVIDERS)
 """How agents and judges that are models are named."""
 
+CODING: Final = ("claude-code", "codex")
+"""The coding agents, which `evalc/runtime/agents/coding.toml` describes."""
+
 AGENT_FORMS: Final = (
     "http://...",
     "https://...",
     *MODEL_FORMS,
     "python:module:name",
     "command:...",
+    *CODING,
     "replay:DIR",
     "local",
     "local:MODEL.gguf",

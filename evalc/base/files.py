@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import sys
 import time
@@ -165,6 +166,22 @@ def project_root(path: Path) -> Path:
     if project.root == folder and project.file is None and folder.is_relative_to(working):
         return working  # no project at all: the working folder is one
     return project.root
+
+
+# --- Agent Skills ----------------------------------------------------------------------------------------------------
+
+SKILL_FILE: Final = "SKILL.md"
+"""Its manifest: a folder with this file is a skill."""
+_SKILL_NAME: Final = re.compile(rb"^name:[ \t]*[\"']?(\w[\w.-]*)", re.MULTILINE)
+
+
+def skill_name(folder: Path) -> str:
+    """The name that a skill gives itself, else that of its folder."""
+    try:
+        found = _SKILL_NAME.search(read_beginning(folder / SKILL_FILE, 10_000))
+    except (OSError, ValueError):
+        found = None
+    return folder.resolve().name if found is None else found[1].decode(errors="replace")
 
 
 # --- links -----------------------------------------------------------------------------------------------------------

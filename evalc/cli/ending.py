@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final, Never, ParamSpec, TextIO, TypeVar, fina
 from evalc.base.errors import EvalcError, MachineError, MachineFailed, NothingToDo, SourceError, UsageError
 from evalc.base.files import LeadsOut
 from evalc.base.source import Source
-from evalc.base.terminal import Screen, fitted, painted, visible
+from evalc.base.terminal import Screen, counted, fitted, painted, visible
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -91,13 +91,18 @@ def print_result(result: object, lines: Iterable[str], *, as_json: bool) -> None
 def inventory_lines(inventory: Inventory, *, all_good: bool = False, verbose: bool = False) -> Iterator[str]:
     """The inventory as lines: `all good: 12 suites, 3 prompts; skipped 4 other files`.
 
-    `verbose` names the files that were skipped.
+    `verbose` names the files that were skipped, and the sentences that are checks.
     """
     if inventory.read or inventory.skipped:
         read = inventory.read or "nothing"
         skipped = f"; skipped {inventory.skipped}" if inventory.skipped else ""
         yield f"{'all good: ' if all_good else 'read '}{read}{skipped}"
+    if inventory.exact:
+        judged = f"; a judge decides {counted(inventory.judged, 'other')}" if inventory.judged else ""
+        is_listed = "" if verbose else " (-v lists them)"
+        yield f"checks were made of {counted(len(inventory.exact), 'sentence')}{is_listed}{judged}"
     if verbose:
+        yield from (f"{visible(place)}: {visible(line)}" for place, line in inventory.exact)
         yield from (f"skipped {visible(name)}, a compiled copy of suites that were read" for name in inventory.copies)
         yield from (f"skipped {visible(name)}" for name in inventory.others)
         yield from (f"skipped {visible(name)}, which cannot be parsed" for name in inventory.unparsed)

@@ -94,7 +94,7 @@ def init(
     )
     _list_others("Other agents, for evalc.toml:", [(each.line, each.what) for each in found.agents[len(agents) :]])
     _list_others("Other evals:", [(each.instead, each.what) for each in found.evals[len(evals) :]])
-    if found.evals and not found.agents and target / "evalc.toml" in written:
+    if found.evals and not (found.agents or found.evals[0].agents) and target / "evalc.toml" in written:
         print_warning("no agent was found, so `demo` stands in: name yours in evalc.toml")
     return ExitCode.OK
 
@@ -121,6 +121,8 @@ def _first_suite(target: Path, found: Found) -> Iterator[tuple[Path, str]]:
     """The files of the first suite: of the likeliest evals that can be made into one, else of the agent alone."""
     folder = target / "evals"
     for evals in found.evals:
+        if evals.folders:
+            return
         if evals.text:
             yield folder / evals.file, evals.text
             return

@@ -350,6 +350,9 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[str, ...] = ()  # the YAML and JSON files of other kinds that a search found
     unparsed: tuple[str, ...] = ()  # those that cannot be read as YAML or JSON, and in which nothing looks like evals
     copies: tuple[str, ...] = ()  # compiled files that a search found beside their sources
+    # the sentences of evals of skills that became checks: the place of each, and the line of the check
+    exact: tuple[tuple[str, str], ...] = ()
+    judged: int = 0  # how many others a judge decides
 
     @property
     def is_empty(self) -> bool:

@@ -89,6 +89,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     user: m.SimulatedUser | None = None
     system: str | None = None
     inputs: dict[str, Any] | None = None
+    files: dict[str, str] | None = None
+    skill: str | None = None
     stubs: dict[str, Any] | None = None
     stub_answers: dict[str, tuple[m.StubAnswer, ...]] | None = None
     max_turns: int | None = None

@@ -41,6 +41,12 @@ def named_file(source: Source, file: Str, problems: Diagnostics) -> Path | None:
     return None
 
 
+def from_root(path: Path) -> str:
+    """A path as compiled files have it: from the root of the project that evalc works in, if it is below that."""
+    root = project_root(Path())
+    return path.resolve().relative_to(root).as_posix() if is_below(path, root) else str(path.resolve())
+
+
 def read_named(path: Path, source: Source, file: Str, problems: Diagnostics) -> Source | None:
     """The text of a file that a source names; mistakes in it are reported there, a missing file where it is named."""
 

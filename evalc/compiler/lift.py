@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from itertools import compress, repeat
 from operator import attrgetter, is_not
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
 from evalc.check.contract import KEYS, PAIRS, Assertion, assertions, judge_check, rank
 from evalc.check.forms import Placed, check_of, placed
@@ -25,11 +26,10 @@ from evalc.compiler.shape import Misfit, is_timestamp, mismatches, named
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.raised import outside, unknown_key
-from evalc.dsl.build_case import LABEL_PLACES
+from evalc.dsl.build_case import LABEL_PLACES, label_source
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces, read_json
 from evalc.dsl.scalars import reason_of
-from evalc.grammar.parse import parse_place
 from evalc.model import case as m
 from evalc.model.case import CHALLENGERS, Gates
 from evalc.model.json import composed, pointer_step
@@ -125,11 +125,21 @@ def _check_label(reader: JsonReader, label: m.Label, sent: m.Input, pointer: str
             reader.add(pointer, Finding("EV421", key="label", turns=name))
     if not label.expected.strip():
         reader.add(f"{pointer}/expected", Finding("EV309", what="the label"))
-    if label.path is not None and parse_place(label.source) is None:
+    if label.skill is not None and label.expected not in m.TRIGGERS:
+        finding = Finding("EV302", what="class of a skill", value=label.expected, choices=m.TRIGGERS)
+        reader.add(f"{pointer}/expected", finding)
+    if label_source(label.source) is None:
         reader.add(f"{pointer}/from", Finding("EV301", what="`from`", expected=LABEL_PLACES, found=f"`{label.source}`"))
 
 
 def _check_input(reader: JsonReader, sent: m.Input, pointer: str) -> None:
+    for at, path in (*(sent.files or {}).items(), *([("", sent.skill)] if sent.skill else ())):
+        root = project_root(Path(reader.source.name))
+        where = f"{pointer}/files/{pointer_step(at)}" if at else f"{pointer}/skill"
+        if not is_below(root / path, root):
+            reader.add(where, Finding("EV608", path=path, root=str(root)))
+        elif ".." in PurePath(at).parts or PurePath(at).is_absolute():
+            reader.add(f"#{where}", Finding("EV608", path=at, root="the folder of the attempt"))
     if sent.user is None:
         return
     check_ranges(reader, sent.user, f"{pointer}/user")
@@ -485,7 +495,7 @@ def _without_own_keys(data: Any) -> Any:
 
 
 FREE: Final = frozenset(
-    {"inputs", "stubs", "referenceData", "schema", "args", "options", "typeChecks", "when", "answer"}
+    {"inputs", "files", "stubs", "referenceData", "schema", "args", "options", "typeChecks", "when", "answer"}
 )
 """The keys of eval JSON below which every key is the author's own."""
 

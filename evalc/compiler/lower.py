@@ -110,6 +110,8 @@ def own_assertions(case: m.Case) -> set[str]:
         names.add("input.followUps")
     if case.input.user is not None:
         names.add("input.user")
+    if case.input.files:
+        names.add("input.files")
     if case.stub_answers:
         names.add("stubAnswers")
     if case.expected and expect == m.Expect():

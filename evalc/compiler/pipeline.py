@@ -34,6 +34,7 @@ from evalc.dsl.document_kind import (
     has_examples,
     is_meant_as_eval,
     is_of_promptfoo,
+    is_of_skills,
     kind_of_document,
     names_an_eval,
     near_miss,
@@ -168,6 +169,8 @@ class Compiler:
         self._others: list[str] = []
         self._unparsed: list[str] = []
         self._copies: Sequence[str] = ()
+        self._exact: list[tuple[str, str]] = []
+        self._judged = 0
         self._found_by_search: set[str] = set()
         self._searched: list[Path] = []
         self._may_be_kept = _MOST_KEPT_ALIVE
@@ -265,6 +268,8 @@ class Compiler:
             others=tuple(name for name in self._others if os.path.realpath(name) not in made_of),
             unparsed=tuple(name for name in self._unparsed if os.path.realpath(name) not in made_of),
             copies=tuple(self._copies),
+            exact=tuple(self._exact),
+            judged=self._judged,
         )
 
     # --- the front ends: each gives None for a text of another kind ---
@@ -285,6 +290,8 @@ class Compiler:
             if named:
                 problems.add(source, Span(0, 0), Finding("EV641", path=source.name))
             return None
+        if is_of_skills(data):
+            return self._read_skills(source, problems)
         by_name = named or names_an_eval(Path(source.name).name)
         if is_eval_json(data, by_name=by_name):
             lifted = lift(source, data, self._checks, problems)
@@ -300,6 +307,18 @@ class Compiler:
         if not named:
             _report_near_miss(source, data, problems)
         return None
+
+    def _read_skills(self, source: Source, problems: Diagnostics) -> list[Emitted]:
+        from evalc.compiler.skills import SkillEvals  # noqa: PLC0415 - for start-up: most projects are no skills
+
+        (document,) = read_yaml(source, lambda span, finding: problems.add(source, span, finding))
+        evals = SkillEvals(source, problems)
+        suite = evals.as_suite(document) if document is not None else None
+        if suite is None:
+            return []
+        self._exact += evals.exact
+        self._judged += evals.judged
+        return [self._front_end(build_suite(source, suite, Kind.SUITE, problems), problems)]
 
     def _read_yaml(self, source: Source, problems: Diagnostics, *, named: bool) -> list[Emitted] | None:
         found = Diagnostics()

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
-from evalc.base import AGENT_KINDS, PROVIDERS, kind_of
+from evalc.base import AGENT_KINDS, CODING, PROVIDERS, kind_of
 from evalc.config import kinds as k
 from evalc.config.tables import (
     AgentTable,
+    CommandTable,
     HttpTable,
     LocalTable,
     ModelTable,
@@ -33,7 +34,7 @@ _OF_MODELS: Final = (HttpTable.retries, HttpTable.verify_tls, HttpTable.ca_file,
 
 
 @final
-class NamedAgentTable(HttpTable, ModelTable, ProviderTable, LocalTable):
+class NamedAgentTable(HttpTable, CommandTable, ModelTable, ProviderTable, LocalTable):
     """An agent that has a name."""
 
     use = Setting(k.TEXT, "", examples=AgentTable.use.examples[:1]).says("The agent, as `--agent` takes it.")
@@ -56,6 +57,8 @@ def _keys_of(kind: str) -> Iterator[Setting[Any]]:
     """The settings that hold for an agent of a kind, but for `use`."""
     if kind in {"http", "https"}:
         yield from declared_in(HttpTable)
+    if kind in {"command", *CODING}:
+        yield from declared_in(CommandTable)
     if kind in {*PROVIDERS, "local", "replay"}:
         yield from declared_in(ModelTable)
     if kind in PROVIDERS:
@@ -71,6 +74,8 @@ _CALLED: Final = {
     **dict.fromkeys(("http", "https"), "an agent behind a URL"),
     **{name: f"a model of {provider.title}" for name, provider in PROVIDERS.items()},
     "local": "a model on this machine",
+    "command": "a program",
+    **dict.fromkeys(CODING, "a coding agent"),
     "replay": "a recorded agent",
 }
 

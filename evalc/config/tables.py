@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar, final, overload
 
 import msgspec
@@ -195,8 +196,16 @@ class HttpTable(Table):
     )
 
 
+class CommandTable(Table):
+    """The skills of an agent that is a program."""
+
+    skills = Setting[tuple[Path, ...] | None](
+        k.FILES, None, examples=(["skills/invoices"],), otherwise="the skill that a case is about"
+    ).says("The folders of the Agent Skills that a program finds in the folder of each attempt; `[]` for none.")
+
+
 @final
-class AgentTable(HttpTable):
+class AgentTable(HttpTable, CommandTable):
     """The agent, and how it is called over HTTP."""
 
     use = Setting(

@@ -48,10 +48,10 @@ class Requirement(InSource, frozen=True, kw_only=True):
 
 
 class LabelTree(InSource, frozen=True, kw_only=True):
-    """The class that the agent should give, and where its answer has it: `path` is None for the whole response."""
+    """The class that the agent should give, and where its answer has it, as `Label.source` of the model says it."""
 
     expected: Str
-    path: str | None
+    source: str
 
 
 class UserTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +86,13 @@ class StubTree(NamedTuple):
         """The result of every call; None if it depends on the call, or a call fails."""
         first, *others = self.answers
         return None if others or first.when is not None else first.answer
+
+
+class FixtureTree(NamedTuple):
+    """A file for the folder of an attempt: its path there, unless that is the path itself, and where it is."""
+
+    name: str | None
+    path: Str
 
 
 class CaseFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -134,6 +141,8 @@ class CaseTree(CaseFields, frozen=True, kw_only=True, gc=False):
     for_each: ForEachTree | None = None
     expected_failure: Str | None = None
     skip: Str | None = None
+    files: tuple[FixtureTree, ...] | None = None
+    skill: Str | None = None
     archived: Str | None = None
     inherits: bool = True
 
@@ -196,7 +205,7 @@ def _inputs(fields: Fields, key: str) -> tuple[InputValue, ...] | None:
     return tuple([InputValue(name=Str(name.at, name.text), value=value) for name, value in mapping.pairs])
 
 
-LABEL_PLACES: Final = "`response`, or `at PATH` for a place in a JSON response"
+LABEL_PLACES: Final = "`response`, `at PATH` for a place in a JSON response, or `skill NAME`"
 """Places that `from:` of a label takes, in words."""
 
 
@@ -204,23 +213,31 @@ def _label(fields: Fields, key: str) -> LabelTree | None:
     """The class that the agent should give."""
     fields.forbid_empty(key)
     read: _Label | None = LABEL.read(fields, key)
-    return None if read is None else LabelTree(fields.key(key).at, expected=read.expected, path=read.path)
+    return None if read is None else LabelTree(fields.key(key).at, expected=read.expected, source=read.source)
 
 
 class _Label(NamedTuple):
     expected: Str
-    path: str | None
+    source: str
 
 
 def _build_label(inner: Fields, given: dict[str, Any]) -> _Label | None:
-    source: Str | None = given.get("from")
-    path: str | None = None
-    if source is not None and source.value.strip() != "response":
-        path = parse_place(source.value.strip())
-        if path is None:
-            inner.fault(source.span, Finding("EV301", what="`from`", expected=LABEL_PLACES, found=f"`{source.value}`"))
+    place: Str | None = given.get("from")
+    source = "response" if place is None else label_source(place.value.strip())
+    if place is not None and source is None:
+        inner.fault(place.span, Finding("EV301", what="`from`", expected=LABEL_PLACES, found=f"`{place.value}`"))
     expected = given.get("expected")
-    return None if expected is None or inner.partial else _Label(expected, path)
+    return None if expected is None or source is None or inner.partial else _Label(expected, source)
+
+
+def label_source(written: str) -> str | None:
+    """Read `from:` of a label as the model has it; None if it says nothing that is known."""
+    if written == "response":
+        return "response"  # the default itself, which is not written
+    if re.fullmatch(r"skill \S+", written):
+        return written
+    path = parse_place(written)
+    return None if path is None else f"at {path}"
 
 
 def _reason(fields: Fields, key: str) -> Str | None:
@@ -323,6 +340,16 @@ def _build_stub(inner: Fields, given: dict[str, Any]) -> StubAnswerTree | None:
 
 _SAID: Final = ("answer", "error", "sequence")
 """The keys of which an answer of a stub has one."""
+
+
+def _files(fields: Fields, key: str) -> tuple[FixtureTree, ...] | None:
+    """The files of the attempt's folder: a list of paths, or a mapping of the paths there to those of the files."""
+    node = fields.node(key)
+    if node is None or (pairs := fields.tree.pairs(node)) is None:
+        texts = None if node is None else fields.texts(key)
+        return None if texts is None else tuple(FixtureTree(None, text) for text in texts)
+    named = [(name.text, fields.text_of(value, f"the file `{name.text}`")) for name, value in pairs]
+    return tuple(FixtureTree(name, path) for name, path in named if path is not None)
 
 
 def _rubric(fields: Fields, key: str) -> Node | None:
@@ -566,8 +593,12 @@ LABEL: Final = k.Shape(
     {
         "expected": k.Key(k.FILLED, "The class that the agent should give.", required=True),
         "from": k.Key(
-            k.Text({"type": "string", "pattern": r"^\s*(response\s*$|at\s+\S)"}, filled=True, texts="settings"),
-            "Where the answer has it: `response`, or `at PATH` for a place in it.",
+            k.Text(
+                {"type": "string", "pattern": r"^\s*(response\s*$|at\s+\S|skill \S+\s*$)"},
+                filled=True,
+                texts="settings",
+            ),
+            "Where the answer has it: `response`, or `at PATH` for a place in it; or `skill NAME`, loaded or not.",
         ),
     },
     name="label",
@@ -709,6 +740,16 @@ CASE: Final = k.Shape(
             k.Kind(_REQUIREMENT, read=_requirement, texts="settings"),
             "How many of the repeated runs have to pass.",
             ("8/10", 8, "80%"),
+        ),
+        "files": k.Key(
+            k.Kind(k.any_of(k.list_of(k.text()), {"type": "object", "additionalProperties": k.text()}), read=_files),
+            "Files for the folder of each attempt, relative to this file; or the paths there, each with its file.",
+            (["data/sales.csv"], {"report.pdf": "fixtures/long-report.pdf"}),
+        ),
+        "skill": k.Key(
+            k.FILLED,
+            "The folder of the Agent Skill that the case is about, relative to this file.",
+            ("..",),
         ),
         "expected_failure": k.Key(
             _REASON, "Why the case is known to fail.", ("the agent overlooks SQL injection",), aka=("xfail",)

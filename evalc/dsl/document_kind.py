@@ -144,6 +144,27 @@ def has_examples(node: Node) -> bool:
     return isinstance(examples, Sequence) and bool(examples.items)
 
 
+LISTS_OF_SKILLS: Final = ("evals", "queries")
+"""The keys under which files of Agent Skills have their cases."""
+
+
+def is_of_skills(data: object) -> bool:
+    """Whether decoded JSON is a file of evals, or of queries that trigger, of a skill."""
+    if isinstance(data, dict):
+        cases = next((data[key] for key in LISTS_OF_SKILLS if isinstance(data.get(key), list)), None)
+        return cases is not None and ("skill_name" in data or _holds_evals(cases))
+    return isinstance(data, list) and _holds_evals(data)
+
+
+def _holds_evals(items: list[object]) -> bool:
+    first = items[0] if items else None
+    if not isinstance(first, dict) or not any(isinstance(first.get(key), str) for key in ("prompt", "query")):
+        return False
+    return not first.keys().isdisjoint(
+        ("should_trigger", "expected_output", "expected_behavior", "assertions", "expectations")
+    )
+
+
 def _holds_cases(value: Node | None) -> bool:
     """Whether a value is a list in which something looks like a test case of ours."""
     return isinstance(value, Sequence) and any(

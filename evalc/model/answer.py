@@ -64,6 +64,8 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     `follow_ups` are the turns after the first, as the case has them, and `user` is who plays them; no agent is sent
     either.
 
+    `files` and `skill` are what the case has for the folder of an attempt, for agents that work in one.
+
     `stubs` are results of tools by their names, and `stub_answers` the answers that depend on the call.
 
     `answer_schema` is the JSON Schema of the object that a judge or the player of a user has to answer with; None where
@@ -86,6 +88,8 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     state: Any = None
     follow_ups: tuple[str, ...] = ()
     user: dict[str, Any] | None = None
+    files: Mapping[str, str] = {}
+    skill: str | None = None
     answer_schema: Mapping[str, Any] | None = None
     trace: TraceContext | None = None
 
@@ -104,7 +108,7 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     its name, where the agent says it.
     `reports_calls` is false where the answer does not say which tools were called; `near_calls` is then a key of it
     that probably holds them. `state` is any JSON that the agent wants back with the next turn of the
-    conversation.
+    conversation. `took_files` says that the agent worked in a folder with the files of the case.
     """
 
     response: str
@@ -117,6 +121,7 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     reports_calls: bool = True
     near_calls: str | None = None
     state: Any = None
+    took_files: bool = False
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -97,6 +97,8 @@ class Input(_Record, frozen=True, kw_only=True):
     """Input of the agent. `inputs` are the variables that the message was made from.
 
     With `follow_ups`, one text after each answer, the case is a conversation of so many more turns.
+    `files` are copied into the folder of each attempt, by their paths there, and `skill` is the folder of the skill
+    that the case is about. Their paths begin at the project's root.
     """
 
     message: str
@@ -105,6 +107,8 @@ class Input(_Record, frozen=True, kw_only=True):
     messages: tuple[Message, ...] | None = None
     system: str | None = None
     inputs: dict[str, Any] | None = None
+    files: dict[str, str] | None = None
+    skill: str | None = None
 
 
 class CheckLink(_Record, frozen=True, kw_only=True):
@@ -132,10 +136,17 @@ class RubricDimension(_Record, frozen=True, kw_only=True):
     min_score: int | float | None = None
 
 
+TRIGGERS: Final = ("triggered", "not triggered")
+"""The classes of a label that asks for a skill."""
+SKILL_TOOL: Final = "Skill"
+"""The tool whose calls load skills, each by the name that its argument `skill` has."""
+
+
 class Label(_Record, frozen=True, kw_only=True):
     """The class that a classifying agent should give: `expected`, and where its answer has it.
 
-    `source` is `response` for the whole response without surrounding white space, or `at PATH` for a place in it.
+    `source` is `response` for the whole response without surrounding white space, `at PATH` for a place in it, or
+    `skill NAME` for whether the agent loaded a skill, which is one of the classes `TRIGGERS`.
     """
 
     expected: str
@@ -143,8 +154,13 @@ class Label(_Record, frozen=True, kw_only=True):
 
     @property
     def path(self) -> str | None:
-        """The place in a JSON response; None for the whole response."""
-        return None if self.source == "response" else self.source.removeprefix("at ")
+        """The place in a JSON response; None for the whole response, and for a skill."""
+        return self.source.removeprefix("at ") if self.source.startswith("at ") else None
+
+    @property
+    def skill(self) -> str | None:
+        """The skill that is loaded or not; None for a class that the response names."""
+        return self.source.removeprefix("skill ") if self.source.startswith("skill ") else None
 
 
 class StubResult(_Record, frozen=True, kw_only=True):

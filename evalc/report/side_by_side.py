@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Final, NamedTuple, final
@@ -9,8 +10,10 @@ from typing import Final, NamedTuple, final
 from msgspec import UNSET
 
 from evalc.base.terminal import Color, Screen, cells, counted, first_of, padded, visible
+from evalc.compare.totals import LEVEL, mcnemar_p
 from evalc.model.numbers import outward, percent, rounded
 from evalc.model.result import (
+    PASSING,
     CaseResult,
     ChangedCase,
     Difference,
@@ -91,6 +94,12 @@ class _Row(NamedTuple):
     statuses: tuple[Status | None, ...]
 
     @property
+    def passed_alone(self) -> int | None:
+        """The column that passed where the only other one did not; None if neither or both did."""
+        first, *others = [None if each is None else each in PASSING for each in self.statuses]
+        return None if len(others) != 1 or None in (first, *others) or first is others[0] else int(not first)
+
+    @property
     def alike(self) -> bool:
         """Whether it ended alike in every column."""
         return len(set(self.statuses)) == 1
@@ -108,6 +117,7 @@ class _Rows:
         """Every row in order; None if there are too many."""
         self.count = 0
         self.alike = 0
+        self.alone: Counter[int] = Counter()
 
     def add(self, suite: str, cases: Iterable[tuple[str, int, CaseResult]]) -> None:
         """Add the cases of a suite, each with the names of its row and the number of its column."""
@@ -124,6 +134,8 @@ class _Rows:
     def _add(self, row: _Row) -> None:
         self.count += 1
         self.alike += row.alike
+        if (column := row.passed_alone) is not None:
+            self.alone[column] += 1
         if self.all is not None:
             self.all = [*self.all, row] if self.count <= MOST_ALIKE else None
         if not row.alike and len(self.different) < MOST_ROWS:
@@ -183,6 +195,11 @@ def _table(title: str, rows: _Rows, writer: Writer) -> Iterator[str]:
     for first in range(0, len(names), at_a_time):
         yield from _block(rows, names, slice(first, first + at_a_time), width, writer)
     yield from _left_out(rows)
+    if rows.alone:
+        p_value = mcnemar_p(*(rows.alone[column] for column in (0, 1)))
+        ways = ", ".join(f"by {name} alone: {rows.alone[column]}" for column, name in enumerate(names))
+        verdict = "may be chance" if p_value > LEVEL else "more than chance"
+        yield from writer.wrapped(f"passed {ways}; {verdict} (McNemar's exact test, {p_words(p_value)})", _GAP)
     yield ""
 
 

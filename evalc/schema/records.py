@@ -80,6 +80,8 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "user": "Who plays the user in a conversation whose turns are not written down.",
         "system": "The prompt's role and instructions: the system prompt of agents that are models.",
         "inputs": "The values that the message was made from, by name.",
+        "files": "The files of each attempt's folder, by their paths there.",
+        "skill": "The folder of the skill that the case is about.",
     },
     "SimulatedUser": _as_in_yaml(USER),
     "Message": {"role": "Who speaks.", "content": "What is said."},

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from evalc import extras
-from evalc.base import AGENT_KINDS, PROVIDERS, collector_off, kind_of, names_offered, provider_of
+from evalc.base import AGENT_KINDS, CODING, PROVIDERS, collector_off, kind_of, names_offered, provider_of
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.files import below_working_folder
 from evalc.base.guard import DaemonThread
@@ -324,6 +324,7 @@ def _agent_settings(settings: Settings, environ: Mapping[str, str], tools: ToolR
     return AgentSettings(
         brought=settings.brought,
         named=tuple(dict(settings.agents)),
+        skills=settings.agent.skills,
         headers=expanded(settings.agent.headers, environ),
         project_root=settings.root,
         http=_http_options(settings),
@@ -568,6 +569,8 @@ def asked_of(
 def _of_agent(spec: str) -> Iterator[str]:
     """The names of the settings that concern an agent."""
     kind = kind_of(spec)
+    if kind in {"command", *CODING}:
+        yield "agent.skills"
     if kind in {"http", "https", "replay"}:
         yield from _in("agent", HTTP)
     if _is_model(spec) or kind == "replay":

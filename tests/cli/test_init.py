@@ -203,7 +203,7 @@ SKILL_EVALS = """\
 {"skill_name": "csv", "evals": [
   {"id": 1, "prompt": "Sum {{it}}", "expected_output": "A total",
    "assertions": ["It is \\"right\\"", {"text": "Short"}]},
-  {"id": 2, "prompt": "Hello"}, {"prompt": 3}, "no eval"]}
+  {"id": 2, "prompt": "Hello", "expectations": ["Greets"]}]}
 """
 FASTAPI = """\
 from fastapi import APIRouter, FastAPI
@@ -248,14 +248,6 @@ def agent_in(folder: Path) -> Any:
         ({"promptfooconfig.yaml": PROMPTFOO}, "the model `openai:gpt-4o`", "openai:gpt-4o", "empty.eval.yaml"),
         ({"prompts/greet.yaml": EXAMPLES}, "the prompt `greet-v1`", "demo", "greet-v1.cases.yaml"),
         ({"prompts/sum.yaml": PROMPT}, "the prompt `sum: up`", "demo", "sum-up.cases.yaml"),
-        ({"SKILL.md": SKILL}, "the skill `csv` in SKILL.md", "demo", "csv.eval.yaml"),
-        (
-            {".claude/skills/csv/SKILL.md": SKILL, ".claude/skills/csv/evals/evals.json": SKILL_EVALS},
-            "the skill `csv` in .claude/skills/csv/SKILL.md, with 2 evals",
-            "demo",
-            "csv.eval.yaml",
-        ),
-        ({"evals/evals.json": SKILL_EVALS, "SKILL.md": SKILL}, "the skill `csv` in", "demo", "csv.eval.yaml"),
         (
             {"SKILL.md": SKILL, "b/bot2.py": FUNCTION},
             "`answer` in b/bot2.py",
@@ -263,7 +255,7 @@ def agent_in(folder: Path) -> Any:
             "csv.eval.yaml",
         ),
     ],
-    ids=["function", "promptfoo", "examples", "prompt", "skill", "skill with evals", "in a skill", "skill and agent"],
+    ids=["function", "promptfoo", "examples", "prompt", "skill and agent"],
 )
 def test_a_project_fits_its_folder(
     invoke: Invoke,
@@ -296,6 +288,36 @@ def test_a_project_fits_its_folder(
     before = files_of(empty / "evals")
     assert invoke("init").out == "nothing is missing: all of it is there\n"
     assert files_of(empty / "evals") == before
+
+
+@pytest.mark.parametrize("above", ["", "skills/csv/", ".claude/skills/csv/"])
+@pytest.mark.parametrize("has_evals", [False, True])
+def test_a_skill_is_run_with_and_without(invoke: Invoke, empty: Path, above: str, has_evals: bool) -> None:
+    prepared(empty, {f"{above}SKILL.md": SKILL, **({f"{above}evals/evals.json": SKILL_EVALS} if has_evals else {})})
+    outcome = invoke("init")
+    said = ", with 2 evals" if has_evals else ""
+    assert outcome.out.startswith(f"found the skill `csv` in {above}SKILL.md{said}\n")
+    settings = tomllib.loads((empty / "evalc.toml").read_text())
+    assert settings["paths"] == [f"{above}evals" if has_evals else "evals"]
+    assert settings["agent"] == ["with-skill", "without-skill"]
+    assert settings["agents"] == {
+        "with-skill": {"use": "claude-code"},
+        "without-skill": {"use": "claude-code", "skills": []},
+    }
+    assert (empty / "evals" / "csv.eval.yaml").exists() is not has_evals
+    checked = invoke("check", "--strict")
+    assert (checked.code, checked.out.splitlines()[0]) == (0, "all good: 1 suite")
+    with_skill = invoke("run", "--agent", "command:ls .agents/skills/csv", "--judge", "python:math:floor")
+    assert "the answer is not JSON: SKILL.md" in with_skill.out
+    assert invoke("init").out == "nothing is missing: all of it is there\n"
+
+
+def test_several_skills_with_evals_go_together(invoke: Invoke, empty: Path) -> None:
+    for name in ("b", "a"):
+        files = {f"skills/{name}/SKILL.md": SKILL, f"skills/{name}/evals/evals.json": SKILL_EVALS}
+        prepared(empty, {path: text.replace("csv", name) for path, text in files.items()})
+    assert "found the skill `a` in skills/a/SKILL.md, with 2 evals; and 1 other with evals\n" in invoke("init").out
+    assert invoke("check").out.startswith("all good: 2 suites\n")
 
 
 class Served(BaseHTTPRequestHandler):

@@ -61,6 +61,8 @@ ELSEWHERE = {
     "EV619": "is about files that a search finds: tests/compiler/test_skipped.py",
     "EV624": "is about a configuration in JSON: tests/config",
     "EV641": "takes a result file: tests/compiler",
+    "EV642": "is about evals of Agent Skills: tests/compiler/test_skills.py",
+    "EV643": "likewise",
     "EV650": "is reported by `fmt` alone",
     "EV651": "is reported by `import` alone",
     "EV652": "likewise",

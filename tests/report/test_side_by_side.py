@@ -39,6 +39,7 @@ def test_cases_stand_by_agent_with_rates_and_scores() -> None:
         "  b       ✗     ✓",
         "  passed  1/2   2/2",
         "  score   0.50  0.75",
+        "  passed by one alone: 0, by two alone: 1; may be chance (McNemar's exact test, p = 1)",
         "",
     ]
     assert lines([one, two], unicode=False)[2:4] == ["  a       +     +", "  b       x     +"]
@@ -66,11 +67,14 @@ def test_of_many_cases_only_those_that_differ_are_shown() -> None:
     two = of("two", *(case(f"c{i}", status="failed" if i % 3 == 0 else "passed") for i in range(count)))
     table = lines([one, two])
     assert [line.split()[0] for line in table[2:4]] == ["c0", "c3"]
-    assert table[-2] == f"  {count - MOST_ROWS} of {count} cases end alike in every column"
+    assert table[-3] == f"  {count - MOST_ROWS} of {count} cases end alike in every column"
     more = lines([one, of("two", *(case(f"c{i}", status="failed") for i in range(count)))])
-    assert more[-2] == f"  and {count - MOST_ROWS} more differ"
+    assert more[-3:-1] == [
+        f"  and {count - MOST_ROWS} more differ",
+        f"  passed by one alone: {count}, by two alone: 0; more than chance (McNemar's exact test, p < 0.0001)",
+    ]
     few = lines([of("one", *(case(f"c{i}") for i in range(MOST_ALIKE))), of("two", case("c0", status="failed"))])
-    assert len(few) == MOST_ALIKE + 4
+    assert len(few) == MOST_ALIKE + 5
 
 
 @pytest.mark.parametrize("width", [40, 60, 120])
@@ -99,6 +103,7 @@ def test_variants_of_a_suite_stand_side_by_side() -> None:
         "  s/b     ✓      ✓",
         "  passed  2/2    1/2",
         "  score   0.75   0.50",
+        "  passed by terse alone: 1, by long alone: 0; may be chance (McNemar's exact test, p = 1)",
         "",
     ]
 

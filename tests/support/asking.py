@@ -19,22 +19,26 @@ from evalc.runtime.store.journal import CaseRun
 PATIENCE = 10.0
 
 
-def ask(agent: Agent, message: str = "Hello") -> AgentResponse:
+def ask(agent: Agent, message: str | AgentRequest = "Hello") -> AgentResponse:
     """The answer to one message."""
     return ask_all(agent, message)[0]
 
 
-def ask_all(agent: Agent, *messages: str) -> list[AgentResponse]:
+def ask_all(agent: Agent, *messages: str | AgentRequest) -> list[AgentResponse]:
     """The answers to messages that follow one another in a session."""
 
     async def run() -> list[AgentResponse]:
         async with asyncio.timeout(PATIENCE), agent.session() as session:
-            return [await session.send(AgentRequest(message=message)) for message in messages]
+            return [await session.send(_request(message)) for message in messages]
 
     return asyncio.run(run())
 
 
-def failure(agent: Agent, message: str = "Hello") -> AgentError:
+def _request(message: str | AgentRequest) -> AgentRequest:
+    return AgentRequest(message=message) if isinstance(message, str) else message
+
+
+def failure(agent: Agent, message: str | AgentRequest = "Hello") -> AgentError:
     """The error that a message ends in."""
     with pytest.raises(AgentError) as caught:
         ask(agent, message)

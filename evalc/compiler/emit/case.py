@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from operator import attrgetter
+from pathlib import Path, PurePath
 from typing import Any, Final, final, get_args
 
 import msgspec
@@ -14,13 +15,13 @@ from evalc.compiler import ir
 from evalc.compiler.emit.check import checks_of, label_of
 from evalc.compiler.emit.emission import Emission, count_in_case, number_in_case, number_of, repetitions_of
 from evalc.compiler.fill import fill, root_of, text_of_input, variables
-from evalc.compiler.libraries import SchemaLoader
+from evalc.compiler.libraries import SchemaLoader, from_root, named_file
 from evalc.compiler.merge import GivenText, MergedCase
 from evalc.compiler.names import Names, Variant, check_inputs
 from evalc.compiler.rows import Row
 from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics import Diagnostics, Finding, Problem
-from evalc.dsl.build_case import CaseTree, StubAnswerTree, StubTree, UserTree
+from evalc.dsl.build_case import CaseTree, FixtureTree, StubAnswerTree, StubTree, UserTree
 from evalc.dsl.build_prompt import PromptTree
 from evalc.dsl.nodes import Mapping, Node, Report, Sequence
 from evalc.dsl.places import node_at
@@ -119,6 +120,44 @@ def _report_roles_as_keys(emission: Emission, messages: Node) -> bool:
             emission.problems.add(emission.case.tree.source, key.span, finding)
             found = emission.failed = True
     return found
+
+
+def files_of(emission: Emission, trees: tuple[FixtureTree, ...]) -> dict[str, str] | None:
+    """The files of the attempt's folder by their paths there; paths of files begin at the project's root."""
+    found: dict[str, str] = {}
+    for given, text in trees:
+        path, name = _named_path(emission, text), given
+        if path is None:
+            continue
+        if name is None:  # a path that leads upwards keeps its name
+            written = PurePath(emission.text(text) or "")
+            name = path.name if ".." in written.parts or written.is_absolute() else written.as_posix()
+        elif ".." in PurePath(name).parts or PurePath(name).is_absolute():
+            what, expected = "the path of a file in the attempt's folder", "a path below that folder"
+            emission.fail(
+                emission.case.tree.source, text.span, Finding("EV301", what=what, expected=expected, found=f"`{name}`")
+            )
+        found[name] = from_root(path)
+    return found or None
+
+
+def skill_of(emission: Emission, text: Str) -> str | None:
+    """The folder of the skill, from the project's root."""
+    path = _named_path(emission, text)
+    return None if path is None else from_root(path)
+
+
+def _named_path(emission: Emission, text: Str) -> Path | None:
+    """The path of a file or folder that the case names; None if there is none, which is reported."""
+    tree = emission.case.tree
+    value = emission.filled(text, "the path of a file")
+    problems = Diagnostics()
+    path = None if value is None else named_file(tree.source, Str(text.at, value), problems)
+    if path is not None and not path.exists():
+        problems.add(tree.source, text.span, Finding("EV600", path=value))
+    emission.failed |= bool(len(problems))
+    emission.problems.extend(problems)
+    return None if len(problems) else path
 
 
 _JSON_OBJECT: Final = dict[str, Any]
@@ -278,6 +317,8 @@ _FILLED: Final[dict[str, tuple[str, Callable[[Emission, Any], Any]]]] = {
     "turns": ("follow_ups", follow_ups_of),
     "user": ("user", user_of),
     "expected": ("expected", Emission.text),
+    "files": ("files", files_of),
+    "skill": ("skill", skill_of),
     "bug_ref": ("bug_ref", lambda emission, text: emission.text(text) or None),
     **{key: (key, partial(Emission.reason, key=key)) for key in ("expected_failure", "skip", "archived")},
 }

@@ -21,7 +21,7 @@ from evalc.check import tree as t
 from evalc.check.contract import judge_check, rank, single_values, without
 from evalc.check.forms import Placed, bare, check_of, places_of
 from evalc.check.predicates import EXAMINED, HEADING, MATCHED, PARAM, QUESTION, TOOL, Role, mapped
-from evalc.check.tree import At, Bounds, Check, Measure, Of, Test, Turn
+from evalc.check.tree import At, Bounds, Call, Check, Measure, Of, Test, Turn, Which
 from evalc.compiler import ir
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.examine import examine, typos_in
@@ -429,8 +429,11 @@ def label_of(emission: Emission) -> m.Label | None:
     expected = None if picked is None else emission.filled(picked.value.expected, "the label", picked.source)
     if picked is None or expected is None:
         return None
-    path = picked.value.path
-    return m.Label(expected=expected) if path is None else m.Label(expected=expected, source=f"at {path}")
+    label = m.Label(expected=expected, source=picked.value.source)
+    if label.skill is not None and label.expected not in m.TRIGGERS:
+        finding = Finding("EV302", what="class of a skill", value=label.expected, choices=m.TRIGGERS)
+        emission.fail(picked.source, picked.value.expected.span, finding)
+    return label
 
 
 def _label_check(emission: Emission, picked: Picked) -> ir.Check | None:
@@ -449,7 +452,13 @@ def _label_check(emission: Emission, picked: Picked) -> ir.Check | None:
 
 
 def check_of_label(label: m.Label) -> Check:
-    """The check that a label brings: the place, or the whole response without surrounding white space, is that text."""
+    """The check that a label brings: the place, or the whole response without surrounding white space, is that text.
+
+    Of a skill, it is that a call loads it, or that none does.
+    """
+    if label.skill is not None:
+        which: Which = "any" if label.expected == m.TRIGGERS[0] else "no"
+        return Of(Call(m.SKILL_TOOL, which), Of(At("skill"), Test("equals", label.skill)))
     expected = class_name(label.expected, label.path)
     if label.path is None:
         escaped = _ESCAPED.sub(r"\\\g<0>", expected)

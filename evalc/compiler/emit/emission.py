@@ -76,7 +76,7 @@ class Emission(msgspec.Struct):
             and not (filled.strip() or self.quiet or self.lacks_names(text.value))
         ):
             at = (source or self.case.tree.source, text.span) if self.row is None else (self.row.source, self.row.span)
-            self._fail(*at, Finding("EV309", what=what))
+            self.fail(*at, Finding("EV309", what=what))
         return filled
 
     def one_text(self, text: Str, source: Source | None = None) -> str | None:
@@ -113,7 +113,7 @@ class Emission(msgspec.Struct):
         for item in node.items:
             if not isinstance(item, Scalar):
                 place = (source, text.span) if self.row is None else (self.row.source, item.span)
-                self._fail(*place, Finding("EV316", name=name, found=f"a list with {described(item)} in it"))
+                self.fail(*place, Finding("EV316", name=name, found=f"a list with {described(item)} in it"))
         return tuple(f.text_of_input(item) for item in node.items if isinstance(item, Scalar))
 
     def reason(self, text: Str, key: str, source: Source | None = None) -> str | None:
@@ -122,9 +122,10 @@ class Emission(msgspec.Struct):
         if filled is None or "{{" not in text.value:  # without a template, it has been read
             return filled
         place = (source or self.case.tree.source, text.span) if self.row is None else (self.row.source, self.row.span)
-        return reason_of(filled, key, lambda finding: self._fail(*place, finding))
+        return reason_of(filled, key, lambda finding: self.fail(*place, finding))
 
-    def _fail(self, source: Source, span: Span, finding: Finding) -> None:
+    def fail(self, source: Source, span: Span, finding: Finding) -> None:
+        """Report a finding; the case is then without something."""
         self.problems.add(source, span, finding)
         self.failed = True
 

@@ -353,7 +353,7 @@ def good_replies(case: Case, tools: ToolRegistry | None) -> AgentAnswer:
                 checks[number - 1].append(check)
             case check:
                 checks[-1].append(check)
-    if case.label is not None and case.label.path is None:
+    if case.label is not None and case.label.source == "response":
         checks[-1].append(Test("equals", case.label.expected))
     responses: list[AgentResponse] = []
     for number, of_turn in enumerate(checks, 1):

@@ -186,6 +186,9 @@ class _Importer:
                 self._leave_out(pointer, "/difficulty", f"`{case.difficulty}` is not a difficulty of the contract")
         written |= _fields_of(case, ("created_at", "bug_ref"))
         written |= _input(case.input)
+        for field in ("files", "skill"):
+            if getattr(case.input, field):
+                self._leave_out(pointer, f"/input/{field}", "its paths begin at the project, and at the suite in YAML")
         written |= write_checks(case, self._suite.tier, self._schemas, partial(self._leave_out, pointer))
         if case.label is not None:
             written["label"] = {"expected": escaped(case.label.expected), "from": case.label.source}

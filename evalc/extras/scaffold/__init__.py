@@ -47,6 +47,7 @@ _TEMPLATES: Final[Mapping[str, str]] = {
 _CONFIGURATION: Final = "evalc.toml"
 _NO_AGENT: Final = '# agent = "http://localhost:3000/chat"'
 """Where the configuration says which agent there is."""
+_PATHS: Final = b'paths = ["evals"]'
 _STAND_IN: Final = """\
 # "demo" only stands in: it knows the weather, and nothing of this project.
 agent = "demo\""""
@@ -85,9 +86,16 @@ def write_project(folder: Path, found: Found) -> Iterator[Path]:
     contents[_SCHEMA] = schema_text("language")
     named = ""
     if found.agents or found.evals:
-        judge = found.evals[0].judge if found.evals else ""
-        named = "\n".join(filter(None, (found.agents[0].line if found.agents else _STAND_IN, judge)))
-        contents[_CONFIGURATION] = contents[_CONFIGURATION].replace(_NO_AGENT.encode(), named.encode())
+        evals = found.evals[0] if found.evals else None
+        with_tables = "" if found.agents or evals is None else evals.agents
+        line, _, tables = with_tables.partition("\n\n")
+        agent = found.agents[0].line if found.agents else line or _STAND_IN
+        named = "\n".join(filter(None, (agent, evals and evals.judge)))
+        configuration = contents[_CONFIGURATION].replace(_NO_AGENT.encode(), named.encode())
+        configuration += f"\n{tables}\n".encode() if tables else b""
+        if evals is not None and evals.folders:
+            configuration = configuration.replace(_PATHS, f"paths = {json.dumps([*evals.folders])}".encode())
+        contents[_CONFIGURATION] = configuration
     contents[_WORKFLOW] = _workflow(contents[_WORKFLOW].decode(), folder, found, named).encode()
     has_evals = (folder / _EVALS).exists() or found.agents or found.evals
     for name, content in contents.items():

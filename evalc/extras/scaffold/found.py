@@ -20,11 +20,11 @@ import msgspec
 from evalc.base.files import read_limited
 from evalc.base.source import Source
 from evalc.base.terminal import counted
-from evalc.dsl.document_kind import Kind, has_evals, has_examples, is_of_promptfoo, kind_of_document
+from evalc.dsl.document_kind import Kind, has_evals, has_examples, is_of_promptfoo, is_of_skills, kind_of_document
 from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
-from evalc.dsl.write_yaml import Noted, write_yaml
+from evalc.dsl.write_yaml import write_yaml
 from evalc.grammar.write_check import escaped
 from evalc.model.suite import slug
 
@@ -40,8 +40,9 @@ class Agent(NamedTuple):
 class Evals(NamedTuple):
     """Material for a first suite.
 
-    `text` is the suite, and `file` its name; without a text, `evalc import` makes it of `source`. `instead` is the
-    line by which it is used if something else comes first, and `judge` the line of the judge that it needs.
+    `text` is the suite, and `file` its name; without a text, `evalc import` makes it of `source`, unless `folders` have
+    it as it is. `instead` is the line by which it is used if something else comes first, `judge` the line of the judge
+    that it needs, and `agents` the line that names agents if none was found, an empty line, and their tables.
     """
 
     what: str
@@ -50,6 +51,8 @@ class Evals(NamedTuple):
     file: str = ""
     text: str = ""
     judge: str = ""
+    folders: Sequence[str] = ()
+    agents: str = ""
 
 
 class Found(NamedTuple):
@@ -201,43 +204,64 @@ def _suite_of_prompt(prompt: Mapping[str, Any]) -> str:
 
 
 def _skills(files: Mapping[str, str]) -> Iterator[_Ranked]:
+    """The skills; those that have evals go together, since these are eval files as they stand."""
+    ready: dict[str, str] = {}
     for path, text in files.items():
         front = re.match(r"---\r?\n(.*?)\r?\n---", text, re.DOTALL) if _name(path) == _SKILL else None
         skill = next(map(_plain, read_yaml(Source(path, front[1]), lambda *_: None)), None) if front else None
         if not isinstance(skill, dict) or not isinstance(name := skill.get("name"), str) or not slug(name):
             continue
         folder = PurePosixPath(path).parent
-        cases = [*_cases_of_skill(files.get((folder / "evals" / _EVALS_OF_SKILL).as_posix(), ""))]
-        what = f"the skill `{name}` in {path}" + (f", with {counted(len(cases), 'eval')}" if cases else "")
-        suite = _suite_of_skill(name, skill.get("description"), cases)
-        file, instead = f"{slug(name)}.eval.yaml", f"evalc init {quote(str(folder))}"
-        yield _ranked(2 if cases else 4, path, Evals(what, path, instead, file, suite))
-
-
-def _cases_of_skill(text: str) -> Iterator[Noted]:
-    """The cases of `evals/evals.json`; their assertions as comments, since only a judge can decide them."""
-    evals: Any = None
-    with suppress(msgspec.DecodeError, RecursionError):
-        evals = msgspec.json.decode(text).get("evals") if text.lstrip().startswith("{") else None
-    for number, each in enumerate(evals if isinstance(evals, list) else (), 1):
-        if not isinstance(each, dict) or not isinstance(message := each.get("prompt"), str) or not message.strip():
+        if count := _evals_of_skill(files.get((folder / "evals" / _EVALS_OF_SKILL).as_posix(), "")):
+            ready[path] = f"the skill `{name}` in {path}, with {counted(count, 'eval')}"
             continue
-        case: dict[str, Any] = {"name": f"eval_{number}", "message": escaped(message)}
-        if isinstance(expected := each.get("expected_output"), str) and expected.strip():
-            case["expected"] = escaped(expected)
-        given = each.get("assertions") or each.get("expectations")
-        given = given if isinstance(given, list) else []
-        stated = [item.get("text") if isinstance(item, dict) else item for item in given]
-        asked = [f"  - judge {msgspec.json.encode(item).decode()}" for item in stated if isinstance(item, str)]
-        yield Noted({**case, "validate": ["non-empty"]}, ("Once evalc.toml names a judge:", *asked) if asked else ())
+        suite = _suite_of_skill(name, skill.get("description"), folder)
+        file, instead = f"{slug(name)}.eval.yaml", f"evalc init {quote(str(folder))}"
+        what = f"the skill `{name}` in {path}"
+        yield _ranked(4, path, Evals(what, path, instead, file, suite, agents=_WITH_AND_WITHOUT))
+    if ready:
+        first, *others = sorted(ready, key=lambda path: (path.count("/"), path))
+        what = f"{ready[first]}; and {counted(len(others), 'other')} with evals" if others else ready[first]
+        folders = tuple((PurePosixPath(path).parent / "evals").as_posix() for path in (first, *others))
+        judge, agents = 'judge = "anthropic:claude-haiku-4-5"', _WITH_AND_WITHOUT
+        instead = f"evalc run {quote(folders[0])}"
+        yield _ranked(2, first, Evals(what, first, instead, judge=judge, folders=folders, agents=agents))
 
 
-def _suite_of_skill(name: str, description: object, cases: Sequence[Noted]) -> str:
+_WITH_AND_WITHOUT: Final = """\
+agent = ["with-skill", "without-skill"]
+timeout = "10m"
+
+# A coding agent, once with the skill that a case is about, once with none; or "codex", or "command:...".
+[agents.with-skill]
+use = "claude-code"
+
+[agents.without-skill]
+use = "claude-code"
+skills = []"""
+
+
+def _evals_of_skill(text: str) -> int:
+    """How many evals a file has, if it is what evalc takes as it stands."""
+    data: Any = None
+    with suppress(msgspec.DecodeError, RecursionError):
+        data = msgspec.json.decode(text)
+    if not is_of_skills(data):
+        return 0
+    return len(data if isinstance(data, list) else data.get("evals") or ())
+
+
+def _suite_of_skill(name: str, description: object, folder: PurePosixPath) -> str:
     about = {"description": description} if isinstance(description, str) and description.strip() else {}
     message = escaped(f"What can you do with the skill `{name}`?")
-    asked = [{"name": "first_answer", "message": message, "validate": ["non-empty"]}]
-    head = _head("Made of evals/evals.json." if cases else "Ask what a user of the skill asks.")
-    return write_yaml({"suite": slug(name), **about, "eval": {"test_cases": list(cases) or asked}}, head=head)
+    case = {
+        "name": "first_answer",
+        "message": message,
+        "skill": str(PurePosixPath("..") / folder),
+        "validate": ["non-empty"],
+    }
+    head = _head("Ask what a user of the skill asks.")
+    return write_yaml({"suite": slug(name), **about, "eval": {"test_cases": [case]}}, head=head)
 
 
 FIRST_SUITE: Final = "first.eval.yaml"

@@ -1,4 +1,7 @@
-"""The agent `command:...`: a process group for each case or conversation, with bounded input, output and time."""
+"""The agent `command:...`: a process group for each case or conversation, with bounded input, output and time.
+
+A case with files or a skill has a folder of its own, in which the program runs; it is removed after the attempt.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,19 @@ import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, MachineFailed, UsageError
-from evalc.base.terminal import excerpt
+from evalc.base.terminal import excerpt, well_formed
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime import MAX_BODY
 from evalc.runtime.agents import Session, wire
 from evalc.runtime.agents.trace import environment_of
+
+if TYPE_CHECKING:
+    from evalc.runtime.agents.coding import Profile
 
 _STDOUT: Final = 1
 _GRACE_SECONDS: Final = 0.5
@@ -217,21 +223,33 @@ class CommandAgent:
         command: the program and its arguments, quoted as in a shell; no shell reads it.
         project_root: the folder it runs in, and from which a program with a `/` in its name is found.
         max_output: bytes of an answer that are read at most.
+        profile: the coding agent that the program is, which has a folder for each attempt, and what `endpoint` says.
+        skills: the skills that it is given; None for the skill that a case is about.
 
     Raises:
         UsageError: when the command cannot be read, or there is no such program.
     """
 
-    def __init__(self, command: str, *, project_root: Path, max_output: int = MAX_BODY) -> None:
-        self._command = command.strip()
-        self._folder = project_root
-        self._argv = argv_of(command, project_root)
-        self._max_output = max_output
+    def __init__(
+        self,
+        command: str,
+        *,
+        project_root: Path,
+        max_output: int = MAX_BODY,
+        profile: tuple[str, Profile] | None = None,
+        skills: Sequence[Path] | None = None,
+    ) -> None:
+        self.root = project_root
+        self.argv = argv_of(command, project_root)
+        self.max_output = max_output
+        self.skills = skills
+        self.profile = None if profile is None else profile[1]
+        self._endpoint = f"command:{command.strip()}" if profile is None else profile[0]
 
     @property
     def endpoint(self) -> str:
-        """`command:` and the command as it was given."""
-        return f"command:{self._command}"
+        """`command:` and the command as it was given, or the name of the coding agent."""
+        return self._endpoint
 
     @property
     def open_files(self) -> int:
@@ -241,7 +259,7 @@ class CommandAgent:
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Open a session; between cases it holds nothing."""
-        session = _CommandSession(self._argv, self._folder, self._max_output)
+        session = _CommandSession(self)
         try:
             yield session
         finally:
@@ -250,35 +268,67 @@ class CommandAgent:
 
 @final
 class _CommandSession:
-    def __init__(self, argv: tuple[str, ...], folder: Path, max_output: int) -> None:
-        self.argv = argv
-        self.folder = folder
-        self.max_output = max_output
+    def __init__(self, agent: CommandAgent) -> None:
+        self.agent = agent
         self._dialogue: Process | None = None
+        self._folder: Path | None = None
 
     async def send(self, request: AgentRequest) -> AgentResponse:
-        sent = wire.encode_request(request)
-        environment = None if request.trace is None else environment_of(request.trace)
-        folder, max_output = self.folder, self.max_output
+        agent, profile = self.agent, self.agent.profile
+        if profile is not None and (request.messages or request.conversation is not None):
+            raise AgentError(f"{profile.title} is sent one message, and the case is a conversation")
+        if self._folder is None:
+            self._folder = await asyncio.to_thread(self._made_for, request)
         try:
-            if request.conversation is None:
-                ended = await run_process(
-                    self.argv, sent, folder=folder, max_output=max_output, environment=environment
-                )
-                answer = ended if ended.status else ended.stdout
-            else:
-                if self._dialogue is None:
-                    self._dialogue = await Process.begin(
-                        self.argv, folder=folder, max_output=max_output, environment=environment
-                    )
-                answer = await self._dialogue.ask(sent)
+            answer = await self._asked(request, profile)
         except (OSError, RuntimeError) as error:  # or no thread can be started, which would wait for it
-            what = f"`{self.argv[0]}` cannot be started"
+            what = f"`{agent.argv[0]}` cannot be started"
             said = getattr(error, "strerror", None) or error
             raise MachineFailed.of(what, error) or AgentUnavailable(f"{what}: {said}") from None
+        finally:
+            placed = self._folder is not None
+            if request.conversation is None:
+                self._remove()
         if isinstance(answer, Completed):
+            if profile is not None and answer.stdout.strip():
+                profile.answer_in(answer.stdout)  # which says why it failed, if the events do
             raise AgentError(ending_of(answer))
-        return wire.decode_answer(answer)
+        response = wire.decode_answer(answer) if profile is None else profile.answer_in(answer)
+        return msgspec.structs.replace(response, took_files=True) if placed else response
+
+    async def _asked(self, request: AgentRequest, profile: Profile | None) -> bytes | Completed:
+        """The output of the program, or how it ended without an answer."""
+        sent = wire.encode_request(request) if profile is None else well_formed(request.message).encode()
+        environment = None if request.trace is None else environment_of(request.trace)
+        if profile is not None:
+            without = os.environ if environment is None else environment
+            environment = {name: value for name, value in without.items() if name not in profile.without}
+        folder, argv = self._folder or self.agent.root, self.agent.argv
+        if self._folder is not None and profile is None:
+            argv = (argv[0], *(_from_anywhere(each, self.agent.root) for each in argv[1:]))
+        run: dict[str, Any] = {"folder": folder, "max_output": self.agent.max_output, "environment": environment}
+        if request.conversation is None:
+            ended = await run_process(argv, sent, **run)
+            return ended if ended.status else ended.stdout
+        if self._dialogue is None:
+            self._dialogue = await Process.begin(argv, **run)
+        return await self._dialogue.ask(sent)
+
+    def _made_for(self, request: AgentRequest) -> Path | None:
+        """The folder of the attempt; None if it needs none, and the program runs in the project."""
+        agent, profile = self.agent, self.agent.profile
+        own = () if request.skill is None else (agent.root / request.skill,)
+        skills = own if agent.skills is None else agent.skills
+        if profile is None and agent.skills is None and not (request.files or skills):
+            return None
+        from evalc.runtime.agents.coding import SKILLS, folder_with  # noqa: PLC0415 - for start-up
+
+        return folder_with(request.files, agent.root, skills, SKILLS if profile is None else profile.skills)
+
+    def _remove(self) -> None:
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def holds(self) -> bool:
@@ -288,8 +338,34 @@ class _CommandSession:
     async def end(self) -> None:
         """End the process of the conversation that is over."""
         dialogue, self._dialogue = self._dialogue, None
-        if dialogue is not None:
-            await dialogue.close()
+        try:
+            if dialogue is not None:
+                await dialogue.close()
+        finally:
+            self._remove()
+
+
+def _from_anywhere(argument: str, root: Path) -> str:
+    """An argument that names a file of the project, by its whole path."""
+    path = root / argument
+    return str(path.resolve()) if not argument.startswith("-") and path.is_file() else argument
+
+
+def coding_agent(spec: str, root: Path, skills: tuple[Path, ...] | None, max_output: int) -> CommandAgent:
+    """The agent of a kind such as `claude-code`, perhaps with arguments for its program behind a colon.
+
+    Raises:
+        UsageError: its program is not installed.
+    """
+    from evalc.runtime.agents.coding import profiles  # noqa: PLC0415 - for start-up
+
+    kind, _, arguments = spec.partition(":")
+    profile = profiles()[kind.lower()]
+    program = profile.command[0]
+    if shutil.which(program) is None:
+        raise UsageError(f"{profile.title} is not installed: there is no program `{program}`")
+    command = profile.call(arguments)
+    return CommandAgent(command, project_root=root, max_output=max_output, profile=(spec, profile), skills=skills)
 
 
 def ending_of(completed: Completed) -> str:

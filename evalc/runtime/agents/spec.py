@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from evalc import extras
-from evalc.base import AGENT_FORMS, PROVIDERS, Provider, provider_of
+from evalc.base import AGENT_FORMS, CODING, PROVIDERS, Provider, provider_of
 from evalc.base.errors import UsageError
 from evalc.runtime import LOADING_MS, LOCAL_TOKENS
 from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions
@@ -59,6 +59,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
         redactor: strikes secrets out of what recorded requests are compared with.
         brought: the functions and objects that a caller brings, by what follows `python:` in their specs.
         named: the names of the agents that the configuration names, for messages.
+        skills: the skills that a program is given; None for the skill that a case is about.
     """
 
     headers: Mapping[str, str] = {}
@@ -70,6 +71,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
     redactor: Redactor = NO_SECRETS
     brought: Mapping[str, object] = {}
     named: tuple[str, ...] = ()
+    skills: tuple[Path, ...] | None = None
 
 
 def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
@@ -97,7 +99,12 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
         case "command":
             from evalc.runtime.agents.process import CommandAgent  # noqa: PLC0415
 
-            return CommandAgent(rest, project_root=settings.project_root, max_output=settings.http.sending.max_body)
+            most = settings.http.sending.max_body
+            return CommandAgent(rest, project_root=settings.project_root, max_output=most, skills=settings.skills)
+        case kind if kind in CODING:
+            from evalc.runtime.agents.process import coding_agent  # noqa: PLC0415
+
+            return coding_agent(spec, settings.project_root, settings.skills, settings.http.sending.max_body)
         case "replay" if rest:
             from evalc.runtime.agents.recording import ReplayAgent  # noqa: PLC0415
 

@@ -78,6 +78,10 @@ def sent_fields(request: AgentRequest) -> dict[str, Any]:
         fields["followUps"] = list(request.follow_ups)
     if request.user is not None:
         fields["user"] = request.user
+    if request.files:
+        fields["files"] = dict(request.files)
+    if request.skill is not None:
+        fields["skill"] = request.skill
     return fields
 
 

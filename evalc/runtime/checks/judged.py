@@ -11,8 +11,8 @@ from evalc.base.errors import JudgeError
 from evalc.check.tree import At, Test
 from evalc.check.values import text_of
 from evalc.ecma import class_name, trim
-from evalc.model.answer import Question
-from evalc.model.case import Label
+from evalc.model.answer import AgentResponse, Question
+from evalc.model.case import SKILL_TOOL, TRIGGERS, Label
 from evalc.model.result import JudgedScore, LabelResult
 from evalc.runtime.checks import PASSED, Evidence, Verdict, View, broken, failed
 from evalc.runtime.checks.subjects import led_to
@@ -103,12 +103,19 @@ def key_terms(text: str) -> tuple[str, ...]:
     return tuple(word for word in dict.fromkeys(_LETTERS.findall(text.casefold())) if word not in STOP_WORDS)
 
 
-def label_result(label: Label, response: str | None) -> LabelResult:
+def label_result(label: Label, answer: AgentResponse | None) -> LabelResult:
     """The expected class and the given one, which are equal if and only if the label's check passes.
 
     A response gives no class if it did not come in time, is blank, or has nothing or null at the label's place. Only
-    the label `null` accepts null.
+    the label `null` accepts null. An agent that does not report its calls does not say whether it loads a skill.
     """
+    if label.skill is not None:
+        loads = answer is not None and any(
+            call.name == SKILL_TOOL and call.params.get("skill") == label.skill for call in answer.tool_calls
+        )
+        says = answer is not None and (loads or answer.reports_calls)
+        return LabelResult(expected=label.expected, predicted=TRIGGERS[not loads] if says else None)
+    response = None if answer is None else answer.response
     expected = class_name(label.expected, label.path)
     place = None if response is None else View.of(Evidence(response=response))
     subject = led_to(At(label.path), place) if place is not None and label.path is not None else place

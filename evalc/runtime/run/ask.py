@@ -54,6 +54,8 @@ def request_of(case: Case) -> AgentRequest:
         inputs=sent.inputs or {},
         follow_ups=sent.follow_ups or (),
         user=None if sent.user is None else msgspec.to_builtins(sent.user),
+        files=sent.files or {},
+        skill=sent.skill,
     )
 
 
@@ -192,6 +194,7 @@ def whole_of(answers: Sequence[AgentResponse]) -> AgentResponse:
         model=answers[-1].model,
         reports_calls=near is None and any(answer.reports_calls for answer in answers),
         near_calls=near,
+        took_files=answers[-1].took_files,
     )
 
 

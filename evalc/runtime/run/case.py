@@ -15,7 +15,7 @@ from evalc.check.contract import Assertion, assertions, judge_check
 from evalc.check.tree import Check, Test, asks
 from evalc.checks import ProjectChecks
 from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
-from evalc.model.case import Case, Label, Message, stubbed
+from evalc.model.case import Case, Message, stubbed
 from evalc.model.json import short_hash
 from evalc.model.result import (
     PASSING,
@@ -23,7 +23,6 @@ from evalc.model.result import (
     CaseDetails,
     CaseResult,
     JudgedScore,
-    LabelResult,
     Status,
     TurnDetails,
 )
@@ -422,6 +421,9 @@ def _result(
     if response is not None and response.tool_mode == "executed" and (case.stubs or case.stub_answers):
         note = Note("the case has stubs, and the agent takes none", "checked on what its own tools gave back")
         notes += [note] * len(checked.verdicts)
+    if response is not None and case.input.files and not response.took_files:
+        note = Note("the case has files, and the agent works in no folder of its own", "checked without them")
+        notes += [note] * len(checked.verdicts)
     label, place = case.label, places.get("")
     result = CaseResult(
         id=case.id,
@@ -442,7 +444,7 @@ def _result(
         case_hash=short_hash(encoded(case if case.repeat is None else replace(case, repeat=None, require=None))),
         details=_details(case, answer, checked, judge),
         assertions=tuple(checked.results),
-        label=msgspec.UNSET if label is None or status == "error" else _label(label, answer),
+        label=msgspec.UNSET if label is None or status == "error" else label_result(label, answer.response),
         place=msgspec.UNSET if place is None else place,
         row=_row(case, places),
     )
@@ -459,10 +461,6 @@ def _row(case: Case, places: Mapping[str, Place]) -> Place | msgspec.UnsetType:
     """The row that the case is made from: that of a table gives both its id and its inputs."""
     row = places.get("/input/inputs") if case.input.inputs else None
     return msgspec.UNSET if row is None or row != places.get("/id") else row
-
-
-def _label(label: Label, answer: AgentAnswer) -> LabelResult:
-    return label_result(label, None if answer.response is None else answer.response.response)
 
 
 def with_places(run: CaseRun, located: LocatedCase) -> CaseRun:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.model.answer import ToolCall
+from evalc.model.answer import AgentRequest, ToolCall
 from evalc.runtime.agents.process import CommandAgent, Completed, run_process
 from tests.support.asking import ask, ask_all, failure
 
@@ -51,6 +51,50 @@ def script(folder: Path, source: str) -> CommandAgent:
     """An agent that runs a Python program."""
     (folder / "agent.py").write_text(source)
     return CommandAgent(f"{shlex.quote(sys.executable)} -S agent.py 'an argument'", project_root=folder)
+
+
+LISTS = """
+import json, os, sys
+json.load(sys.stdin)
+print(json.dumps({"response": " ".join(sorted(os.path.join(d, f) for d, _, fs in os.walk(".") for f in fs))}))
+"""
+
+
+def test_a_case_with_files_or_a_skill_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    agent = script(tmp_path, LISTS)
+    (tmp_path / "skill" / "evals").mkdir(parents=True)
+    for name in ("data.csv", "skill/SKILL.md", "skill/evals/evals.json"):
+        (tmp_path / name).touch()
+    assert ask(agent).response.split() == ["./agent.py", "./data.csv", "./skill/SKILL.md", "./skill/evals/evals.json"]
+    request = AgentRequest(message="Hi", files={"in/data.csv": "data.csv", "all": "skill"}, skill="skill")
+    answer = ask(agent, request)
+    assert answer.took_files
+    assert answer.response.split() == [
+        "./.agents/skills/skill/SKILL.md",
+        "./all/SKILL.md",
+        "./all/evals/evals.json",
+        "./in/data.csv",
+    ]
+    agent.skills = ()
+    assert ask(agent).response == ""
+    agent.skills = (tmp_path / "skill",)
+    assert ask(agent).response == "./.agents/skills/skill/SKILL.md"
+
+
+def test_a_conversation_keeps_its_folder(tmp_path: Path) -> None:
+    agent = script(
+        tmp_path,
+        "import json, os, sys\n"
+        "for number, line in enumerate(sys.stdin):\n"
+        "    open(f'turn{number}', 'w').close()\n"
+        "    print(json.dumps(os.getcwd() + ' ' + ' '.join(sorted(os.listdir()))), flush=True)\n",
+    )
+    (tmp_path / "data.csv").touch()
+    turns = [AgentRequest(message="Hi", conversation="c", turn=turn, files={"data.csv": "data.csv"}) for turn in (1, 2)]
+    (folder, *first), (again, *second) = (answer.response.split() for answer in ask_all(agent, *turns))
+    assert (first, second) == (["data.csv", "turn0"], ["data.csv", "turn0", "turn1"])
+    assert folder == again
+    assert not Path(folder).exists()
 
 
 def test_json_in_and_json_out(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.compiler.emit.check import check_of_label
-from evalc.model.case import Label
+from evalc.model.answer import AgentResponse, ToolCall
+from evalc.model.case import TRIGGERS, Label
 from evalc.runtime.checks.judged import label_result
 from tests.runtime.checks.conftest import Ask
 
@@ -28,7 +29,7 @@ def test_the_check_of_a_label_passes_exactly_where_the_class_counts_as_right(
     value = data.draw(near | _VALUES)
     shapes = [json.dumps({"a": value}), json.dumps({"a": {"b": [value]}}), json.dumps([value]), json.dumps(value)]
     response = data.draw(near | _TEXTS | st.sampled_from(shapes))
-    counted = label_result(label, response)
+    counted = label_result(label, AgentResponse(response=response))
     passed = Ask()(check_of_label(label), response).outcome == "passed"
     assert passed is (counted.predicted == counted.expected), (passed, counted)
 
@@ -53,4 +54,27 @@ def test_the_check_of_a_label_passes_exactly_where_the_class_counts_as_right(
     ],
 )
 def test_the_class_that_a_response_gives(source: str, response: str | None, label: str | None) -> None:
-    assert label_result(Label(expected="refund", source=source), response).predicted == label
+    answer = None if response is None else AgentResponse(response=response)
+    assert label_result(Label(expected="refund", source=source), answer).predicted == label
+
+
+@pytest.mark.parametrize("expected", TRIGGERS)
+@pytest.mark.parametrize(
+    ("calls", "reports", "predicted"),
+    [
+        (["tables"], True, "triggered"),
+        (["pack:tables", "other"], True, "not triggered"),
+        ([], True, "not triggered"),
+        ([], False, None),
+        (["tables"], False, "triggered"),
+    ],
+)
+def test_whether_a_skill_was_loaded(expected: str, calls: list[str], reports: bool, predicted: str | None) -> None:
+    label = Label(expected=expected, source="skill tables")
+    made = tuple(ToolCall(name="Skill", params={"skill": name}) for name in calls)
+    answer = AgentResponse(response="Hi", tool_calls=made, reports_calls=reports)
+    assert label_result(label, answer).predicted == predicted
+    if predicted is not None:
+        outcome = Ask()(check_of_label(label), "Hi", tool_calls=made, reports_calls=reports).outcome
+        assert outcome == ("passed" if predicted == expected else "failed")
+    assert label_result(label, None).predicted is None

@@ -68,8 +68,22 @@ function showAgents() {
   const head = el("tr", null, el("th", { scope: "col" }, "Case"), agents.map(agent => el("th", { scope: "col" }, shown(shortName(agent)), el("small", null, passedOf(agent)))));
   const table = el("table", null, el("thead", null, head), el("tbody", null, ordered.slice(0, MOST_ROWS).map(matrixRow)));
   const more = ordered.length > MOST_ROWS ? el("p", { class: "soft" }, `${counted(ordered.length - MOST_ROWS, "more case")} below; these are the first, and what the agents differ in comes before the rest.`) : null;
-  document.getElementById("matrix").append(...[stacked(table), more].filter(Boolean));
+  document.getElementById("matrix").append(...[stacked(table), more, pairedWords([...rows.values()])].filter(Boolean));
   document.getElementById("agents").hidden = false;
+}
+
+// Of two agents: the cases that only one of them passes, and how likely flips as uneven as these are by chance.
+function pairedWords(rows) {
+  const pairs = rows.map(({ entries }) => agents.map(agent => entries.filter(entry => agentOf(entry) === agent)));
+  const whole = pairs.filter(pair => pair.every(entries => entries.length === 1)).map(pair => pair.map(([entry]) => entry.good));
+  const [one, other] = [whole.filter(([a, b]) => a && !b).length, whole.filter(([a, b]) => b && !a).length];
+  if (agents.length !== 2 || one + other === 0) return null;
+  const flips = one + other;
+  let [term, sum] = [0.5 ** flips, 0];
+  for (let count = 0; count <= Math.min(one, other); count += 1) [sum, term] = [sum + term, (term * (flips - count)) / (count + 1)];
+  const p = Math.min(1, 2 * sum);
+  const words = p > 0.05 ? "may be chance" : "more than chance";
+  return el("p", null, `Passed by ${shortName(agents[0])} alone: ${one}, by ${shortName(agents[1])} alone: ${other}; ${words} (McNemar’s exact test, p ${p < 0.0001 ? "< 0.0001" : `= ${p.toPrecision(3)}`}).`);
 }
 
 function passedOf(agent) {

@@ -1,0 +1,165 @@
+"""Coding agents such as Claude Code: what they are called by, and what their events say. Both are in `coding.toml`.
+
+A skill is loaded by a call of the tool `Skill` that names it. Where an agent loads one in another way, as by reading
+its `SKILL.md`, such a call is added behind it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Final, final
+
+import msgspec
+
+from evalc.base.errors import AgentError, AgentProtocolError
+from evalc.base.files import make_folder, read_limited, skill_name
+from evalc.base.terminal import excerpt
+from evalc.model.answer import AgentResponse, ToolCall
+from evalc.model.case import SKILL_TOOL
+from evalc.runtime.agents import wire
+from evalc.runtime.mapping import JsonPath
+
+TABLE: Final = Path(__file__).with_name("coding.toml")
+_LARGEST: Final = 100_000
+SKILLS: Final = ".agents/skills"
+"""Where programs without a profile find skills."""
+_MANIFEST: Final = re.compile(r"[/\\]skills[/\\]+(?:[^/\\\s\"']+[/\\]+)*?(?P<name>[\w.-]+)[/\\]+SKILL\.md(?!\.?\w)")
+_NOT_COPIED: Final = (".git", ".evalc", ".venv", "__pycache__", "evals", "node_modules")
+"""The parts of a skill that no agent is given: above all the evals, which say what is asked of it."""
+
+
+@final
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """A coding agent: an entry of the table."""
+
+    title: str
+    command: tuple[str, ...]
+    skills: str
+    answer: dict[str, str]
+    without: tuple[str, ...] = ()
+
+    def call(self, arguments: str) -> str:
+        """The command line, with what the user adds to it; a `-` at its end stays there."""
+        *begin, end = self.command
+        if end == "-":
+            return f"{shlex.join(begin)} {arguments} -"
+        return f"{shlex.join(self.command)} {arguments}"
+
+    def answer_in(self, printed: bytes) -> AgentResponse:
+        """The answer that the events of a whole run give.
+
+        Raises:
+            AgentError: it ended without one.
+            AgentProtocolError: the events are of another shape.
+        """
+        events = [*_events(printed)]
+        found = {name: wire.value_at(path, events) for name, path in _paths(tuple(self.answer.items())).items()}
+        if failure := found["failure"]:
+            raise AgentError(f"{self.title} failed: {excerpt(str(failure))}")
+        if found["response"] is None:
+            last = excerpt(printed.rstrip().rpartition(b"\n")[2])
+            raise AgentProtocolError(f"{self.title} ended without an answer{last and f': {last}'}")
+        results = {each["id"]: each for each in found.get("results") or () if each.get("id")}
+        calls = [_call(each, results.get(each.get("id"))) for each in found["tool_calls"] or ()]
+        usage = {name: value for name in _USED if (value := found.get(name)) is not None}
+        answer = wire.answer_of({"response": found["response"], "toolCalls": calls, "usage": usage})
+        model = found.get("model")
+        calls_with_skills = tuple(with_skills(answer.tool_calls))
+        return msgspec.structs.replace(
+            answer, tool_calls=calls_with_skills, model=model if isinstance(model, str) else None
+        )
+
+
+_USED: Final = ("input_tokens", "output_tokens", "cost_usd")
+
+
+@cache
+def profiles() -> Mapping[str, Profile]:
+    """The profiles by the kinds of agents."""
+    return msgspec.convert(tomllib.loads(read_limited(TABLE, _LARGEST).decode()), dict[str, Profile])
+
+
+@cache
+def _paths(answer: tuple[tuple[str, str], ...]) -> Mapping[str, JsonPath]:
+    return {name: JsonPath.of(text) for name, text in answer}
+
+
+def _events(printed: bytes) -> Iterator[dict[str, Any]]:
+    """The lines that are JSON objects; programs print warnings among them."""
+    for line in printed.splitlines():
+        if line.lstrip().startswith(b"{"):
+            with suppress(AgentProtocolError):
+                event = wire.decode_json(line)
+                if isinstance(event, dict):
+                    yield event
+
+
+def _call(found: Mapping[str, Any], result: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A call as the contract has it, with its result where that is another event."""
+    call = {key: value for key, value in found.items() if value is not None}
+    if isinstance(call.get("params"), dict):
+        call["params"] = {key: value for key, value in call["params"].items() if value is not None}
+    if result is not None:
+        given, failed = result.get("result"), bool(result.get("failed"))
+        text = given if isinstance(given, str) else msgspec.json.encode(given).decode()
+        call |= {"success": not failed, **({"error": text or "it failed"} if failed else {"result": given})}
+    return call
+
+
+def with_skills(calls: Iterable[ToolCall]) -> Iterator[ToolCall]:
+    """The calls; each that loads a skill in another way is followed by a call of `Skill`."""
+    loaded: set[str] = set()
+    for call in calls:
+        yield call
+        name = call.params.get("skill") if call.name == SKILL_TOOL else None
+        names = [name] if isinstance(name, str) else []
+        if names and ":" in names[0]:  # a skill of a plugin, `PLUGIN:NAME`
+            loaded.add(names[0])
+            names = [names[0].rpartition(":")[2]]
+        elif not names and call.success is not False:
+            text = msgspec.json.encode(call.params).decode().replace("\\\\", "\\")
+            names = [found["name"] for found in _MANIFEST.finditer(text)]
+        elif names:
+            loaded.add(names[0])
+        for each in dict.fromkeys(names):
+            if each not in loaded:
+                loaded.add(each)
+                yield ToolCall(name=SKILL_TOOL, params={"skill": each}, success=True)
+
+
+# --- the folder of an attempt ----------------------------------------------------------------------------------------
+
+
+def folder_with(files: Mapping[str, str], root: Path, skills: Iterable[Path], below: str) -> Path:
+    """Make a folder with the files of a case and with skills; the caller removes it.
+
+    Raises:
+        AgentError: something cannot be copied.
+    """
+    folder = Path(mkdtemp(prefix="evalc-")).resolve()
+    try:
+        for name, path in files.items():
+            _copy(root / path, folder / name)
+        for skill in skills:
+            _copy(skill, folder / below / skill_name(skill), *_NOT_COPIED)
+    except (OSError, shutil.Error) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise AgentError(f"the folder of the attempt cannot be made: {excerpt(str(error))}") from None
+    return folder
+
+
+def _copy(source: Path, target: Path, *skipped: str) -> None:
+    """Copy a file, or a folder without what is skipped; links stay links."""
+    if source.is_dir():
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*skipped))
+    else:
+        make_folder(target.parent)
+        shutil.copy2(source, target)

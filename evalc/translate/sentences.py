@@ -1,0 +1,101 @@
+"""Translates sentences that say exactly what a check says, such as "The answer is between 110 and 210 words."
+
+A sentence is translated whole or not at all, and nothing is guessed: "mentions the price" stays a sentence, since no
+text is quoted. What "the output" contains may be in a file that the agent wrote; only its measure is the answer's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+_ANSWER: Final = r"(?:(?:the|its|your)\s+)?(?:final\s+)?(?:response|answer|reply|message)"
+_BE: Final = r"(?:is|are|has|have|contains?|(?:should|must)\s+(?:be|have|contain)|stays?|be)"
+_SAYS: Final = r"(?:contains?|includes?|mentions?|says?)"
+_HOW: Final = rf"(?P<never>(?:does|do|must|should)\s+not\s+|never\s+)?(?:(?:must|should)\s+)?(?P<verb>{_SAYS})\s+"
+_QUOTED: Final = r"""(?:`[^`]+`|"[^"]+"|“[^”]+”|(?<!\w)'[^']+'(?!\w))"""
+_JOINED: Final = rf"(?P<texts>{_QUOTED}(?:(?:,\s*(?:and|or)?|\s+(?:and|or))\s*{_QUOTED})*)"
+_KIND: Final = r"(?:(?:the|all\s+of|both)\s+)?(?:(?:exact|literal)\s+)?(?:(?:word|phrase|text|string|term)s?:?\s+)?"
+_UNIT: Final = r"(?P<unit>word|character|sentence|line)s?(?:\s+long|\s+in\s+length|\s+total)?"
+_N: Final = r"\d{1,3}(?:,\d{3})+|\d+"
+_BOUNDS: Final = {
+    rf"between\s+({_N})\s+and\s+({_N})": "between {} and {}",
+    rf"({_N})\s*(?:-|\u2013|to)\s*({_N})": "between {} and {}",
+    rf"(?:at\s+most|no\s+more\s+than|not\s+more\s+than|a\s+maximum\s+of)\s+({_N})": "<= {}",
+    rf"(?:at\s+least|no\s+(?:fewer|less)\s+than|a\s+minimum\s+of)\s+({_N})": ">= {}",
+    rf"(?:under|below|fewer\s+than|less\s+than)\s+({_N})": "< {}",
+    rf"(?:over|more\s+than)\s+({_N})": "> {}",
+    rf"exactly\s+({_N})": "== {}",
+}
+_MEASURES: Final = [
+    (re.compile(rf"(?:(?:{_ANSWER}|(?:the\s+)?output|it)\s+)?(?:{_BE}\s+)?{bounds}\s+{_UNIT}", re.IGNORECASE), line)
+    for bounds, line in _BOUNDS.items()
+]
+_CONTAINS: Final = re.compile(rf"(?:(?:{_ANSWER}|it)\s+)?{_HOW}{_KIND}{_JOINED}", re.IGNORECASE)
+_WITHOUT: Final = re.compile(
+    rf"(?:(?:{_ANSWER}|it)\s+)?(?:{_SAYS}|uses?)\s+none\s+of\s+(?:the|these)\s+(?:[\w-]+\s+){{0,3}}"
+    rf"(?:words|phrases|terms)(?::\s*(?P<words>[^()\[\]]+)|\s*\((?P<in_brackets>[^()\[\]]+)\)|\s+{_JOINED})",
+    re.IGNORECASE,
+)
+_STARTS: Final = re.compile(
+    rf"(?:(?:{_ANSWER}|it)\s+)?(?:(?:must|should)\s+)?(?P<verb>starts?|begins?|ends?)\s+with\s+{_KIND}(?P<text>{_QUOTED})",
+    re.IGNORECASE,
+)
+_IS_JSON: Final = re.compile(rf"(?:(?:{_ANSWER}|it)\s+)?(?:is|must be|should be)\s+(?:valid|well-formed)\s+JSON", re.I)
+_WORD: Final = re.compile(r"(?P<quote>[`\"']?)(?P<words>[A-Za-z]+(?:[' -][A-Za-z]+){0,7})(?P=quote)")
+_AND_OR: Final = re.compile(r"\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+")
+_LONGEST: Final = 500
+
+
+def check_in(sentence: str) -> str | None:
+    """The line of the check that a sentence says; None for a sentence that says something else, or more."""
+    text = " ".join(sentence.split()).removesuffix(".")
+    if len(text) > _LONGEST or "{{" in text:
+        return None
+    for pattern, bound in _MEASURES:
+        if (found := pattern.fullmatch(text)) is not None:
+            unit = {"character": "chars"}.get(found["unit"].lower(), f"{found['unit'].lower()}s")
+            numbers = [each.replace(",", "") for each in found.groups() if each and each[0].isdigit()]
+            return f"{unit} {bound.format(*numbers)}"
+    if (found := _STARTS.fullmatch(text)) is not None:
+        return f"{'ends' if found['verb'].lower().startswith('end') else 'starts'} with {_compared(found['text'])}"
+    if _IS_JSON.fullmatch(text):
+        return "json"
+    if (found := _CONTAINS.fullmatch(text)) is not None:
+        return _contains(found["texts"], is_not=found["never"] is not None)
+    found = _WITHOUT.fullmatch(text)
+    return None if found is None else _without(found["words"] or found["in_brackets"] or found["texts"])
+
+
+def _contains(joined: str, *, is_not: bool) -> str | None:
+    """The check that each of the quoted texts occurs, or any of them, or after "not" none of them."""
+    texts = re.findall(_QUOTED, joined)
+    links = set(re.findall(r"\b(and|or)\b", re.sub(_QUOTED, " ", joined).lower()))
+    if len(links) > 1 or (len(texts) > 1 and not links) or (is_not and "and" in links):
+        return None
+    one_case = {text[0] == "`" for text in texts}
+    if len(texts) == 1:
+        return f"{'not ' if is_not else ''}contains {_compared(texts[0])}"
+    if len(one_case) > 1:
+        return None
+    which = "none of" if is_not else "any of" if links == {"or"} else "all of"
+    listed = ", ".join(map(_literal, texts))
+    return f"contains {which} [{listed}]{'' if one_case == {True} else ' ignoring case'}"
+
+
+def _without(listed: str) -> str | None:
+    """The check that none of some words occurs, each as a whole word."""
+    words = [_WORD.fullmatch(word) for word in _AND_OR.split(listed.strip()) if word]
+    if None in words:
+        return None
+    return rf"not matches /\b(?:{'|'.join(word['words'] for word in words if word)})\b/i"
+
+
+def _compared(quoted: str) -> str:
+    """A text as a check compares it: code in backticks exactly, other texts in any case."""
+    return _literal(quoted) if quoted[0] == "`" else f"{_literal(quoted)} ignoring case"
+
+
+def _literal(quoted: str) -> str:
+    return json.dumps(quoted[1:-1], ensure_ascii=False)

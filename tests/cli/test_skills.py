@@ -1,0 +1,144 @@
+"""Evals of Agent Skills from the command line: as they stand, with and without the skill, and by a coding agent."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Invoke
+
+AGENT = """\
+import json, os, sys
+message = json.load(sys.stdin)["message"]
+has_skill = os.path.exists(".agents/skills/tables/SKILL.md")
+calls = [{"name": "Skill", "params": {"skill": "tables"}}] if has_skill and "table" in message else []
+print(json.dumps({"response": f"Read {sorted(os.listdir())}." + " One row." * bool(calls), "toolCalls": calls}))
+"""
+JUDGE = "def judge(query): return int('One row' in query['response']), 'looks for the row'\n"
+EVALS = {
+    "skill_name": "tables",
+    "evals": [
+        {
+            "id": 1,
+            "prompt": "Clean the table data.csv",
+            "expected_output": "A cleaned table",
+            "files": ["evals/data.csv"],
+            "expectations": ["Says how many rows there are", "The response is at most 50 words."],
+        },
+        {"id": 2, "prompt": "Hello", "files": [], "expectations": ["The response mentions 'Read'."]},
+    ],
+}
+QUERIES = [
+    {"query": "clean my table", "should_trigger": True},
+    {"query": "tidy up this spreadsheet", "should_trigger": True},
+    {"query": "write a poem", "should_trigger": False},
+]
+CONFIG = """\
+paths = ["tables/evals"]
+judge = "python:judging.py:judge"
+agent = ["with-skill", "without-skill"]
+
+[agents.with-skill]
+use = "command:python agent.py"
+
+[agents.without-skill]
+use = "command:python agent.py"
+skills = []
+"""
+
+
+@pytest.fixture(autouse=True)
+def skill(project: Path) -> Path:
+    folder = project / "tables"
+    (folder / "evals").mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: tables\ndescription: Cleans tables.\n---\n")
+    (folder / "evals" / "data.csv").write_text("a,b\n1,2\n")
+    (folder / "evals" / "evals.json").write_text(json.dumps(EVALS, indent=2))
+    (folder / "evals" / "trigger-eval.json").write_text(json.dumps(QUERIES, indent=2))
+    for name, text in {"agent.py": AGENT, "judging.py": JUDGE, "evalc.toml": CONFIG}.items():
+        (project / name).write_text(text)
+    return folder
+
+
+def test_a_check_says_which_sentences_are_checks(invoke: Invoke) -> None:
+    outcome = invoke("check")
+    assert (outcome.code, outcome.out) == (
+        0,
+        "all good: 2 suites\nchecks were made of 2 sentences (-v lists them); a judge decides 1 other\n",
+    )
+    assert invoke("check", "-v").out.splitlines()[2:4] == [
+        "tables/evals/evals.json:13:9: words <= 50",
+        'tables/evals/evals.json:21:9: contains "Read" ignoring case',
+    ]
+
+
+def test_with_and_without_the_skill(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("run", "tables/evals/evals.json")
+    assert outcome.code == 1
+    assert "response: Read ['evals']." in outcome.out
+    _, _, table = outcome.out.partition("═══ 2 agents side by side\n")
+    paired = "passed by with-skill alone: 1, by without-skill alone: 0; may be chance (McNemar's exact test, p = 1)"
+    assert paired in table
+    assert [line.split() for line in table.splitlines()[:4]] == [
+        ["with-skill", "without-skill"],
+        ["tables/eval-1", "✓", "✗"],
+        ["tables/eval-2", "✓", "✓"],
+        ["passed", "2/2", "1/2"],
+    ]
+    assert invoke("report", "-o", "report.html").code == 0
+    page = (project / "report.html").read_text()
+    assert "with-skill" in page
+    assert "without-skill" in page
+
+
+def test_triggers_are_classes(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("run", "tables/evals/trigger-eval.json", "--agent", "with-skill")
+    assert outcome.code == 1
+    assert "accuracy 0.67" in outcome.out
+    assert "triggered taken for not triggered: 1 case" in outcome.out
+    (result,) = project.glob("**/results/*/tables-triggers.labeled.json")
+    classes = json.loads(result.read_text())["summary"]["labels"]["classes"]
+    assert [(each["name"], each["recall"]["value"], each["precision"]["value"]) for each in classes] == [
+        ("not triggered", 1.0, 0.5),
+        ("triggered", 0.5, 1.0),
+    ]
+
+
+def test_an_agent_without_a_folder_is_said_to_lack_the_files(invoke: Invoke) -> None:
+    outcome = invoke("run", "tables/evals/evals.json", "--agent", "demo")
+    assert "the case has files, and the agent works in no folder of its own" in outcome.out
+
+
+def test_a_coding_agent_by_name(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv("PATH", os.defpath)
+    outcome = invoke("run", "tables/evals/evals.json", "--agent", "claude-code")
+    assert (outcome.code, outcome.err) == (2, "error: Claude Code is not installed: there is no program `claude`\n")
+    programs = tmp_path_factory.mktemp("bin")
+    result = {"type": "result", "subtype": "success", "is_error": False, "result": "Read it. One row.", "usage": {}}
+    (programs / "claude").write_text(f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(result)}'\n")
+    (programs / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.defpath}")
+    outcome = invoke("run", "tables/evals/evals.json", "--agent", "claude-code:--model haiku", "--quiet")
+    assert outcome.code == 0, outcome
+    (project / "evalc.toml").write_text(CONFIG.replace("command:python agent.py", "codex"))
+    assert invoke("run").err == "error: Codex is not installed: there is no program `codex`\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('use = "demo"\nskills = []', "`skills` is not a key of an agent of the kind `demo`"),
+        ('use = "codex"\nskills = "tables"', "`skills` must be a list of texts"),
+        ('use = "codex"\nskills = ["/etc"]', "/etc"),
+    ],
+)
+def test_skills_are_configured_for_programs(invoke: Invoke, project: Path, table: str, said: str) -> None:
+    (project / "evalc.toml").write_text(f"[agents.other]\n{table}\n")
+    outcome = invoke("check", "tables/evals/evals.json", "--ignore", "EV420")
+    assert outcome.code == 2
+    assert said in outcome.out
