@@ -68,7 +68,7 @@ function showAgents() {
   const head = el("tr", null, el("th", { scope: "col" }, "Case"), agents.map(agent => el("th", { scope: "col" }, shown(shortName(agent)), el("small", null, passedOf(agent)))));
   const table = el("table", null, el("thead", null, head), el("tbody", null, ordered.slice(0, MOST_ROWS).map(matrixRow)));
   const more = ordered.length > MOST_ROWS ? el("p", { class: "soft" }, `${counted(ordered.length - MOST_ROWS, "more case")} below; these are the first, and what the agents differ in comes before the rest.`) : null;
-  document.getElementById("matrix").append(...[stacked(table), more, pairedWords([...rows.values()])].filter(Boolean));
+  document.getElementById("matrix").append(...[pairedWords([...rows.values()]), stacked(table), more].filter(Boolean));
   document.getElementById("agents").hidden = false;
 }
 
