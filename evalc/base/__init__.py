@@ -1,17 +1,19 @@
-"""Foundations of all rooms: the names that packages offer, the providers of models, and the pace of the collector."""
+"""Foundations of all rooms: the names that packages offer, the providers of models, the collector, iterables."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, final
 
 from evalc.base.errors import UsageError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -28,6 +30,17 @@ def collector_off() -> Iterator[None]:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+
+class Anew(Iterable[T]):
+    """Items that are made whenever they are iterated, by a function of what is given, so that none is kept."""
+
+    def __init__(self, make: Callable[..., Iterator[T]], *given: Any) -> None:
+        self._make = make
+        self._given = given
+
+    def __iter__(self) -> Iterator[T]:
+        return self._make(*self._given)
 
 
 Group = Literal["evalc.checks", "evalc.agents"]

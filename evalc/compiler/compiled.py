@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, final
 import msgspec
 
 from evalc import __version__
+from evalc.base import Anew
 from evalc.base.files import JSON_LIMIT
 from evalc.base.source import Source
 from evalc.base.terminal import counted
@@ -176,7 +177,7 @@ class CompiledSuite:
             tier=self.tier,
             file_hash=self.file_hash,
             origin=self.ir.source.name,
-            cases=_Located(self),
+            cases=Anew(self.located),
             size=len(self),
         )
 
@@ -274,17 +275,6 @@ class HashingOnTheWay:
         file = self._files.get(compiled.tier)
         if file is not None and file.metadata == compiled.metadata:
             compiled.file_hash = file.hexdigest()
-
-
-@final
-class _Located(Iterable[LocatedCase]):
-    """The located cases of a suite; each iteration lowers those of tables anew, so that none of them is kept."""
-
-    def __init__(self, suite: CompiledSuite) -> None:
-        self._suite = suite
-
-    def __iter__(self) -> Iterator[LocatedCase]:
-        return self._suite.located()
 
 
 _OF_CHECKS: Final = ("/expect/", "/rubric/")

@@ -8,10 +8,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import msgspec
 
+from evalc.base import Anew
 from evalc.base.errors import UsageError
 from evalc.base.files import TemporaryFolder
 from evalc.base.terminal import shown_path, visible
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from evalc.model.suite import Selected
     from evalc.report.outputs import Format
     from evalc.runtime.run.finish import FinishedRun
-
-T = TypeVar("T")
 
 
 @final
@@ -165,7 +164,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             run_id=finished.run_id,
             folder=shown_path(finished.folder) if self.temporary is None else "",
             suites=tuple(
-                ReportedSuite(result=suite.result, cases=_ReadAnew(suite.cases), skipped=_ReadAnew(suite.skipped))
+                ReportedSuite(result=suite.result, cases=Anew(suite.cases), skipped=Anew(suite.skipped))
                 for suite in finished.suites
             ),
             summary=finished.summary,
@@ -179,16 +178,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             redact=self.redact,
             checks=self.checks,
         )
-
-
-@final
-class _ReadAnew(msgspec.Struct, Generic[T], frozen=True):
-    """Items that are read from disk whenever they are iterated."""
-
-    read: Callable[[], Iterator[T]]
-
-    def __iter__(self) -> Iterator[T]:
-        return self.read()
 
 
 # --- in a notebook ---------------------------------------------------------------------------------------------------

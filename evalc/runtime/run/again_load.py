@@ -13,6 +13,7 @@ from typing import Final, TypeVar, final
 import msgspec
 from msgspec.structs import replace
 
+from evalc.base import Anew
 from evalc.base.errors import UsageError
 from evalc.base.files import open_regular
 from evalc.compare.suites import compare_runs
@@ -58,8 +59,8 @@ def read_suite(file: Path) -> LoadedSuite:
     if result is not None:
         return LoadedSuite(
             result=result,
-            cases=_Streamed(file, _LISTS[0], CaseResult),
-            skipped=_Streamed(file, _LISTS[1], SkippedCase),
+            cases=Anew(_streamed, file, _LISTS[0], CaseResult),
+            skipped=Anew(_streamed, file, _LISTS[1], SkippedCase),
         )
     whole = read_result(file, SuiteResult)
     rest = msgspec.structs.replace(whole, cases=(), skipped=())
@@ -94,30 +95,23 @@ def _totals(file: Path) -> SuiteResult | None:
 Item = TypeVar("Item", bound=msgspec.Struct)
 
 
-@final
-class _Streamed(Iterable[Item]):
+def _streamed(file: Path, opening: bytes, kind: type[Item]) -> Iterator[Item]:
     """The items of a list of a result file, each decoded when it is its turn."""
-
-    def __init__(self, file: Path, opening: bytes, kind: type[Item]) -> None:
-        self._file = file
-        self._opening = opening
-        self._decoder = msgspec.json.Decoder(kind)
-
-    def __iter__(self) -> Iterator[Item]:
-        with open_regular(self._file) as lines:
-            for line in lines:
-                if line.rstrip(b"\r\n") == self._opening:
-                    break
-            item: list[bytes] = []
-            for line in lines:
-                bare = line.rstrip(b"\r\n")
-                if bare in _LIST_ENDS:
-                    return
-                item.append(bare)
-                if bare in _ITEM_ENDS:
-                    item[-1] = _ITEM_ENDS[0]
-                    yield self._decoder.decode(b"\n".join(item))
-                    item.clear()
+    decoder = msgspec.json.Decoder(kind)
+    with open_regular(file) as lines:
+        for line in lines:
+            if line.rstrip(b"\r\n") == opening:
+                break
+        item: list[bytes] = []
+        for line in lines:
+            bare = line.rstrip(b"\r\n")
+            if bare in _LIST_ENDS:
+                return
+            item.append(bare)
+            if bare in _ITEM_ENDS:
+                item[-1] = _ITEM_ENDS[0]
+                yield decoder.decode(b"\n".join(item))
+                item.clear()
 
 
 @final

@@ -20,6 +20,7 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base import Anew
 from evalc.base.errors import NothingToDo, UsageError
 from evalc.base.terminal import counted, shortened
 from evalc.ecma.regexp import compile_pattern
@@ -342,22 +343,17 @@ def _chosen(suite: Suite, choice: _Choice, words: tuple[str, ...]) -> Suite:
     if len(numbers) == suite.size:
         return suite
     selected = Selected(cases=len(numbers), of=suite.size, by=words)
-    return msgspec.structs.replace(suite, cases=_Numbered(suite.cases, numbers), size=len(numbers), selected=selected)
+    return msgspec.structs.replace(
+        suite, cases=Anew(_numbered, suite.cases, numbers), size=len(numbers), selected=selected
+    )
 
 
-@final
-class _Numbered(Iterable[LocatedCase]):
-    """The cases with these numbers; each iteration makes them anew, so that none is kept."""
-
-    def __init__(self, cases: Iterable[LocatedCase], numbers: array[int]) -> None:
-        self._cases = cases
-        self._numbers = numbers
-
-    def __iter__(self) -> Iterator[LocatedCase]:
-        cases, at = iter(self._cases), 0
-        for number in self._numbers:
-            yield from islice(cases, number - at, number - at + 1)
-            at = number + 1
+def _numbered(cases: Iterable[LocatedCase], numbers: array[int]) -> Iterator[LocatedCase]:
+    """The cases with these numbers."""
+    left, at = iter(cases), 0
+    for number in numbers:
+        yield from islice(left, number - at, number - at + 1)
+        at = number + 1
 
 
 def _refuse_unknown(suites: Sequence[Suite], named: Sequence[NamedCases], met: set[str]) -> None:
@@ -384,19 +380,12 @@ def _near(suites: Sequence[Suite], named: NamedCases) -> str:
 
 
 def _repeated(suite: Suite, times: int | None) -> Suite:
-    return suite if times is None else msgspec.structs.replace(suite, cases=_Repeated(suite.cases, times))
+    return suite if times is None else msgspec.structs.replace(suite, cases=Anew(_repeating, suite.cases, times))
 
 
-@final
-class _Repeated(Iterable[LocatedCase]):
+def _repeating(cases: Iterable[LocatedCase], times: int) -> Iterator[LocatedCase]:
     """The cases, each run this often; a case that required K of N passes requires the same share."""
-
-    def __init__(self, cases: Iterable[LocatedCase], times: int) -> None:
-        self._cases = cases
-        self._times = times
-
-    def __iter__(self) -> Iterator[LocatedCase]:
-        for located in self._cases:
-            case = located.case
-            require = case.require and ceil(case.require * self._times / (case.repeat or 1))
-            yield located._replace(case=msgspec.structs.replace(case, repeat=self._times, require=require))
+    for located in cases:
+        case = located.case
+        require = case.require and ceil(case.require * times / (case.repeat or 1))
+        yield located._replace(case=msgspec.structs.replace(case, repeat=times, require=require))
