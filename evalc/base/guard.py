@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import inspect
 import math
 import os
 import signal
@@ -109,6 +110,15 @@ def _set_right(process: int) -> None:
     if os.getpid() != process:
         os._exit(1)
     sys.setrecursionlimit(_RECURSION)
+
+
+def awaited(value: Any) -> Any:
+    """The value, or, in an event loop of its own, what comes of a value that is to be awaited."""
+
+    async def result() -> Any:
+        return await value
+
+    return asyncio.run(result()) if inspect.isawaitable(value) else value
 
 
 _PACKAGE: Final = f"{Path(__file__).parents[1]}{os.sep}"

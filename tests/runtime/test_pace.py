@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from evalc.base.errors import AgentUnavailable
 from evalc.runtime.agents import Sending, pace
 from evalc.runtime.agents.http.transport import Reply, send_with_retries
-from evalc.runtime.agents.pace import AdaptiveLimit, Pace, RateLimit
+from evalc.runtime.agents.pace import AdaptiveLimit, Clock, Pace, RateLimit
 
 
-class TestClock:
+class TestClock(Clock):
     """A clock that jumps to the next sleeper's time once nothing else can run."""
 
     __test__ = False

@@ -25,7 +25,7 @@ from evalc.model.answer import TraceContext
 from evalc.model.case import Case
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents import Agent
-from evalc.runtime.agents.pace import LoopClock, Pace, RateLimit
+from evalc.runtime.agents.pace import Clock, Pace, RateLimit
 from evalc.runtime.judges.panel import Panel
 from evalc.runtime.run.case import CaseOptions, agent_broke, with_places
 from evalc.runtime.run.engine import NewWorker, Worker
@@ -58,7 +58,7 @@ class SharedRate:
     """An actor that lets so many requests a minute go out, from all workers together."""
 
     def __init__(self, per_minute: int) -> None:
-        self._rate = RateLimit(per_minute, LoopClock())
+        self._rate = RateLimit(per_minute, Clock())
 
     async def wait(self) -> None:
         """Return when one more request may go out."""

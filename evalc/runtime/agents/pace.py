@@ -24,21 +24,8 @@ _SLOWER: Final = 2.0
 _FORGETTING: Final = 1.05
 
 
-class Clock(Protocol):
-    """The time in seconds, counted from anywhere."""
-
-    def time(self) -> float:
-        """Now."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Return when so many seconds have passed."""
-        ...
-
-
-@final
-class LoopClock:
-    """The clock of the running event loop."""
+class Clock:
+    """The clock of the running event loop, in seconds."""
 
     def time(self) -> float:
         """Now."""
@@ -160,14 +147,14 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
 
     limit: AdaptiveLimit | None = None
     rate: RequestRate | None = None
-    clock: Clock = msgspec.field(default_factory=LoopClock)
+    clock: Clock = msgspec.field(default_factory=Clock)
 
     @classmethod
     def of(cls, concurrency: Concurrency, rpm: int | None, clock: Clock | None = None) -> Pace | None:
         """The pace of a run; None if nothing holds it back but the number of its workers."""
         if concurrency != "auto" and rpm is None:
             return None
-        clock = clock or LoopClock()
+        clock = clock or Clock()
         return cls(
             limit=AdaptiveLimit(clock) if concurrency == "auto" else None,
             rate=None if rpm is None else RateLimit(rpm, clock),

@@ -172,14 +172,12 @@ class PythonAgent:
         """Open a session with a thread of its own, which starts when the agent turns out not to be async."""
         thread = DaemonThread()
         try:
-            anew = self._made_anew if _makes_agents(self._found) else self._function.anew
+            made = partial(_function_of, self._found, self._target)
+            anew = made if _makes_agents(self._found) else self._function.anew
             remembers = anew is not None or not inspect.isroutine(self._found)
             yield _PythonSession(self._function, thread, anew, remembers=remembers)
         finally:
             thread.abandon()
-
-    def _made_anew(self) -> _Function:
-        return _function_of(self._found, self._target)
 
 
 @final
@@ -196,10 +194,6 @@ class _Function(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _message: Final = attrgetter("message")
-
-
-def _whole(request: AgentRequest) -> AgentRequest:
-    return request
 
 
 def _messages(request: AgentRequest) -> list[dict[str, str]]:
@@ -243,12 +237,16 @@ class _PythonSession:
         return self._of_conversation
 
 
-def load_target(target: str, project_root: Path) -> object:
-    """The object that `module:name` or `file.py:name` names. The folder of modules stays first on `sys.path`.
+def load_target(target: str, project_root: Path, brought: Mapping[str, object] | None = None) -> object:
+    """The object that a caller has `brought` under this name, or that `module:name` or `file.py:name` names.
+
+    The folder of modules stays first on `sys.path`.
 
     Raises:
         UsageError: when it cannot be imported or is not there.
     """
+    if brought and target in brought:
+        return brought[target]
     module_name, _, name = target.rpartition(":")
     if not module_name or not name:
         raise UsageError(f"`python:{target}` is not of the form `python:module:name` or `python:file.py:name`")
@@ -317,7 +315,7 @@ def _looked_at(found: object, target: str) -> _Function:
 
 
 def _of_conversation(begin: Callable[[], frameworks.Framework]) -> _Function:
-    return _Function(code=Code.of(begin().ask), argument=_whole, anew=partial(_of_conversation, begin))
+    return _Function(code=Code.of(begin().ask), argument=lambda request: request, anew=partial(_of_conversation, begin))
 
 
 def _of_message(function: Callable[..., Any], target: str) -> _Function:

@@ -6,8 +6,7 @@ A check that raises, returns something invalid or never returns ends in an error
 from __future__ import annotations
 
 import asyncio
-import inspect
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -15,7 +14,7 @@ import msgspec
 
 from evalc import base
 from evalc.base.errors import AgentError, UsageError
-from evalc.base.guard import DaemonThread
+from evalc.base.guard import DaemonThread, awaited
 from evalc.check.tree import Bounds, Test
 from evalc.check.values import is_between, text_of
 from evalc.checks import Answer, Outcome, ProjectChecks
@@ -70,12 +69,7 @@ def _call(checks: ProjectChecks, name: str, answer: Answer, args: Sequence[Any],
         raise AgentError(str(error)) from None
     if not callable(function):
         raise AgentError(f"the package does not offer a function, but a `{type(function).__name__}`")
-    said = function(answer, *args, **options)
-    return asyncio.run(_awaited(said)) if inspect.isawaitable(said) else said
-
-
-async def _awaited(awaitable: Awaitable[Any]) -> Any:
-    return await awaitable
+    return awaited(function(answer, *args, **options))
 
 
 def _said(name: str, said: object) -> Found:

@@ -42,7 +42,7 @@ class PythonJudge:
 
     def __init__(self, target: str, *, project_root: Path, brought: Mapping[str, object] | None = None) -> None:
         self._target = target
-        function = brought[target] if brought and target in brought else load_target(target, project_root)
+        function = load_target(target, project_root, brought)
         if not callable(function):
             raise UsageError(f"`python:{target}` is a `{type(function).__name__}`, and a judge is a function")
         self._code = Code.of(function)

@@ -50,14 +50,7 @@ def recorded_answers(entry: Entry) -> tuple[AgentAnswer, ...]:
     if entry.answers:
         return tuple(map(_answer, entry.answers))
     result = msgspec.json.decode(entry.result, type=CaseResult)
-    only = RecordedAnswer(
-        duration_ms=result.duration_ms,
-        tool_mode=entry.tool_mode,
-        error=result.error,
-        timed_out=result.timed_out,
-        details=result.details,
-    )
-    return (_answer(only),)
+    return (_answer(RecordedAnswer.of(result, entry.tool_mode)),)
 
 
 def _answer(recorded: RecordedAnswer) -> AgentAnswer:
@@ -300,7 +293,7 @@ class _Rescoring:
                     self._skip(case, _not_recorded(located.case, entry))
                     continue
                 result = as_expected(located.case, run.result)
-                if self._is_same and judges is None and _status_of(entry) != result.status:
+                if self._is_same and judges is None and entry.status != result.status:
                     self._read_otherwise.append(name)
                 run = msgspec.structs.replace(run, result=result, sent=entry.sent)
                 self._observer.case_finished(self._suite, self._journal.append(self._number, case, run))
@@ -327,10 +320,6 @@ class _Rescoring:
     def _skip(self, case: int, skipped: SkippedCase) -> None:
         skipped = self._journal.skip(self._number, case, skipped)
         self._observer.case_skipped(self._suite, skipped)
-
-
-def _status_of(entry: Entry) -> Status:
-    return msgspec.json.decode(entry.result, type=_Verdict).status
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from evalc.model.result import PASSING, AttemptResult, CaseDetails, CaseResult, 
 from evalc.model.suite import LocatedCase
 from evalc.runtime.run.case import agent_broke, sum_of_known
 from evalc.runtime.run.score import unscored
-from evalc.runtime.store.journal import CaseRun, JournaledCases
+from evalc.runtime.store.journal import CaseRun, JournaledCases, RecordedAnswer
 
 _LADDER: Final[tuple[Status, ...]] = ("passed", "unverified", "error")
 """The statuses of a repeated case before `failed`, from the best down."""
@@ -96,7 +96,7 @@ def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
         tuple(note for run in runs for note in run.notes),
         sum_of_known(run.cost_usd for run in runs),
         sent=runs[0].sent,
-        answers=tuple([run.answer for run in runs]),
+        answers=tuple([RecordedAnswer.of(run.result, run.tool_mode) for run in runs]),
         unreachable=all(run.unreachable for run in runs),
     )
 

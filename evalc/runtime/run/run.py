@@ -169,17 +169,12 @@ def _make_folder(output_dir: Path, run_id: str) -> Path:
 def kept_flags(flags: Mapping[str, Any], endpoints: Sequence[str], redactor: Redactor) -> dict[str, Any]:
     """The flags as a journal may keep them: None for agents if one of their names holds more than results may show."""
     kept = dict(flags)
-    agents = kept.get("agent")
-    if agents and not all(map(partial(_is_shown, redactor=redactor), agents, endpoints)):
-        kept["agent"] = None
+    for agent, endpoint in zip(kept.get("agent") or (), endpoints, strict=False):
+        if not endpoint.startswith(agent) or redactor.redact(agent) != agent:
+            kept["agent"] = None
     if any(redactor.redact(judge) != judge for judge in kept.get("judge") or ()):
         del kept["judge"]  # The header names the judges without secrets; a run without them is refused.
     return kept
-
-
-def _is_shown(agent: str, endpoint: str, *, redactor: Redactor) -> bool:
-    """Whether an agent's spec holds no more than what results call it."""
-    return endpoint.startswith(agent) and redactor.redact(agent) == agent
 
 
 async def run_suites(

@@ -6,16 +6,15 @@ Contract, 3. Seed Manifest and 4. Snapshot Data.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.files import JSON_LIMIT, NotRegular, TooLarge, read_limited
-from evalc.base.guard import DaemonThread, guarded_call
+from evalc.base.guard import DaemonThread, awaited, guarded_call
 from evalc.base.json_fault import fault_of
 from evalc.runtime.agents import Sending
 from evalc.runtime.agents.http import checked_url
@@ -75,10 +74,11 @@ def _refuse(constant: str) -> NoReturn:
     raise _NoNumber(f"`{constant}` is not a JSON number")
 
 
-_NOTHING: Final = b""
+_MAX_BODY: Final = 64_000_000
+_SECONDS: Final = 60.0
 
 
-async def printed_snapshot(command: str, *, folder: Path, max_bytes: int) -> bytes:
+async def printed_snapshot(command: str, folder: Path) -> bytes:
     """The output of a program; it runs in `folder`, without a shell and with nothing on its standard input.
 
     Raises:
@@ -87,7 +87,7 @@ async def printed_snapshot(command: str, *, folder: Path, max_bytes: int) -> byt
     """
     argv = argv_of(command, folder)
     try:
-        completed = await run_process(argv, _NOTHING, folder=folder, max_output=max_bytes)
+        completed = await run_process(argv, b"", folder=folder, max_output=_MAX_BODY)
     except OSError as error:
         raise AgentError(f"`{argv[0]}` cannot be started: {error.strerror or error}") from None
     if completed.status != 0:
@@ -95,7 +95,7 @@ async def printed_snapshot(command: str, *, folder: Path, max_bytes: int) -> byt
     return completed.stdout
 
 
-async def returned_snapshot(target: str, *, folder: Path, brought: Mapping[str, object], max_bytes: int) -> bytes:
+async def returned_snapshot(target: str, folder: Path, brought: Mapping[str, object]) -> bytes:
     """The value of a function without parameters, async or not, as JSON: a `brought` function, or that of a module.
 
     Modules are looked for in `folder` first.
@@ -106,28 +106,19 @@ async def returned_snapshot(target: str, *, folder: Path, brought: Mapping[str, 
         UsageError: it cannot be imported, does not exist, or is not a function.
         AgentError: it raises something, or returns what is no JSON or too much of it.
     """
-    found = brought[target] if target in brought else load_target(target, folder)
+    found = load_target(target, folder, brought)
     if not callable(found):
         raise UsageError(f"`python:{target}` is a `{type(found).__name__}`, not a function")
     thread = DaemonThread()
     try:
-        outcome = await thread.call(lambda: _encoded(_value_of(found)))
+        outcome = await thread.call(lambda: _encoded(awaited(found())))
     finally:
         thread.abandon()
     if isinstance(outcome, AgentError):
         raise outcome
-    if len(outcome) > max_bytes:
-        raise AgentError(f"it is longer than {max_bytes} bytes")
+    if len(outcome) > _MAX_BODY:
+        raise AgentError(f"it is longer than {_MAX_BODY} bytes")
     return outcome
-
-
-def _value_of(function: Callable[[], Any]) -> object:
-    value = function()
-    return asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value
-
-
-async def _awaited(value: Any) -> object:
-    return await value
 
 
 def _encoded(value: object) -> bytes:
@@ -135,10 +126,6 @@ def _encoded(value: object) -> bytes:
     if isinstance(encoded, AgentError):
         raise AgentError(f"what it returns is not JSON: {encoded}")
     return encoded
-
-
-_MAX_BODY: Final = 64_000_000
-_SECONDS: Final = 60.0
 
 
 async def capture_snapshot(
@@ -159,10 +146,10 @@ async def capture_snapshot(
             # The rest of the URL may hold credentials.
             return await _captured(f"the snapshot from {host}", _fetched(source))
         case "python":
-            making = returned_snapshot(rest, folder=project_root, brought=brought, max_bytes=_MAX_BODY)
+            making = returned_snapshot(rest, project_root, brought)
             return await _captured(f"the snapshot from `{source}`", making)
         case "command":
-            making = printed_snapshot(rest, folder=project_root, max_bytes=_MAX_BODY)
+            making = printed_snapshot(rest, project_root)
             return await _captured("the snapshot's command", making)  # its arguments may hold credentials
         case _:
             return load_object(Path(source), "snapshot")

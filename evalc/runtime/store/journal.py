@@ -12,7 +12,7 @@ import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, NamedTuple, final
+from typing import Any, BinaryIO, Final, Literal, NamedTuple, Self, final
 
 import msgspec
 
@@ -20,12 +20,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import lock, open_regular, refuse_link_out
 from evalc.model.answer import ToolMode
 from evalc.model.json import short_hash
-from evalc.model.result import (
-    CaseDetails,
-    CaseResult,
-    SkippedCase,
-    Status,
-)
+from evalc.model.result import CaseDetails, CaseResult, SkippedCase, Status
 from evalc.runtime.checks import Note
 from evalc.runtime.store.redact import NO_SECRETS, Redactor, encoded, redacted
 
@@ -92,13 +87,24 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class RecordedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The answer of one attempt at a repeated case, so that it can be checked again."""
+    """The answer of one attempt at a case, so that it can be checked again."""
 
     duration_ms: float
     tool_mode: ToolMode | None
     error: str | msgspec.UnsetType = msgspec.UNSET
     timed_out: bool | msgspec.UnsetType = msgspec.UNSET
     details: CaseDetails
+
+    @classmethod
+    def of(cls, result: CaseResult, tool_mode: ToolMode | None) -> Self:
+        """The answer that a case of one attempt was given."""
+        return cls(
+            duration_ms=result.duration_ms,
+            tool_mode=tool_mode,
+            error=result.error,
+            timed_out=result.timed_out,
+            details=result.details,
+        )
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -390,18 +396,6 @@ class CaseRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     struck: bool = False
     answers: tuple[RecordedAnswer, ...] = ()
     unreachable: bool = False
-
-    @property
-    def answer(self) -> RecordedAnswer:
-        """The answer, of a case that is not repeated."""
-        result = self.result
-        return RecordedAnswer(
-            duration_ms=result.duration_ms,
-            tool_mode=self.tool_mode,
-            error=result.error,
-            timed_out=result.timed_out,
-            details=result.details,
-        )
 
 
 @final

@@ -400,15 +400,13 @@ class _InHex:
             yield from (bare.place(*match.span()) for match in self._whole.finditer(bare.text))
 
 
-def _nothing(_: re.Match[str]) -> str:
-    return ""
-
-
 @final
 class _Rewritten:
     """A text in which what matches a pattern is written anew, and where its characters were before."""
 
-    def __init__(self, text: str, pattern: re.Pattern[str], change: Callable[[re.Match[str]], str] = _nothing) -> None:
+    def __init__(
+        self, text: str, pattern: re.Pattern[str], change: Callable[[re.Match[str]], str] = lambda _: ""
+    ) -> None:
         pieces: list[str] = []
         self._starts: list[int] = []  # of the pieces, in the new text
         self._places: list[tuple[int, int]] = []  # of the pieces, in the old text
