@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, final
 
@@ -101,7 +102,7 @@ def failure_of(error: BaseException) -> RecordedFailure:
 
 
 def everything_sent(
-    request: AgentRequest, agent: str, model: ModelOptions, http: HttpOptions, redactor: Redactor
+    request: AgentRequest, *, agent: str, model: ModelOptions, http: HttpOptions, redactor: Redactor
 ) -> dict[str, Any]:
     """All that decides an answer, without secrets: the request, and what goes with each to this kind of agent."""
     fields = sent_fields(request)
@@ -109,7 +110,8 @@ def everything_sent(
         fields["model"] = _model_fields(model)
     elif agent.startswith("http") and http.body is not None:
         fields |= {"body": repr(http.body), "id": request.case_id}
-    return _without_secrets(fields, redactor)
+    decoded: dict[str, Any] = msgspec.json.decode(redactor.redact_bytes(msgspec.json.encode(fields)))
+    return decoded
 
 
 def _model_fields(model: ModelOptions) -> dict[str, Any]:
@@ -127,12 +129,6 @@ def _model_fields(model: ModelOptions) -> dict[str, Any]:
             for tool in model.tools.values()
         ],
     }
-
-
-def _without_secrets(fields: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
-    json = msgspec.json.encode(fields)
-    decoded: dict[str, Any] = msgspec.json.decode(redactor.redact_bytes(json))
-    return decoded
 
 
 def folder_of(folder: Path, agent: str) -> Path:
@@ -169,13 +165,12 @@ class RecordingAgent:
         self, agent: Agent, folder: Path, *, model: ModelOptions, http: HttpOptions, redactor: Redactor
     ) -> None:
         self._agent = agent
-        self._model = model
-        self._http = http
         self._redactor = redactor
         name = redactor.redact(agent.endpoint)
-        self._asked = redactor.redact(agent.agent.endpoint if isinstance(agent, NamedAgent) else agent.endpoint)
+        asked = redactor.redact(agent.agent.endpoint if isinstance(agent, NamedAgent) else agent.endpoint)
+        self._everything_sent = partial(everything_sent, agent=asked, model=model, http=http, redactor=redactor)
         self._folder = folder_of(folder, name)
-        whose = RecordedAgent(agent=self._asked, name=name if isinstance(agent, NamedAgent) else "")
+        whose = RecordedAgent(agent=asked, name=name if isinstance(agent, NamedAgent) else "")
         try:
             make_folder(self._folder)
             _write(self._folder / AGENT_FILE, encoded(whose))
@@ -206,7 +201,7 @@ class RecordingAgent:
         Raises:
             MachineFailed: it cannot be written.
         """
-        sent = everything_sent(request, self._asked, self._model, self._http, self._redactor)
+        sent = self._everything_sent(request)
         exchange = Exchange(
             case=request.case_id,
             attempt=attempt,
@@ -287,10 +282,8 @@ class ReplayAgent:
     def __init__(self, folder: str, *, model: ModelOptions, http: HttpOptions, redactor: Redactor) -> None:
         self._spec = folder
         self._folder = _of_one_agent(Path(folder), folder)
-        self._agent = _recorded_agent(self._folder).agent
-        self._model = model
-        self._http = http
-        self._redactor = redactor
+        agent = _recorded_agent(self._folder).agent
+        self._everything_sent = partial(everything_sent, agent=agent, model=model, http=http, redactor=redactor)
         self._compared: tuple[tuple[str, str], ...] | None = None
 
     @property
@@ -309,7 +302,7 @@ class ReplayAgent:
         Raises:
             AgentError: there is no recording of it, or it is the recording of a failure.
         """
-        sent = everything_sent(request, self._agent, self._model, self._http, self._redactor)
+        sent = self._everything_sent(request)
         path = self._folder / file_name(sent, request.case_id, attempt)
         if not path.exists():
             path = self._of_another_case(sent, attempt) or self._missing(sent, attempt)

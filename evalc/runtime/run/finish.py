@@ -118,21 +118,20 @@ class FinishedRun(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+_COUNTS: Final = (
+    *("total_cases", "passed", "failed", "errors", "unverified", "expected_failures", "unexpected_passes"),
+    *("flaky", "skipped", "skipped_assertions"),
+)
+"""The counts that both the summary of a suite and that of a run have."""
+
+
 def summarize_run(suites: Sequence[SuiteResult]) -> RunSummary:
     """The totals of the suites' totals."""
     summaries = [suite.summary for suite in suites]
+    counts = {name: sum(getattr(summary, name) for summary in summaries) for name in _COUNTS}
     return RunSummary(
         suites=len(suites),
-        total_cases=sum(summary.total_cases for summary in summaries),
-        passed=sum(summary.passed for summary in summaries),
-        failed=sum(summary.failed for summary in summaries),
-        errors=sum(summary.errors for summary in summaries),
-        unverified=sum(summary.unverified for summary in summaries),
-        expected_failures=sum(summary.expected_failures for summary in summaries),
-        unexpected_passes=sum(summary.unexpected_passes for summary in summaries),
-        flaky=sum(summary.flaky for summary in summaries),
-        skipped=sum(summary.skipped for summary in summaries),
-        skipped_assertions=sum(summary.skipped_assertions for summary in summaries),
+        **counts,
         total_duration_ms=round(sum(summary.total_duration_ms for summary in summaries), 3),
         score=score_run(summary.score for summary in summaries),
         regressions=sum(len(suite.regressions) for suite in suites),

@@ -32,7 +32,7 @@ from evalc.compare.rates import (
 from evalc.compare.totals import regression_p
 from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE, shown_confidence
-from evalc.model.result import PASSING, CaseResult, GateResult, LabelSummary, RateEstimate, SkippedCase, Status
+from evalc.model.result import PASSING, CaseResult, GateResult, LabelSummary, SkippedCase, Status
 from evalc.model.suite import LocatedCase
 from evalc.runtime.store.journal import CaseNumbers, CaseRun, Entry
 
@@ -78,11 +78,10 @@ def _judged(gates: Gates, measured: Measured) -> Iterator[GateResult]:
     if gates.min_pass_rate is not None:
         rate = Fraction(measured.passed, total) if total else None
         met = rate is not None and rate >= exact(gates.min_pass_rate)
-        yield GateResult(gate="minPassRate", limit=gates.min_pass_rate, value=_rate_of(measured), passed=met)
+        value = None if rate is None else round(float(rate), 12)
+        yield GateResult(gate="minPassRate", limit=gates.min_pass_rate, value=value, passed=met)
     if gates.min_score is not None:
-        score = measured.score
-        met = score is not None and exact(score) >= exact(gates.min_score)
-        yield GateResult(gate="minScore", limit=gates.min_score, value=score, passed=met)
+        yield _at_least("minScore", gates.min_score, measured.score)
     if gates.max_p95_ms is not None:
         p95 = percentile(sorted(measured.durations()))
         p95 = None if p95 == inf else p95
@@ -98,22 +97,25 @@ def _judged(gates: Gates, measured: Measured) -> Iterator[GateResult]:
             new_failures=measured.new_failures or msgspec.UNSET,
             missing=measured.missing or msgspec.UNSET,
         )
-    classes = {} if measured.labels is None else {each.name: each for each in measured.labels.classes}
+    classes = () if measured.labels is None else measured.labels.classes
+    recall = {each.name: each.recall.value for each in classes}
+    precision = {each.name: each.precision.value for each in classes}
     for label, limit in (gates.recall or {}).items():
-        yield _of_class("recall", label, limit, classes[label].recall if label in classes else None)
+        yield _at_least("recall", limit, recall.get(label), label)
     for label, limit in (gates.precision or {}).items():
-        yield _of_class("precision", label, limit, classes[label].precision if label in classes else None)
+        yield _at_least("precision", limit, precision.get(label), label)
     if gates.macro_f1 is not None:
-        f1 = None if measured.labels is None else measured.labels.macro_f1
-        met = f1 is not None and exact(f1) >= exact(gates.macro_f1)
-        yield GateResult(gate="macroF1", limit=gates.macro_f1, value=f1, passed=met)
+        yield _at_least("macroF1", gates.macro_f1, None if measured.labels is None else measured.labels.macro_f1)
 
 
-def _of_class(
-    gate: Literal["recall", "precision"], label: str, limit: float, measured: RateEstimate | None
+def _at_least(
+    gate: Literal["minScore", "recall", "precision", "macroF1"],
+    limit: float,
+    value: float | None,
+    label: str | msgspec.UnsetType = msgspec.UNSET,
 ) -> GateResult:
-    value = None if measured is None else measured.value
-    met = value is not None and exact(value) >= exact(round(limit, 12))
+    least = exact(limit if label is msgspec.UNSET else round(limit, 12))  # as shares of classes are
+    met = value is not None and exact(value) >= least
     return GateResult(gate=gate, label=label, limit=limit, value=value, passed=met)
 
 
@@ -172,10 +174,6 @@ def _regressed(plain: GateResult, measured: Measured, confidence: float) -> Deci
         return "holds" if plain.passed else "fails"
     alpha = alpha_of(confidence) * (WATCHED_SHARE if measured.watched else 1)
     return "fails" if regression_p(measured.regressions, measured.new_passes) <= alpha else "undecided"
-
-
-def _rate_of(measured: Measured) -> float | None:
-    return round(float(Fraction(measured.passed, measured.total)), 12) if measured.total else None
 
 
 def percentile(ordered: Sequence[float]) -> float | None:
@@ -288,7 +286,8 @@ class StopPolicy:
         if self.reason is None and self._max_cost is not None:
             expected = self._spent + self._dearest * (self._under_way + 1)
             if expected > self._max_cost or self._spent >= self._max_cost:
-                self.reason = f"the ceiling of ${_shown(self._max_cost)}: {self._so_far()}"
+                spent = f"${_shown(self._spent)} is spent, and a case has cost up to ${_shown(self._dearest)}"
+                self.reason = f"the ceiling of ${_shown(self._max_cost)}: {spent}"
         self._under_way += self.reason is None
         return self.reason is None
 
@@ -309,9 +308,6 @@ class StopPolicy:
             self._dearest = max(self._dearest, exact(cost_usd))
         if self.reason is None and self._max_fail is not None and self._failed >= self._max_fail:
             self.reason = f"{counted(self._failed, 'case')} did not pass"
-
-    def _so_far(self) -> str:
-        return f"${_shown(self._spent)} is spent, and a case has cost up to ${_shown(self._dearest)}"
 
     def warning(self) -> str | None:
         """The warning about a ceiling that could not see every cost."""
