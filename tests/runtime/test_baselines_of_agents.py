@@ -16,6 +16,7 @@ from evalc.runtime.run.engine import RunOptions
 from evalc.runtime.run.finish import FinishedRun
 from evalc.runtime.run.run import run_suites
 from evalc.runtime.store.accepted import accept
+from evalc.runtime.store.redact import NO_SECRETS
 from evalc.runtime.store.resume import find_run
 from evalc.runtime.store.runs import Closing, find_results, write_closing
 
@@ -44,7 +45,7 @@ def asked(folder: Path, answers: dict[str, bool], gates: Gates, **options: objec
     agents = [ScriptedAgent(default="yes" if right else "no", endpoint=name) for name, right in answers.items()]
     options_of_run = RunOptions(output_dir=folder, gates=gates, **options)  # type: ignore[arg-type]
     finished = asyncio.run(run_suites([SUITE], agents, options_of_run))
-    write_closing(finished.folder, Closing(exit_code=int(finished.failed), gates=finished.gates), None)
+    write_closing(finished.folder, Closing(exit_code=int(finished.failed), gates=finished.gates), NO_SECRETS)
     return finished
 
 

@@ -11,7 +11,7 @@ import pytest
 from evalc.base.errors import UsageError
 from evalc.model.result import GateResult
 from evalc.model.suite import Selected
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.redact import NO_SECRETS, Redactor
 from evalc.runtime.store.runs import (
     CLOSING_FILE,
     Closing,
@@ -121,9 +121,9 @@ CLOSING = Closing(
 
 
 def test_it_is_read_as_it_was_written_and_gone_where_there_is_nothing_to_say(tmp_path: Path) -> None:
-    assert write_closing(tmp_path, CLOSING, None) is None
+    assert write_closing(tmp_path, CLOSING, NO_SECRETS) is None
     assert read_closing(tmp_path) == (CLOSING, ())
-    assert write_closing(tmp_path, Closing(), None) is None
+    assert write_closing(tmp_path, Closing(), NO_SECRETS) is None
     assert list(tmp_path.iterdir()) == []
     assert read_closing(tmp_path) == (Closing(), ())
 
@@ -142,6 +142,6 @@ def test_whatever_stands_there_a_warning_is_all_that_comes_of_it(tmp_path: Path,
 
 
 def test_a_folder_that_is_gone_is_a_warning(tmp_path: Path) -> None:
-    warning = write_closing(tmp_path / "gone", CLOSING, None)
+    warning = write_closing(tmp_path / "gone", CLOSING, NO_SECRETS)
     assert warning is not None
     assert warning.startswith("`evalc show` will not know the gates and warnings of the run: ")
