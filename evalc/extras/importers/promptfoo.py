@@ -242,7 +242,7 @@ class _Importer:
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, why)]
                 continue
             try:
-                checks = checks_of(data, values, self._keep_schema, self._code)
+                checks, differences = checks_of(data, values, test.transform, self._keep_schema, self._code)
             except Unmappable as reason:
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, f"{reason}")]
                 test.is_whole = False
@@ -256,6 +256,9 @@ class _Importer:
                 waiting.append(data["description"])
             for key, why in ignored_keys(data).items():
                 waiting.append(self._given.leave_out(source, node, f"`{key}` of {type_}", why))
+            for why in differences:
+                waiting.append(self._note(source, node, type_, why))
+                test.is_whole = False
             if "icontains" in str(data.get("type")):
                 waiting.append(self._note_folding(source, node, type_))
             for check in checks:
@@ -308,6 +311,10 @@ class _Importer:
             return ""
         self._is_folding_noted = True
         why = "`ignoring case` takes `ß` for `ss` and the ligature `ﬁ` for `fi`, which promptfoo does not"
+        return self._note(source, node, type_, why)
+
+    def _note(self, source: Source, node: Node, type_: str, why: str) -> str:
+        """Report a difference; the comment that says so in the suite."""
         finding = Finding("EV655", what=type_, why=why)
         self._problems.add(source, _type_of(node).span, finding)
         return finding.message()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -77,11 +78,13 @@ def _require(condition: object, why_not: str) -> None:
 
 
 class _Assertion(NamedTuple):
-    """An assertion: its fields, as plain data, the variables that it may use, and where code is kept."""
+    """An assertion: its fields, as plain data, and what it is given by its test and by the configuration."""
 
     fields: Mapping[str, Any]
-    values: Mapping[str, Any]
+    values: Mapping[str, Any]  # of the variables that its texts may use
     code: Code
+    transforms: tuple[str, ...]  # of the output, before anything is asked of it
+    differences: list[str]  # from promptfoo, as far as they are found
 
     @property
     def value(self) -> Any:
@@ -108,21 +111,24 @@ class _Assertion(NamedTuple):
 
 
 def checks_of(
-    assertion: Mapping[str, Any], values: Mapping[str, Any], keep_schema: KeepSchema, code: Code
-) -> tuple[Check, ...]:
-    """The checks that an assertion, as plain data, means; all of them must hold.
+    assertion: Mapping[str, Any], values: Mapping[str, Any], transform: str, keep_schema: KeepSchema, code: Code
+) -> tuple[tuple[Check, ...], list[str]]:
+    """The checks that an assertion, as plain data, means, all of which must hold, and how they differ from it.
 
-    `values` are those of the variables that its texts may use, and `keep_schema` is where a JSON Schema goes.
+    `values` are those of the variables that its texts may use, `transform` is the test's, and `keep_schema` is where a
+    JSON Schema goes.
 
     Raises:
         Unmappable: nothing here means the same.
     """
-    check = _check_of(_Assertion(assertion, values, code))
+    transforms = (transform,) if transform else ()
+    asked = _Assertion(assertion, values, code, transforms, [])
+    check = _check_of(asked)
     checks = check.checks if isinstance(check, All) else (check,)
     for each in checks:
         line = line_of(each, AS_TEMPLATES, keep_schema)
         _require(line is not None and not parse_check(line).faults, "no line says the same")
-    return checks
+    return checks, asked.differences
 
 
 def of_one_test(checks: Sequence[Check], *, scored: Sequence[bool]) -> Sequence[Check | None]:
@@ -204,16 +210,54 @@ def _check_of(asked: _Assertion) -> Check:
     name = type_.removeprefix("not-")
     if name in _WHY_NOT:
         raise Unmappable(_WHY_NOT[name])
-    is_whole = asked.fields.keys().isdisjoint(("transform", "contextTransform"))
-    _require(is_whole, "a response is checked as it is, without a `transform`")
+    _require("contextTransform" not in asked.fields, "a response is checked as it is, without a `contextTransform`")
     _require(name in _CHECKS, "evalc has no such check")
     _require(
         name in ("is-json", "javascript", "python") or not _is_path(asked.value), "the value is not read from a file"
     )
-    check = _CHECKS[name](asked)
+    if transform := asked.fields.get("transform"):
+        _require(isinstance(transform, str), "its `transform` is not code")
+        asked = asked._replace(transforms=(*asked.transforms, transform))
+    is_asked_of_output = name != "assert-set" and name not in _OF_THE_RUN
+    check = _transformed(asked, name) if asked.transforms and is_asked_of_output else _CHECKS[name](asked)
     if name == type_:
         return check
     return check.check if isinstance(check, Not) else Not(check)
+
+
+_TRIMMED: Final = re.compile(r"\s*(?:return\s+)?output\.trim\(\);?\s*")
+_PARSED: Final = re.compile(r"\s*(?:return\s+)?JSON\.parse\(output\);?\s*")
+_PLACE: Final = re.compile(r"JSON\.parse\(output\)\.(?P<path>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*)")
+_CALLED: Final = re.compile(
+    r"output(?:\[0\](?:\.function(?:Call)?)?|\.toolCall\.functionCalls\[0\]|(?:\.function)?)\.name"
+)
+_JUDGED: Final = frozenset({"g-eval", "llm-rubric", "model-graded-closedqa"})
+_OF_TEXTS: Final = frozenset(
+    {"contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any"}
+)
+
+
+def _transformed(asked: _Assertion, name: str) -> Check:
+    """The check of what code makes of the output: a line where one says so, else a function of JavaScript."""
+    is_plain = asked.fields.get("type") == name  # else what fails in the code fails behind `not`, too
+    match asked.transforms:
+        case [only] if _TRIMMED.fullmatch(only) and name in _JUDGED:
+            return _CHECKS[name](asked)
+        case [only] if _TRIMMED.fullmatch(only) and name in _OF_TEXTS:
+            value = asked.value
+            texts = [value] if isinstance(value, str) and "any" not in name and "all" not in name else asked.texts()
+            if all(each == each.strip() and not has_template(each) for each in texts):
+                return _CHECKS[name](asked)
+        case [only] if is_plain and _PARSED.fullmatch(only) and name == "is-json":
+            return _is_json(asked)
+        case [only] if is_plain and (place := _PLACE.fullmatch(only.strip())) and name in ("equals", *_JUDGED):
+            check = _CHECKS[name](asked)
+            if not isinstance(check, All) and not (isinstance(check, Test) and check.predicate == "json"):
+                return all_of((Test("json", ("strict", None)), Of(At(place["path"]), check)))
+        case [only] if is_plain and _CALLED.fullmatch(only.strip()) and name == "equals":
+            asked.differences.append("promptfoo looks at the first call in the output, `tools include` at every call")
+            return _called("include", asked.text(asked.value))
+    return asked.code.transformed(name, asked.fields, asked.values, asked.transforms)
 
 
 def _is_path(value: object) -> bool:
@@ -391,6 +435,11 @@ def _step_count(asked: _Assertion) -> Check:
     return _counted("calls", value, "neither `min` nor `max` is a whole number")
 
 
+_OF_THE_RUN: Final = frozenset(
+    {"cost", "latency", "trajectory:step-count", "trajectory:tool-args-match", "trajectory:tool-sequence",
+     "trajectory:tool-used"}
+)  # fmt: skip
+"""The types that ask nothing of the output."""
 _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     "contains": lambda asked: Test("contains", asked.text(asked.value)),
     "icontains": lambda asked: Test("contains", asked.text(asked.value), True),

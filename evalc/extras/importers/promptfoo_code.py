@@ -6,8 +6,9 @@ or `{pass, score, reason}`. `evalc.ecma.scripts` runs JavaScript alike; a file o
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -61,6 +62,27 @@ _NAME: Final = "\0"
 _JAVASCRIPT: Final = """\
 // The JavaScript of {source}. evalc runs it if its configuration names this file under `checks`.
 """
+_HELPERS: Final = """\
+const transformed = (value) => {
+  if (value === null || value === undefined) throw new Error("the transform returned no value");
+  return value;
+};
+const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+const isJson = (value) => { try { JSON.parse(value); return true; } catch { return false; } };
+"""
+_ASKED_OF_TEXT: Final[Mapping[str, str]] = {
+    "contains": "text(output).includes(VALUE)",
+    "icontains": "text(output).toLowerCase().includes(VALUE.toLowerCase())",
+    "contains-any": "VALUE.some((each) => text(output).includes(each))",
+    "icontains-any": "VALUE.some((each) => text(output).toLowerCase().includes(each.toLowerCase()))",
+    "contains-all": "VALUE.every((each) => text(output).includes(each))",
+    "icontains-all": "VALUE.every((each) => text(output).toLowerCase().includes(each.toLowerCase()))",
+    "equals": "text(output) === VALUE",
+    "starts-with": "text(output).startsWith(VALUE)",
+    "regex": "new RegExp(VALUE).test(text(output))",
+    "is-json": "isJson(text(output))",
+}
+"""JavaScript that asks of an output, whatever it is, what an assertion does."""
 _PYTHON: Final = '''\
 """The Python of {source}. evalc runs it if its configuration names this file under `checks`."""
 
@@ -159,9 +181,7 @@ class Code:
             if not path.endswith(".py"):
                 raise Unmappable(f"`{path}` is neither JavaScript ({', '.join(SCRIPTS)}) nor Python")
             return Test("check", (self._of_python(path, function or "get_assert", threshold), (), options, Bounds()))
-        if _TAG.search(code):
-            known = {name: _text_of(name, values[name]) for name in variables_of(code) if name in values}
-            code = rendered(code, known)
+        code = _with_values(code, values)
         code = code.rstrip() if language == "javascript" else code
         if threshold is None and not options and (said := check_of_expression(type_, code)) is not None:
             return said
@@ -169,10 +189,56 @@ class Code:
         is_verdict = language == "python" or (threshold is None and is_surely_verdict(code))
         return Test("check", (name, (), options, Bounds() if is_verdict else above))
 
+    def transformed(
+        self, name: str, fields: Mapping[str, Any], values: Mapping[str, Any], transforms: Sequence[str]
+    ) -> Check:
+        """The check of what code makes of the output.
+
+        Raises:
+            Unmappable: the code needs what no check is given, or there is no JavaScript that asks this.
+        """
+        value, threshold, options = fields.get("value"), fields.get("threshold"), fields.get("config") or {}
+        if name == "javascript" and isinstance(value, str) and not value.startswith(FILE):
+            asked = _with_values(value, values).rstrip()
+            body = asked if "\n" in asked else body_of_function(asked)
+        elif name in _ASKED_OF_TEXT:
+            of = value if isinstance(value, list) else [] if value is None else [value]
+            texts = [_with_values(each, values) if isinstance(each, str) else json.dumps(each) for each in of]
+            if not all(isinstance(each, str | int | float) for each in of) and name != "is-json":
+                raise Unmappable("the value is not a text")
+            if "" in texts or not (texts or name == "is-json"):
+                raise Unmappable("the value is empty")
+            if texts and name == "is-json":
+                raise Unmappable("a schema is asked of the whole response, and not of what a `transform` makes of it")
+            if isinstance(value, str) and name.endswith(("-any", "-all")):
+                raise Unmappable("the value is not a list of texts")
+            written = json.dumps(
+                texts if name.endswith(("-any", "-all")) else texts[0] if texts else None, ensure_ascii=False
+            )
+            body = f"return {_ASKED_OF_TEXT[name].replace('VALUE', written)};"
+            threshold, options = None, {}
+        else:
+            raise Unmappable("it is asked of the whole response, and not of what a `transform` makes of it")
+        made = []
+        for number, transform in enumerate(transforms):
+            if transform.startswith(FILE):
+                raise Unmappable("its `transform` is code in a file")
+            code = _with_values(transform, {}) if _TAG.search(transform) else transform
+            _refuse_javascript(code, is_text=number == 0)
+            if re.search(r"\bcontext\.(?!vars\b)|\b(?:async|await|Promise)\b", code):
+                raise Unmappable("its `transform` uses more than the output and the variables")
+            function = f"{{\n{code}\n}}" if "\n" in code else f"({code})"
+            made.append(f"output = transformed(((output) => {function})(output));")
+        above = Bounds(above=0) if threshold is None else Bounds(min=threshold)
+        is_verdict = name in _ASKED_OF_TEXT or (threshold is None and is_surely_verdict(body))
+        named = self._inline("javascript", "\n".join((*made, body)), None, called=name.replace("-", "_"), is_text=False)
+        return Test("check", (named, (), options, Bounds() if is_verdict else above))
+
     def side_files(self) -> tuple[SideFile, ...]:
         """The files that hold the code of the configuration itself."""
         source = Path(self._given.source.name).name
-        heads = {"javascript": _JAVASCRIPT.format(source=source), "python": _PYTHON.format(source=source)}
+        helpers = f"\n{_HELPERS}" if any("transformed(" in each for each in self._functions["javascript"]) else ""
+        heads = {"javascript": _JAVASCRIPT.format(source=source) + helpers, "python": _PYTHON.format(source=source)}
         return tuple(
             SideFile(path=self._file_of(language), text="\n".join((heads[language], *_filled(functions))))
             for language, functions in self._functions.items()
@@ -189,14 +255,14 @@ class Code:
 
     # --- inline ---
 
-    def _inline(self, language: str, code: str, threshold: Any) -> str:
+    def _inline(self, language: str, code: str, threshold: Any, *, called: str = "", is_text: bool = True) -> str:
         """The name of the function that code of a language becomes."""
-        text = _javascript_of(code) if language == "javascript" else _python_of(code, threshold)
+        text = _javascript_of(code, is_text=is_text) if language == "javascript" else _python_of(code, threshold)
         functions = self._functions[language]
         if text not in functions:
             comment = _COMMENT.match(code)
             said = name_of(comment["text"], longest=_LONGEST_NAME) if comment else ""
-            functions[text] = self._named(said or f"{language}_{len(functions) + 1}")
+            functions[text] = self._named(said or f"{called or language}_{len(functions) + 1}")
         return functions[text]
 
     def _named(self, said: str) -> str:
@@ -240,16 +306,16 @@ class Code:
         return functions[text]
 
 
-def _javascript_of(code: str) -> str:
+def _javascript_of(code: str, *, is_text: bool) -> str:
     """The function that JavaScript is the body of, or the value."""
-    _refuse_javascript(code)
+    _refuse_javascript(code, is_text=is_text)
     body = body_of_function(code) if "\n" not in code else code
     is_value = body.startswith("return ") and "//" not in body and "\n" not in body
     text = (
         f"exports.{_NAME} = (output, context) => {f'({body[7:]})' if is_value else f'{{{chr(10)}{body}{chr(10)}}}'};\n"
     )
     try:
-        functions_of(text.replace(_NAME, "a"))
+        functions_of(_HELPERS + text.replace(_NAME, "a"))
     except ScriptError as error:
         raise Unmappable(f"`{_short(code)}`: {error}") from error
     return text
@@ -277,13 +343,13 @@ def _filled(functions: Mapping[str, str]) -> Iterator[str]:
     return (text.replace(_NAME, name) for text, name in functions.items())
 
 
-def _refuse_javascript(code: str) -> None:
+def _refuse_javascript(code: str, *, is_text: bool = True) -> None:
     used = used_in_script(code)
     lacking = sorted(used & _NOT_THERE)
     if lacking:
         raise Unmappable(f"it uses `{lacking[0].removeprefix('.')}`, which a check in JavaScript does not have")
     of_output = {each.removeprefix("output.") for each in used if each.startswith("output.")}
-    if not (of_output <= _OF_TEXTS or _MAY_BE_A_TEXT.search(code)):
+    if is_text and not (of_output <= _OF_TEXTS or _MAY_BE_A_TEXT.search(code)):
         raise Unmappable(f"`{_short(code)}` takes the output for an object, and a response is a text")
 
 
@@ -296,6 +362,13 @@ def _refuse_python(code: str) -> None:
 
 def _short(code: str) -> str:
     return shortened(" ".join(code.split()), _SHOWN, "...")
+
+
+def _with_values(code: str, values: Mapping[str, Any]) -> str:
+    """Code with the values of variables filled in, as promptfoo fills it."""
+    if not _TAG.search(code):
+        return code
+    return rendered(code, {name: _text_of(name, values[name]) for name in variables_of(code) if name in values})
 
 
 def _text_of(name: str, value: Any) -> str:

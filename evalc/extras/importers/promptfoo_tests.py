@@ -62,6 +62,7 @@ class PromptfooTest(msgspec.Struct):
     threshold: object = None
     metadata: object = None
     repeat: int = 1
+    transform: str = ""  # of the output, in JavaScript
     table: Table | None = None
     why_not: list[str] = []
     comments: list[str] = []
@@ -206,7 +207,9 @@ class Tests:
     def _read_options(self, test: PromptfooTest, source: Source, value: Node) -> None:
         for key, each in value.pairs if isinstance(value, nodes.Mapping) else ():
             said = plain(each)
-            if key.text in ("transform", "postprocess", "transformVars", "prefix", "suffix", "storeOutputAs"):
+            if key.text in ("transform", "postprocess") and isinstance(each, Scalar):
+                test.transform = test.transform if key.text == "postprocess" and test.transform else each.text
+            elif key.text in ("transform", "postprocess", "transformVars", "prefix", "suffix", "storeOutputAs"):
                 test.why_not.append(f"`{key.text}` changes what is sent or checked")
             elif key.text == "disableDefaultAsserts" and isinstance(each, Scalar):
                 test.inherits = said is not True
@@ -259,6 +262,7 @@ def _merged(default: PromptfooTest, test: PromptfooTest) -> PromptfooTest:
         threshold=test.threshold if test.threshold is not None else default.threshold,
         metadata=test.metadata if test.metadata is not None else default.metadata,
         repeat=test.repeat if test.repeat > 1 else default.repeat,
+        transform=test.transform or default.transform,
         is_expanded=test.is_expanded and default.is_expanded,
         is_whole=test.is_whole and default.is_whole,
         why_not=[*default.why_not, *test.why_not],

@@ -71,6 +71,10 @@ MAPPED = [
     (f"{{type: javascript, value: {CALLED}}}", ["- json", "- at ok equals true"]),
     ("{type: python, value: \"'a' in output and len(output) < 9\"}", ['- contains "a"', "- length < 9 chars"]),
     ("{type: python, value: \"json.loads(output)['n'] == 3\"}", ["- json", "- at n == 3"]),
+    ("{type: contains, value: x, transform: output.trim()}", ['- contains "x"']),
+    ("{type: is-json, transform: JSON.parse(output)}", ["- json"]),
+    ("{type: equals, value: x, transform: 'JSON.parse(output).a.b[0]'}", ["- json", '- at a.b[0] equals "x"']),
+    ("{type: llm-rubric, value: is kind, transform: JSON.parse(output).a}", ["- json", '- at a judge "is kind"']),
     ("{type: latency, threshold: 1500}", ["- latency <= 1.5s"]),
     ("{type: cost, threshold: 0.001}", ["- cost <= $0.001"]),
     ("{type: word-count, value: 5}", ["- length == 5 words"]),
@@ -154,7 +158,12 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: contains, value: '{{ nobody }}'}", "the value is empty"),
         ("{type: contains, value: file://x.txt}", "not read from a file"),
         ("{type: contains, value: ''}", "empty"),
-        ("{type: contains, value: x, transform: output.trim()}", "without a `transform`"),
+        ("{type: contains, value: x, transform: output.text}", "takes the output for an object"),
+        ("{type: contains, value: x, transform: file://own.js}", "its `transform` is code in a file"),
+        ("{type: contains, value: x, transform: context.prompt}", "its `transform` uses more than the output"),
+        ("{type: python, value: 1 > 0, transform: output.trim()}", "not of what a `transform` makes of it"),
+        ("{type: is-json, value: {type: object}, transform: output.trim()}", "a schema is asked of the whole response"),
+        ("{type: contains, value: x, contextTransform: output}", "without a `contextTransform`"),
         ("{type: regex, value: '{{name}}+'}", "escaped"),
         ("{type: regex, value: '('}", "not a valid regular expression"),
         ("{type: latency}", "without a threshold"),
@@ -181,6 +190,14 @@ def test_unmapped_parts_are_named_at_their_places_and_in_the_suite(assertion: st
     line, column = problems[0].start
     assert f"# {problems[0].finding.message()} (promptfooconfig.yaml:{line}:{column})" in suite.text
     assert suite.text.endswith('- equals "z"\n')
+
+
+def test_the_name_of_a_call_in_the_output_is_a_call() -> None:
+    suite, problems = imported(with_assertion("{type: equals, value: a, transform: 'output[0].function.name'}"))
+    assert suite is not None
+    assert checks_of(suite) == ["- tools include [a]"]
+    assert [problem.code for problem in problems] == ["EV655"]
+    assert suite.weaker == 1
 
 
 def test_a_whole_configuration() -> None:

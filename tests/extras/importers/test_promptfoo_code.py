@@ -94,6 +94,59 @@ def test_thresholds_are_compared_with_numbers_alone(folder: Path, threshold: flo
     assert "".join("+" if each == "passed" else "-" for each in verdicts(folder, suite)) == passed
 
 
+STRIPS = "let text = output.trim();\nif (text.startsWith('the')) text = text.slice(4);\nreturn text;\n"
+
+
+@pytest.mark.parametrize(
+    ("transform", "assertion", "passed"),  # the verdicts are those of promptfoo 0.121.20
+    [
+        ("output.toUpperCase()", {"type": "contains", "value": "FOX"}, "-+---"),
+        ("output.toUpperCase()", {"type": "not-icontains", "value": "fox"}, "+-+++"),
+        ("output.split(' ')[1]", {"type": "equals", "value": "quick"}, "-+---"),
+        ("output.split(' ')[1]", {"type": "not-equals", "value": "quick"}, "--+++"),
+        ("JSON.parse(output).tags", {"type": "contains-any", "value": ["z", '["a"]']}, "--+--"),
+        ("JSON.parse(output).n", {"type": "javascript", "value": "output > 2"}, "--+--"),
+        ("JSON.parse(output).n", {"type": "equals", "value": 3}, "--+--"),
+        ("JSON.parse(output).open", {"type": "not-equals", "value": "true"}, "-----"),
+        ("JSON.parse(output)", {"type": "not-is-json"}, "-----"),
+        ("JSON.parse(output)", {"type": "javascript", "value": "const t = output.tags;\nreturn t.length;\n"}, "--+--"),
+        ("context.vars.name + output", {"type": "starts-with", "value": "Ann{{name}}"}, "----+"),
+        (STRIPS, {"type": "regex", "value": "^quick"}, "-+---"),
+        (STRIPS, {"type": "icontains-all", "value": ["BROWN", "fox"]}, "-+---"),
+        (STRIPS, {"type": "not-is-json"}, "++-++"),
+    ],
+)
+def test_what_code_makes_of_the_output_is_asked(
+    folder: Path, transform: str, assertion: dict[str, Any], passed: str
+) -> None:
+    suite, _ = imported(folder, assertion | {"transform": transform})
+    assert "".join("+" if each == "passed" else "-" for each in verdicts(folder, suite)) == passed
+
+
+def test_the_transform_of_all_tests_comes_before_that_of_an_assertion(folder: Path) -> None:
+    problems = Diagnostics()
+    own = {"type": "equals", "value": "QUICK", "transform": "output.split(' ')[1]"}
+    test = {"vars": {"at": "1"}, "assert": [own, {"type": "contains", "value": "BROWN"}]}
+    given = {"prompts": ["{{at}}"], "defaultTest": {"options": {"transform": "output.toUpperCase()"}}, "tests": [test]}
+    suite = import_promptfoo(Source(str(folder / "support.yaml"), json.dumps(given)), folder, problems)
+    assert suite is not None
+    assert verdicts(folder, suite) == ["passed"]
+    assert suite.side_files[0].text.endswith(
+        dedent("""\
+        exports.support_equals_1 = (output, context) => {
+        output = transformed(((output) => (output.toUpperCase()))(output));
+        output = transformed(((output) => (output.split(' ')[1]))(output));
+        return text(output) === "QUICK";
+        };
+
+        exports.support_contains_2 = (output, context) => {
+        output = transformed(((output) => (output.toUpperCase()))(output));
+        return text(output).includes("BROWN");
+        };
+        """)
+    )
+
+
 def test_code_becomes_functions_that_are_named_and_shared(folder: Path) -> None:
     counts = "// Counts the words\nreturn output.split(' ').length;\n"
     suite, problems = imported(
