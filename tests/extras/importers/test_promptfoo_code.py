@@ -116,7 +116,7 @@ STRIPS = "let text = output.trim();\nif (text.startsWith('the')) text = text.sli
         (STRIPS, {"type": "not-is-json"}, "++-++"),
     ],
 )
-def test_what_code_makes_of_the_output_is_asked(
+def test_the_transformed_output_is_asked(
     folder: Path, transform: str, assertion: dict[str, Any], passed: str
 ) -> None:
     suite, _ = imported(folder, assertion | {"transform": transform})
