@@ -104,26 +104,29 @@ def import_files(
     if len(texts) < len(imported):
         raise UsageError("two of the files would be imported into one: import them one by one, with `-o FILE`")
     _write_imported(texts, force=force)
-    _name_checks([folder / check for suite in imported for check in suite.checks], folder)
+    _configure(imported, folder)
     return code
 
 
-def _name_checks(files: Sequence[Path], folder: Path) -> None:
-    """Name files of checks in the configuration: a new one if the project has none, else in a line to add."""
-    from evalc.config.load import load_settings  # noqa: PLC0415 - for start-up: few imports bring code
+def _configure(imported: Sequence[Imported], folder: Path) -> None:
+    """Say what the suites need of the configuration: in a new one if the project has none, else in lines to add."""
+    from evalc.config.load import load_settings  # noqa: PLC0415 - for start-up: few imports need any of it
 
-    project, root = find_project(folder.resolve()), project_root(folder)
-    named = dict.fromkeys(Path(os.path.relpath(file.resolve(), root)).as_posix() for file in files)
-    known = {os.path.realpath(file) for file in load_settings(folder).settings.checks}
-    if all(os.path.realpath(root / file) in known for file in named):
-        return
-    line = f"checks = {json.dumps([*named], ensure_ascii=False)}"
-    if project.file is None and not any(file.endswith(".py") or file.startswith("..") for file in named):
-        write_atomic(root / NAMES[0], f"{line}\n".encode())
-        print_lines([f"wrote {shown_path(root / NAMES[0])}"], sys.stdout)
-    else:
-        where = shown_path(project.file or root / NAMES[0])
-        print_lines([f"before its checks in code can run, {where} has to say: {line}"], sys.stderr)
+    project, root, settings = find_project(folder.resolve()), project_root(folder), load_settings(folder).settings
+    files = [(folder / check).resolve() for suite in imported for check in suite.checks]
+    named = dict.fromkeys(Path(os.path.relpath(file, root)).as_posix() for file in files)
+    lines: list[str] = []
+    if not {os.path.realpath(root / file) for file in named} <= {*map(os.path.realpath, settings.checks)}:
+        lines.append(f"checks = {json.dumps([*named], ensure_ascii=False)}")
+    if any(suite.compares_meanings for suite in imported) and settings.similarity != "embeddings":
+        lines.append('similarity = "embeddings"')
+    is_new = project.file is None and not any(file.endswith(".py") or file.startswith("..") for file in named)
+    file = project.file or root / NAMES[0]
+    if lines and is_new:
+        write_atomic(file, "".join(f"{line}\n" for line in lines).encode())
+        print_lines([f"wrote {shown_path(file)}"], sys.stdout)
+    elif lines:
+        print_lines([f"before a run, {shown_path(file)} has to say: {', and '.join(lines)}"], sys.stderr)
 
 
 def _sum_up(imported: Sequence[Imported]) -> None:

@@ -85,8 +85,8 @@ def test_parts_that_are_left_out_are_warnings(invoke: Invoke, project: Path) -> 
 def test_it_says_how_many_tests_came_over(invoke: Invoke, project: Path) -> None:
     tests = (
         "{assert: [{type: is-json}]}",
-        "{assert: [{type: is-json}, {type: similar}]}",
-        "{assert: [{type: similar}]}",
+        "{assert: [{type: is-json}, {type: bleu}]}",
+        "{assert: [{type: bleu}]}",
     )
     (project / "p.yaml").write_text(f"prompts: [Hi]\ntests: [{', '.join(tests)}]\n")
     outcome = invoke("import", "p.yaml", "-o", "out/")
@@ -107,7 +107,7 @@ def test_a_file_that_fails_does_not_stop_the_others(invoke: Invoke, tool_forge: 
     [
         ("prompts: [Hi]\ntests: []\n", "it has no tests that can be read"),
         ("prompts: [exec:x]\ntests: [{assert: [{type: is-json}]}]\n", "none of its prompts can be taken over"),
-        ("prompts: [Hi]\ntests: [{assert: [{type: similar}]}]\n", "no assertion has a counterpart"),
+        ("prompts: [Hi]\ntests: [{assert: [{type: bleu}]}]\n", "no assertion has a counterpart"),
     ],
 )
 def test_why_nothing_comes_over(invoke: Invoke, project: Path, text: str, why: str) -> None:
@@ -143,9 +143,15 @@ def test_a_configuration_of_the_project_is_not_changed(invoke: Invoke, project: 
     (project / "evalc.toml").write_text("agent = 'demo'\n")
     (project / "p.yaml").write_text(CODE)
     outcome = invoke("import", "p.yaml", "-o", "new/")
-    line = 'before its checks in code can run, evalc.toml has to say: checks = ["new/p.checks.js"]'
+    line = 'before a run, evalc.toml has to say: checks = ["new/p.checks.js"]'
     assert line in " ".join(outcome.err.split())
     assert (project / "evalc.toml").read_text() == "agent = 'demo'\n"
+
+
+def test_meanings_are_compared_by_a_new_configuration(invoke: Invoke, project: Path) -> None:
+    (project / "p.yaml").write_text(CODE.replace("javascript, value: output.trim().length > 3", "similar, value: fox"))
+    assert invoke("import", "p.yaml", "-o", "new/").out.endswith("wrote evalc.toml\n")
+    assert (project / "evalc.toml").read_text() == 'similarity = "embeddings"\n'
 
 
 def test_python_runs_only_where_somebody_has_named_it(invoke: Invoke, project: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final, final
 from msgspec.structs import replace
 
 from evalc.base.source import Source, Span
-from evalc.check.tree import Check
+from evalc.check.tree import Check, Test, within
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar
@@ -87,6 +87,7 @@ class _Importer:
         self._for_toml: list[str] = []
         self._of_default: list[str] = []
         self._is_folding_noted = False
+        self._compares_meanings = False
         self._metrics: dict[str, None] = {}
         self._suite = _suite_name(Path(source.name))
         self._schemas = Schemas(self._suite)
@@ -166,7 +167,14 @@ class _Importer:
         if text is None:
             return None
         files, file_name = (*self._schemas.files(), *self._code.side_files()), f"{self._suite}.eval.yaml"
-        return Imported(text=text, side_files=files, file_name=file_name, cases=len(cases), checks=checks)
+        return Imported(
+            text=text,
+            side_files=files,
+            file_name=file_name,
+            cases=len(cases),
+            checks=checks,
+            compares_meanings=self._compares_meanings,
+        )
 
     def _prompts_and_inputs(self, prompts: Mapping[str, Prompt], cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The prompts, and the declarations that let every case fill them, if it does not do so without."""
@@ -256,6 +264,8 @@ class _Importer:
                 waiting.append(data["description"])
             for key, why in ignored_keys(data).items():
                 waiting.append(self._given.leave_out(source, node, f"`{key}` of {type_}", why))
+            tests = [each for check in checks for each in within(check) if isinstance(each, Test)]
+            self._compares_meanings |= any(each.predicate == "similar" for each in tests)
             for why in differences:
                 waiting.append(self._note(source, node, type_, why))
                 test.is_whole = False

@@ -47,16 +47,31 @@ from evalc.translate.trees import negated
 _OWN_CHECK: Final = "a check of the project in Python can say it (`@evalc.custom_check`)"
 _WHY_NOT: Final[dict[str, str]] = {
     **dict.fromkeys(("ruby", "webhook"), f"an eval file runs no code; {_OWN_CHECK}"),
+    **dict.fromkeys(
+        ("classifier", "guardrails", "is-refusal", "moderation"), "no classifier is asked; a judge can say it: `judge`"
+    ),
+    **dict.fromkeys(
+        ("bleu", "gleu", "meteor", "rouge-n"), "words that are shared are not counted; nearest is `similar to`"
+    ),
+    **dict.fromkeys(
+        ("contains-html", "contains-sql", "contains-xml", "is-html", "is-sql", "is-xml"),
+        f"nothing here parses that; {_OWN_CHECK}",
+    ),
+    **dict.fromkeys(
+        ("trace-error-spans", "trace-span-count", "trace-span-duration"), "calls of tools are seen, and no other spans"
+    ),
+    **dict.fromkeys(
+        ("context-recall", "context-relevance"), "it is about the context that is sent, and not about the response"
+    ),
+    **dict.fromkeys(("perplexity", "perplexity-score"), "no probabilities of tokens are seen"),
+    **dict.fromkeys(("agent-rubric", "search-rubric"), "a judge has no tools; nearest is `judge`"),
+    **dict.fromkeys(("similar:dot", "similar:euclidean"), "`similar to` compares by the cosine"),
+    **dict.fromkeys(("select-best", "max-score"), "a case is not compared with the others"),
     "trajectory:goal-success": "a judge sees the response and no calls; nearest is `judge`",
-    "similar": "promptfoo compares embeddings, `similar to` here compares the letters",
     "levenshtein": "promptfoo counts edits, `similar to` here takes a share",
     "contains-json": "promptfoo takes JSON anywhere in the output; nearest is `json lenient`",
-    "is-valid-openai-tools-call": "nearest are the checks of `tool NAME.PARAM`",
-    "is-valid-openai-function-call": "nearest are the checks of `tool NAME.PARAM`",
-    "is-valid-function-call": "nearest are the checks of `tool NAME.PARAM`",
-    "factuality": "nearest is `expected:` with a `judge` check",
-    "select-best": "a case is not compared with the others",
-    "max-score": "a case is not compared with the others",
+    "finish-reason": "an answer does not say why it ended",
+    "skill-used": "an answer does not say which skills were used",
 }
 _IGNORED_KEYS: Final[dict[str, str]] = {
     "provider": "the judge is named in the configuration",
@@ -231,7 +246,10 @@ _PLACE: Final = re.compile(r"JSON\.parse\(output\)\.(?P<path>[A-Za-z_]\w*(?:\.[A
 _CALLED: Final = re.compile(
     r"output(?:\[0\](?:\.function(?:Call)?)?|\.toolCall\.functionCalls\[0\]|(?:\.function)?)\.name"
 )
-_JUDGED: Final = frozenset({"g-eval", "llm-rubric", "model-graded-closedqa"})
+_JUDGED: Final = frozenset(
+    {"answer-relevance", "context-faithfulness", "conversation-relevance", "factuality", "g-eval", "llm-rubric",
+     "model-graded-closedqa", "model-graded-factuality", "similar", "similar:cosine"}
+)  # fmt: skip
 _OF_TEXTS: Final = frozenset(
     {"contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any"}
 )
@@ -335,6 +353,52 @@ def _judge(asked: _Assertion) -> Check:
     return all_of(Test("judge", ("", 1, question, least)) for question in questions)
 
 
+_ANSWERS: Final = "The response answers what was asked."
+_STATED: Final[Mapping[str, tuple[str, float | None]]] = {
+    "answer-relevance": (_ANSWERS, None),
+    "context-faithfulness": ("Everything that the response says follows from this context: {{context}}", None),
+    "conversation-relevance": (_ANSWERS, 0.5),
+    "factuality": ("The response does not contradict this: VALUE", 1),
+    "model-graded-factuality": ("The response does not contradict this: VALUE", 1),
+}
+"""Questions that stand for promptfoo's own ways of grading, with the threshold of each."""
+
+
+def _stated(asked: _Assertion) -> Check:
+    """A question to a judge in place of another way of grading."""
+    question, least = _STATED[str(asked.fields["type"]).removeprefix("not-")]
+    least = 1 if least == 1 else asked.fields.get("threshold", least)
+    _require(is_number(least) and least, "without a threshold it measures and checks nothing")
+    if "VALUE" in question:
+        question = question.replace("VALUE", asked.text(asked.value))
+    _require("{{context}}" not in question or "context" in asked.values, "there is no variable `context`")
+    asked.differences.append("a judge answers this question, where promptfoo grades in steps of its own")
+    return Test("judge", ("", 1, question, least))
+
+
+def _similar(asked: _Assertion) -> Check:
+    """A comparison of meanings, with any of several texts."""
+    least = asked.fields.get("threshold", 0.75)
+    _require(is_number(least) and 0 < least <= 1, "the threshold is not a share")
+    texts = [*map(asked.text, asked.value if isinstance(asked.value, list) else [asked.value])]
+    asked.differences.append("the embeddings are another model's, and letters are compared without `similarity`")
+    return _any([Test("similar", (text, least)) for text in texts])
+
+
+def _tools_called(asked: _Assertion) -> Check:
+    """These tools and no others; another share of them is no check."""
+    value = asked.value.split(",") if isinstance(asked.value, str) else asked.value
+    _require(isinstance(value, list) and value, "the value is not a list of tools")
+    _require(asked.fields.get("threshold", 1) == 1, "no line asks for a share of the tools")
+    names = tuple(dict.fromkeys(_tool(each.strip() if isinstance(each, str) else each) for each in value))
+    return all_of((_called("include", *names), _called("only", *names)))
+
+
+def _any_call(asked: _Assertion) -> Check:
+    asked.differences.append("any call will do, where promptfoo asks for one that the schema of its tool allows")
+    return Of(Measure("calls"), Test("between", Bounds(min=1)))
+
+
 def _assert_set(asked: _Assertion) -> Check:
     """A set in which all, or one, must pass."""
     members: Any = asked.fields.get("assert")
@@ -436,7 +500,8 @@ def _step_count(asked: _Assertion) -> Check:
 
 
 _OF_THE_RUN: Final = frozenset(
-    {"cost", "latency", "trajectory:step-count", "trajectory:tool-args-match", "trajectory:tool-sequence",
+    {"cost", "is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call", "latency",
+     "tool-call-f1", "trajectory:step-count", "trajectory:tool-args-match", "trajectory:tool-sequence",
      "trajectory:tool-used"}
 )  # fmt: skip
 """The types that ask nothing of the output."""
@@ -459,6 +524,12 @@ _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     "empty": lambda _: Not(Test("non_empty")),
     **dict.fromkeys(("javascript", "python"), lambda asked: asked.code.check(asked.fields, asked.values)),
     **dict.fromkeys(("llm-rubric", "model-graded-closedqa", "g-eval"), _judge),
+    **dict.fromkeys(_STATED, _stated),
+    **dict.fromkeys(("similar", "similar:cosine"), _similar),
+    "tool-call-f1": _tools_called,
+    **dict.fromkeys(
+        ("is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call"), _any_call
+    ),
     "assert-set": _assert_set,
     "trajectory:tool-used": _tool_used,
     "trajectory:tool-sequence": _tool_sequence,

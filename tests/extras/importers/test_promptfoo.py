@@ -107,6 +107,7 @@ MAPPED = [
     ),
     ("{type: 'not-trajectory:tool-args-match', value: {name: b, args: {x: 1}}}", ["- not any call of b has x 1"]),
     ("{type: 'trajectory:step-count', value: {type: tool, min: 1, max: 3}}", ["- tool count 1..3"]),
+    ("{type: tool-call-f1, value: 'a, b'}", ["- tools include [a, b]", "- tools only [a, b]"]),
     ("{type: contains, value: x, weight: 3}", ["- {type: contains, rule: x, weight: 3}"]),
     ("{type: contains, value: x, metric: tone}", ['- contains "x" for tone']),
     ("{type: assert-set, assert: [{type: contains, value: a}, {type: is-json}]}", ['- contains "a"', "- json"]),
@@ -151,7 +152,14 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: python, value: 'len(output'}", "is not Python"),
         ("{type: python, value: \"output['n'] == 3\"}", "takes the output for an object"),
         ("{type: python, value: \"context['test'] == 3\"}", "it uses `test` of the context"),
-        ("{type: similar, value: x, threshold: 0.8}", "embeddings"),
+        ("{type: 'similar:dot', value: x}", "`similar to` compares by the cosine"),
+        ("{type: similar, value: x, threshold: 5}", "the threshold is not a share"),
+        ("{type: is-refusal}", "no classifier is asked"),
+        ("{type: finish-reason, value: stop}", "does not say why it ended"),
+        ("{type: context-recall, value: x}", "not about the response"),
+        ("{type: answer-relevance}", "without a threshold"),
+        ("{type: context-faithfulness, threshold: 0.5}", "there is no variable `context`"),
+        ("{type: tool-call-f1, value: [a], threshold: 0.5}", "no line asks for a share"),
         ("{type: contains-json}", "`json lenient`"),
         ("{type: made-up}", "no such check"),
         ("{type: contains, value: '{{ name | upper }}'}", "`{{ name | upper }}` is more than a plain variable"),
@@ -192,12 +200,31 @@ def test_unmapped_parts_are_named_at_their_places_and_in_the_suite(assertion: st
     assert suite.text.endswith('- equals "z"\n')
 
 
-def test_the_name_of_a_call_in_the_output_is_a_call() -> None:
-    suite, problems = imported(with_assertion("{type: equals, value: a, transform: 'output[0].function.name'}"))
+@pytest.mark.parametrize(
+    ("assertion", "lines"),
+    [
+        ("{type: equals, value: a, transform: 'output[0].function.name'}", ["- tools include [a]"]),
+        ("{type: similar, value: x}", ['- similar to "x" >= 0.75']),
+        (
+            "{type: not-similar, value: [x, y], threshold: 0.9}",
+            ['- not (similar to "x" >= 0.9 or similar to "y" >= 0.9)'],
+        ),
+        (
+            "{type: factuality, value: 'It is {{name}}'}",
+            ["- 'judge \"The response does not contradict this: It is {{name}}\"'"],
+        ),
+        ("{type: conversation-relevance}", ['- judge "The response answers what was asked." >= 0.5/1']),
+        ("{type: answer-relevance, threshold: 0.8}", ['- judge "The response answers what was asked." >= 0.8/1']),
+        ("{type: is-valid-openai-tools-call}", ["- tool count >= 1"]),
+    ],
+)
+def test_assertions_that_come_over_with_a_difference(assertion: str, lines: list[str]) -> None:
+    suite, problems = imported(with_assertion(assertion))
     assert suite is not None
-    assert checks_of(suite) == ["- tools include [a]"]
+    assert checks_of(suite) == lines
     assert [problem.code for problem in problems] == ["EV655"]
     assert suite.weaker == 1
+    assert suite.compares_meanings == ("similar" in assertion)
 
 
 def test_a_whole_configuration() -> None:

@@ -116,9 +116,7 @@ STRIPS = "let text = output.trim();\nif (text.startsWith('the')) text = text.sli
         (STRIPS, {"type": "not-is-json"}, "++-++"),
     ],
 )
-def test_the_transformed_output_is_asked(
-    folder: Path, transform: str, assertion: dict[str, Any], passed: str
-) -> None:
+def test_the_transformed_output_is_asked(folder: Path, transform: str, assertion: dict[str, Any], passed: str) -> None:
     suite, _ = imported(folder, assertion | {"transform": transform})
     assert "".join("+" if each == "passed" else "-" for each in verdicts(folder, suite)) == passed
 

@@ -167,7 +167,7 @@ def test_comments_are_kept_where_they_were(tmp_path: Path) -> None:
               # Why
               - {type: contains, value: a}
               # Also
-              - {type: is-xml}
+              - {type: made-up}
           # Lost
           - {vars: {q: "{{env.X}}"}, assert: [{type: is-json}]}
           # Second
@@ -185,7 +185,7 @@ def test_comments_are_kept_where_they_were(tmp_path: Path) -> None:
         "# Cheap",
         "# First",
         "# Also",
-        "# not imported: `is-xml`",
+        "# not imported: `made-up`",
         "# Why",
         "# Lost",
         lost,
