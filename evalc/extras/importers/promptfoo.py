@@ -107,6 +107,8 @@ class _Importer:
         default = reader.default(values.get("defaultTest"))
         tests = [*reader.of(self._source, values.get("tests"), default)]
         tests += reader.of_scenarios(values.get("scenarios"), default)
+        if not tests and default.inherited and not values.keys() & {"tests", "scenarios"}:
+            tests = [*reader.of_default(default)]
         self._for_toml += [reader.judge] if reader.judge else []
         self._naming = _naming(tests)
         cases: list[Any] = []

@@ -39,9 +39,14 @@ def prompts_of(configuration: Configuration, node: Node | None) -> dict[str, Pro
         return {"prompt": Prompt(text="{{prompt}}", variables=("prompt",))}
     found: dict[str, Prompt] = {}
     names = CaseNames()
-    for item in node.items if isinstance(node, nodes.Sequence) else (node,):
+    items: list[tuple[Node, str]] = [
+        (item, "") for item in (node.items if isinstance(node, nodes.Sequence) else (node,))
+    ]
+    if isinstance(node, nodes.Mapping) and not any(key.text in ("raw", "id") for key, _ in node.pairs):
+        items = [(key, value.text if isinstance(value, Scalar) else "") for key, value in node.pairs]
+    for item, called in items:
         try:
-            for label, prompt in _of_item(configuration, item):
+            for label, prompt in _of_item(configuration, item, called):
                 if found and (prompt.messages or any(each.messages for each in found.values())):
                     why = "`prompts` compares texts, and no conversations"
                     configuration.say_in_head(item, "a further prompt", why)
@@ -52,9 +57,8 @@ def prompts_of(configuration: Configuration, node: Node | None) -> dict[str, Pro
     return found
 
 
-def _of_item(configuration: Configuration, node: Node) -> Iterator[tuple[str, Prompt]]:
-    """The prompts of an entry, with what each is called."""
-    label = ""
+def _of_item(configuration: Configuration, node: Node, label: str) -> Iterator[tuple[str, Prompt]]:
+    """The prompts of an entry, each with its label, which an entry may say itself."""
     if isinstance(node, nodes.Mapping):
         fields = {key.text: value for key, value in node.pairs}
         raw = fields.get("raw", fields.get("id"))

@@ -247,7 +247,7 @@ def said_once(cases: Sequence[Noted]) -> None:
     taken = CaseNames()
     for holder, key in places:
         text = json.dumps(holder[key])
-        if sizes[text] > 1 and len(text) > _LONG:
+        if sizes[text] > 1 and (len(text) > _LONG or key == "messages"):
             is_first = text not in names
             name = names.setdefault(text, "") or taken.make(key, "text")
             names[text] = name

@@ -112,22 +112,44 @@ class Tests:
                 self._fill(test, source, item)
                 yield from self._expanded(_merged(default, test))
 
+    def of_default(self, default: PromptfooTest) -> Iterator[PromptfooTest]:
+        """The tests that promptfoo makes of `defaultTest` where there are no others."""
+        yield from self._expanded(_merged(default, PromptfooTest(default.source, default.node)))
+
     def of_scenarios(self, node: Node | None, default: PromptfooTest) -> Iterator[PromptfooTest]:
-        """Each test of a scenario with each entry of its `config`."""
+        """Each test of a scenario with each entry of its `config`, or the entries alone."""
         given = self._configuration
-        for item in node.items if isinstance(node, nodes.Sequence) else ():
+        for source, item in self._items(given.source, node, "scenarios"):
             fields = {key.text: value for key, value in item.pairs} if isinstance(item, nodes.Mapping) else {}
-            config, tests = fields.get("config"), fields.get("tests")
-            if not isinstance(config, nodes.Sequence) or tests is None:
-                given.say_in_head(item, "a scenario", "only a scenario with a list as `config` is imported")
+            if "config" not in fields:
+                given.say_in_head(item, "a scenario", "it has no `config`", source)
                 continue
             for key, _ in item.pairs if isinstance(item, nodes.Mapping) else ():
                 if key.text not in ("config", "tests"):
-                    given.say_in_head(key, f"`{key.text}` of the scenario", NO_COUNTERPART)
-            for values in config.items:
-                test = PromptfooTest(given.source, values)
-                self._fill(test, given.source, values)
-                yield from self.of(given.source, tests, _merged(default, test))
+                    given.say_in_head(key, f"`{key.text}` of the scenario", NO_COUNTERPART, source)
+            for beside, values in self._items(source, fields["config"], "the `config` of a scenario"):
+                test = PromptfooTest(beside, values)
+                self._fill(test, beside, values)
+                merged = _merged(default, test)
+                tests = fields.get("tests")
+                yield from self._expanded(merged) if tests is None else self.of(source, tests, merged)
+
+    def _items(self, source: Source, node: Node | None, called: str) -> Iterator[tuple[Source, Node]]:
+        """The items of a list, or of the lists in the files that are named in its place."""
+        for item in node.items if isinstance(node, nodes.Sequence) else () if node is None else (node,):
+            if not isinstance(item, Scalar):
+                yield source, item
+                continue
+            try:
+                for path in self._configuration.matching(item.text):
+                    file = self._configuration.read(path, DATA_FILES)
+                    inside = self._configuration.document(file)
+                    found = inside.items if isinstance(inside, nodes.Sequence) else (inside,)
+                    yield from ((file, each) for each in found)
+            except Unmappable as reason:
+                self._configuration.say_in_head(
+                    item, f"{called} in `{item.text.removeprefix(FILE)}`", f"{reason}", source
+                )
 
     # --- files ---
 

@@ -703,3 +703,30 @@ def test_verdicts_are_those_of_promptfoo(agent: str, tmp_path: Path) -> None:
     assert counts[True] > 150
     assert counts[False] > 200
     assert len(whole) > 0.9 * len(RECORDED)
+
+
+def test_scenarios_in_files_and_without_tests(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "config.yaml").write_text("- {vars: {a: x}}\n- {vars: {a: y}, assert: [{type: contains, value: z}]}\n")
+    (tmp_path / "scenarios.yaml").write_text("- {config: file://config.yaml, tests: [{assert: [{type: is-json}]}]}\n")
+    suite, problems = imported(
+        """\
+        prompts: {"{{a}}": By a}
+        scenarios:
+          - file://scenarios.yaml
+          - {config: [{vars: {a: v}, assert: [{type: is-json}]}]}
+          - {config: none.yaml}
+          - {}
+        """,
+        tmp_path,
+    )
+    assert suite is not None
+    assert [case.input.message for case in evalc.compile(suite.write(tmp_path)).suites[0].cases()] == ["x", "y", "v"]
+    assert [problem.start.line for problem in problems] == [5, 6]
+
+
+def test_without_tests_the_default_test_is_one() -> None:
+    suite, problems = imported("prompts: ['{{a}}']\ndefaultTest: {vars: {a: [x, y]}, assert: [{type: is-json}]}\n")
+    assert not problems
+    assert suite is not None
+    assert suite.cases == 2
