@@ -33,12 +33,13 @@ from evalc.dsl.document_kind import (
     has_evals,
     has_examples,
     is_meant_as_eval,
-    is_of_promptfoo,
     is_of_skills,
     kind_of_document,
     names_an_eval,
     near_miss,
     plain,
+    tool_of,
+    tool_of_data,
     typo_in,
     with_key,
 )
@@ -292,6 +293,10 @@ class Compiler:
             return None
         if is_of_skills(data):
             return self._read_skills(source, problems)
+        if tool := tool_of_data(data):
+            if named:
+                problems.add(source, Span(0, 0), Finding("EV640", path=source.name, tool=tool))
+            return None
         by_name = named or names_an_eval(Path(source.name).name)
         if is_eval_json(data, by_name=by_name):
             lifted = lift(source, data, self._checks, problems)
@@ -336,8 +341,9 @@ class Compiler:
         problems.extend(found)
         kinds = {document.kind for document in documents} - {None}
         # Other files with `rules:` are not ours, and a shared file is checked with its suites.
-        if named and any(is_of_promptfoo(document.node) for document in documents):
-            problems.add(source, Span(0, 0), Finding("EV640", path=source.name, is_of_promptfoo=True))
+        tool = next(filter(None, (tool_of(document.node) for document in documents)), "") if named else ""
+        if tool:
+            problems.add(source, Span(0, 0), Finding("EV640", path=source.name, tool=tool))
         recognised = typos or bool(kinds if named else kinds - {Kind.SHARED})
         if recognised:
             return [*self._suites_of(source, documents, problems)]

@@ -47,6 +47,7 @@ _OF_SUITES: Final = frozenset({*HEADS, "tier", "prompt", "prompts", "prompt_file
 _OF_CASES: Final = frozenset({"validate", "expect", "expected"})
 _CASE_LISTS: Final = ("test_cases", "cases", "tests")
 """Names that people give the list of test cases."""
+_LISTS_OF_OTHERS: Final = frozenset({"cases", "eval_cases", "evalCases"})
 
 
 def kind_of_document(node: Node | None) -> Kind | None:
@@ -82,9 +83,7 @@ def typo_in(node: Node | None, *, by_name: bool) -> MisspeltKey | None:
     The likeness of its name is enough only `by_name`, where the document has to be an eval; elsewhere what it holds
     must show it, since other tools' files have keys such as `tests`.
     """
-    if not isinstance(node, Mapping):
-        return None
-    if is_of_promptfoo(node):
+    if not isinstance(node, Mapping) or tool_of(node):
         return None
     keys = {key.text for key, _ in node.pairs}
     for key, value in node.pairs:
@@ -99,6 +98,39 @@ def typo_in(node: Node | None, *, by_name: bool) -> MisspeltKey | None:
             if head is not None and key.text not in _OF_SUITES:
                 return MisspeltKey(key, head)
     return None
+
+
+def tool_of(node: Node | None) -> str:
+    """The tool whose evals a document is, as `evalc import --from` names it; empty for any other document."""
+    if is_of_promptfoo(node):
+        return "promptfoo"
+    match node:
+        case Mapping():
+            keys = {key.text for key, _ in node.pairs}
+            may_be = not keys.isdisjoint(_LISTS_OF_OTHERS) and keys.isdisjoint(("eval", "test_cases"))
+        case Sequence():
+            may_be = True
+        case _:
+            return ""
+    return tool_of_data(plain(node, _DEEPEST - 1)) if may_be else ""
+
+
+def tool_of_data(data: object) -> str:
+    """The tool whose evals plain data is, if not promptfoo: a dataset of pydantic-evals, or an eval set of ADK.
+
+    ADK also reads lists of cases, and lists of turns.
+    """
+    if isinstance(data, dict):
+        if any(isinstance(data.get(key), list) for key in ("eval_cases", "evalCases")):
+            return "adk"
+        cases = data.get("cases")
+        listed = [each for each in cases if isinstance(each, dict)] if isinstance(cases, list) else []
+        are_ours = "metadata" in data or any(not each.keys().isdisjoint(("id", "input", "expect")) for each in listed)
+        return "pydantic-evals" if not are_ours and any("inputs" in each for each in listed) else ""
+    cases = [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
+    turns = [turn for each in cases for turn in (each["data"] if isinstance(each.get("data"), list) else [each])]
+    expects = {"reference", "expected_tool_use"}
+    return "adk" if any("query" in turn and expects & turn.keys() for turn in turns if isinstance(turn, dict)) else ""
 
 
 def is_of_promptfoo(node: Node | None) -> bool:

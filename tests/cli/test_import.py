@@ -26,6 +26,33 @@ def tool_forge(project: Path) -> Path:
     return path
 
 
+DATASET = "cases: [{name: a, inputs: hi, evaluators: [Equals: x]}]\n"
+EVAL_SET = '[{"query": "hi", "expected_tool_use": [], "reference": "x"}]'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "tool"),
+    [
+        ("d.yaml", DATASET, "pydantic-evals"),
+        ("d.json", '{"cases": [{"inputs": "hi", "evaluators": [{"Equals": "x"}]}]}', "pydantic-evals"),
+        ("e.json", EVAL_SET, "adk"),
+        ("e.json", json.dumps({"evalCases": [{"evalId": "a", "conversation": []}]}), "adk"),
+        ("p.yaml", PROMPTFOO, "promptfoo"),
+    ],
+)
+def test_a_file_of_another_tool_is_named_and_run_with_from(
+    invoke: Invoke, project: Path, name: str, text: str, tool: str
+) -> None:
+    (project / name).write_text(text)
+    checked = invoke("check", name)
+    assert checked.code == 2
+    assert f"it is a file of {tool}: `evalc import {name}` makes an eval file of it, and `--from {tool}`" in checked.out
+    assert "did you mean" not in checked.out
+    assert invoke("check").out == "all good: 1 suite; skipped 1 other file\n"
+    if "conversation" not in text:
+        assert invoke("run", name, "--from", tool, "--agent", "demo").out.count("/1 passed") == 2
+
+
 @pytest.mark.usefixtures("tool_forge")
 def test_it_prints(invoke: Invoke) -> None:
     outcome = invoke("import", "get-weather.labeled.json")

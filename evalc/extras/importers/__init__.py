@@ -19,13 +19,13 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest, typo_of
 from evalc.dsl import nodes
 from evalc.dsl.build_case import DIFFICULTIES, STUB
-from evalc.dsl.document_kind import Kind, has_examples, kind_of_document, plain
+from evalc.dsl.document_kind import Kind, has_examples, kind_of_document, tool_of, tool_of_data
 from evalc.dsl.nodes import Mapping, Node, Scalar
 from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.walk import is_null
-from evalc.extras.importers.adk import import_adk, is_adk
+from evalc.extras.importers.adk import import_adk
 from evalc.extras.importers.imported import (
     NO_COUNTERPART,
     CaseNames,
@@ -38,7 +38,7 @@ from evalc.extras.importers.imported import (
     yaml_of,
 )
 from evalc.extras.importers.promptfoo import import_promptfoo, is_promptfoo
-from evalc.extras.importers.pydantic_evals import import_pydantic_evals, is_pydantic_evals
+from evalc.extras.importers.pydantic_evals import import_pydantic_evals
 from evalc.grammar.write_check import escaped
 from evalc.model import case as m
 from evalc.model.json import pointer_step, to_json
@@ -85,14 +85,12 @@ def _tool_of(source: Source, problems: Diagnostics) -> ImportFormat | None:
     unheard = Diagnostics()
     is_json = source.text.lstrip()[:1] in ("{", "[")
     data = read_document(source, unheard) if is_json else None
-    if is_json and is_eval_json(data) and not is_pydantic_evals(data):
+    if is_json and is_eval_json(data) and not tool_of_data(data):
         return ImportFormat.TOOL_FORGE
     own = Diagnostics()
     documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
-    if any(is_pydantic_evals(plain(each)) for each in documents if each is not None):
-        return ImportFormat.PYDANTIC_EVALS
-    if any(is_adk(plain(each)) for each in documents if each is not None):
-        return ImportFormat.ADK
+    if tool := next(filter(None, map(tool_of, documents)), ""):
+        return ImportFormat(tool)
     if any(map(is_promptfoo, documents)):
         return ImportFormat.PROMPTFOO
     if any(map(is_prompt_with_examples, documents)):

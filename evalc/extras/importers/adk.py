@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, final
 from evalc.base.source import Source, Span
 from evalc.check.tree import Check, Test
 from evalc.diagnostics import Diagnostics, Finding
+from evalc.dsl.document_kind import tool_of_data
 from evalc.dsl.nodes import Node
 from evalc.dsl.sources import read_source
 from evalc.dsl.write_yaml import Noted
@@ -40,26 +41,13 @@ _OF_CASES: Final = frozenset(
 _OF_SETS: Final = frozenset(("eval_set_id", "name", "description", "eval_cases", "creation_timestamp"))
 
 
-def is_adk(data: object) -> bool:
-    """Whether plain data looks like an eval set, or like the lists of cases or of turns that ADK reads as well."""
-    if isinstance(data, dict):
-        return isinstance(data.get("eval_cases", data.get("evalCases")), list)
-    items = data if isinstance(data, list) else []
-    turns = [turn for each in items if isinstance(each, dict) for turn in _listed(each.get("data"), each)]
-    return any(isinstance(turn, dict) and "query" in turn for turn in turns)
-
-
-def _listed(data: object, otherwise: object) -> list[object]:
-    return data if isinstance(data, list) else [otherwise]
-
-
 def import_adk(source: Source, problems: Diagnostics) -> Imported | None:
     """The suite of an eval set; None if the file has errors or no case comes over, which is reported."""
     documents = documents_of(source, problems)
     if documents is None:
         return None
     root = documents[0] if len(documents) == 1 else None
-    if root is None or not is_adk(data_of(root)):
+    if root is None or tool_of_data(data_of(root)) != "adk":
         problems.add(source, Span(0, 0), Finding("EV652", expected="an eval set of ADK with `eval_cases`"))
         return None
     return _Importer(source, problems).imported(root)

@@ -41,12 +41,6 @@ _OWN_CHECK: Final = "a check of the project in Python can say it (`@evalc.custom
 _NO_VERDICT: Final = "it gives a score and no verdict; nearest is `judge` with a least score"
 
 
-def is_pydantic_evals(data: object) -> bool:
-    """Whether plain data looks like a dataset: a mapping with `cases` that have `inputs`."""
-    cases = data.get("cases") if isinstance(data, dict) else None
-    return isinstance(cases, list) and any(isinstance(each, dict) and "inputs" in each for each in cases)
-
-
 def import_pydantic_evals(source: Source, problems: Diagnostics) -> Imported | None:
     """The suite of a dataset; None if the file has errors or no case comes over, which is reported."""
     documents = documents_of(source, problems)
