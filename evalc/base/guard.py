@@ -28,8 +28,6 @@ from queue import SimpleQueue
 from types import FrameType, ModuleType
 from typing import Any, Final, Never, Self, TypeVar, final
 
-import msgspec
-
 from evalc.base.errors import AgentError, AgentUnavailable, MachineFailed, UsageError, causes
 from evalc.base.terminal import excerpt
 
@@ -177,23 +175,6 @@ def imported(name: str, root: Path) -> ModuleType:
 
 
 @final
-class _Job(msgspec.Struct, frozen=True, kw_only=True):
-    function: Callable[[], Any]
-    loop: asyncio.AbstractEventLoop
-    outcome: asyncio.Future[Any]
-
-    def run(self) -> None:
-        result = guarded_call(self.function)
-        # A closed loop says RuntimeError: the run is over, and nobody waits any more.
-        with suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(self._deliver, result)
-
-    def _deliver(self, result: object) -> None:
-        if not self.outcome.done():
-            self.outcome.set_result(result)
-
-
-@final
 class DaemonThread:
     """A thread that runs one function after another, started when first needed.
 
@@ -202,12 +183,23 @@ class DaemonThread:
     """
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[_Job | None] | None = None
+        self._jobs: SimpleQueue[Callable[[], None] | None] | None = None
 
     async def call(self, function: Callable[[], T]) -> T | AgentError:
         """The function's value, or the AgentError that its failure became."""
         loop = asyncio.get_running_loop()
-        job = _Job(function=function, loop=loop, outcome=loop.create_future())
+        outcome: asyncio.Future[T | AgentError] = loop.create_future()
+
+        def deliver(result: T | AgentError) -> None:
+            if not outcome.done():
+                outcome.set_result(result)
+
+        def job() -> None:
+            result = guarded_call(function)
+            # A closed loop says RuntimeError: the run is over, and nobody waits any more.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(deliver, result)
+
         try:
             self._queue().put(job)
         except RuntimeError as error:
@@ -215,11 +207,10 @@ class DaemonThread:
                 raise
             raise failed from None
         try:
-            result: T | AgentError = await job.outcome
+            return await outcome
         except asyncio.CancelledError:
             self.abandon()
             raise
-        return result
 
     def abandon(self) -> None:
         """Let the thread end once its function returns, if it ever does."""
@@ -227,17 +218,17 @@ class DaemonThread:
             self._jobs.put(None)
             self._jobs = None
 
-    def _queue(self) -> SimpleQueue[_Job | None]:
+    def _queue(self) -> SimpleQueue[Callable[[], None] | None]:
         if self._jobs is None:
-            jobs: SimpleQueue[_Job | None] = SimpleQueue()
+            jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
             threading.Thread(target=_work, args=(jobs,), name="evalc-agent", daemon=True).start()
             self._jobs = jobs
         return self._jobs
 
 
-def _work(jobs: SimpleQueue[_Job | None]) -> None:
+def _work(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
     while (job := jobs.get()) is not None:
-        job.run()
+        job()
         del job  # What an agent was given and gave is not kept while waiting for the next.
 
 

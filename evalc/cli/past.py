@@ -268,14 +268,14 @@ def accept_run(run: RunName = "latest", **flags: Any) -> int:
       evalc accept 01a200e6
     """
     # For start-up: `--help` reads no run.
-    from evalc.runtime.store.accepted import accept, passed  # noqa: PLC0415
+    from evalc.runtime.store.accepted import accept  # noqa: PLC0415
     from evalc.runtime.store.runs import find_results  # noqa: PLC0415
 
     settings = settings_of(flags)
     results = find_results(run, settings.results_folder)
     accepted = accept(results, settings.accepted_baseline)
     cases = [case for suite in accepted.suites for case in suite.cases.values()]
-    failing = sum(not passed(case) for case in cases)
+    failing = sum(not case.passed for case in cases)
     message = f"{counted(len(cases) - accepted.kept, 'case')} of the run {results.name}"
     message += f" and {accepted.kept} from before" if accepted.kept else ""
     message += f", {failing} of which may keep failing" if failing else ""

@@ -83,7 +83,6 @@ RENEWED_BY_RUN: Final = "`evalc run` writes results that name their suite"
 """Advice on results of earlier versions, which name only the tool of their suite."""
 
 
-@final
 class KnownSuites:
     """Finds out which suite a record of an earlier run is of.
 

@@ -32,6 +32,11 @@ class AcceptedCase(msgspec.Struct, frozen=True, omit_defaults=True):
     score: float | None = None
     digest: str | None = None
 
+    @property
+    def passed(self) -> bool:
+        """The contract's `passed`."""
+        return self.status in PASSING
+
 
 class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The cases of a suite by id.
@@ -382,11 +387,6 @@ def _united(suites: Iterable[AcceptedSuite]) -> Sequence[AcceptedSuite]:
         cases = {} if before is None else before.cases
         found[suite.key, suite.agent] = msgspec.structs.replace(suite, cases={**cases, **suite.cases})
     return tuple(found.values())
-
-
-def passed(case: AcceptedCase) -> bool:
-    """The contract's `passed`."""
-    return case.status in PASSING
 
 
 def _text(suites: Iterable[AcceptedSuite]) -> str:

@@ -15,7 +15,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import below_working_folder, is_accepted_baseline
 from evalc.model.result import MissingSuite
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, Suite, SuiteKey, key_of
-from evalc.runtime.store.accepted import AcceptedSuite, passed, read_accepted
+from evalc.runtime.store.accepted import AcceptedSuite, read_accepted
 from evalc.runtime.store.runs import (
     PastCase,
     PastResult,
@@ -117,25 +117,21 @@ def _joined(suite: PastSuite, more: PastSuite) -> PastSuite:
 
 
 @final
-class _KnownCases:
+class _KnownCases(KnownSuites):
     """The suites of a run, by which records of earlier runs are recognised."""
 
     def __init__(self, suites: Sequence[Suite]) -> None:
         by_key = {suite.key: suite for suite in suites}
-        self._known = KnownSuites(
+        super().__init__(
             ((suite.key, suite.tool_name) for suite in suites),
             lambda key: (located.case.id for located in by_key[key].cases) if key in by_key else (),
         )
         # the names that files of each suite's results may have
         self.names = {suite.key: possible_names(suite.key, suite.tool_name) for suite in suites}
 
-    def key_of(self, record: PastResult | AcceptedSuite) -> SuiteKey | None:
+    def suite_of(self, record: PastResult | AcceptedSuite) -> SuiteKey | None:
         """The suite that a record is of; None if it may be of several."""
-        return self._known.key_of(record, {case if isinstance(case, str) else case.id for case in record.cases})
-
-    def warnings(self, of: str, cure: str) -> Iterator[str]:
-        """The warning that records of several suites were left out, if any were."""
-        return self._known.warnings(of, cure)
+        return self.key_of(record, {case if isinstance(case, str) else case.id for case in record.cases})
 
 
 def find_baseline(
@@ -209,7 +205,7 @@ class _PastRuns:
     def __init__(self, folders: Sequence[Path], known: _KnownCases, *, is_alone: bool) -> None:
         self._folders = folders
         self._known = known
-        self._key_of = cache(lambda file: known.key_of(read_result(file, PastResult, what="baseline")))
+        self._key_of = cache(lambda file: known.suite_of(read_result(file, PastResult, what="baseline")))
         self.is_alone = is_alone
         self._met = cache(met_its_gates)
         self._agent_of = cache(lambda file: read_result(file, _Extent, what="baseline").agent_endpoint)
@@ -308,7 +304,7 @@ def _load(files: Iterable[Path], name: str, known: _KnownCases, *, is_of_any: Ca
     for file in files:
         suite = read_result(file, PastResult, what="baseline")
         agent = None if is_of_any(file) else suite.agent_endpoint
-        key = known.key_of(suite)
+        key = known.suite_of(suite)
         if key is None:
             continue
         if (key, agent) in suites:
@@ -336,7 +332,7 @@ def _accepted(file: Path, known: _KnownCases) -> Baseline:
     def suites() -> Iterator[tuple[SuiteKey, str | None, PastSuite]]:
         # Of cases that an entry with the suite's name has too, that one is newer.
         for suite in sorted(read_accepted(file), key=lambda suite: suite.suite is not None):
-            key = known.key_of(suite)
+            key = known.suite_of(suite)
             if key is not None:
                 yield key, suite.agent, _past_suite(suite, name)
 
@@ -346,7 +342,7 @@ def _accepted(file: Path, known: _KnownCases) -> Baseline:
 def _past_suite(suite: AcceptedSuite, name: str) -> PastSuite:
     return PastSuite(
         run_id=name,
-        passed={id_: passed(case) for id_, case in suite.cases.items()},
+        passed={id_: case.passed for id_, case in suite.cases.items()},
         errors=frozenset(id_ for id_, case in suite.cases.items() if case.status == "error"),
         unverified=frozenset(id_ for id_, case in suite.cases.items() if case.status == "unverified"),
         digests={id_: case.digest for id_, case in suite.cases.items() if case.digest is not None},
