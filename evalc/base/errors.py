@@ -14,8 +14,8 @@
 
 A mistake in an eval file is a value, a `Problem`; `SourceError` only carries them out of the Python API.
 
-`cli`, `setup` and `config` raise UsageError and SourceError wherever a user asked for something that cannot be done,
-and do not list them: only the end of a command, and callers from Python, catch them.
+UsageError and SourceError are raised wherever a user asked for something that cannot be done, and listed only where
+evalc itself goes on without: else only the end of a command, and callers from Python, catch them.
 """
 
 from __future__ import annotations

@@ -148,11 +148,7 @@ class PythonAgent:
 
     @classmethod
     def around(cls, found: object) -> PythonAgent:
-        """The agent that calls `found`, which is there already.
-
-        Raises:
-            UsageError: when it cannot be called.
-        """
+        """The agent that calls `found`, which is there already."""
         agent = cls.__new__(cls)
         agent._hold(found, name_of(found))
         return agent
@@ -277,11 +273,7 @@ def name_of(found: object) -> str:
 
 
 def agent_of(given: object) -> Agent:
-    """The agent that a caller brings: an agent, or something that a `PythonAgent` calls.
-
-    Raises:
-        UsageError: it is neither.
-    """
+    """The agent that a caller brings: an agent, or something that a `PythonAgent` calls."""
     return given if _is_agent(given) else PythonAgent.around(given)
 
 
@@ -428,11 +420,7 @@ def installed_agent(name: str, argument: str) -> Agent | None:
 
 
 def unknown_agent(name: str, forms: Sequence[str], named: Sequence[str]) -> NoReturn:
-    """Say that this kind of agent is unknown; `forms` are the known specs, `named` the agents of the configuration.
-
-    Raises:
-        UsageError: always.
-    """
+    """Say that this kind of agent is unknown; `forms` are the known specs, `named` the agents of the configuration."""
     offered = base.names_offered("evalc.agents")
     packages = f", or of an installed package: {', '.join(f'`{offer}:...`' for offer in offered)}" if offered else ""
     near = or_rather(name, (*named, *dict.fromkeys(map(base.kind_of, forms)), *offered))

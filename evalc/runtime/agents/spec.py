@@ -148,11 +148,7 @@ def _credentials(spec: str) -> tuple[str, ...]:
 
 
 def model_agent(provider: Provider, model: str, settings: AgentSettings, options: ModelOptions) -> ModelAgent:
-    """The agent that is a model of a provider.
-
-    Raises:
-        UsageError: it is not available.
-    """
+    """The agent that is a model of a provider."""
     from evalc.runtime.agents.model.agent import ModelAgent  # noqa: PLC0415
 
     return ModelAgent(

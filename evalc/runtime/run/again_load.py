@@ -149,11 +149,7 @@ def _place_in(folder: Path) -> Callable[[SuiteResult], int]:
 
 
 def compare_past(before: str | None, after: str, output_dir: Path) -> RunComparison:
-    """Compare two runs, each named as `find_results` knows it; None is the run before the later one.
-
-    Raises:
-        UsageError: there is no such run, its results cannot be read, both are the same, or have no suite in common.
-    """
+    """Compare two runs, each named as `find_results` knows it; None is the run before the later one."""
     warnings: list[str] = []
     later = find_results(after, output_dir)
     earlier = results_before(later, output_dir) if before is None else find_results(before, output_dir)

@@ -40,11 +40,7 @@ class Part(NamedTuple):
 
 
 def read_parts(runs: Sequence[PastRun]) -> Sequence[Part]:
-    """The parts, known to be of the same run.
-
-    Raises:
-        UsageError: one has no journal, is there twice, or was run with something else than the first.
-    """
+    """The parts, known to be of the same run."""
     parts: list[Part] = []
     for run in runs:
         read = read_journal(run.folder / FILE_NAME)

@@ -332,11 +332,7 @@ class ModelServer(ABC):
 async def local_models(
     agents: Sequence[Agent], panel: Panel | None, observer: Observer = NOBODY
 ) -> AsyncIterator[None]:
-    """Load the local models of a run; they end with the block.
-
-    Raises:
-        UsageError: one cannot be loaded, so that nothing can be run.
-    """
+    """Load the local models of a run; they end with the block."""
     servers = tuple(dict.fromkeys(_servers(agents, panel)))
     try:
         for server in servers:

@@ -110,11 +110,7 @@ def journaled_suites(suites: Sequence[Suite], root: Path | None) -> tuple[Journa
 
 
 def new_journal(header: Header, options: RunOptions) -> Journal:
-    """The journal of a new run, in a folder of its own.
-
-    Raises:
-        UsageError: it cannot be made.
-    """
+    """The journal of a new run, in a folder of its own."""
     return Journal(
         _make_folder(options.made_in or options.output_dir, options.run_id) / FILE_NAME, header, options.redactor
     )

@@ -49,11 +49,7 @@ class _Token(NamedTuple):
 
 
 def parse_keywords(text: str) -> Expression:
-    """The expression.
-
-    Raises:
-        UsageError: it is not an expression; the message has the column.
-    """
+    """The expression."""
     parser = _Parser(text)
     expression = parser.either(0)
     parser.expect_end()

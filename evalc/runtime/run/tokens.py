@@ -23,11 +23,7 @@ from evalc.runtime.agents.python import load_target
 
 
 def load_object(path: Path, what: str) -> dict[str, Any]:
-    """Read a JSON object from a file; `what` is its name in messages, such as `seed manifest`.
-
-    Raises:
-        UsageError: it cannot be read, is too large, is not JSON or no object.
-    """
+    """Read a JSON object from a file; `what` is its name in messages, such as `seed manifest`."""
     try:
         return parse_object(read_limited(path, JSON_LIMIT), what, str(path))
     except TooLarge:
@@ -39,11 +35,7 @@ def load_object(path: Path, what: str) -> dict[str, Any]:
 
 
 def parse_object(data: bytes, what: str, origin: str) -> dict[str, Any]:
-    """Read a JSON object; NaN and infinities are not allowed.
-
-    Raises:
-        UsageError: it is not JSON or no object, with `origin:line:column`.
-    """
+    """Read a JSON object; NaN and infinities are not allowed."""
     text = ""
     try:
         text = data.decode("utf-8-sig")
@@ -135,9 +127,6 @@ async def capture_snapshot(
 
     Programs run in the project's root, and modules are looked for there first, except for those that a caller has
     `brought`.
-
-    Raises:
-        UsageError: it cannot be had, is not JSON or no object.
     """
     scheme, _, rest = source.partition(":")
     match scheme:

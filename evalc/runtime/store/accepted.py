@@ -257,11 +257,7 @@ def _accepted(suite: _Suite, place: Place, agent: str | None, *, without: Contai
 
 
 def read_accepted(file: Path) -> Sequence[AcceptedSuite]:
-    """The suites of the file.
-
-    Raises:
-        UsageError: it cannot be read, is not such a file, or has a case twice.
-    """
+    """The suites of the file."""
     read = _read(file)
     _reject_repeated_cases(file, read.twice)
     return _united(read.suites)

@@ -151,9 +151,6 @@ def find_baseline(
     `before`; `latest~1` is the run before that. None if there is no such run yet, or no name. What else it should have
     had is what the newest such run had that looked at the same files, which is its `scope`. Of a run of several agents,
     the results with any of `agents` count.
-
-    Raises:
-        UsageError: there is no such run, it has several agents and none of `agents`, or its results cannot be read.
     """
     if not name:
         return None

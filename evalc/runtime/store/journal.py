@@ -314,11 +314,7 @@ def read_header(path: Path) -> Header | None:
 
 
 def read_journal(path: Path) -> tuple[Header, JournaledCases] | None:
-    """The header and the cases of a journal that is no longer written; None if there is no whole header.
-
-    Raises:
-        UsageError: it cannot be read, or is not a journal of this version.
-    """
+    """The header and the cases of a journal that is no longer written; None if there is no whole header."""
     if (header := read_header(path)) is None:
         return None
     with open_regular(path) as file:
@@ -403,11 +399,7 @@ class Journal:
     """An open journal. Every line is one write to the end of the file, so that a kill tears at most the last."""
 
     def __init__(self, path: Path, header: Header, redactor: Redactor = NO_SECRETS) -> None:
-        """Create the file.
-
-        Raises:
-            UsageError: it cannot be created.
-        """
+        """Create the file."""
         try:
             refuse_link_out(path)
             file = os.open(path, _CREATE, 0o666)
@@ -435,9 +427,6 @@ class Journal:
         `check` is given the header that is there, and raises where the run is another one. Where not even the header
         was written, nothing was run, and `header` begins the journal. With `retry_errors` the cases that ended in error
         are to be run again; their lines stay, and later ones count.
-
-        Raises:
-            UsageError: it cannot be opened, is not a journal, or another process writes it.
         """
         try:
             refuse_link_out(path)

@@ -50,9 +50,6 @@ def find_run(name: str, output_dir: Path, *, to_resume: bool = False) -> PastRun
     """The run called `name`, as `find_folder` knows it, that has a journal; `to_resume`, even if it has none yet.
 
     So `latest` is not an earlier run where the latest was killed before its journal began.
-
-    Raises:
-        UsageError: there is no such run, or its journal cannot be read.
     """
     folder = find_folder(
         name, output_dir, lambda path: (path / FILE_NAME).is_file() or (to_resume and is_announced(path))
@@ -67,11 +64,7 @@ def find_run(name: str, output_dir: Path, *, to_resume: bool = False) -> PastRun
 
 
 def refuse_another_run(past: Header, now: Header) -> None:
-    """Compare what was run with what would be run.
-
-    Raises:
-        UsageError: when the cases that are left would not be run as the others were; it says what has changed.
-    """
+    """Compare what was run with what would be run."""
     refuse_rescored(past)
     changes = "; ".join(differences(past, now))
     if changes:
@@ -79,11 +72,7 @@ def refuse_another_run(past: Header, now: Header) -> None:
 
 
 def refuse_rescored(past: Header) -> None:
-    """Reject a run that asked no agent.
-
-    Raises:
-        UsageError: it was made by rescoring another run.
-    """
+    """Reject a run that asked no agent."""
     if past.rescored_from is not None:
         made = f"it was made by `evalc rescore {past.rescored_from}`"
         raise UsageError(f"`{past.run_id}` cannot be resumed: {made}: resume that run, and rescore it again")

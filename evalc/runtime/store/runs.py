@@ -56,12 +56,7 @@ def steps_back(name: str) -> int | None:
 
 
 def find_folder(name: str, output_dir: Path, holds: Holds) -> Path | None:
-    """The folder (or where `holds` allows it the file) of the run called `name`; None if there is none.
-
-    Raises:
-        UsageError: the name is empty, several runs begin with it, there are not as many as `latest~N` goes back, or
-            the run has no such agent.
-    """
+    """The folder (or where `holds` allows it the file) of the run called `name`; None if there is none."""
     if not name:
         raise UsageError(f"an empty text names no run; the newest is `{LATEST}`")
     back = steps_back(name)
@@ -341,11 +336,7 @@ def places_in(header: Header | None) -> Mapping[SuiteKey, Place]:
 
 
 def results_before(later: PastResults, output_dir: Path) -> PastResults:
-    """The results of the run before another one: of those that began earlier, the newest that has most of its suites.
-
-    Raises:
-        UsageError: none has any of them.
-    """
+    """The results of the run before another one: of those that began earlier, the newest with most of its suites."""
     suites = {name for file in later.files for name in _names_of(file)}
     at = later.folder.resolve()
     shared = {

@@ -233,9 +233,6 @@ def route_to(url: str, tls: Tls) -> httpcore.AsyncConnectionPool:
 
     Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY as everywhere, but are never used for the loopback
     interface: an agent on this machine is not to be had through a proxy.
-
-    Raises:
-        UsageError: when the proxy is of no kind that can be used, or the file of authorities cannot be read.
     """
     parts = urlsplit(url)
     context = _tls_context(tls) if parts.scheme == "https" else _no_tls_context()

@@ -377,11 +377,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def endpoint_of(provider: Provider, access: Access, api: Api | None = None) -> Endpoint:
-    """Where a provider's API is reached; `api` replaces the configured API.
-
-    Raises:
-        UsageError: the URL or a header cannot be used, or the provider itself is asked without a key.
-    """
+    """Where a provider's API is reached; `api` replaces the configured API."""
     name = provider.name
     base = checked_url(access.base_url or provider.home, whose=f"the `base_url` of `{name}`, as a")
     if base.username is not None:
