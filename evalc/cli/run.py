@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar, Unpack
 
 import msgspec
 import typer
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from evalc import extras
 from evalc.base import collector_off
@@ -288,12 +288,7 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
         suites=tuple(map(_as_reported, past.suites)),
         summary=past.summary,
         root=Path.cwd(),
-        exit_code=closing.exit_code,
-        gates=closing.gates,
-        below=closing.below,
-        selected=closing.selected,
-        missing=closing.missing,
-        warnings=(*closing.warnings, *warnings, *unread),
+        **asdict(replace(closing, warnings=(*closing.warnings, *warnings, *unread))),
         redact=Redactor(settings.secret_values(os.environ)).redact,  # of eval files, whose lines are quoted
         checks=checks_in(settings),
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 import msgspec
+from msgspec.structs import asdict
 
 from evalc.base import Anew
 from evalc.base.errors import UsageError
@@ -22,6 +23,7 @@ from evalc.model.numbers import rounded
 from evalc.report import ChecksOf, ReportedRun, ReportedSuite, no_checks
 from evalc.report.console import totals_of
 from evalc.report.words import main_reason
+from evalc.runtime.store.runs import Closing
 
 if TYPE_CHECKING:
     from evalc.compiler.compiled import Inventory
@@ -106,6 +108,18 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         verified_nothing = self.summary.unverified or not self.summary.total_cases
         return 1 if self.finished.failed or (self.strict and verified_nothing) else 0
 
+    @property
+    def closing(self) -> Closing:
+        """What its result files lack."""
+        return Closing(
+            exit_code=self.exit_code,
+            gates=self.finished.gates,
+            below=self.finished.below_threshold,
+            selected=self.selected,
+            missing=self.missing,
+            warnings=(*self.notes, *self.finished.warnings),
+        )
+
     def to_json(self) -> bytes:
         """`{runId, suites: [EvalSuiteResult...], summary}`, one JSON document with a line end."""
         return to_json(self.finished.load()) + b"\n"
@@ -161,6 +175,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """The run as reports show it."""
         finished = self.finished
         return ReportedRun(
+            **asdict(self.closing),
             run_id=finished.run_id,
             folder=shown_path(finished.folder) if self.temporary is None else "",
             suites=tuple(
@@ -169,12 +184,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             ),
             summary=finished.summary,
             root=Path.cwd(),
-            exit_code=self.exit_code,
-            gates=finished.gates,
-            below=finished.below_threshold,
-            selected=self.selected,
-            missing=finished.missing,
-            warnings=(*self.notes, *finished.warnings),
             redact=self.redact,
             checks=self.checks,
         )

@@ -44,7 +44,7 @@ from evalc.runtime.run.run import run_suites
 from evalc.runtime.run.tokens import capture_snapshot, load_object
 from evalc.runtime.store.journal import Asked, kept_snapshot
 from evalc.runtime.store.redact import Redactor
-from evalc.runtime.store.runs import LATEST, Closing, new_run_id, write_closing
+from evalc.runtime.store.runs import LATEST, new_run_id, write_closing
 from evalc.setup.compile import checks_in, line_of
 from evalc.setup.finished import Run
 from evalc.tools import ToolRegistry
@@ -211,15 +211,7 @@ def _closed(
         redact=options.redactor.redact,
         checks=checks_in(settings),
     )
-    closing = Closing(
-        exit_code=run.exit_code,
-        gates=finished.gates,
-        below=finished.below_threshold,
-        selected=run.selected,
-        missing=finished.missing,
-        warnings=(*run.notes, *finished.warnings),
-    )
-    unwritten = write_closing(finished.folder, closing, options.redactor)
+    unwritten = write_closing(finished.folder, run.closing, options.redactor)
     return run if unwritten is None else msgspec.structs.replace(run, notes=(*run.notes, unwritten))
 
 

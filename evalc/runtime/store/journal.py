@@ -147,18 +147,10 @@ class SkippedLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     skipped: SkippedCase
 
 
-class _WholeLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class _WholeLine(Entry, frozen=True, kw_only=True, rename="camel"):
     """A case's line as a run needs it that is gone on with: with every part in it as it has to be."""
 
-    suite: int
-    case: int
-    result: CaseResult | msgspec.UnsetType = msgspec.UNSET
-    notes: tuple[Note, ...] = ()
-    cost_usd: float | None = None
-    sent: str | None = None
-    tool_mode: ToolMode | None = None
-    struck: bool = False
-    answers: tuple[RecordedAnswer, ...] = ()
+    result: CaseResult | msgspec.UnsetType = msgspec.UNSET  # type: ignore[assignment] # decoded, too
     skipped: SkippedCase | msgspec.UnsetType = msgspec.UNSET
 
     def is_of(self, sizes: Sequence[int]) -> bool:
