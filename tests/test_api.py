@@ -103,9 +103,9 @@ def test_a_source_with_errors_is_not_run(tmp_path: Path) -> None:
 
 OF_A_TERMINAL = {
     *("quiet", "verbose", "durations", "json", "output"),
-    *("dry_run", "show_settings", "help_all", "x"),
+    *("dry_run", "show_settings", "help_all", "x", "from"),
 }
-"""The flags that are nothing to a call: it gets the results, and `maxfail` is more than `-x`."""
+"""The flags that are nothing to a call: it gets the results, `maxfail` is more than `-x`, and nothing is imported."""
 
 
 def test_a_call_takes_every_flag_of_the_command() -> None:

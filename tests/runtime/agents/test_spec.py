@@ -45,7 +45,8 @@ def test_an_unknown_form_lists_the_known_ones(spec: str) -> None:
     with pytest.raises(UsageError) as caught:
         agent_for(spec, settings=AgentSettings())
     providers = "`openai:MODEL`, `anthropic:MODEL`"
-    others = "`python:module:name`, `command:...`, `replay:DIR`, `local`, `local:MODEL.gguf`, `demo`"
+    programs = "`python:module:name`, `command:...`, `claude-code`, `codex`"
+    others = f"{programs}, `replay:DIR`, `local`, `local:MODEL.gguf`, `demo`"
     assert f"an agent is one of `http://...`, `https://...`, {providers}, {others}" in str(caught.value)
     assert "pass@" not in str(caught.value)
 
