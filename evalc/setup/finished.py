@@ -110,7 +110,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def closing(self) -> Closing:
-        """What its result files lack."""
+        """The facts about it that its result files lack."""
         return Closing(
             exit_code=self.exit_code,
             gates=self.finished.gates,
