@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -17,16 +19,19 @@ from evalc.check.forms import TYPES, check_of, record_of
 from evalc.check.predicates import mapped
 from evalc.check.tree import All, Check, Some
 from evalc.compiler.emit.check import check_of_label, simplest
+from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.sources import unsaved
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
 from evalc.grammar.write_check import LITERALLY, KeepSchema, Spelling, line_of, linked_to
 from evalc.model import case as m
 from evalc.model.suite import dimension_of
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
+_OF_A_LINE: Final = re.compile(r" on line \d+")
 _LONGEST_NAME: Final = 48
 
 NO_COUNTERPART: Final = "it has no counterpart here"
@@ -80,6 +85,24 @@ def yaml_of(data: Mapping[str, Any], source: Source, problems: Diagnostics, *, h
             source, Span(0, 0), Finding("EV651", what="the file", why=f"it cannot be written in YAML: {refusal}")
         )
         return None
+
+
+def refused(cases: Sequence[Any], more: Mapping[str, Any], path: Path, imported: Imported) -> dict[int, str]:
+    """The cases that do not compile in a suite of this path, by their numbers, and why: they would stop all others.
+
+    `imported` has the files that they name.
+    """
+    text = write_yaml({"suite": "a", "prompt": "a", "eval": {**more, "test_cases": [*cases]}})
+    starts = [found.start() for found in re.finditer(r"^    - ", text, re.MULTILINE)]
+    beside = {os.path.realpath(path.parent / side.path): side.text for side in imported.side_files}
+    checks = tuple(path.parent / each for each in imported.checks)
+    with unsaved(beside):
+        problems = compile_sources([Source(str(path), text)], CompileOptions(checks=checks)).problems
+    return {
+        bisect(starts, problem.span.start) - 1: _OF_A_LINE.sub("", problem.finding.message())
+        for problem in reversed(problems)
+        if problem.severity == "error" and problem.source.name == str(path)
+    }
 
 
 def as_template(text: str) -> str:

@@ -22,10 +22,12 @@ from evalc.extras.importers.imported import (
     CaseNames,
     Imported,
     Schemas,
+    SideFile,
     as_template,
     documents_of,
     entry_of,
     name_of,
+    refused,
     yaml_of,
 )
 from evalc.extras.importers.promptfoo_agents import agents_of
@@ -111,15 +113,17 @@ class _Importer:
             tests = [*reader.of_default(default)]
         self._for_toml += [reader.judge] if reader.judge else []
         self._naming = _naming(tests)
+        made = [self._made(test, prompts, number) for number, test in enumerate(tests, 1)]
+        whole = [each for each in made if isinstance(each, dict)]
+        reasons = iter(self._refused(whole))
         cases: list[Any] = []
         over: list[PromptfooTest] = []
         waiting: list[str] = []
-        for number, test in enumerate(tests, 1):
+        for test, case in zip(tests, made, strict=True):
             waiting += self._given.comments_above(test.source, test.node)
-            try:
-                case = self._case(test, prompts, number)
-            except Unmappable as reason:
-                waiting = _with_lost(waiting, test, self._given, f"{reason}")
+            reason = case if isinstance(case, str) else next(reasons)
+            if reason:
+                waiting = _with_lost(waiting, test, self._given, reason)
             else:
                 cases.append(Noted(case, (*waiting, *test.comments)))
                 over.append(test)
@@ -147,6 +151,30 @@ class _Importer:
         written = self._written(values, data | shared, cases, waiting)
         return written and replace(written, cases=len(over), weaker=sum(not test.is_whole for test in over), lost=lost)
 
+    def _made(self, test: PromptfooTest, prompts: Mapping[str, Prompt], number: int) -> dict[str, Any] | str:
+        """The case of a test, or why there is none."""
+        try:
+            return self._case(test, prompts, number)
+        except Unmappable as reason:
+            return f"{reason}"
+
+    def _refused(self, cases: Sequence[dict[str, Any]]) -> list[str]:
+        """Why each case would stop the others from being compiled; empty for those that do not."""
+        path = self._given.in_folder(f"{self._suite}.eval.yaml")
+        imported = Imported(
+            text="", side_files=self._side_files(), file_name=path.name, cases=len(cases), checks=self._code.files()
+        )
+        faults = refused(cases, self._criteria(), path, imported) if cases else {}
+        return [faults.get(number, "") for number in range(len(cases))]
+
+    def _side_files(self) -> tuple[SideFile, ...]:
+        return (*self._schemas.files(), *self._code.side_files())
+
+    def _criteria(self) -> dict[str, Any]:
+        """The criteria that the metrics are, which have no weights in promptfoo."""
+        share = round(1 / len(self._metrics), 2) if len(self._metrics) > 1 else 1
+        return {"criteria": [{"name": name, "weight": share} for name in self._metrics]} if self._metrics else {}
+
     def _written(
         self, values: Mapping[str, Node], shared: Mapping[str, Any], cases: list[Any], behind: list[str]
     ) -> Imported | None:
@@ -155,20 +183,19 @@ class _Importer:
         if isinstance(description, Scalar):
             data["description"] = description.text
         data |= shared
-        # Promptfoo's metrics have no weights.
-        share = round(1 / len(self._metrics), 2) if len(self._metrics) > 1 else 1
-        criteria = {"criteria": [{"name": name, "weight": share} for name in self._metrics]} if self._metrics else {}
-        data["eval"] = {**criteria, "test_cases": Noted(cases, (*self._above.get("tests", ()), *behind))}
+        data["eval"] = {**self._criteria(), "test_cases": Noted(cases, (*self._above.get("tests", ()), *behind))}
         about = next(iter(self._above.values()), [])
         for_toml = [*self._for_toml]
         if checks := self._code.files():
             for_toml.insert(0, f"checks = {json.dumps([self._given.in_project(each) for each in checks])}")
+        if self._compares_meanings:
+            for_toml.insert(0, 'similarity = "embeddings"')
         lines = (f"for evalc.toml: {line}" for line in for_toml)
         head = (f"Imported from {Path(self._source.name).name} (promptfoo).", *about, *lines, *self._given.head)
         text = yaml_of(data, self._source, self._problems, head=head)
         if text is None:
             return None
-        files, file_name = (*self._schemas.files(), *self._code.side_files()), f"{self._suite}.eval.yaml"
+        files, file_name = self._side_files(), f"{self._suite}.eval.yaml"
         return Imported(
             text=text,
             side_files=files,

@@ -35,7 +35,8 @@ from evalc.check.tree import (
 from evalc.compiler.examine import examine
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_code import Code
-from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, template_of
+from evalc.extras.importers.promptfoo_schemas import as_read
+from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, template_of, variables_of
 from evalc.grammar.parse import parse_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of
 from evalc.model.json import is_number, path_inside
@@ -110,6 +111,8 @@ class _Assertion(NamedTuple):
         _require(is_number(value) or isinstance(value, str), "the value is not a text")
         text = value if isinstance(value, str) else json.dumps(value)
         template = template_of(text, self.values)
+        mappings = [name for name in variables_of(template) if isinstance(self.values[name], dict | list)]
+        _require(not mappings, f"the variable `{next(iter(mappings), '')}` is no text")
         _require(template, "the value is empty")
         return template
 
@@ -327,9 +330,14 @@ def _regex(asked: _Assertion) -> Check:
 
 def _is_json(asked: _Assertion) -> Check:
     is_given = asked.value not in (None, "", False)  # promptfoo asks for a schema only where the value is truthy
-    schema = asked.value if is_given else None
-    _require(not isinstance(schema, str) or _is_path(schema), "the schema is a text; write it as a mapping")
-    return Test("json", ("strict", schema))
+    if not is_given:
+        return Test("json", ("strict", None))
+    schema, has_formats = as_read(asked.code.data_of(asked.value) if _is_path(asked.value) else asked.value)
+    if has_formats:
+        asked.differences.append("formats such as `date` are checked by other rules")
+    # A file that need not be changed stays where it is.
+    is_as_it_was = _is_path(asked.value) and asked.code.data_of(asked.value) == schema
+    return Test("json", ("strict", asked.value if is_as_it_was else schema))
 
 
 def _counted(measure: Measured, bounds: Mapping[str, Any], why_not: str) -> Check:

@@ -20,7 +20,7 @@ from evalc.diagnostics import Diagnostics
 from evalc.ecma import scripts
 from evalc.ecma.scripts import ScriptError, functions_of
 from evalc.extras.importers.imported import SideFile, name_of
-from evalc.extras.importers.promptfoo_source import FILE, Configuration
+from evalc.extras.importers.promptfoo_source import FILE, Configuration, plain
 from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, rendered, variables_of
 from evalc.model.json import is_number
 from evalc.translate import check_of_script
@@ -233,6 +233,10 @@ class Code:
         is_verdict = name in _ASKED_OF_TEXT or (threshold is None and is_surely_verdict(body))
         named = self._inline("javascript", "\n".join((*made, body)), None, called=name.replace("-", "_"), is_text=False)
         return Test("check", (named, (), options, Bounds() if is_verdict else above))
+
+    def data_of(self, path: str) -> Any:
+        """The data of a file of JSON that the configuration names."""
+        return plain(self._given.document(self._given.read(path, (".json",))))
 
     def side_files(self) -> tuple[SideFile, ...]:
         """The files that hold the code of the configuration itself."""
