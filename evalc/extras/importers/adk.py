@@ -153,34 +153,37 @@ class _Importer(Importing):
         """A turn, or a case of one: what is said, and the checks of the answer."""
         if not turn.says.strip():
             raise Unmappable("in it, the user says nothing")
-        checks = [*self._calls(turn), *self._answer(turn), *self._rubrics([*rubrics, *turn.rubrics])]
+        checks = [
+            *self._calls(turn, is_alone=key == "message"),
+            *self._answer(turn),
+            *self._rubrics([*rubrics, *turn.rubrics]),
+        ]
         return {key: as_template(turn.says), **({"validate": Noted(checks)} if checks else {})}
 
     # --- checks ---
 
-    def _calls(self, turn: _Turn) -> Iterator[Noted]:
+    def _calls(self, turn: _Turn, *, is_alone: bool) -> Iterator[Noted]:
         criterion = self.criteria.get(_TRAJECTORY)
         if criterion is None:
             return
         order = criterion.get("match_type", "EXACT")
         order = _ORDERS.get(order, order) if isinstance(order, int) else str(order).upper()
-        names = [name for name, _ in turn.calls]
-        notes: tuple[str, ...] = ()
-        if criterion.get("threshold") != 1:
+        has_arguments = bool(turn.calls) and not criterion.get("ignore_args")
+        notes: list[str] = []
+        if criterion.get("threshold") != 1 and not is_alone:
             why = "there it is a mean over turns; here the calls of each turn have to be right"
-            notes = self.differs(turn.node, f"the threshold of `{_TRAJECTORY}`", why)
-        if order == "EXACT":
-            yield entry(tools("called", names), notes)
-        elif names:
-            yield entry(tools("in_order" if order == "IN_ORDER" else "include", names), notes)
-        if criterion.get("ignore_args"):
-            return
+            notes += self.differs(turn.node, f"the threshold of `{_TRAJECTORY}`", why)
+        if has_arguments:
+            why = f"{FURTHER}; and in order are their names alone" if order == "IN_ORDER" else FURTHER
+            notes += self.differs(turn.node, "the arguments of calls", why)
+        if turn.calls or order == "EXACT":
+            predicate = {"EXACT": "called", "IN_ORDER": "in_order"}.get(order, "include")
+            yield entry(tools(predicate, [name for name, _ in turn.calls]), notes)
         seen: Counter[str] = Counter()
-        for name, arguments in turn.calls:
+        for name, arguments in turn.calls if has_arguments else ():
             seen[name] += 1
             if arguments:
-                check = call_with(name, seen[name] if order == "EXACT" else "any", arguments)
-                yield entry(check, self.differs(turn.node, "the arguments of calls", FURTHER))
+                yield entry(call_with(name, seen[name] if order == "EXACT" else "any", arguments))
 
     def _answer(self, turn: _Turn) -> Iterator[Noted]:
         if not turn.answer.strip():
