@@ -25,7 +25,7 @@ demo: $(EVALC) ## Compile an example, run it against the demo agent and show its
 tour: $(EVALC) ## Show more: mistakes, HTTP, conversations, classification, broken agents
 	@$(BIN)/python scripts/tour.py
 
-quick: check ## Format, lint, types, import contracts and half a minute of tests
+quick: check ## Format, lint, types, import contracts and a part of the tests
 	$(BIN)/python -m pytest -n auto -q $(QUICK)
 
 test: $(READY) browser neovim vscode check test-package ## Everything that CI runs: format, lint, types, import contracts, package, tests
