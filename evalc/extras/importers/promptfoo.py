@@ -45,6 +45,8 @@ from evalc.model.suite import slug
 _TEXTS: Final = (".txt", ".md", ".csv", ".diff", ".html", ".patch", ".sql", ".xml")
 _LONGEST: Final = 100_000
 _SHORT: Final = 60
+_LINE: Final = 300
+_NO_NAME: Final = re.compile(r"[{\n]|\A\[")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9\s_.,:;!?-]*")
 """A description of which a name says as much."""
 _MARKS: Final = ("prompts", "tests", "scenarios", "defaultTest")
@@ -172,7 +174,7 @@ class _Importer:
 
     def _criteria(self) -> dict[str, Any]:
         """The criteria that the metrics are, which have no weights in promptfoo."""
-        share = round(1 / len(self._metrics), 2) if len(self._metrics) > 1 else 1
+        share = round(1 / len(self._metrics), 2 if len(self._metrics) < 10 else 3) if len(self._metrics) > 1 else 1
         return {"criteria": [{"name": name, "weight": share} for name in self._metrics]} if self._metrics else {}
 
     def _written(
@@ -299,7 +301,7 @@ class _Importer:
                 waiting.append(self._note(source, node, type_, why))
                 test.is_whole = False
             if "icontains" in str(data.get("type")):
-                waiting.append(self._note_folding(source, node, type_))
+                self._note_folding(source, node, type_)
             for check in checks:
                 found.append((check, data, tuple(waiting)))
                 waiting = []
@@ -344,13 +346,12 @@ class _Importer:
             return self._given.relative(schema)
         return self._schemas.keep(schema)
 
-    def _note_folding(self, source: Source, node: Node, type_: str) -> str:
-        """Report, once for the file, how cases of letters are compared; the comment that says so in the suite."""
-        if self._is_folding_noted:
-            return ""
-        self._is_folding_noted = True
-        why = "`ignoring case` takes `ß` for `ss` and the ligature `ﬁ` for `fi`, which promptfoo does not"
-        return self._note(source, node, type_, why)
+    def _note_folding(self, source: Source, node: Node, type_: str) -> None:
+        """Report, once for the file, how cases of letters are compared, and say so in the head of the suite."""
+        if not self._is_folding_noted:
+            self._is_folding_noted = True
+            why = "`ignoring case` takes `ß` for `ss` and the ligature `ﬁ` for `fi`, which promptfoo does not"
+            self._given.head.append(self._note(source, node, type_, why))
 
     def _note(self, source: Source, node: Node, type_: str, why: str) -> str:
         """Report a difference; the comment that says so in the suite."""
@@ -374,15 +375,18 @@ def _suite_name(path: Path) -> str:
 
 
 def _naming(tests: Sequence[PromptfooTest]) -> str:
-    """The variable with the most short values, by which tests are named; empty if there is none."""
-    values: dict[str, set[object]] = {}
-    for test in tests:
-        for name, value in test.vars.items():
-            is_short = isinstance(value, str | int | float) and 0 < len(str(value)) <= _SHORT and "{" not in str(value)
-            if is_short and not str(value).startswith(FILE):
-                values.setdefault(name, set()).add(value)
-    best = max(values, key=lambda name: len(values[name]), default="")
-    return best if best and (len(values[best]) > 1 or len(tests) == 1) else ""
+    """The variable with the most short values, else lines, by which tests are named; empty if there is none."""
+    for longest in (_SHORT, _LINE):
+        values: dict[str, set[object]] = {}
+        for test in tests:
+            for name, value in test.vars.items():
+                text = str(value) if isinstance(value, str | int | float) else ""
+                if 0 < len(text) <= longest and not text.startswith(FILE) and not _NO_NAME.search(text):
+                    values.setdefault(name, set()).add(value)
+        best = max(values, key=lambda name: len(values[name]), default="")
+        if best and (len(values[best]) > 1 or len(tests) == 1):
+            return best
+    return ""
 
 
 def _with_lost(comments: list[str], test: PromptfooTest, given: Configuration, why: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -22,6 +23,13 @@ FILE: Final = "file://"
 DATA_FILES: Final = (".yaml", ".yml", ".json")
 _MOST_FILES: Final = 100
 _DEEPEST: Final = 20
+_NOT_PROSE: Final = re.compile(
+    r"""yaml-language-server:|.*\bpromptfoo\.dev/|-\ ["'{]|-\ [\w.-]+:\S|
+    (?:-\ )?(?:assert|config|defaultTest|delay|description|env|id|label|max\w+|options|prompts|providers?|temperature|
+    tests|threshold|type|value|vars|weight|[A-Z]+_API_KEY):(?:\s|$)""",
+    re.VERBOSE,
+)
+"""A comment for an editor or about promptfoo's pages, and what was made a comment so that it has no effect."""
 
 
 @final
@@ -134,7 +142,7 @@ class Configuration:
                 break
             self._kept.add((source.name, start))
             comment = line.lstrip("#").strip()
-            if is_beside and comment.strip("=-* ") and not comment.startswith("yaml-language-server:"):
+            if is_beside and comment.strip("=-* ") and not _NOT_PROSE.match(comment):
                 found.append(comment)
             at = start
         return found[::-1]
