@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, time
 from decimal import Decimal
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, final
 
@@ -150,9 +150,14 @@ class Named(kinds.Kind):
     """
 
     def __init__(self, name: str, kind: kinds.Kind, **said: Any) -> None:
-        super().__init__({**or_null(kind.definition() if isinstance(kind, Shape) else kind.schema), **said})
         self._name = name
         self._kind = kind
+        self._said = said
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override] # made when it is asked for, which a run does not
+        kind = self._kind
+        return {**or_null(kind.definition() if isinstance(kind, Shape) else kind.schema), **self._said}
 
     def read(self, fields: Fields, key: str) -> Any:
         value = fields.node(key)

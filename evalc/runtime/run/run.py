@@ -228,8 +228,11 @@ def _by_endpoint(agents: Sequence[Agent], options: RunOptions) -> Mapping[str, A
 
 
 def _baseline(suites: Sequence[Suite], agents: Sequence[str], options: RunOptions) -> Baseline | None:
+    name = options.baseline or (LATEST if any(map(_asks_for_regressions, suites)) else None)
+    if name is None:
+        return None
     return find_baseline(
-        options.baseline or (LATEST if any(map(_asks_for_regressions, suites)) else None),
+        name,
         options.output_dir,
         suites,
         agents=agents,
