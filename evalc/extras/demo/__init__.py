@@ -287,10 +287,7 @@ def answer(message: str) -> AgentResponse:
 class DemoAgent:
     """A small deterministic agent inside the package, so that a fresh machine runs something real."""
 
-    @property
-    def endpoint(self) -> str:
-        """`demo`."""
-        return "demo"
+    endpoint = "demo"
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:

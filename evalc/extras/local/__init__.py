@@ -334,13 +334,9 @@ class LocalAgent:
     """
 
     def __init__(self, server: LocalServer, *, options: ModelOptions) -> None:
+        self.endpoint = f"local:{server.name}"
         self.local_server = server
         self._options = replace(options, sampling=_repeatable(options.sampling))
-
-    @property
-    def endpoint(self) -> str:
-        """`local:` and the model's name."""
-        return f"local:{self.local_server.name}"
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:

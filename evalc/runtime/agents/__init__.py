@@ -64,21 +64,15 @@ class NamedAgent:
     Attributes:
         agent: the agent.
         endpoint: its name.
+        local_server: the server of a model on this machine; None for any other agent.
+        open_files: how many files a session holds open, as far as the agent says so.
     """
 
     def __init__(self, name: str, agent: Agent) -> None:
         self.agent = agent
         self.endpoint = name
-
-    @property
-    def local_server(self) -> object:
-        """The server of a model on this machine; None for any other agent."""
-        return getattr(self.agent, "local_server", None)
-
-    @property
-    def open_files(self) -> int:
-        """How many files a session holds open, as far as the agent says so."""
-        return getattr(self.agent, "open_files", 0)
+        self.local_server: object = getattr(agent, "local_server", None)
+        self.open_files: int = getattr(agent, "open_files", 0)
 
     def session(self) -> AbstractAsyncContextManager[Session]:
         """Open a session of the agent."""

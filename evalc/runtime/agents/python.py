@@ -154,14 +154,10 @@ class PythonAgent:
         return agent
 
     def _hold(self, found: object, target: str) -> None:
+        self.endpoint = f"python:{target}"
         self._target = target
         self._found = found
         self._function = _function_of(found, target)
-
-    @property
-    def endpoint(self) -> str:
-        """`python:module:name`."""
-        return f"python:{self._target}"
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:

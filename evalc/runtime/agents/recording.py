@@ -164,6 +164,8 @@ class RecordingAgent:
     def __init__(
         self, agent: Agent, folder: Path, *, model: ModelOptions, http: HttpOptions, redactor: Redactor
     ) -> None:
+        self.endpoint = agent.endpoint
+        self.open_files: int = getattr(agent, "open_files", 0)
         self._agent = agent
         self._redactor = redactor
         name = redactor.redact(agent.endpoint)
@@ -176,16 +178,6 @@ class RecordingAgent:
             _write(self._folder / AGENT_FILE, encoded(whose))
         except OSError as error:
             raise UsageError(f"nothing can be recorded in `{folder}`: {error.strerror}") from error
-
-    @property
-    def endpoint(self) -> str:
-        """The agent's own."""
-        return self._agent.endpoint
-
-    @property
-    def open_files(self) -> int:
-        """The agent's own."""
-        return getattr(self._agent, "open_files", 0)
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
@@ -280,16 +272,12 @@ class ReplayAgent:
     """
 
     def __init__(self, folder: str, *, model: ModelOptions, http: HttpOptions, redactor: Redactor) -> None:
+        self.endpoint = f"replay:{folder}"
         self._spec = folder
         self._folder = _of_one_agent(Path(folder), folder)
         agent = _recorded_agent(self._folder).agent
         self._everything_sent = partial(everything_sent, agent=agent, model=model, http=http, redactor=redactor)
         self._compared: tuple[tuple[str, str], ...] | None = None
-
-    @property
-    def endpoint(self) -> str:
-        """`replay:` and the folder as it was given."""
-        return f"replay:{self._spec}"
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
@@ -446,12 +434,7 @@ class ScriptedAgent:
         self.requests: list[AgentRequest] = []
         self._answers = dict(answers or {})
         self._default = default
-        self._endpoint = endpoint
-
-    @property
-    def endpoint(self) -> str:
-        """The name that it was given."""
-        return self._endpoint
+        self.endpoint = endpoint
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:

@@ -229,19 +229,10 @@ class ModelJudge:
     """
 
     def __init__(self, agent: Agent, *, identity: Mapping[str, Any]) -> None:
+        self.name = agent.endpoint
+        self.identity: Mapping[str, Any] = {"judge": agent.endpoint, "prompt": VERSION, **identity}
         self._agent = agent
         self.local_server: object = getattr(agent, "local_server", None)  # which a run loads before it begins
-        self._identity = {"judge": agent.endpoint, "prompt": VERSION, **identity}
-
-    @property
-    def name(self) -> str:
-        """`openai:MODEL`, and where its API is if not at home."""
-        return self._agent.endpoint
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The model, how it is asked, and the version of the prompt."""
-        return self._identity
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[JudgeSession]:

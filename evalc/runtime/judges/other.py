@@ -40,22 +40,14 @@ class PythonJudge:
         UsageError: it cannot be imported, is not there, or cannot be called.
     """
 
+    identity = None  # it is code, which may be another one tomorrow
+
     def __init__(self, target: str, *, project_root: Path, brought: Mapping[str, object] | None = None) -> None:
-        self._target = target
+        self.name = f"python:{target}"
         function = load_target(target, project_root, brought)
         if not callable(function):
             raise UsageError(f"`python:{target}` is a `{type(function).__name__}`, and a judge is a function")
         self._code = Code.of(function)
-
-    @property
-    def name(self) -> str:
-        """`python:module:name`."""
-        return f"python:{self._target}"
-
-    @property
-    def identity(self) -> Mapping[str, Any] | None:
-        """None: it is code, which may be another one tomorrow."""
-        return None
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[JudgeSession]:
@@ -119,20 +111,12 @@ class HttpJudge:
         sending: Sending | None = None,
     ) -> None:
         self._address = Address.of(url, whose="the judge's")
+        self.name = self._address.shown
+        # The whole URL without user and password: no file holds it, since identities are hashed.
+        self.identity = {"judge": self._address.url, "headers": headers_without_credentials(headers or {})}
         self._headers = merged(DEFAULT_HEADERS, self._address.authorization, checked_headers(headers or {}))
-        self._identity = {"judge": self._address.url, "headers": headers_without_credentials(headers or {})}
         self._sending = sending or Sending()
         route_to(self._address.url, self._sending.tls)
-
-    @property
-    def name(self) -> str:
-        """The URL without user and password, the values of its query struck out."""
-        return self._address.shown
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The whole URL without user and password, and the headers: no file holds them, since identities are hashed."""
-        return self._identity
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[JudgeSession]:

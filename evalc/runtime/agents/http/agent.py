@@ -46,6 +46,8 @@ class HttpAgent:
         UsageError: when the URL or a header cannot be sent by HTTP, or something needed to connect is missing.
     """
 
+    open_files = 1  # the connection of a session
+
     def __init__(
         self,
         url: str,
@@ -54,19 +56,10 @@ class HttpAgent:
         options: HttpOptions | None = None,
     ) -> None:
         self._address = Address.of(url)
+        self.endpoint = self._address.shown
         self._headers = merged(_SENT_ANYWAY, self._address.authorization, checked_headers(headers or {}))
         self._options = options or HttpOptions()
         route_to(self._address.url, self._options.sending.tls)
-
-    @property
-    def endpoint(self) -> str:
-        """The URL without user and password, the values of its query struck out."""
-        return self._address.shown
-
-    @property
-    def open_files(self) -> int:
-        """The connection of a session."""
-        return 1
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:

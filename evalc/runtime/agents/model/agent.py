@@ -141,6 +141,8 @@ class ModelAgent:
             there.
     """
 
+    open_files = 1  # the connection of a session
+
     def __init__(
         self,
         provider: Provider,
@@ -168,11 +170,6 @@ class ModelAgent:
         """`openai:MODEL`, and the URL of the API where it is not the provider's own."""
         spec = f"{self._provider.name}:{self._model}"
         return spec if self._endpoint.home else f"{spec} at {url_without_credentials(urlsplit(self._endpoint.url))}"
-
-    @property
-    def open_files(self) -> int:
-        """The connection of a session."""
-        return 1
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
